@@ -1,0 +1,39 @@
+//! Who did it: the actor of every event.
+
+use serde::{Deserialize, Serialize};
+
+/// What an actor may do. Part 6 of the design has five roles; a local start hands out two of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Starts, steers and decides.
+    Operator,
+    /// Asks and reads its own. Never decides.
+    Agent,
+    /// Holdshort itself: the driver, a deadline, a rule.
+    Engine,
+}
+
+/// The author of an event, as authenticated. Never taken from a request body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Actor {
+    pub id: String,
+    pub role: Role,
+    /// The channel it came through: `rest`, `cli`, …; `None` for the engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
+}
+
+impl Actor {
+    pub fn engine() -> Self {
+        Self { id: "engine".to_owned(), role: Role::Engine, via: None }
+    }
+
+    pub fn operator(via: &str) -> Self {
+        Self { id: "operator".to_owned(), role: Role::Operator, via: Some(via.to_owned()) }
+    }
+
+    pub fn agent(id: &str, via: &str) -> Self {
+        Self { id: id.to_owned(), role: Role::Agent, via: Some(via.to_owned()) }
+    }
+}

@@ -1,0 +1,192 @@
+//! A workflow as the engine runs it: parsed, validated, with its tools resolved. Data only.
+//!
+//! The crate `workflow` makes it from YAML; a run pins it by [`Definition::digest`]. Every field is read by
+//! the run: a key that nothing reads has no place here.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::digest::Digest;
+use crate::interrupt::{Effect, Kind};
+use crate::tool;
+
+/// The name of the workflow behind interrupts of other frameworks' agents. It has no phases.
+pub const EXTERNAL: &str = "external";
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Definition {
+    pub name: String,
+    pub description: String,
+    /// JSON Schema of the run's input.
+    pub input: Value,
+    pub agents: BTreeMap<String, Agent>,
+    /// Every tool that an agent names, by that name. With asking off, the tools that ask are not here.
+    pub tools: BTreeMap<String, tool::Spec>,
+    pub phases: Vec<Phase>,
+    pub gates: Gates,
+    pub limits: Limits,
+    pub asking: Asking,
+    /// Whether commands reach the network.
+    pub network: bool,
+}
+
+impl Definition {
+    pub fn digest(&self) -> Digest {
+        Digest::of_json(self)
+    }
+
+    pub fn is_external(&self) -> bool {
+        self.name == EXTERNAL && self.phases.is_empty()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Agent {
+    pub instructions: String,
+    /// The name of a configured model; `None` for the run's.
+    pub model: Option<String>,
+    /// Names in [`Definition::tools`], in the order given.
+    pub tools: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    pub id: String,
+    pub kind: PhaseKind,
+    /// Phases that must have ended before; already resolved (the one before, unless said otherwise).
+    pub needs: Vec<String>,
+    /// What this phase is told beside the run's task.
+    pub input: Option<String>,
+    /// Already merged with the workflow's.
+    pub gates: StepGates,
+    pub limits: Limits,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum PhaseKind {
+    /// One agent's turn loop.
+    OneShot { agent: String },
+    /// A person looks before the phases that need this one start.
+    Checkpoint { message: String },
+}
+
+/// Which gates stand around a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepGates {
+    pub before_step: bool,
+    pub after_step: bool,
+    /// Ask when a step failed; otherwise the run fails.
+    pub on_error: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gates {
+    pub plan: PlanGate,
+    pub rules: Vec<Rule>,
+    pub kinds: BTreeMap<Kind, KindGate>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanGate {
+    /// A plan waits for a person.
+    #[default]
+    Ask,
+    /// A plan is shown, and work goes on.
+    Show,
+}
+
+/// One rule: every list that is not empty must match. The first rule that matches counts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Full tool names.
+    pub tools: Vec<String>,
+    /// Command patterns, matched on parsed words: `git push *`.
+    pub commands: Vec<String>,
+    /// Globs over paths relative to the workspace.
+    pub paths: Vec<String>,
+    pub categories: Vec<tool::Category>,
+    pub agents: Vec<String>,
+    pub action: RuleAction,
+    pub reason: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleAction {
+    Allow,
+    #[default]
+    Ask,
+    Forbid,
+}
+
+/// What a workflow changes about one kind of interrupt.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KindGate {
+    /// Option id → label.
+    pub labels: BTreeMap<String, String>,
+    /// What `reject` does here: one of the effects that the kind's table allows.
+    pub reject: Option<Effect>,
+    pub expires_in_ms: Option<u64>,
+    /// The option applied on expiry.
+    pub on_expiry: Option<String>,
+    /// Who may decide, by id; empty means every operator.
+    pub approvers: Vec<String>,
+}
+
+/// Limits of one step (rounds, calls, attempts …) or of the run (budget). Hitting one is an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Model replies in one step before a `continuation` is asked.
+    pub rounds: u32,
+    /// Tool calls in one step before a `continuation` is asked.
+    pub tool_calls: u32,
+    /// Failed model calls in a row, and crashes without progress, before the step fails.
+    pub attempts: u32,
+    /// How often an after-step gate may send a step back.
+    pub redos: u32,
+    /// Subtasks of one plan.
+    pub plan_steps: u32,
+    /// Steps at work at once.
+    pub parallel: u32,
+    /// Input and output tokens of one step before a `continuation` is asked.
+    pub budget_tokens: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            rounds: 50,
+            tool_calls: 100,
+            attempts: 3,
+            redos: 2,
+            plan_steps: 20,
+            parallel: 4,
+            budget_tokens: None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asking {
+    /// Off: no tool asks, nothing is turned into a question, a limit ends the run with its reason.
+    pub enabled: bool,
+}
+
+impl Default for Asking {
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}

@@ -1,0 +1,205 @@
+//! Ids: prefixed, sortable by time, a pure function of (seed, n).
+//!
+//! `run_01k…`: the prefix, then 26 characters of Crockford base 32 holding 48 bits of milliseconds and
+//! 80 bits drawn from the seed. Nothing here reads a clock or a random source: both come in the [`Seed`].
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest;
+use crate::time::Timestamp;
+
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const LENGTH: usize = 26;
+
+/// 128 unguessable bits, drawn once per input at the I/O edge. Ids and salts of that input derive from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seed(pub [u8; 16]);
+
+/// Draws ids and salts of one input, in order.
+#[derive(Debug)]
+pub struct Draw {
+    seed: Seed,
+    now: Timestamp,
+    n: u32,
+}
+
+impl Draw {
+    pub fn new(seed: Seed, now: Timestamp) -> Self {
+        Self { seed, now, n: 0 }
+    }
+
+    /// The next 16 bytes, used as the salt of an event's content.
+    pub fn salt(&mut self) -> [u8; 16] {
+        let hash = self.next();
+        let mut salt = [0; 16];
+        salt.copy_from_slice(&hash[..16]);
+        salt
+    }
+
+    /// The next id of one kind.
+    pub fn id<I: Id>(&mut self) -> I {
+        let hash = self.next();
+        let mut bits = u128::from(self.now.as_millis().unsigned_abs() & 0xffff_ffff_ffff) << 80;
+        for (i, byte) in hash[..10].iter().enumerate() {
+            bits |= u128::from(*byte) << (72 - 8 * i);
+        }
+        let mut text = [0_u8; LENGTH];
+        for (i, slot) in text.iter_mut().enumerate() {
+            *slot = ALPHABET[((bits >> (5 * (LENGTH - 1 - i))) & 31) as usize];
+        }
+        let text = std::str::from_utf8(&text).expect("the alphabet is ASCII");
+        I::from_text(format!("{}{text}", I::PREFIX))
+    }
+
+    fn next(&mut self) -> [u8; 32] {
+        let n = self.n;
+        self.n += 1;
+        digest::sha256_parts(&[b"holdshort.id.v1", &self.seed.0, &n.to_be_bytes()])
+    }
+}
+
+/// What every kind of id has in common.
+pub trait Id: Sized {
+    const PREFIX: &'static str;
+    fn from_text(text: String) -> Self;
+}
+
+/// A text that is not an id of the expected kind.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not an id of the form {prefix}…")]
+pub struct Malformed {
+    pub text: String,
+    pub prefix: &'static str,
+}
+
+fn check(text: &str, prefix: &'static str) -> Result<(), Malformed> {
+    let ok = text
+        .strip_prefix(prefix)
+        .is_some_and(|rest| rest.len() == LENGTH && rest.bytes().all(|b| ALPHABET.contains(&b)));
+    if ok { Ok(()) } else { Err(Malformed { text: text.chars().take(80).collect(), prefix }) }
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl Id for $name {
+            const PREFIX: &'static str = $prefix;
+            fn from_text(text: String) -> Self {
+                Self(text)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Malformed;
+            fn from_str(text: &str) -> Result<Self, Malformed> {
+                check(text, $prefix)?;
+                Ok(Self(text.to_owned()))
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Malformed;
+            fn try_from(text: String) -> Result<Self, Malformed> {
+                check(&text, $prefix)?;
+                Ok(Self(text))
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+    };
+}
+
+id!(
+    /// One journalled execution.
+    RunId,
+    "run_"
+);
+id!(
+    /// A conversation with a person.
+    SessionId,
+    "ses_"
+);
+id!(
+    /// One pause that a person ends.
+    InterruptId,
+    "int_"
+);
+id!(
+    /// A remembered decision.
+    GrantId,
+    "gra_"
+);
+
+/// The stream an event belongs to: the key of the journal.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum StreamId {
+    Run(RunId),
+    Session(SessionId),
+    System,
+}
+
+impl StreamId {
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Run(id) => id.as_str(),
+            Self::Session(id) => id.as_str(),
+            Self::System => "sys",
+        }
+    }
+}
+
+impl fmt::Display for StreamId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for StreamId {
+    type Err = Malformed;
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        if text == "sys" {
+            Ok(Self::System)
+        } else if text.starts_with(SessionId::PREFIX) {
+            Ok(Self::Session(text.parse()?))
+        } else {
+            Ok(Self::Run(text.parse()?))
+        }
+    }
+}
+
+impl TryFrom<String> for StreamId {
+    type Error = Malformed;
+    fn try_from(text: String) -> Result<Self, Malformed> {
+        text.parse()
+    }
+}
+
+impl From<StreamId> for String {
+    fn from(id: StreamId) -> Self {
+        id.as_str().to_owned()
+    }
+}

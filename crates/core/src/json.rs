@@ -1,0 +1,114 @@
+//! JSON at the edge of trust: strict parsing, canonical writing (RFC 8785).
+//!
+//! Parsing refuses what two readers could understand differently: duplicate keys, and integers beyond
+//! 2^53−1 (RFC 8785, 3.2.2.3; I-JSON, RFC 7493). Everything that enters from outside comes through
+//! [`parse`] or [`from_slice`].
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// The largest integer that every JSON reader understands alike.
+pub const MAX_INTEGER: u64 = (1 << 53) - 1;
+
+/// Why a text is not acceptable JSON; the message names line and column.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Error(#[from] serde_json::Error);
+
+/// Parses strictly: UTF-8, no duplicate key, no integer beyond ±(2^53−1), nothing after the value.
+pub fn parse(bytes: &[u8]) -> Result<Value, Error> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = Strict.deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(value)
+}
+
+/// Parses strictly into a type.
+pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    Ok(serde_json::from_value(parse(bytes)?)?)
+}
+
+/// RFC 8785 bytes of a value. Our own types always have them: their keys are text and their numbers finite.
+pub fn canonical<T: Serialize>(value: &T) -> Vec<u8> {
+    serde_json_canonicalizer::to_vec(value).expect("a journal type serialises to canonical JSON")
+}
+
+struct Strict;
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+fn too_large<E: de::Error>() -> E {
+    E::custom("an integer beyond 2^53-1 has no safe meaning in JSON; write it as text")
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
+        if value.unsigned_abs() > MAX_INTEGER { Err(too_large()) } else { Ok(value.into()) }
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
+        if value > MAX_INTEGER { Err(too_large()) } else { Ok(value.into()) }
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
+        // A huge integer without a fraction arrives here too: it has lost digits already.
+        #[expect(clippy::cast_precision_loss, reason = "2^53 is exact in f64")]
+        if value.fract() == 0.0 && value.abs() > MAX_INTEGER as f64 {
+            return Err(too_large());
+        }
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number must be finite"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element_seed(Strict)? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = access.next_key::<String>()? {
+            let value = access.next_value_seed(Strict)?;
+            if map.contains_key(&key) {
+                return Err(de::Error::custom(format_args!(
+                    "the key `{}` appears twice",
+                    key.escape_debug()
+                )));
+            }
+            map.insert(key, value);
+        }
+        Ok(Value::Object(map))
+    }
+}

@@ -1,0 +1,14 @@
+//! Holdshort's core: what happened, what it means, what should happen next.
+//!
+//! PURE. No I/O, no clock, no randomness, no async, no logging, no hash-ordered map: the same inputs give
+//! byte-equal events. Read [`run`] first; the words are those of the design, part 1.
+
+pub mod actor;
+pub mod definition;
+pub mod digest;
+pub mod id;
+pub mod interrupt;
+pub mod json;
+pub mod message;
+pub mod time;
+pub mod tool;

@@ -1,0 +1,55 @@
+//! Time as data: milliseconds since the Unix epoch, RFC 3339 UTC on the wire. Never reads a clock.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A moment, in milliseconds since 1970-01-01T00:00:00Z. In the journal it is that number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    pub const fn from_millis(ms: i64) -> Self {
+        Self(ms)
+    }
+
+    pub const fn as_millis(self) -> i64 {
+        self.0
+    }
+
+    /// This moment plus `ms` milliseconds; saturates at the end of time.
+    pub fn plus_ms(self, ms: u64) -> Self {
+        Self(self.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
+    }
+
+    /// Milliseconds from `earlier` to this moment, zero if it is not earlier.
+    pub fn ms_since(self, earlier: Self) -> u64 {
+        u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// RFC 3339 in UTC with milliseconds: `2026-01-31T09:30:00.000Z`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(at) => write!(f, "{at:.3}"),
+            Err(_) => write!(f, "{}ms", self.0),
+        }
+    }
+}
+
+/// A text that is not an RFC 3339 time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not an RFC 3339 time such as 2026-01-31T09:30:00Z")]
+pub struct Malformed(String);
+
+impl FromStr for Timestamp {
+    type Err = Malformed;
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        text.parse::<jiff::Timestamp>()
+            .map(|at| Self(at.as_millisecond()))
+            .map_err(|_| Malformed(text.chars().take(80).collect()))
+    }
+}

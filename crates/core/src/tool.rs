@@ -1,0 +1,142 @@
+//! Tools as the core sees them: what a tool declares, what an inspection found, how a call ended.
+//!
+//! Nothing here runs anything. The crate `tools` fills these types; the run decides on them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::digest::Digest;
+
+/// A tool as agents and gates know it. Pinned into the run with its workflow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    pub name: String,
+    pub description: String,
+    /// JSON Schema (2020-12) of the arguments; always an object schema that refuses further properties.
+    pub parameters: Value,
+    pub runs: Runs,
+}
+
+/// Where a call to the tool happens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Runs {
+    /// In this process (or a sandboxed child of it).
+    Here { effect: Effect, category: Category, on_crash: OnCrash },
+    /// Nowhere: the call opens an interrupt, and the answer is its result.
+    Opens(Opens),
+}
+
+/// Whether a call can change anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    Read,
+    Write,
+}
+
+/// What a crash between start and finish of a call means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnCrash {
+    /// Read-only or idempotent: run it again.
+    Rerun,
+    /// The tool can look whether it happened.
+    Probe,
+    /// Nobody can know: a person is asked.
+    Ask,
+}
+
+/// The kinds of call that gates and grants speak of (contract A24).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    ReadOnly,
+    FileWrite,
+    Bash,
+    CodeExec,
+    Install,
+    Web,
+}
+
+/// The tools that open an interrupt themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Opens {
+    Question,
+    Plan,
+    Review,
+}
+
+/// The state of a file that a call relies on. `path` is relative to the workspace, with `/`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Precondition {
+    pub path: String,
+    /// SHA-256 of the file's bytes; `None` where the file must be absent.
+    pub sha256: Option<Digest>,
+}
+
+/// How far a command is confined (design, part 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SandboxLevel {
+    /// Not confined: every command asks, without grants.
+    None,
+    /// Files or network are confined, but not both: every command asks, without grants.
+    Partial,
+    /// Files (Landlock), network (own namespace unless the workflow opens it), resources, process group.
+    Full,
+}
+
+/// What a read-only look before the gate found out about a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Inspection {
+    /// The canonical path of the workspace.
+    pub workspace: String,
+    /// The canonical working directory of a command, or the workspace.
+    pub cwd: String,
+    /// Sorted by path.
+    pub preconditions: Vec<Precondition>,
+    /// Of commands only.
+    pub sandbox: Option<SandboxLevel>,
+    /// Findings that make the call ask whatever the rules allow: codes such as `hard_link`.
+    pub ask_because: Vec<String>,
+    /// What a person needs to see, as data: `{"diff": {…}, "impact": {…}}`.
+    pub card: Value,
+}
+
+/// The result of looking at a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Inspected {
+    Ready(Inspection),
+    /// The call can not or must not run (path outside the workspace, text to replace not found …). The
+    /// message goes to the model.
+    Impossible {
+        code: &'static str,
+        message: String,
+    },
+}
+
+/// How a started call ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It ran; the text is what the model reads. A command that exits with 1 is `Done` too.
+    Done { text: String, data: Value },
+    /// It did not do what it should; the text says why.
+    Failed { text: String },
+    /// A precondition no longer held, so nothing was done.
+    Changed { paths: Vec<String> },
+}
+
+/// What a probe after a crash found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Probed {
+    /// It had happened; this is its result.
+    Happened { text: String },
+    /// It had not: it may be started again.
+    NotHappened,
+    /// Neither before nor after: a person must say.
+    Unclear { why: String },
+}
