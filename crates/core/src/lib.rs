@@ -6,9 +6,17 @@
 pub mod actor;
 pub mod definition;
 pub mod digest;
+pub mod event;
+pub mod gate;
 pub mod id;
 pub mod interrupt;
 pub mod json;
+pub mod limits;
 pub mod message;
+pub mod projection;
+pub mod run;
+pub mod schema;
+pub mod session;
+pub mod system;
 pub mod time;
 pub mod tool;

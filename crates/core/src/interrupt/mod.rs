@@ -1,5 +1,179 @@
-//! Interrupts: their table, their state, and who may decide what.
+//! Interrupts: the closed table of kinds and options, their state, and who may decide what.
+//!
+//! An interrupt is opened by the run, decided by people, and resolved once. Only a resolution releases
+//! work. What a resolution *does* is the run's business (`run/decide.rs`).
 
+mod decide;
 mod table;
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use decide::{Decision, Refusal, Standing, check};
 pub use table::{Carry, Effect, Kind, Outcome, Row, default_on_expiry, option, options};
+
+use crate::digest::Digest;
+use crate::gate::Reason;
+use crate::id::{GrantId, InterruptId};
+use crate::time::Timestamp;
+
+/// One option as offered: a row of the table, perhaps relabelled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    pub id: String,
+    pub label: String,
+    pub effect: Effect,
+    pub needs_text: bool,
+    pub needs_edit: bool,
+}
+
+impl Choice {
+    pub fn of(row: &Row) -> Self {
+        Self {
+            id: row.id.to_owned(),
+            label: row.label.to_owned(),
+            effect: row.effects[0],
+            needs_text: row.text == Carry::Must,
+            needs_edit: row.edit == Carry::Must,
+        }
+    }
+}
+
+/// How much is at stake, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Risk {
+    pub level: Level,
+    pub reasons: Vec<Reason>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Low,
+    Medium,
+    High,
+    Critical,
+}
+
+impl Level {
+    pub fn rank(self) -> u8 {
+        match self {
+            Self::Low => 0,
+            Self::Medium => 1,
+            Self::High => 2,
+            Self::Critical => 3,
+        }
+    }
+}
+
+/// What an interrupt is about: where its resolution takes effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum About {
+    Call(String),
+    BeforeStep(String),
+    AfterStep(String),
+    Phase(String),
+    /// A step failed.
+    Failure(String),
+    /// A step reached a limit.
+    Limit(String),
+    /// A question that a step printed instead of asking.
+    Printed(String),
+    /// An agent of another framework asks.
+    External,
+}
+
+/// The facts of an interrupt, as its `interrupt_opened` event holds them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Opened {
+    pub interrupt: InterruptId,
+    pub kind: Kind,
+    pub about: About,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    pub options: Vec<Choice>,
+    pub risk: Risk,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action_digest: Option<Digest>,
+    /// The version of the installation's policy that asked.
+    #[serde(default)]
+    pub policy_version: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    pub on_expiry: String,
+    /// Who may decide, by id; empty means every operator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvers: Vec<String>,
+    /// Decisions needed. 1 until quorums exist.
+    pub quorum: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<InterruptId>,
+}
+
+/// An interrupt of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interrupt {
+    pub opened: Opened,
+    /// `{title, message, payload, response_schema?}`; null once erased.
+    pub content: Value,
+    pub opened_at: Timestamp,
+    pub opened_seq: u64,
+    /// Grows with each change of who may decide; a decision may name the one it was made on.
+    pub version: u64,
+    pub decision: Option<Made>,
+    pub resolution: Option<Resolution>,
+}
+
+/// A decision as it stands in the journal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Made {
+    pub by: String,
+    pub option: String,
+    pub text: Option<String>,
+    pub edit: Value,
+    pub at: Timestamp,
+}
+
+/// What ended an interrupt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    Decision,
+    /// Nobody decided in time.
+    Expiry,
+    /// A grant that covers it was given.
+    Grant(GrantId),
+    /// What it was about changed; another interrupt took its place, or none was needed.
+    Superseded,
+    /// The run ended.
+    RunEnded,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolution {
+    pub outcome: Outcome,
+    pub option: Option<String>,
+    pub cause: Cause,
+    pub at: Timestamp,
+    pub seq: u64,
+}
+
+impl Interrupt {
+    pub fn is_open(&self) -> bool {
+        self.resolution.is_none()
+    }
+
+    pub fn offers(&self, option: &str) -> Option<&Choice> {
+        self.opened.options.iter().find(|choice| choice.id == option)
+    }
+
+    pub fn content_text(&self, field: &str) -> &str {
+        self.content.get(field).and_then(Value::as_str).unwrap_or_default()
+    }
+}

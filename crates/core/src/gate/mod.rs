@@ -1,0 +1,165 @@
+//! The vote of the gates: may this call run, must a person be asked, is it forbidden?
+//!
+//! Gates sit here, in the runtime, never in a prompt. All sources vote and the most severe wins:
+//! forbid > mandatory ask > grant allow > rule > default (ask). Nothing here can fail open: what is not
+//! understood asks.
+
+pub mod command;
+mod grant;
+mod rule;
+
+use serde::{Deserialize, Serialize};
+
+pub use grant::{Matcher, Program};
+
+use crate::definition::{Rule, RuleAction};
+use crate::id::GrantId;
+use crate::session::Session;
+use crate::system::System;
+use crate::tool::Category;
+
+/// A call as the gates see it: the tool's full name and the parsed arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    pub agent: &'a str,
+    pub tool: &'a str,
+    pub category: Category,
+    /// The `path` argument of a file tool.
+    pub path: Option<&'a str>,
+    /// The `command` argument of `run_command`.
+    pub command: Option<&'a str>,
+    pub workspace: &'a str,
+    /// Findings of the inspection that make it ask whatever else allows it.
+    pub ask_because: &'a [String],
+}
+
+/// Whose rules a reason speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The installation's policy.
+    System,
+    /// The run's own configuration.
+    Run,
+    Workflow,
+    /// The look at the call before the gate.
+    Inspection,
+    /// No rule speaks of it.
+    Default,
+}
+
+/// Why a call is held back.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reason {
+    pub source: Source,
+    /// Stable: `rule`, `default`, `hard_link`, `opaque_command`, `sandbox_none` …
+    pub code: String,
+    /// The rule's place in its list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<usize>,
+    pub text: String,
+}
+
+/// What released a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Release {
+    Rule {
+        source: Source,
+        rule: usize,
+    },
+    Grant {
+        grant: GrantId,
+    },
+    /// A tool that opens an interrupt itself.
+    OpensInterrupt,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Forbid(Reason),
+    /// `grantable`: whether allowing it for the session may be offered.
+    Ask {
+        reasons: Vec<Reason>,
+        grantable: bool,
+    },
+    Allow(Release),
+}
+
+/// The rule lists that vote, beside grants and inspection.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    pub run: &'a [Rule],
+    pub workflow: &'a [Rule],
+}
+
+/// Counts the votes on one call.
+pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: &System) -> Verdict {
+    let lists = [
+        (Source::System, system.rules.as_slice()),
+        (Source::Run, rules.run),
+        (Source::Workflow, rules.workflow),
+    ];
+    let votes: Vec<(Source, usize, &Rule)> = lists
+        .into_iter()
+        .filter_map(|(source, list)| rule::first_match(list, subject).map(|(i, rule)| (source, i, rule)))
+        .collect();
+    let by = |action: RuleAction| votes.iter().filter(move |(_, _, rule)| rule.action == action);
+
+    if let Some((source, i, rule)) = by(RuleAction::Forbid).next() {
+        return Verdict::Forbid(reason_of(*source, *i, rule, "forbidden by a rule"));
+    }
+    let asks: Vec<Reason> =
+        by(RuleAction::Ask).map(|(source, i, rule)| reason_of(*source, *i, rule, "a rule asks")).collect();
+
+    let mandatory = mandatory(subject);
+    if !mandatory.is_empty() {
+        // A grant does not lift what the inspection found: offering one would promise too much.
+        return Verdict::Ask { reasons: mandatory.into_iter().chain(asks).collect(), grantable: false };
+    }
+    if let Some(grant) = session.standing().find(|grant| grant.matcher.covers(subject)) {
+        return Verdict::Allow(Release::Grant { grant: grant.id.clone() });
+    }
+    let grantable = Matcher::of(subject).is_some();
+    if !asks.is_empty() {
+        return Verdict::Ask { reasons: asks, grantable };
+    }
+    if let Some((source, i, _)) = by(RuleAction::Allow).next() {
+        return Verdict::Allow(Release::Rule { source: *source, rule: *i });
+    }
+    let text = "no rule speaks of this call".to_owned();
+    let default = Reason { source: Source::Default, code: "default".to_owned(), rule: None, text };
+    Verdict::Ask { reasons: vec![default], grantable }
+}
+
+fn reason_of(source: Source, index: usize, rule: &Rule, fallback: &str) -> Reason {
+    let text = rule.reason.clone().unwrap_or_else(|| fallback.to_owned());
+    Reason { source, code: "rule".to_owned(), rule: Some(index), text }
+}
+
+/// Findings that no grant and no rule lifts.
+fn mandatory(subject: &Subject<'_>) -> Vec<Reason> {
+    let found = |code: &str, text: String| Reason {
+        source: Source::Inspection,
+        code: code.to_owned(),
+        rule: None,
+        text,
+    };
+    let mut reasons: Vec<Reason> =
+        subject.ask_because.iter().map(|code| found(code, explain(code).to_owned())).collect();
+    if let Some(why) = subject.command.and_then(|line| command::parse(line).opaque) {
+        reasons
+            .push(found("opaque_command", format!("the command can not be understood for certain: {why}")));
+    }
+    reasons
+}
+
+fn explain(code: &str) -> &'static str {
+    match code {
+        "hard_link" => "the file has another name somewhere (more than one hard link)",
+        "sandbox_none" => "commands can not be confined on this machine",
+        "sandbox_partial" => "commands can only be confined in part on this machine",
+        _ => "the inspection asks for a person",
+    }
+}

@@ -1,0 +1,60 @@
+//! Rules: which calls a list of rules allows, asks about or forbids.
+
+use globset::GlobBuilder;
+
+use crate::definition::{Rule, RuleAction};
+use crate::gate::Subject;
+use crate::gate::command;
+
+/// The first rule of the list that matches the call.
+pub(super) fn first_match<'a>(rules: &'a [Rule], subject: &Subject<'_>) -> Option<(usize, &'a Rule)> {
+    rules.iter().enumerate().find(|(_, rule)| matches(rule, subject))
+}
+
+/// Every criterion that the rule names must hold. A rule that releases must cover *all* of a compound call;
+/// one that holds back needs to meet *any* part of it.
+fn matches(rule: &Rule, subject: &Subject<'_>) -> bool {
+    let releases = rule.action == RuleAction::Allow;
+    named(&rule.tools, subject.tool)
+        && named(&rule.agents, subject.agent)
+        && (rule.categories.is_empty() || rule.categories.contains(&subject.category))
+        && (rule.commands.is_empty() || commands(&rule.commands, subject, releases))
+        && (rule.paths.is_empty() || paths(&rule.paths, subject, releases))
+}
+
+/// Anchored and in full: `read_file` does not free `read_file_and_delete`.
+fn named(names: &[String], name: &str) -> bool {
+    names.is_empty() || names.iter().any(|each| each == "*" || each == name)
+}
+
+fn commands(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool {
+    let Some(line) = subject.command else { return false };
+    let command = command::parse(line);
+    let covered = |part: &command::Part| patterns.iter().any(|pattern| part.matches(pattern));
+    if releases {
+        command.opaque.is_none()
+            && command.parts.iter().all(|part| covered(part) && (!part.redirected || part.is_read_only()))
+    } else {
+        command.parts.iter().any(covered)
+    }
+}
+
+fn paths(globs: &[String], subject: &Subject<'_>, releases: bool) -> bool {
+    let covered = |path: &str| {
+        let path = path.trim_start_matches("./");
+        globs.iter().any(|glob| {
+            GlobBuilder::new(glob)
+                .literal_separator(true)
+                .build()
+                // A glob that can not be read holds back and never releases.
+                .map_or(!releases, |glob| glob.compile_matcher().is_match(path))
+        })
+    };
+    match (subject.path, subject.command) {
+        (Some(path), _) => covered(path),
+        (None, Some(line)) if !releases => {
+            command::parse(line).parts.iter().any(|part| part.arguments.iter().any(|word| covered(word)))
+        }
+        (None, Some(_) | None) => false,
+    }
+}

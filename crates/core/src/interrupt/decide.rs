@@ -1,0 +1,114 @@
+//! Who may decide what: the order of refusals of the design, part 4, in one function.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Carry, Choice, Interrupt, Outcome, option};
+use crate::actor::{Actor, Role};
+use crate::limits;
+use crate::schema::Problem;
+use crate::time::Timestamp;
+
+/// One person's vote on an interrupt.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decision {
+    pub option: String,
+    #[serde(default)]
+    pub text: Option<String>,
+    /// Replaces the whole arguments, plan or output. Null is no edit.
+    #[serde(default)]
+    pub edit: Value,
+    /// The version of the interrupt that was decided on.
+    #[serde(default)]
+    pub version: Option<u64>,
+}
+
+/// A decision that may be taken, or one that stands already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    New(Choice),
+    /// The same decision by the same person: nothing changes, the standing result is the answer.
+    Repeat,
+}
+
+/// Why a decision is not taken. The interrupt is as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("this role may not decide")]
+    Role,
+    #[error("this interrupt is for others to decide")]
+    NotAnApprover,
+    #[error("nobody decided in time: the interrupt has expired")]
+    Expired,
+    #[error("the interrupt is resolved already")]
+    AlreadyResolved,
+    #[error("the interrupt changed since it was read: it has version {current} now")]
+    Stale { current: u64 },
+    #[error("the decision does not fit the interrupt")]
+    Invalid(Vec<Problem>),
+}
+
+/// Checks a decision in the order: role, repeat, expired, resolved, version, option and what it carries.
+/// The schema of an edit is the run's to check: it knows what is edited.
+pub fn check(
+    interrupt: &Interrupt,
+    actor: &Actor,
+    decision: &Decision,
+    now: Timestamp,
+) -> Result<Standing, Refusal> {
+    match actor.role {
+        Role::Operator => {}
+        Role::Agent | Role::Engine => return Err(Refusal::Role),
+    }
+    let approvers = &interrupt.opened.approvers;
+    if !approvers.is_empty() && !approvers.contains(&actor.id) {
+        return Err(Refusal::NotAnApprover);
+    }
+    let same = |made: &super::Made| {
+        made.by == actor.id
+            && made.option == decision.option
+            && made.text.as_deref().unwrap_or_default() == decision.text.as_deref().unwrap_or_default()
+            && made.edit == decision.edit
+    };
+    if interrupt.decision.as_ref().is_some_and(same) {
+        return Ok(Standing::Repeat);
+    }
+    match &interrupt.resolution {
+        Some(resolution) if resolution.outcome == Outcome::Expired => return Err(Refusal::Expired),
+        Some(_) => return Err(Refusal::AlreadyResolved),
+        // The sweep may be late; a deadline is not.
+        None if interrupt.opened.expires_at.is_some_and(|at| at <= now) => return Err(Refusal::Expired),
+        None => {}
+    }
+    if decision.version.is_some_and(|version| version != interrupt.version) {
+        return Err(Refusal::Stale { current: interrupt.version });
+    }
+    let Some(choice) = interrupt.offers(&decision.option) else {
+        let offered: Vec<&str> = interrupt.opened.options.iter().map(|choice| choice.id.as_str()).collect();
+        let message = format!("is not offered here; choose one of: {}", offered.join(", "));
+        return Err(Refusal::Invalid(vec![Problem::new("/option", message)]));
+    };
+    let problems = carried(interrupt, choice, decision);
+    if problems.is_empty() { Ok(Standing::New(choice.clone())) } else { Err(Refusal::Invalid(problems)) }
+}
+
+fn carried(interrupt: &Interrupt, choice: &Choice, decision: &Decision) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let text = decision.text.as_deref().unwrap_or_default();
+    if choice.needs_text && text.trim().is_empty() {
+        problems.push(Problem::new("/text", format!("`{}` needs a text", choice.id)));
+    }
+    if text.len() > limits::TEXT_BYTES {
+        problems.push(Problem::new("/text", format!("is longer than {} bytes", limits::TEXT_BYTES)));
+    }
+    if choice.needs_edit && decision.edit.is_null() {
+        problems.push(Problem::new("/edit", format!("`{}` needs an edit", choice.id)));
+    }
+    // Options of `choice` are the asker's own and carry no edit.
+    let edit = option(interrupt.opened.kind, &choice.id).map_or(Carry::Never, |row| row.edit);
+    if edit == Carry::Never && !decision.edit.is_null() {
+        problems.push(Problem::new("/edit", format!("`{}` takes no edit", choice.id)));
+    }
+    problems
+}

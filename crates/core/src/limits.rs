@@ -1,0 +1,34 @@
+//! Named limits of the core. Each is an event or a typed error when it is hit, never a silent cut.
+
+/// A text that a person or an agent gives: an answer, a note, a message.
+pub const TEXT_BYTES: usize = 64 * 1024;
+
+/// Title of an interrupt.
+pub const TITLE_BYTES: usize = 500;
+
+/// The payload of an interrupt that an agent of another framework opens.
+pub const PAYLOAD_BYTES: usize = 256 * 1024;
+
+/// A run's input.
+pub const INPUT_BYTES: usize = 256 * 1024;
+
+/// Tool calls in one reply of a model; those beyond are answered with an error.
+pub const CALLS_PER_REPLY: usize = 32;
+
+/// Open interrupts of one run.
+pub const OPEN_INTERRUPTS: usize = 1_000;
+
+/// Rules that one run may add.
+pub const RUN_RULES: usize = 200;
+
+/// Runs of the process that ended without progress before a person is asked.
+pub const CRASHES: u32 = 10;
+
+/// The first wait before a failed model call is tried again; it doubles.
+pub const BACKOFF_FIRST_MS: u64 = 500;
+
+/// The longest such wait, also when the provider asks for more.
+pub const BACKOFF_MAX_MS: u64 = 60_000;
+
+/// An identical call repeated so often in a row opens a `continuation`.
+pub const IDENTICAL_CALLS: u32 = 8;

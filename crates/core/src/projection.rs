@@ -1,0 +1,101 @@
+//! Rows: what lists are made of. A pure function of the aggregates, so every table can be rebuilt.
+//!
+//! Rows hold keys, states, deadlines and sequence numbers, never payloads: those stay in the events that
+//! `(stream, seq)` points at.
+
+use crate::id::{GrantId, InterruptId, RunId, SessionId};
+use crate::interrupt::Kind;
+use crate::time::Timestamp;
+
+/// One run, as the run list and the driver's start-up sweep need it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRow {
+    pub run: RunId,
+    pub session: SessionId,
+    pub workflow: String,
+    pub status: Status,
+    pub end_reason: Option<String>,
+    /// Something can happen without a person and without a deadline: a node must drive it.
+    pub runnable: bool,
+    pub deadline: Option<Timestamp>,
+    pub seq: u64,
+    /// The event that ended it.
+    pub ended_seq: Option<u64>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// One interrupt, as an inbox needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InterruptRow {
+    pub interrupt: InterruptId,
+    pub run: RunId,
+    pub session: SessionId,
+    pub kind: Kind,
+    pub open: bool,
+    /// 0 low … 3 critical.
+    pub risk: u8,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    /// The `interrupt_opened` event in the run's stream.
+    pub opened_seq: u64,
+    /// The `interrupt_resolved` event.
+    pub resolved_seq: Option<u64>,
+}
+
+/// One grant, to find it by its id alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantRow {
+    pub grant: GrantId,
+    pub session: SessionId,
+    /// The `grant_added` event in the session's stream.
+    pub added_seq: u64,
+    pub revoked: bool,
+}
+
+/// The state of a run as clients see it (design, part 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    Queued,
+    Running,
+    Waiting,
+    Paused,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+impl Status {
+    pub const ALL: [Self; 7] = [
+        Self::Queued,
+        Self::Running,
+        Self::Waiting,
+        Self::Paused,
+        Self::Completed,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+
+    pub fn is_terminal(self) -> bool {
+        match self {
+            Self::Completed | Self::Failed | Self::Cancelled => true,
+            Self::Queued | Self::Running | Self::Waiting | Self::Paused => false,
+        }
+    }
+}

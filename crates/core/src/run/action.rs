@@ -1,0 +1,117 @@
+//! What the world should do now, derived from the state alone: a crash between commit and action derives
+//! it again.
+
+use std::fmt;
+
+use super::{Call, CallState, Run};
+use crate::time::Timestamp;
+use crate::tool::Runs;
+
+/// Something to do outside. Model and tool calls need a committed `begin` first; looks and probes do not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    Inspect { call: String, revision: u32 },
+    Probe { call: String, attempt: u32 },
+    CallTool { call: String, attempt: u32 },
+    CallModel { step: String, turn: u32, attempt: u32, not_before: Option<Timestamp> },
+}
+
+/// Stable across restarts: from step, attempt and call.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ActionId(String);
+
+impl fmt::Display for ActionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Action {
+    pub fn id(&self) -> ActionId {
+        ActionId(match self {
+            Self::Inspect { call, revision } => format!("inspect/{call}/{revision}"),
+            Self::Probe { call, attempt } => format!("probe/{call}/{attempt}"),
+            Self::CallTool { call, attempt } => format!("tool/{call}/{attempt}"),
+            Self::CallModel { step, turn, attempt, .. } => format!("model/{step}/{turn}/{attempt}"),
+        })
+    }
+}
+
+impl Run {
+    /// In a fixed order: looks and probes, tools, models.
+    pub fn actions(&self) -> Vec<Action> {
+        if self.paused || self.ended.is_some() {
+            return Vec::new();
+        }
+        let mut actions = Vec::new();
+        for (id, call) in self.calls_in_order() {
+            let here = matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Here { .. }));
+            match call.state {
+                CallState::Proposed if here && call.look.is_none() => {
+                    actions.push(Action::Inspect { call: id.clone(), revision: call.revision });
+                }
+                CallState::Gated(_) if call.look_again => {
+                    actions.push(Action::Inspect { call: id.clone(), revision: call.revision });
+                }
+                CallState::Started { epoch } if epoch < self.epoch => {
+                    actions.push(Action::Probe { call: id.clone(), attempt: call.attempt });
+                }
+                CallState::Proposed
+                | CallState::Gated(_)
+                | CallState::Authorised
+                | CallState::Started { .. }
+                | CallState::Doubted(_)
+                | CallState::Ended(_) => {}
+            }
+        }
+        let mut writer = self.writer().is_some();
+        for (id, call) in self.calls_in_order() {
+            if call.state != CallState::Authorised || self.is_blocked(&call.step) {
+                continue;
+            }
+            let writes = self.writes(&call.tool);
+            if !writes || !writer {
+                actions.push(Action::CallTool { call: id.clone(), attempt: call.attempt + 1 });
+                writer |= writes;
+            }
+        }
+        for (id, step) in &self.steps {
+            if self.wants_model(id) {
+                actions.push(Action::CallModel {
+                    step: id.clone(),
+                    turn: step.turn,
+                    attempt: step.failures + step.crashes + 1,
+                    not_before: step.retry_at,
+                });
+            }
+        }
+        actions
+    }
+
+    /// Whether a call may start now: one side effect at a time in a workspace.
+    pub(super) fn may_start(&self, id: &str) -> bool {
+        let Some(call) = self.calls.get(id) else { return false };
+        !self.paused
+            && self.ended.is_none()
+            && !self.is_blocked(&call.step)
+            && (!self.writes(&call.tool) || self.writer().is_none())
+    }
+
+    fn is_blocked(&self, step: &str) -> bool {
+        self.steps.get(step).is_none_or(|step| step.blocked.is_some() || step.end.is_some())
+    }
+
+    fn writer(&self) -> Option<&String> {
+        self.calls
+            .iter()
+            .find(|(_, call)| matches!(call.state, CallState::Started { .. }) && self.writes(&call.tool))
+            .map(|(id, _)| id)
+    }
+
+    /// As proposed: `call_2` before `call_10`.
+    fn calls_in_order(&self) -> Vec<(&String, &Call)> {
+        let mut calls: Vec<_> = self.calls.iter().map(|(id, call)| (id, &**call)).collect();
+        calls.sort_by_key(|(id, _)| (id.len(), id.as_str()));
+        calls
+    }
+}

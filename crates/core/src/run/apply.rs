@@ -1,0 +1,306 @@
+//! The only mutation of a run: one event at a time, infallible, never looking at a clock, never branching
+//! on content.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::fact::{Authority, Fact, Returned};
+use super::state::{Call, CallState, Entry, ModelCall, Step, Used};
+use super::{Ended, Run, Started};
+use crate::event::{self, Event};
+use crate::gate::Reason;
+use crate::id::InterruptId;
+use crate::interrupt::{About, Interrupt, Made, Resolution};
+use crate::projection::Status;
+
+impl Run {
+    /// Takes one event of this run's stream. Events of other streams change nothing here.
+    pub fn apply(&mut self, event: &Event) {
+        let event::Fact::Run(fact) = &event.fact else { return };
+        self.seq += 1;
+        self.last_at = event.at;
+        let content = &event.content;
+        match fact {
+            Fact::RunStarted { session, config, origin, .. } => {
+                self.started = Some(Started {
+                    session: session.clone(),
+                    config: config.clone(),
+                    origin: *origin,
+                    input: content.data.clone(),
+                    at: event.at,
+                });
+            }
+            Fact::Adopted { epoch } => self.epoch = *epoch,
+            Fact::RunPaused => self.paused = true,
+            Fact::RunResumed => self.paused = false,
+            Fact::RunCompleted { reason } => self.end(event, Status::Completed, reason),
+            Fact::RunFailed { reason } => self.end(event, Status::Failed, reason),
+            Fact::RunCancelled { reason } => self.end(event, Status::Cancelled, reason),
+
+            Fact::PhaseStarted { phase } => {
+                self.phases.insert(phase.clone(), None);
+            }
+            Fact::PhaseEnded { phase, end } => {
+                self.phases.insert(phase.clone(), Some(*end));
+            }
+            Fact::StepStarted { step, phase, agent } => {
+                let mut new = Step::new(phase, agent);
+                new.entries.extend(self.messages.iter().map(|text| Entry::Note { text: text.clone() }));
+                self.steps.insert(step.clone(), Arc::new(new));
+            }
+            Fact::StepEnded { step, end } => self.step(step, |step| {
+                step.end = Some(*end);
+                step.output = content.text.as_deref().map(Arc::from);
+            }),
+            Fact::StepRedone { step } => self.step(step, |step| step.redos += 1),
+            Fact::StepRetried { step } => self.step(step, |step| {
+                step.failures = 0;
+                step.crashes = 0;
+                step.retry_at = None;
+            }),
+            Fact::StepInputReplaced { step } => {
+                self.step(step, |step| step.input = content.text.as_deref().map(Arc::from));
+            }
+            Fact::LimitReached { .. } => {}
+            Fact::LimitLifted { step } => self.step(step, |step| step.used = Used::default()),
+
+            Fact::ModelStarted { step, attempt, epoch, .. } => self.step(step, |step| {
+                step.model = ModelCall::Running { attempt: *attempt, epoch: *epoch };
+                step.retry_at = None;
+            }),
+            Fact::ModelReplied { step: id, usage, calls, .. } => {
+                let arguments = content.data.get("arguments").and_then(Value::as_array);
+                for (i, listed) in calls.iter().enumerate() {
+                    let arguments = arguments.and_then(|all| all.get(i)).cloned().unwrap_or_default();
+                    self.calls.insert(listed.call.clone(), Arc::new(Call::new(id, &listed.tool, arguments)));
+                }
+                self.proposed += u32::try_from(calls.len()).unwrap_or(u32::MAX);
+                self.step(id, |step| {
+                    step.model = ModelCall::Idle;
+                    step.failures = 0;
+                    step.crashes = 0;
+                    step.turn += 1;
+                    step.used.rounds += 1;
+                    step.used.calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
+                    step.used.tokens += usage.input_tokens + usage.output_tokens;
+                    for listed in calls {
+                        let same = step.used.last_call == Some(listed.digest);
+                        step.used.identical = if same { step.used.identical + 1 } else { 1 };
+                        step.used.last_call = Some(listed.digest);
+                    }
+                    step.entries.push(Entry::Turn {
+                        text: Arc::from(content.as_text()),
+                        calls: calls.iter().map(|listed| listed.call.clone()).collect(),
+                    });
+                });
+            }
+            Fact::ModelFailed { step, kind, retry_at, .. } => self.step(step, |step| {
+                step.model = ModelCall::Idle;
+                step.failures += 1;
+                step.last_failure = Some((*kind, Arc::from(content.as_text())));
+                step.retry_at = *retry_at;
+            }),
+            Fact::ModelLost { step, .. } => self.step(step, |step| {
+                step.model = ModelCall::Idle;
+                step.crashes += 1;
+            }),
+
+            Fact::ToolInspected { call, look } => self.call(call, |call| {
+                call.look = Some(look.clone());
+                call.look_again = false;
+                call.card = content.data.clone();
+            }),
+            Fact::ToolAuthorised { call, digest, by } => self.call(call, |call| {
+                call.state = CallState::Authorised;
+                call.digest = Some(*digest);
+                call.authority = Some(by.clone());
+            }),
+            Fact::ToolStarted { call, attempt, epoch, .. } => {
+                self.epoch = *epoch;
+                self.call(call, |call| {
+                    call.state = CallState::Started { epoch: *epoch };
+                    call.attempt = *attempt;
+                });
+            }
+            Fact::ToolFinished { call: id, end, .. } => {
+                let started = self
+                    .calls
+                    .get(id)
+                    .filter(|call| matches!(call.state, CallState::Started { .. } | CallState::Doubted(_)));
+                let wrote = started.is_some_and(|call| self.writes(&call.tool));
+                self.call(id, |call| {
+                    call.state = CallState::Ended(*end);
+                    call.result = content.text.as_deref().map(Arc::from);
+                    call.outcome = content.data.clone();
+                });
+                if let Some(step) = self.calls.get(id).map(|call| call.step.clone()) {
+                    self.step(&step, |step| step.crashes = 0);
+                }
+                if wrote {
+                    self.look_again(id);
+                }
+            }
+            Fact::ToolReturned { call: id, why, .. } => {
+                let released = self.released_from(id);
+                self.call(id, |call| {
+                    call.state = CallState::Proposed;
+                    call.revision += 1;
+                    call.look = None;
+                    call.authority = None;
+                    match why {
+                        Returned::Edited => {
+                            call.arguments = content.data.get("arguments").cloned().unwrap_or_default();
+                            call.cleared = released;
+                            call.digest = None;
+                        }
+                        // The digest stays: only the very same call is run again without another question.
+                        Returned::Rerun => call.cleared = released,
+                        Returned::Changed | Returned::Withdrawn => {
+                            call.cleared = None;
+                            call.digest = None;
+                        }
+                    }
+                });
+            }
+            Fact::ToolLost { call: id } => {
+                self.call(id, |call| call.state = CallState::Authorised);
+                self.crashed(id);
+            }
+            Fact::ToolDoubted { call: id } => {
+                self.call(id, |call| call.state = CallState::Doubted(None));
+                self.crashed(id);
+            }
+
+            Fact::PlanProposed { step, .. } => self.step(step, |step| step.plans += 1),
+            Fact::OutputReleased { .. } => self.released.push(content.data.clone()),
+
+            Fact::InterruptOpened(opened) => {
+                let id = opened.interrupt.clone();
+                match &opened.about {
+                    About::Call(call) => self.call(call, |call| {
+                        call.state = match call.state {
+                            CallState::Doubted(_) => CallState::Doubted(Some(id.clone())),
+                            CallState::Proposed
+                            | CallState::Gated(_)
+                            | CallState::Authorised
+                            | CallState::Started { .. }
+                            | CallState::Ended(_) => CallState::Gated(id.clone()),
+                        };
+                        call.interrupt = Some(id.clone());
+                    }),
+                    About::BeforeStep(step)
+                    | About::AfterStep(step)
+                    | About::Failure(step)
+                    | About::Limit(step)
+                    | About::Printed(step) => self.step(step, |step| step.blocked = Some(id.clone())),
+                    About::Phase(_) | About::External => {}
+                }
+                let interrupt = Interrupt {
+                    opened: (**opened).clone(),
+                    content: content.data.clone(),
+                    opened_at: event.at,
+                    opened_seq: self.seq,
+                    version: 1,
+                    decision: None,
+                    resolution: None,
+                };
+                self.interrupts.insert(id.clone(), Arc::new(interrupt));
+                self.touched.push(id);
+            }
+            Fact::DecisionMade { interrupt, option } => {
+                if let Some(interrupt) = self.interrupts.get_mut(interrupt) {
+                    Arc::make_mut(interrupt).decision = Some(Made {
+                        by: event.actor.id.clone(),
+                        option: option.clone(),
+                        text: content.text.clone(),
+                        edit: content.data.clone(),
+                        at: event.at,
+                    });
+                }
+            }
+            Fact::InterruptResolved { interrupt: id, outcome, option, cause, .. } => {
+                let seq = self.seq;
+                if let Some(interrupt) = self.interrupts.get_mut(id) {
+                    Arc::make_mut(interrupt).resolution = Some(Resolution {
+                        outcome: *outcome,
+                        option: option.clone(),
+                        cause: cause.clone(),
+                        at: event.at,
+                        seq,
+                    });
+                    self.touched.push(id.clone());
+                }
+                self.unblock(id);
+            }
+
+            Fact::MessageAdded => {
+                let text: Arc<str> = Arc::from(content.as_text());
+                self.messages.push(text.clone());
+                for step in self.steps.values_mut().filter(|step| step.end.is_none()) {
+                    Arc::make_mut(step).entries.push(Entry::Note { text: text.clone() });
+                }
+            }
+            Fact::NoteAdded { step, .. } => self.step(step, |step| {
+                step.entries.push(Entry::Note { text: Arc::from(content.as_text()) });
+            }),
+        }
+    }
+
+    fn end(&mut self, event: &Event, status: Status, reason: &str) {
+        self.ended = Some(Ended {
+            status,
+            reason: reason.to_owned(),
+            seq: self.seq,
+            text: event.content.text.clone(),
+            result: event.content.data.clone(),
+        });
+    }
+
+    fn step(&mut self, id: &str, change: impl FnOnce(&mut Step)) {
+        if let Some(step) = self.steps.get_mut(id) {
+            change(Arc::make_mut(step));
+        }
+    }
+
+    fn call(&mut self, id: &str, change: impl FnOnce(&mut Call)) {
+        if let Some(call) = self.calls.get_mut(id) {
+            change(Arc::make_mut(call));
+        }
+    }
+
+    fn crashed(&mut self, call: &str) {
+        if let Some(step) = self.calls.get(call).map(|call| call.step.clone()) {
+            self.step(&step, |step| step.crashes += 1);
+        }
+    }
+
+    /// The reasons to ask that a person has seen and released this call from.
+    fn released_from(&self, call: &str) -> Option<(InterruptId, Vec<Reason>)> {
+        let call = self.calls.get(call)?;
+        let last = call.interrupt.clone()?;
+        let asked = match &call.authority {
+            Some(Authority::Interrupt(approved)) => approved,
+            Some(Authority::Gate(_)) | None => &last,
+        };
+        let reasons = self.interrupts.get(asked)?.opened.risk.reasons.clone();
+        Some((last, reasons))
+    }
+
+    /// After a write, what waits for a person may show files that are no longer so.
+    fn look_again(&mut self, writer: &str) {
+        for (id, call) in &mut self.calls {
+            let waits = matches!(call.state, CallState::Gated(_));
+            let relies = call.look.as_ref().is_some_and(|look| !look.preconditions.is_empty());
+            if id != writer && waits && relies {
+                Arc::make_mut(call).look_again = true;
+            }
+        }
+    }
+
+    fn unblock(&mut self, interrupt: &InterruptId) {
+        for step in self.steps.values_mut().filter(|step| step.blocked.as_ref() == Some(interrupt)) {
+            Arc::make_mut(step).blocked = None;
+        }
+    }
+}

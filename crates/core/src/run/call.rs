@@ -1,0 +1,295 @@
+//! Tool calls on their way from proposed to done: looked at, voted on, started, finished, doubted.
+
+use serde_json::{Value, json};
+
+use super::draft::{Draft, Opening};
+use super::fact::{Authority, Look, Returned};
+use super::input::Rejection;
+use super::{Call, CallEnd, CallState, Fact};
+use crate::digest::Digest;
+use crate::event::Content;
+use crate::gate::{Reason, Verdict};
+use crate::interrupt::{About, Cause, Kind, Level, Outcome};
+use crate::tool::{Inspected, Inspection, OnCrash, Outcome as Ran, Precondition, Probed, Runs};
+
+impl Draft<'_> {
+    fn call(&self, id: &str) -> Result<Call, Rejection> {
+        self.run.calls.get(id).map(|call| (**call).clone()).ok_or(Rejection::Outdated)
+    }
+
+    pub(super) fn finish_call(
+        &mut self,
+        id: &str,
+        end: CallEnd,
+        code: Option<&str>,
+        text: impl Into<String>,
+    ) {
+        self.emit(
+            Fact::ToolFinished { call: id.to_owned(), end, code: code.map(str::to_owned) },
+            Content::text(text),
+        );
+    }
+
+    /// What the look before the gate found.
+    pub(super) fn inspected(
+        &mut self,
+        id: &str,
+        revision: u32,
+        inspected: Inspected,
+    ) -> Result<(), Rejection> {
+        let call = self.call(id)?;
+        let awaited = match call.state {
+            CallState::Proposed => call.look.is_none(),
+            CallState::Gated(_) => call.look_again,
+            CallState::Authorised
+            | CallState::Started { .. }
+            | CallState::Doubted(_)
+            | CallState::Ended(_) => false,
+        };
+        if !awaited || call.revision != revision {
+            return Err(Rejection::Outdated);
+        }
+        let inspection = match inspected {
+            Inspected::Impossible { code, message } => {
+                self.supersede(&call);
+                self.finish_call(id, CallEnd::Failed, Some(code), message);
+                return Ok(());
+            }
+            Inspected::Ready(inspection) => inspection,
+        };
+        let category = super::gating::category(&self.run, &call);
+        let digest = self.run.action_digest(&call, &inspection);
+        let shown = call.look.as_ref().map(|look| look.digest);
+        let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, card } = inspection;
+        preconditions.sort();
+        let look = Look { digest, category, workspace, cwd, preconditions, sandbox, ask_because };
+        self.emit(Fact::ToolInspected { call: id.to_owned(), look }, Content::data(card));
+        if let CallState::Gated(_) = call.state {
+            if shown == Some(digest) {
+                return Ok(());
+            }
+            self.supersede(&call);
+        }
+        self.gate(id);
+        Ok(())
+    }
+
+    /// An interrupt that shows what is no longer so ends; another one may take its place.
+    fn supersede(&mut self, call: &Call) {
+        if let CallState::Gated(interrupt) = &call.state {
+            self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
+        }
+    }
+
+    /// Counts the votes on a call that was looked at, and acts on them.
+    fn gate(&mut self, id: &str) {
+        let Ok(call) = self.call(id) else { return };
+        let Some(look) = call.look.clone() else { return };
+        match self.run.vote(&call, &self.session, self.cx.system) {
+            Verdict::Forbid(reason) => {
+                self.finish_call(id, CallEnd::Refused, Some("forbidden"), refused_by_rule(&reason));
+            }
+            Verdict::Allow(release) => self.authorise(id, look.digest, Authority::Gate(release)),
+            Verdict::Ask { reasons, grantable } => match &call.cleared {
+                // A person has seen these reasons and edited the call: no second question.
+                Some((interrupt, cleared))
+                    if call.digest.is_none_or(|digest| digest == look.digest)
+                        && reasons.iter().all(|reason| cleared.contains(reason)) =>
+                {
+                    self.authorise(id, look.digest, Authority::Interrupt(interrupt.clone()));
+                }
+                Some(_) | None => self.ask_approval(id, &call, look.digest, reasons, grantable),
+            },
+        }
+    }
+
+    fn authorise(&mut self, id: &str, digest: Digest, by: Authority) {
+        self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by }, Content::none());
+    }
+
+    fn ask_approval(&mut self, id: &str, call: &Call, digest: Digest, reasons: Vec<Reason>, grantable: bool) {
+        let mut opening =
+            Opening::new(Kind::ToolApproval, About::Call(id.to_owned()), super::gating::title(call));
+        opening.step = Some(call.step.clone());
+        opening.message = super::draft::clip(&self.said_with(call), 2_000);
+        opening.risk = super::gating::risk(call, &reasons);
+        opening.reasons = reasons;
+        opening.action_digest = Some(digest);
+        opening.supersedes.clone_from(&call.interrupt);
+        let look = call.look.as_ref();
+        let mut payload = json!({
+            "call_id": id,
+            "tool": call.tool,
+            "arguments": call.arguments,
+            "category": look.map(|look| look.category),
+            "workspace": look.map(|look| &look.workspace),
+            "cwd": look.map(|look| &look.cwd),
+            "sandbox": look.and_then(|look| look.sandbox),
+            "preconditions": look.map(|look| &look.preconditions),
+        });
+        if let (Value::Object(payload), Value::Object(card)) = (&mut payload, &call.card) {
+            for (key, value) in card {
+                payload.entry(key.clone()).or_insert_with(|| value.clone());
+            }
+        }
+        opening.payload = payload;
+        opening.response_schema = self.run.spec(&call.tool).map(|spec| spec.parameters.clone());
+        if !grantable {
+            opening.only = &["approve", "edit", "respond", "reject"];
+        }
+        self.open(opening);
+    }
+
+    /// What the agent said in the reply that made the call.
+    pub(super) fn said_with(&self, call: &Call) -> String {
+        self.run
+            .steps
+            .get(&call.step)
+            .and_then(|step| self.run.last_turn(step))
+            .map(|(text, _)| text.to_owned())
+            .unwrap_or_default()
+    }
+
+    /// Last checks, then the event before the effect: what was released is what is about to run.
+    pub(super) fn begin_tool(&mut self, id: &str, observed: &[Precondition]) {
+        let Ok(call) = self.call(id) else { return };
+        if call.state != CallState::Authorised || !self.run.may_start(id) {
+            return;
+        }
+        let (Some(look), Some(digest)) = (call.look.clone(), call.digest) else { return };
+        let changed: Vec<String> = look
+            .preconditions
+            .iter()
+            .filter(|shown| !observed.contains(shown))
+            .map(|shown| shown.path.clone())
+            .collect();
+        if !changed.is_empty() || look.digest != digest {
+            self.give_back(id, Returned::Changed, changed);
+            return;
+        }
+        match self.run.vote(&call, &self.session, self.cx.system) {
+            Verdict::Forbid(reason) => {
+                self.finish_call(id, CallEnd::Refused, Some("forbidden"), refused_by_rule(&reason));
+                return;
+            }
+            Verdict::Ask { .. } if !matches!(call.authority, Some(Authority::Interrupt(_))) => {
+                self.give_back(id, Returned::Withdrawn, Vec::new());
+                return;
+            }
+            Verdict::Ask { .. } | Verdict::Allow(_) => {}
+        }
+        let started = Fact::ToolStarted {
+            call: id.to_owned(),
+            attempt: call.attempt + 1,
+            digest,
+            epoch: self.cx.epoch,
+            sandbox: look.sandbox,
+        };
+        self.emit(started, Content::none());
+    }
+
+    pub(super) fn give_back(&mut self, id: &str, why: Returned, paths: Vec<String>) {
+        self.emit(Fact::ToolReturned { call: id.to_owned(), why, paths }, Content::none());
+    }
+
+    /// The tool is done.
+    pub(super) fn ran(&mut self, id: &str, attempt: u32, outcome: Ran) -> Result<(), Rejection> {
+        let call = self.call(id)?;
+        if !matches!(call.state, CallState::Started { .. }) || call.attempt != attempt {
+            return Err(Rejection::Outdated);
+        }
+        match outcome {
+            Ran::Done { text, data } => self.emit(
+                Fact::ToolFinished { call: id.to_owned(), end: CallEnd::Done, code: None },
+                Content { text: Some(text), data },
+            ),
+            Ran::Failed { text } => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text),
+            Ran::Changed { paths } => self.give_back(id, Returned::Changed, paths),
+        }
+        Ok(())
+    }
+
+    /// A call that another process had started.
+    pub(super) fn adopt_call(&mut self, id: &str) {
+        let Ok(call) = self.call(id) else { return };
+        let on_crash = match self.run.spec(&call.tool).map(|spec| &spec.runs) {
+            Some(Runs::Here { on_crash, .. }) => *on_crash,
+            Some(Runs::Opens(_)) | None => OnCrash::Ask,
+        };
+        match on_crash {
+            OnCrash::Rerun => self.emit(Fact::ToolLost { call: id.to_owned() }, Content::none()),
+            // `actions` names the probe: the call is started under an older epoch.
+            OnCrash::Probe => {}
+            OnCrash::Ask => self.doubt(id, "the process that ran it stopped before it could tell"),
+        }
+    }
+
+    pub(super) fn probed(&mut self, id: &str, attempt: u32, probed: Probed) -> Result<(), Rejection> {
+        let call = self.call(id)?;
+        let stale = matches!(call.state, CallState::Started { epoch } if epoch < self.cx.epoch);
+        if !stale || call.attempt != attempt {
+            return Err(Rejection::Outdated);
+        }
+        match probed {
+            Probed::Happened { text } => self.finish_call(id, CallEnd::Done, Some("probed"), text),
+            Probed::NotHappened => self.emit(Fact::ToolLost { call: id.to_owned() }, Content::none()),
+            Probed::Unclear { why } => self.doubt(id, &why),
+        }
+        Ok(())
+    }
+
+    fn doubt(&mut self, id: &str, why: &str) {
+        let Ok(call) = self.call(id) else { return };
+        self.emit(Fact::ToolDoubted { call: id.to_owned() }, Content::none());
+        let title = format!("Did it happen? {}", super::gating::title(&call));
+        let mut opening = Opening::new(Kind::UnknownOutcome, About::Call(id.to_owned()), title);
+        opening.step = Some(call.step.clone());
+        opening.message = format!("Nobody can know whether this call took effect: {why}.");
+        opening.risk = Level::High;
+        opening.action_digest = call.digest;
+        opening.payload = json!({
+            "call_id": id,
+            "tool": call.tool,
+            "arguments": call.arguments,
+            "attempt": call.attempt,
+        });
+        self.open(opening);
+    }
+
+    /// Policy or grants changed: an open ask that would be allowed now needs nobody any more.
+    pub(super) fn revote(&mut self) {
+        let gated: Vec<(String, Call)> = self
+            .run
+            .calls
+            .iter()
+            .filter(|(_, call)| matches!(call.state, CallState::Gated(_)) && call.look.is_some())
+            .map(|(id, call)| (id.clone(), (**call).clone()))
+            .collect();
+        for (id, call) in gated {
+            let (CallState::Gated(interrupt), Some(look)) = (&call.state, &call.look) else { continue };
+            match self.run.vote(&call, &self.session, self.cx.system) {
+                Verdict::Allow(release) => {
+                    let cause = match &release {
+                        crate::gate::Release::Grant { grant } => Cause::Grant(grant.clone()),
+                        crate::gate::Release::Rule { .. } | crate::gate::Release::OpensInterrupt => {
+                            Cause::Superseded
+                        }
+                    };
+                    let outcome =
+                        if cause == Cause::Superseded { Outcome::Superseded } else { Outcome::Approved };
+                    self.resolve(interrupt, outcome, None, cause);
+                    self.authorise(&id, look.digest, Authority::Gate(release));
+                }
+                Verdict::Forbid(reason) => {
+                    self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
+                    self.finish_call(&id, CallEnd::Refused, Some("forbidden"), refused_by_rule(&reason));
+                }
+                Verdict::Ask { .. } => {}
+            }
+        }
+    }
+}
+
+fn refused_by_rule(reason: &Reason) -> String {
+    format!("refused by policy: {}. Do not try it again in another form.", reason.text)
+}

@@ -1,0 +1,52 @@
+//! What one run sets for itself: where it works, which model plays, which gates it adds.
+
+use serde::{Deserialize, Serialize};
+
+use crate::definition::Rule;
+
+/// Fixed at the start of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The canonical path of the folder that file tools and commands stay beneath.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// The name of a configured model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub gates: Gates,
+}
+
+/// Gates that the run adds. They tighten; an `allow` frees only what no rule of the workflow speaks of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Gates {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
+    /// Each of these asks where the workflow does not.
+    #[serde(skip_serializing_if = "is_default")]
+    pub plan: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    pub before_step: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    pub after_step: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    pub on_error: bool,
+}
+
+/// Whose agent works on the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// We run the agents of its workflow.
+    Native,
+    /// An agent of another framework asks; `finish` ends the run.
+    External,
+    /// An agent of another framework asks once; the resolution ends the run.
+    ExternalOnce,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

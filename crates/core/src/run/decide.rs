@@ -1,0 +1,442 @@
+//! What a resolution does: one function per thing an interrupt can be about.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::draft::Draft;
+use super::fact::{Authority, Returned};
+use super::input::Rejection;
+use super::plan::Plan;
+use super::{Call, CallEnd, CallState, Fact, StepEnd};
+use crate::event::Content;
+use crate::gate::{Matcher, Subject};
+use crate::id::InterruptId;
+use crate::interrupt::{
+    self, About, Cause, Choice, Decision, Effect, Interrupt, Kind, Outcome, Refusal, Standing,
+};
+use crate::schema::{self, Problem};
+use crate::session;
+
+/// A resolution on its way into effect.
+struct Taken<'d> {
+    choice: &'d Choice,
+    text: &'d str,
+    edit: &'d Value,
+    by: By,
+}
+
+#[derive(Clone, Copy)]
+enum By {
+    Person,
+    Expiry,
+}
+
+impl Draft<'_> {
+    pub(super) fn decide(&mut self, id: &InterruptId, decision: &Decision) -> Result<(), Rejection> {
+        let interrupt = self.interrupt(id)?;
+        let choice = match interrupt::check(&interrupt, &self.cx.actor, decision, self.cx.now)? {
+            Standing::Repeat => return Ok(()),
+            Standing::New(choice) => choice,
+        };
+        let problems = self.check_edit(&interrupt, &choice, &decision.edit);
+        if !problems.is_empty() {
+            return Err(Rejection::Refused(Refusal::Invalid(problems)));
+        }
+        self.emit(
+            Fact::DecisionMade { interrupt: id.clone(), option: choice.id.clone() },
+            Content { text: decision.text.clone(), data: decision.edit.clone() },
+        );
+        self.resolve(id, choice.effect.outcome(), Some(&choice), Cause::Decision);
+        let text = decision.text.as_deref().unwrap_or_default();
+        self.effect(&interrupt, &Taken { choice: &choice, text, edit: &decision.edit, by: By::Person });
+        Ok(())
+    }
+
+    /// Resolves every interrupt whose time is over with the option that its `on_expiry` names.
+    pub(super) fn expire(&mut self) {
+        let now = self.cx.now;
+        let due: Vec<Interrupt> = self
+            .run
+            .open_interrupts()
+            .filter(|(_, interrupt)| interrupt.opened.expires_at.is_some_and(|at| at <= now))
+            .map(|(_, interrupt)| interrupt.clone())
+            .collect();
+        for interrupt in due {
+            // One that an earlier one in this sweep has closed needs nothing.
+            let still_open =
+                self.run.interrupts.get(&interrupt.opened.interrupt).is_some_and(|each| each.is_open());
+            if !still_open {
+                continue;
+            }
+            let choice = interrupt.offers(&interrupt.opened.on_expiry).cloned();
+            self.resolve(&interrupt.opened.interrupt, Outcome::Expired, choice.as_ref(), Cause::Expiry);
+            let choice = choice.unwrap_or_else(|| fallback(interrupt.opened.kind));
+            let text = if choice.needs_text { "No response" } else { "" };
+            self.effect(&interrupt, &Taken { choice: &choice, text, edit: &Value::Null, by: By::Expiry });
+        }
+    }
+
+    /// Checks the edit against what it replaces.
+    fn check_edit(&self, interrupt: &Interrupt, choice: &Choice, edit: &Value) -> Vec<Problem> {
+        if edit.is_null() || choice.id != "edit" {
+            return self.check_response(interrupt, choice, edit);
+        }
+        match (&interrupt.opened.about, interrupt.opened.kind) {
+            (About::Call(call), Kind::ToolApproval) => {
+                match self.run.calls.get(call).and_then(|call| self.run.spec(&call.tool)) {
+                    Some(spec) => schema::check(&spec.parameters, edit, "/edit"),
+                    None => vec![Problem::new("/edit", "the tool is not known")],
+                }
+            }
+            (About::Call(call), Kind::PlanApproval) => self.check_plan(call, edit).err().unwrap_or_default(),
+            _ => self.check_response(interrupt, choice, edit),
+        }
+    }
+
+    fn check_response(&self, interrupt: &Interrupt, choice: &Choice, edit: &Value) -> Vec<Problem> {
+        match interrupt.content.get("response_schema") {
+            Some(schema) if choice.id == "edit" => schema::check(schema, edit, "/edit"),
+            Some(_) | None => Vec::new(),
+        }
+    }
+
+    fn check_plan(&self, call: &str, edit: &Value) -> Result<Plan, Vec<Problem>> {
+        let limit = self.run.calls.get(call).map_or(0, |call| self.run.limits(&call.step).plan_steps);
+        let agents = super::advance::known_agents(&self.run);
+        let agents: BTreeSet<&str> = agents.iter().map(String::as_str).collect();
+        Plan::check(edit, &agents, limit, "/edit")
+    }
+
+    fn effect(&mut self, interrupt: &Interrupt, taken: &Taken<'_>) {
+        if taken.choice.effect == Effect::CancelRun {
+            self.wind_up();
+            let reason = "cancelled".to_owned();
+            self.emit(Fact::RunCancelled { reason }, Content::maybe_text(nonempty(taken.text)));
+            return;
+        }
+        let about = interrupt.opened.about.clone();
+        match &about {
+            About::External => self.external_resolved(interrupt),
+            About::Call(call) => match self.run.calls.get(call).map(|call| (**call).clone()) {
+                Some(found) => self.call_effect(interrupt, call, &found, taken),
+                None => self.fail_run("internal", "an interrupt speaks of a call that is not there"),
+            },
+            About::BeforeStep(step) => self.before_step_effect(interrupt, step, taken),
+            About::AfterStep(step) => self.after_step_effect(interrupt, step, taken),
+            About::Phase(phase) => self.phase_effect(phase, taken),
+            About::Failure(step) => self.failure_effect(interrupt, step, taken),
+            About::Limit(step) => self.limit_effect(interrupt, step, taken),
+            About::Printed(step) => self.printed_effect(interrupt, step, taken),
+        }
+    }
+
+    fn call_effect(&mut self, interrupt: &Interrupt, id: &str, call: &Call, taken: &Taken<'_>) {
+        match interrupt.opened.kind {
+            Kind::ToolApproval => self.tool_effect(interrupt, id, call, taken),
+            Kind::PlanApproval => self.plan_effect(id, taken),
+            Kind::Question => match taken.choice.effect {
+                Effect::Respond => self.finish_call(id, CallEnd::Answered, None, taken.text),
+                _ => self.finish_call(id, CallEnd::Skipped, Some(taken.code()), unanswered(taken)),
+            },
+            Kind::Review => self.review_effect(id, call, taken),
+            Kind::UnknownOutcome => match taken.choice.effect {
+                Effect::Respond => self.finish_call(id, CallEnd::Done, Some("happened"), taken.text),
+                Effect::Retry => self.give_back(id, Returned::Rerun, Vec::new()),
+                Effect::Skip => {
+                    let text = format!("not run again; nobody knows whether it took effect{}", why(taken));
+                    self.finish_call(id, CallEnd::Skipped, Some("unknown_outcome"), text);
+                }
+                _ => self.fail_run("aborted", format!("a call was left in doubt{}", why(taken))),
+            },
+            Kind::Checkpoint
+            | Kind::Error
+            | Kind::Choice
+            | Kind::Turn
+            | Kind::Escalation
+            | Kind::Continuation
+            | Kind::ClientCall => self.fail_run("internal", "no call asks this kind of interrupt"),
+        }
+    }
+
+    fn tool_effect(&mut self, interrupt: &Interrupt, id: &str, call: &Call, taken: &Taken<'_>) {
+        let opened = &interrupt.opened;
+        // Only the call that was shown is released, and only while it still waits for this interrupt.
+        if call.state != CallState::Gated(opened.interrupt.clone()) {
+            return;
+        }
+        let by = Authority::Interrupt(opened.interrupt.clone());
+        match taken.choice.effect {
+            Effect::Proceed | Effect::Grant => {
+                let Some(digest) = opened.action_digest else {
+                    self.fail_run("internal", "an approval without a digest");
+                    return;
+                };
+                self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by }, Content::none());
+                if taken.choice.effect == Effect::Grant {
+                    self.grant(interrupt, call);
+                }
+                self.note(interrupt, &call.step, taken.text);
+            }
+            Effect::ProceedWithEdit => {
+                self.emit(
+                    Fact::ToolReturned { call: id.to_owned(), why: Returned::Edited, paths: Vec::new() },
+                    Content::data(json!({ "arguments": taken.edit })),
+                );
+                let told = format!("A person edited this call before it ran.{}", why(taken));
+                self.note(interrupt, &call.step, &told);
+            }
+            Effect::Respond => self.finish_call(id, CallEnd::Answered, Some("responded"), taken.text),
+            Effect::FailRun => {
+                self.fail_run("rejected", format!("`{}` was refused{}", call.tool, why(taken)))
+            }
+            Effect::EndTurn => {
+                self.finish_call(id, CallEnd::Refused, Some(taken.code()), refused(taken));
+                let others: Vec<String> = self
+                    .run
+                    .calls
+                    .iter()
+                    .filter(|(_, other)| other.step == call.step && !other.is_ended())
+                    .map(|(id, _)| id.clone())
+                    .collect();
+                // A call that is under way comes back before the step can end.
+                for other in others {
+                    let state = self.run.calls.get(&other).map(|call| call.state.clone());
+                    match state {
+                        Some(CallState::Gated(interrupt)) => {
+                            self.resolve(&interrupt, Outcome::Superseded, None, Cause::Superseded);
+                            self.finish_call(
+                                &other,
+                                CallEnd::Skipped,
+                                Some("turn_ended"),
+                                "the turn was ended",
+                            );
+                        }
+                        Some(CallState::Proposed | CallState::Authorised) => {
+                            self.finish_call(
+                                &other,
+                                CallEnd::Skipped,
+                                Some("turn_ended"),
+                                "the turn was ended",
+                            );
+                        }
+                        Some(CallState::Started { .. } | CallState::Doubted(_) | CallState::Ended(_))
+                        | None => {}
+                    }
+                }
+                self.end_step(&call.step, StepEnd::Completed, &refused(taken));
+            }
+            _ => self.finish_call(id, CallEnd::Refused, Some(taken.code()), refused(taken)),
+        }
+    }
+
+    /// Remembers the decision for the session, and lets it resolve the other open asks that it covers.
+    fn grant(&mut self, interrupt: &Interrupt, call: &Call) {
+        let Some(look) = &call.look else { return };
+        let subject = Subject {
+            agent: interrupt.opened.agent.as_deref().unwrap_or_default(),
+            tool: &call.tool,
+            category: look.category,
+            path: call.argument("path"),
+            command: call.argument("command"),
+            workspace: &look.workspace,
+            ask_because: &look.ask_because,
+        };
+        let Some(matcher) = Matcher::of(&subject) else { return };
+        let grant = self.id();
+        self.emit_session(session::Fact::GrantAdded {
+            grant,
+            matcher,
+            run: self.run.id.clone(),
+            interrupt: interrupt.opened.interrupt.clone(),
+        });
+        self.revote();
+    }
+
+    fn plan_effect(&mut self, id: &str, taken: &Taken<'_>) {
+        match taken.choice.effect {
+            Effect::Proceed => {
+                let note = nonempty(taken.text).map(|note| format!(" Note from the person: {note}"));
+                let text = format!("The plan is approved. Carry it out.{}", note.unwrap_or_default());
+                self.finish_call(id, CallEnd::Answered, Some("approved"), text);
+            }
+            Effect::ProceedWithEdit => {
+                let plan = Self::readable(taken.edit);
+                let text = format!(
+                    "The plan is approved with changes. Carry out this one instead:\n{plan}{}",
+                    why(taken)
+                );
+                self.finish_call(id, CallEnd::Answered, Some("edited"), text);
+            }
+            Effect::Replan => {
+                let text =
+                    format!("The plan is not approved yet. Propose another one. Feedback: {}", taken.text);
+                self.finish_call(id, CallEnd::Answered, Some("revise"), text);
+            }
+            Effect::FailRun => self.fail_run("rejected", format!("the plan was rejected{}", why(taken))),
+            _ => {
+                let text = match taken.by {
+                    By::Person => format!("The plan was rejected{}. Do not carry it out.", why(taken)),
+                    By::Expiry => "Nobody decided on the plan in time. Do not carry it out.".to_owned(),
+                };
+                self.finish_call(id, CallEnd::Refused, Some(taken.code()), text);
+            }
+        }
+    }
+
+    fn review_effect(&mut self, id: &str, call: &Call, taken: &Taken<'_>) {
+        if taken.choice.effect != Effect::Release {
+            self.fail_run("rejected", format!("the output was not released{}", why(taken)));
+            return;
+        }
+        let edited = !taken.edit.is_null();
+        let content = if edited { taken.edit.clone() } else { json!(call.argument("content")) };
+        let released = json!({ "title": call.argument("title"), "content": content });
+        self.emit(Fact::OutputReleased { call: id.to_owned(), edited }, Content::data(released));
+        let with = if edited { "Released with changes by the reviewer." } else { "Released." };
+        self.finish_call(id, CallEnd::Done, Some("released"), format!("{with}{}", why(taken)));
+    }
+
+    fn before_step_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+        match taken.choice.effect {
+            Effect::Proceed => self.note(interrupt, step, taken.text),
+            Effect::ProceedWithEdit => {
+                self.emit(
+                    Fact::StepInputReplaced { step: step.to_owned() },
+                    Content::text(Self::readable(taken.edit)),
+                );
+                self.note(interrupt, step, taken.text);
+            }
+            Effect::Skip => self.end_step(step, StepEnd::Skipped, taken.text),
+            _ => self.fail_run("rejected", format!("step `{step}` was rejected{}", why(taken))),
+        }
+    }
+
+    fn after_step_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+        match taken.choice.effect {
+            Effect::Proceed => {
+                let output = interrupt.content.pointer("/payload/output").and_then(Value::as_str);
+                let output = output.unwrap_or_default().to_owned();
+                self.end_step(step, StepEnd::Completed, &output);
+            }
+            Effect::Redo => {
+                self.emit(Fact::StepRedone { step: step.to_owned() }, Content::none());
+                let feedback = nonempty(taken.text).unwrap_or_else(|| "Do it again.".to_owned());
+                self.note(interrupt, step, &format!("The person wants this step done again: {feedback}"));
+            }
+            _ => self.fail_run("aborted", format!("step `{step}` was not accepted{}", why(taken))),
+        }
+    }
+
+    fn phase_effect(&mut self, phase: &str, taken: &Taken<'_>) {
+        match taken.choice.effect {
+            Effect::Proceed => {
+                self.emit(
+                    Fact::PhaseEnded { phase: phase.to_owned(), end: StepEnd::Completed },
+                    Content::none(),
+                );
+            }
+            _ => self.fail_run("rejected", format!("checkpoint `{phase}` was rejected{}", why(taken))),
+        }
+    }
+
+    fn failure_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+        match taken.choice.effect {
+            Effect::Retry => {
+                self.emit(Fact::StepRetried { step: step.to_owned() }, Content::none());
+                self.note(interrupt, step, taken.text);
+            }
+            Effect::Skip => self.end_step(step, StepEnd::Skipped, taken.text),
+            Effect::Respond => self.end_step(step, StepEnd::Completed, taken.text),
+            _ => self.fail_run("aborted", format!("step `{step}` failed and was aborted{}", why(taken))),
+        }
+    }
+
+    fn limit_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+        match taken.choice.effect {
+            Effect::Proceed => {
+                self.emit(Fact::LimitLifted { step: step.to_owned() }, Content::none());
+                self.note(interrupt, step, taken.text);
+            }
+            _ => {
+                let last = self.run.steps.get(step).and_then(|step| self.run.last_turn(step));
+                let said = last.map(|(text, _)| text.to_owned()).unwrap_or_default();
+                self.end_step(step, StepEnd::Completed, &said);
+            }
+        }
+    }
+
+    fn printed_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+        match taken.choice.effect {
+            Effect::Respond => self.note(interrupt, step, taken.text),
+            _ => {
+                let said = interrupt.content.pointer("/payload/question").and_then(Value::as_str);
+                let said = said.unwrap_or_default().to_owned();
+                self.end_step(step, StepEnd::Completed, &said);
+            }
+        }
+    }
+
+    /// Guidance that came with a decision reaches the step's next model request.
+    fn note(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
+        if let Some(text) = nonempty(text) {
+            self.emit(
+                Fact::NoteAdded { step: step.to_owned(), interrupt: interrupt.opened.interrupt.clone() },
+                Content::text(text),
+            );
+        }
+    }
+}
+
+impl Taken<'_> {
+    fn code(&self) -> &'static str {
+        match self.by {
+            By::Person => "refused",
+            By::Expiry => "expired",
+        }
+    }
+}
+
+/// An option that is not offered can not be applied; this stops work instead of releasing it.
+fn fallback(kind: Kind) -> Choice {
+    let row =
+        interrupt::option(kind, interrupt::default_on_expiry(kind)).unwrap_or(&interrupt::options(kind)[0]);
+    let mut choice = Choice::of(row);
+    if choice.effect.outcome() == Outcome::Approved {
+        choice.effect = Effect::FailRun;
+    }
+    choice
+}
+
+fn nonempty(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn why(taken: &Taken<'_>) -> String {
+    match (nonempty(taken.text), taken.by) {
+        (Some(text), _) => format!(": {text}"),
+        (None, By::Person) => String::new(),
+        (None, By::Expiry) => ": nobody decided in time".to_owned(),
+    }
+}
+
+fn refused(taken: &Taken<'_>) -> String {
+    match taken.by {
+        By::Person => format!("a person refused this call{}", why(taken)),
+        By::Expiry => "not run: nobody decided in time".to_owned(),
+    }
+}
+
+fn unanswered(taken: &Taken<'_>) -> String {
+    match (taken.by, nonempty(taken.text)) {
+        (By::Expiry, _) => {
+            "No response in time. Go on with your best assumption, and say what you assumed.".to_owned()
+        }
+        (By::Person, Some(text)) => format!("The person skipped the question: {text}"),
+        (By::Person, None) => {
+            "The person skipped the question. Go on with your best assumption, and say what you assumed."
+                .to_owned()
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! A decision in the making: events are applied to a copy as they are written down, so that each next one
+//! is decided on what the ones before it changed.
+
+use serde_json::{Value, json};
+
+use super::input::{Context, Rejection};
+use super::{Fact, Run};
+use crate::event::{self, Content, Event};
+use crate::gate::Reason;
+use crate::id::{Draw, Id, InterruptId, StreamId};
+use crate::interrupt::{
+    About, Cause, Choice, Effect, Interrupt, Kind, Level, Opened, Outcome, Risk, default_on_expiry, options,
+};
+use crate::limits;
+use crate::session::{self, Session};
+
+pub(super) struct Draft<'a> {
+    pub(super) cx: &'a Context<'a>,
+    pub(super) run: Run,
+    pub(super) session: Session,
+    events: Vec<Event>,
+    draw: Draw,
+}
+
+/// What `open` needs beyond the table and the workflow.
+pub(super) struct Opening {
+    pub(super) kind: Kind,
+    pub(super) about: About,
+    pub(super) step: Option<String>,
+    pub(super) title: String,
+    pub(super) message: String,
+    pub(super) payload: Value,
+    /// Ids to offer; empty: all of the kind.
+    pub(super) only: &'static [&'static str],
+    pub(super) risk: Level,
+    pub(super) reasons: Vec<Reason>,
+    pub(super) action_digest: Option<crate::digest::Digest>,
+    pub(super) supersedes: Option<InterruptId>,
+    pub(super) response_schema: Option<Value>,
+}
+
+impl Opening {
+    pub(super) fn new(kind: Kind, about: About, title: impl Into<String>) -> Self {
+        Self {
+            kind,
+            about,
+            step: None,
+            title: title.into(),
+            message: String::new(),
+            payload: Value::Null,
+            only: &[],
+            risk: Level::Low,
+            reasons: Vec::new(),
+            action_digest: None,
+            supersedes: None,
+            response_schema: None,
+        }
+    }
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(run: &Run, cx: &'a Context<'a>) -> Self {
+        let now = cx.now.max(run.last_at);
+        let mut run = run.clone();
+        run.touched.clear();
+        Self { cx, run, session: cx.session.clone(), events: Vec::new(), draw: Draw::new(cx.seed, now) }
+    }
+
+    pub(super) fn finish(self) -> Vec<Event> {
+        self.events
+    }
+
+    pub(super) fn id<I: Id>(&mut self) -> I {
+        self.draw.id()
+    }
+
+    /// The time of the events being written.
+    pub(super) fn now(&self) -> crate::time::Timestamp {
+        self.cx.now.max(self.run.last_at)
+    }
+
+    pub(super) fn emit(&mut self, fact: Fact, content: Content) {
+        let event = Event {
+            stream: StreamId::Run(self.run.id.clone()),
+            at: self.now(),
+            actor: self.cx.actor.clone(),
+            fact: event::Fact::Run(fact),
+            content,
+        };
+        self.run.apply(&event);
+        self.events.push(event);
+    }
+
+    pub(super) fn emit_session(&mut self, fact: session::Fact) {
+        let event = self.session.event(self.cx.now, &self.cx.actor, fact);
+        if let event::Fact::Session(fact) = &event.fact {
+            self.session.apply(fact, event.at, &event.actor);
+        }
+        self.events.push(event);
+    }
+
+    /// Opens an interrupt with the options, labels, expiry and approvers that the workflow gives its kind.
+    pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
+        let offered = options(opening.kind)
+            .iter()
+            .filter(|row| opening.only.is_empty() || opening.only.contains(&row.id))
+            .map(Choice::of)
+            .collect();
+        let gate = self.run.definition.gates.kinds.get(&opening.kind).cloned().unwrap_or_default();
+        let opened = Opened {
+            interrupt: self.id(),
+            kind: opening.kind,
+            about: opening.about,
+            agent: opening.step.as_ref().and_then(|id| self.run.steps.get(id)).map(|step| step.agent.clone()),
+            step: opening.step,
+            options: relabel(offered, &gate),
+            risk: Risk { level: opening.risk, reasons: opening.reasons },
+            action_digest: opening.action_digest,
+            policy_version: self.cx.system.policy_version,
+            expires_at: gate.expires_in_ms.map(|ms| self.now().plus_ms(ms)),
+            on_expiry: gate.on_expiry.unwrap_or_else(|| default_on_expiry(opening.kind).to_owned()),
+            approvers: gate.approvers,
+            quorum: 1,
+            supersedes: opening.supersedes,
+        };
+        let mut content = json!({
+            "title": clip(&opening.title, limits::TITLE_BYTES),
+            "message": opening.message,
+            "payload": opening.payload,
+        });
+        if let Some(schema) = opening.response_schema {
+            content["response_schema"] = schema;
+        }
+        self.opened(opened, content)
+    }
+
+    pub(super) fn opened(&mut self, opened: Opened, content: Value) -> InterruptId {
+        let id = opened.interrupt.clone();
+        self.emit(Fact::InterruptOpened(Box::new(opened)), Content::data(content));
+        id
+    }
+
+    pub(super) fn resolve(
+        &mut self,
+        interrupt: &InterruptId,
+        outcome: Outcome,
+        choice: Option<&Choice>,
+        cause: Cause,
+    ) {
+        self.emit(
+            Fact::InterruptResolved {
+                interrupt: interrupt.clone(),
+                outcome,
+                option: choice.map(|choice| choice.id.clone()),
+                effect: choice.map(|choice| choice.effect),
+                cause,
+            },
+            Content::none(),
+        );
+    }
+
+    pub(super) fn interrupt(&self, id: &InterruptId) -> Result<Interrupt, Rejection> {
+        self.run.interrupts.get(id).map(|each| (**each).clone()).ok_or(Rejection::UnknownInterrupt)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.run.ended.is_some()
+    }
+}
+
+/// Applies a workflow's labels, and what `reject` does in it, to options of the table.
+fn relabel(mut choices: Vec<Choice>, gate: &crate::definition::KindGate) -> Vec<Choice> {
+    for choice in &mut choices {
+        if let Some(label) = gate.labels.get(&choice.id) {
+            choice.label.clone_from(label);
+        }
+        if let (true, Some(effect)) = (is_reject(choice.effect), gate.reject) {
+            choice.effect = effect;
+        }
+    }
+    choices
+}
+
+fn is_reject(effect: Effect) -> bool {
+    matches!(effect, Effect::Refuse | Effect::DropPlan)
+}
+
+/// Cuts at a character boundary and says so.
+pub(super) fn clip(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let mut end = bytes;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", &text[..end])
+}

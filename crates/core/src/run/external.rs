@@ -1,0 +1,176 @@
+//! Agents of other frameworks: they ask with the same interrupts, and we execute nothing for them.
+
+use serde_json::{Value, json};
+
+use super::draft::Draft;
+use super::input::{Ask, Rejection};
+use super::{Fact, Origin};
+use crate::event::Content;
+use crate::interrupt::{
+    About, Choice, Effect, Interrupt, Kind, Level, Opened, Outcome, Risk, default_on_expiry, option, options,
+};
+use crate::limits;
+use crate::schema::{self, Problem};
+
+impl Draft<'_> {
+    pub(super) fn ask(&mut self, ask: Ask) -> Result<(), Rejection> {
+        self.require_external()?;
+        if self.run.open_interrupts().count() >= limits::OPEN_INTERRUPTS {
+            let limit = limits::OPEN_INTERRUPTS as u64;
+            return Err(Rejection::Limit { name: "open_interrupts", limit });
+        }
+        let (offered, mut problems) = offered(&ask);
+        problems.extend(check(&ask));
+        let on_expiry = ask.on_expiry.clone().unwrap_or_else(|| default_for(ask.kind, &offered));
+        if !offered.iter().any(|choice| choice.id == on_expiry) && ask.on_expiry.is_some() {
+            problems.push(Problem::new("/on_expiry", format!("`{on_expiry}` is not one of the options")));
+        }
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
+        let opened = Opened {
+            interrupt: self.id(),
+            kind: ask.kind,
+            about: About::External,
+            step: None,
+            agent: Some(self.cx.actor.id.clone()),
+            options: offered,
+            risk: Risk { level: Level::Medium, reasons: Vec::new() },
+            action_digest: None,
+            policy_version: self.cx.system.policy_version,
+            expires_at: ask.expires_in_ms.map(|ms| self.now().plus_ms(ms)),
+            on_expiry,
+            approvers: ask.approvers,
+            quorum: 1,
+            supersedes: None,
+        };
+        let mut content = json!({ "title": ask.title, "message": ask.message, "payload": ask.payload });
+        if let Some(schema) = ask.response_schema {
+            content["response_schema"] = schema;
+        }
+        self.opened(opened, content);
+        Ok(())
+    }
+
+    pub(super) fn finish_external(&mut self, result: Value) -> Result<(), Rejection> {
+        self.require_external()?;
+        self.wind_up();
+        self.emit(Fact::RunCompleted { reason: "finished".to_owned() }, Content::data(result));
+        Ok(())
+    }
+
+    /// A run that exists for one question completes with its resolution.
+    pub(super) fn external_resolved(&mut self, interrupt: &Interrupt) {
+        let once = self.run.started.as_ref().is_some_and(|started| started.origin == Origin::ExternalOnce);
+        if !once || self.is_over() {
+            return;
+        }
+        let Ok(standing) = self.interrupt(&interrupt.opened.interrupt) else { return };
+        let Some(resolution) = standing.resolution else { return };
+        let made = standing.decision;
+        let result = json!({
+            "outcome": resolution.outcome,
+            "option": resolution.option,
+            "text": made.as_ref().and_then(|made| made.text.clone()),
+            "edit": made.as_ref().map(|made| made.edit.clone()),
+        });
+        let reason = if resolution.outcome == Outcome::Expired { "expired" } else { "resolved" };
+        self.emit(Fact::RunCompleted { reason: reason.to_owned() }, Content::data(result));
+    }
+
+    fn require_external(&self) -> Result<(), Rejection> {
+        match self.run.started.as_ref().map(|started| started.origin) {
+            Some(Origin::External | Origin::ExternalOnce) => Ok(()),
+            Some(Origin::Native) | None => Err(Rejection::NotExternal),
+        }
+    }
+}
+
+/// The options that the asker wants offered: of the kind's table, or, for `choice`, its own.
+fn offered(ask: &Ask) -> (Vec<Choice>, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let mut choices: Vec<Choice> = Vec::new();
+    for (i, (id, label)) in ask.options.iter().enumerate() {
+        let choice = match option(ask.kind, id) {
+            Some(row) => Some(Choice::of(row)),
+            None if ask.kind == Kind::Choice && !id.trim().is_empty() && id.len() <= 100 => Some(Choice {
+                id: id.clone(),
+                label: id.clone(),
+                effect: Effect::Respond,
+                needs_text: false,
+                needs_edit: false,
+            }),
+            None => None,
+        };
+        match choice {
+            Some(_) if choices.iter().any(|other| other.id == *id) => {
+                problems.push(Problem::new(format!("/options/{i}/id"), format!("`{id}` is there twice")));
+            }
+            // A grant is given for calls that we run ourselves.
+            Some(choice) if choice.effect != Effect::Grant => {
+                let label = label.clone().unwrap_or(choice.label);
+                choices.push(Choice { label, ..choice });
+            }
+            Some(_) | None => {
+                let known: Vec<&str> = options(ask.kind)
+                    .iter()
+                    .map(|row| row.id)
+                    .filter(|id| *id != "approve_session")
+                    .collect();
+                let message = format!(
+                    "`{}` has no option `{id}` here; it has: {}",
+                    ask.kind.as_str(),
+                    known.join(", ")
+                );
+                problems.push(Problem::new(format!("/options/{i}/id"), message));
+            }
+        }
+    }
+    if ask.options.is_empty() {
+        let all = options(ask.kind).iter().map(Choice::of);
+        let only: &[&str] = match ask.kind {
+            Kind::Checkpoint => &["approve", "edit", "reject"],
+            _ => &[],
+        };
+        choices = all
+            .filter(|choice| {
+                choice.effect != Effect::Grant && (only.is_empty() || only.contains(&choice.id.as_str()))
+            })
+            .collect();
+    }
+    (choices, problems)
+}
+
+/// Where nobody answers and nothing is said about it: the option that stops, or the last one offered.
+fn default_for(kind: Kind, offered: &[Choice]) -> String {
+    let usual = default_on_expiry(kind);
+    let usual = offered.iter().find(|choice| choice.id == usual);
+    usual.or(offered.last()).map(|choice| choice.id.clone()).unwrap_or_default()
+}
+
+fn check(ask: &Ask) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if !ask.kind.is_open_to_external() {
+        let message = format!("`{}` speaks of work that Holdshort runs itself", ask.kind.as_str());
+        problems.push(Problem::new("/kind", message));
+    }
+    if ask.title.trim().is_empty() {
+        problems.push(Problem::new("/title", "is empty"));
+    }
+    if ask.title.len() > limits::TITLE_BYTES {
+        problems.push(Problem::new("/title", format!("is longer than {} bytes", limits::TITLE_BYTES)));
+    }
+    if ask.message.len() > limits::TEXT_BYTES {
+        problems.push(Problem::new("/message", format!("is longer than {} bytes", limits::TEXT_BYTES)));
+    }
+    if serde_json::to_string(&ask.payload).map_or(0, |text| text.len()) > limits::PAYLOAD_BYTES {
+        problems.push(Problem::new("/payload", format!("is larger than {} bytes", limits::PAYLOAD_BYTES)));
+    }
+    if ask.response_schema.as_ref().is_some_and(|schema| !schema::is_schema(schema)) {
+        problems.push(Problem::new("/response_schema", "is not a JSON Schema"));
+    }
+    if ask.expires_in_ms == Some(0) {
+        problems.push(Problem::new("/expires_in_ms", "must be at least 1"));
+    }
+    problems
+}

@@ -1,0 +1,238 @@
+//! What can happen in a run. Past tense; facts only, texts and arguments are the event's content.
+//!
+//! The content of each event is named beside it: `text` and `data` are the two fields of
+//! [`crate::event::Content`].
+
+use serde::{Deserialize, Serialize};
+
+use super::config::{Config, Origin};
+use super::state::{CallEnd, StepEnd};
+use crate::digest::Digest;
+use crate::gate::Release;
+use crate::id::{InterruptId, SessionId};
+use crate::interrupt::{Cause, Effect, Opened, Outcome};
+use crate::message::{FailureKind, Usage};
+use crate::time::Timestamp;
+use crate::tool::{Category, Precondition, SandboxLevel};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Fact {
+    /// data: the input.
+    RunStarted {
+        session: SessionId,
+        workflow: String,
+        definition: Digest,
+        config: Config,
+        origin: Origin,
+    },
+    /// A node took over work that was in flight when another one, or the one before a restart, stopped.
+    Adopted {
+        epoch: u64,
+    },
+    RunPaused,
+    RunResumed,
+    /// data: the result.
+    RunCompleted {
+        reason: String,
+    },
+    /// text: what went wrong.
+    RunFailed {
+        reason: String,
+    },
+    /// text: why, where somebody said so.
+    RunCancelled {
+        reason: String,
+    },
+
+    PhaseStarted {
+        phase: String,
+    },
+    PhaseEnded {
+        phase: String,
+        end: StepEnd,
+    },
+
+    StepStarted {
+        step: String,
+        phase: String,
+        agent: String,
+    },
+    /// text: its output.
+    StepEnded {
+        step: String,
+        end: StepEnd,
+    },
+    /// An after-step gate sent it back.
+    StepRedone {
+        step: String,
+    },
+    /// A person asked for another try after a failure.
+    StepRetried {
+        step: String,
+    },
+    /// text: what the step works on instead.
+    StepInputReplaced {
+        step: String,
+    },
+    LimitReached {
+        step: String,
+        limit: String,
+        value: u64,
+    },
+    /// A person gave it a fresh budget.
+    LimitLifted {
+        step: String,
+    },
+
+    /// From here on the request is out.
+    ModelStarted {
+        step: String,
+        turn: u32,
+        attempt: u32,
+        epoch: u64,
+    },
+    /// text: the reply; data: `{"arguments": […]}`, one per call.
+    ModelReplied {
+        step: String,
+        turn: u32,
+        model: String,
+        usage: Usage,
+        calls: Vec<Listed>,
+    },
+    /// text: the failure, without secrets.
+    ModelFailed {
+        step: String,
+        turn: u32,
+        attempt: u32,
+        kind: FailureKind,
+        retry_at: Option<Timestamp>,
+    },
+    /// The process that waited for the reply is gone.
+    ModelLost {
+        step: String,
+        turn: u32,
+        attempt: u32,
+    },
+
+    /// data: the card.
+    ToolInspected {
+        call: String,
+        look: Look,
+    },
+    ToolAuthorised {
+        call: String,
+        digest: Digest,
+        by: Authority,
+    },
+    /// From here on it may have happened.
+    ToolStarted {
+        call: String,
+        attempt: u32,
+        digest: Digest,
+        epoch: u64,
+        sandbox: Option<SandboxLevel>,
+    },
+    /// text: what the model is told; data: the tool's own.
+    ToolFinished {
+        call: String,
+        end: CallEnd,
+        code: Option<String>,
+    },
+    /// Back to `proposed`. data: `{"arguments": …}` where a person edited them.
+    ToolReturned {
+        call: String,
+        why: Returned,
+        paths: Vec<String>,
+    },
+    /// The process that ran it is gone, and running it again is harmless or a probe found that it had not
+    /// happened.
+    ToolLost {
+        call: String,
+    },
+    /// The process that ran it is gone, and nobody can know whether it happened.
+    ToolDoubted {
+        call: String,
+    },
+
+    /// data: the plan.
+    PlanProposed {
+        call: String,
+        step: String,
+        iteration: u32,
+        subtasks: usize,
+    },
+    /// data: `{title, content}` as released.
+    OutputReleased {
+        call: String,
+        edited: bool,
+    },
+
+    /// data: `{title, message, payload, response_schema?}`.
+    InterruptOpened(Box<Opened>),
+    /// text and data (the edit) as given.
+    DecisionMade {
+        interrupt: InterruptId,
+        option: String,
+    },
+    InterruptResolved {
+        interrupt: InterruptId,
+        outcome: Outcome,
+        option: Option<String>,
+        effect: Option<Effect>,
+        cause: Cause,
+    },
+
+    /// text: what a person told the run.
+    MessageAdded,
+    /// text: feedback or guidance that came with a decision.
+    NoteAdded {
+        step: String,
+        interrupt: InterruptId,
+    },
+}
+
+/// A call as a reply lists it; its arguments are content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listed {
+    pub call: String,
+    pub tool: String,
+    /// Of tool and arguments: equal calls in a row are counted.
+    pub digest: Digest,
+}
+
+/// What an inspection found, as far as gates and digest need it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Look {
+    pub digest: Digest,
+    pub category: Category,
+    pub workspace: String,
+    pub cwd: String,
+    pub preconditions: Vec<Precondition>,
+    pub sandbox: Option<SandboxLevel>,
+    pub ask_because: Vec<String>,
+}
+
+/// Who or what released a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Authority {
+    Gate(Release),
+    Interrupt(InterruptId),
+}
+
+/// Why a call goes back to the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Returned {
+    /// A file it relies on is not as it was shown.
+    Changed,
+    /// A person edited the arguments.
+    Edited,
+    /// The rule or grant that released it holds no longer.
+    Withdrawn,
+    /// A person said that it did not happen.
+    Rerun,
+}

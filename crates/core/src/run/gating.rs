@@ -1,0 +1,79 @@
+//! A call of this run as the gates see it, and the digest that an approval binds to.
+
+use serde_json::json;
+
+use super::{Call, Run};
+use crate::digest::Digest;
+use crate::gate::{self, Reason, Rules, Source, Subject, Verdict, command};
+use crate::interrupt::Level;
+use crate::session::Session;
+use crate::system::System;
+use crate::tool::{Category, Inspection, Runs, SandboxLevel};
+
+/// What kind of call it is; a command's category comes from its parsed words.
+pub(super) fn category(run: &Run, call: &Call) -> Category {
+    match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
+        (Some(Runs::Here { .. }), Some(line)) => command::parse(line).category(),
+        (Some(Runs::Here { category, .. }), None) => *category,
+        (Some(Runs::Opens(_)), _) => Category::ReadOnly,
+        (None, _) => Category::CodeExec,
+    }
+}
+
+/// One line that says what would happen.
+pub(super) fn title(call: &Call) -> String {
+    match (call.argument("command"), call.argument("path")) {
+        (Some(command), _) => format!("{}: {command}", call.tool),
+        (None, Some(path)) => format!("{}: {path}", call.tool),
+        (None, None) => call.tool.clone(),
+    }
+}
+
+/// How much is at stake, from facts alone.
+pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
+    if reasons.iter().any(|reason| reason.source == Source::Inspection) {
+        return Level::High;
+    }
+    match call.look.as_ref().map(|look| look.category) {
+        Some(Category::ReadOnly) => Level::Low,
+        Some(Category::FileWrite | Category::Bash | Category::CodeExec) => Level::Medium,
+        Some(Category::Install | Category::Web) | None => Level::High,
+    }
+}
+
+impl Run {
+    pub(super) fn vote(&self, call: &Call, session: &Session, system: &System) -> Verdict {
+        let agent = self.steps.get(&call.step).map(|step| step.agent.as_str()).unwrap_or_default();
+        let look = call.look.as_ref();
+        let subject = Subject {
+            agent,
+            tool: &call.tool,
+            category: look.map_or_else(|| category(self, call), |look| look.category),
+            path: call.argument("path"),
+            command: call.argument("command"),
+            workspace: look.map(|look| look.workspace.as_str()).unwrap_or_default(),
+            ask_because: look.map(|look| look.ask_because.as_slice()).unwrap_or_default(),
+        };
+        let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
+        gate::vote(&subject, Rules { run, workflow: &self.definition.gates.rules }, session, system)
+    }
+
+    /// What will run, and on what (design, part 4). An approval is for this and nothing else.
+    pub(super) fn action_digest(&self, call: &Call, inspection: &Inspection) -> Digest {
+        let mut preconditions = inspection.preconditions.clone();
+        preconditions.sort();
+        Digest::of_json(&json!({
+            "v": 1,
+            "tool": call.tool,
+            "schema": self.spec(&call.tool).map(|spec| Digest::of_json(&spec.parameters)),
+            "arguments": call.arguments,
+            "workspace": inspection.workspace,
+            "cwd": inspection.cwd,
+            "sandbox": {
+                "level": inspection.sandbox.unwrap_or(SandboxLevel::None),
+                "network": self.definition.network,
+            },
+            "preconditions": preconditions,
+        }))
+    }
+}

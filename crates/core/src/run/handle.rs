@@ -1,0 +1,212 @@
+//! The door: every input comes in here, and leaves as events or as a rejection.
+
+use serde_json::Value;
+
+use super::draft::Draft;
+use super::input::{Begin, Context, Input, Rejection, Start};
+use super::{CallEnd, CallState, Fact, ModelCall, Run};
+use crate::actor::Role;
+use crate::event::{Content, Event};
+use crate::interrupt::{Cause, Outcome};
+use crate::limits;
+use crate::schema::{self, Problem};
+
+impl Run {
+    /// Decides what an input means. Changes nothing: the caller appends the events, then applies them.
+    pub fn handle(&self, cx: &Context<'_>, input: Input) -> Result<Vec<Event>, Rejection> {
+        let mut draft = Draft::new(self, cx);
+        if self.started.is_none() {
+            let Input::Start(start) = input else { return Err(Rejection::Outdated) };
+            draft.start(start)?;
+        } else {
+            draft.take(input)?;
+        }
+        draft.advance();
+        Ok(draft.finish())
+    }
+}
+
+impl Draft<'_> {
+    fn take(&mut self, input: Input) -> Result<(), Rejection> {
+        if let Some(ended) = &self.run.ended {
+            // Deciding on an ended run still answers with the standing result, or with 409.
+            if !matches!(input, Input::Decide { .. }) {
+                return Err(match input {
+                    Input::Start(_) => Rejection::AlreadyStarted,
+                    _ => Rejection::Ended(ended.status),
+                });
+            }
+        }
+        match input {
+            Input::Start(_) => Err(Rejection::AlreadyStarted),
+            Input::Adopt => {
+                self.adopt();
+                Ok(())
+            }
+            Input::Tick => {
+                self.expire();
+                Ok(())
+            }
+            Input::Revote => {
+                self.revote();
+                Ok(())
+            }
+            Input::Decide { interrupt, decision } => self.decide(&interrupt, &decision),
+            Input::Message { text } => self.message(text),
+            Input::Pause => self.pause(true),
+            Input::Resume => self.pause(false),
+            Input::Cancel { text } => {
+                self.require_operator()?;
+                self.wind_up();
+                self.emit(Fact::RunCancelled { reason: "cancelled".to_owned() }, Content::maybe_text(text));
+                Ok(())
+            }
+            Input::Begin { begins } => self.begin(begins),
+            Input::Inspected { call, revision, inspected } => self.inspected(&call, revision, inspected),
+            Input::Ran { call, attempt, outcome } => self.ran(&call, attempt, outcome),
+            Input::Probed { call, attempt, probed } => self.probed(&call, attempt, probed),
+            Input::Replied { step, turn, reply } => self.replied(&step, turn, reply),
+            Input::Failed { step, turn, failure } => self.failed(&step, turn, failure),
+            Input::Ask(ask) => self.ask(*ask),
+            Input::Finish { result } => self.finish_external(result),
+        }
+    }
+
+    fn start(&mut self, start: Start) -> Result<(), Rejection> {
+        let mut problems = schema::check(&self.run.definition.input, &start.input, "/input");
+        if serde_json::to_string(&start.input).map_or(0, |text| text.len()) > limits::INPUT_BYTES {
+            problems.push(Problem::new("/input", format!("is larger than {} bytes", limits::INPUT_BYTES)));
+        }
+        if start.config.gates.rules.len() > limits::RUN_RULES {
+            problems
+                .push(Problem::new("/config/gates/rules", format!("holds more than {}", limits::RUN_RULES)));
+        }
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
+        self.emit(
+            Fact::RunStarted {
+                session: start.session,
+                workflow: self.run.definition.name.clone(),
+                definition: start.definition,
+                config: start.config,
+                origin: start.origin,
+            },
+            Content::data(start.input),
+        );
+        Ok(())
+    }
+
+    pub(super) fn require_operator(&self) -> Result<(), Rejection> {
+        match self.cx.actor.role {
+            Role::Operator | Role::Engine => Ok(()),
+            Role::Agent => Err(Rejection::Role),
+        }
+    }
+
+    fn message(&mut self, text: String) -> Result<(), Rejection> {
+        self.require_operator()?;
+        if text.trim().is_empty() {
+            return Err(Rejection::Invalid(vec![Problem::new("/text", "is empty")]));
+        }
+        if text.len() > limits::TEXT_BYTES {
+            let message = format!("is longer than {} bytes", limits::TEXT_BYTES);
+            return Err(Rejection::Invalid(vec![Problem::new("/text", message)]));
+        }
+        self.emit(Fact::MessageAdded, Content::text(text));
+        Ok(())
+    }
+
+    /// Pausing what is paused, and resuming what runs, is no event.
+    fn pause(&mut self, pause: bool) -> Result<(), Rejection> {
+        self.require_operator()?;
+        if self.run.paused != pause {
+            self.emit(if pause { Fact::RunPaused } else { Fact::RunResumed }, Content::none());
+        }
+        Ok(())
+    }
+
+    /// Takes over: what was in flight when another process stopped is settled, asked about or run again.
+    fn adopt(&mut self) {
+        let epoch = self.cx.epoch;
+        let models: Vec<(String, u32, u32)> = self
+            .run
+            .steps
+            .iter()
+            .filter_map(|(id, step)| match step.model {
+                ModelCall::Running { attempt, epoch: of } if of < epoch => {
+                    Some((id.clone(), step.turn, attempt))
+                }
+                ModelCall::Running { .. } | ModelCall::Idle => None,
+            })
+            .collect();
+        let calls: Vec<String> = self
+            .run
+            .calls
+            .iter()
+            .filter(|(_, call)| matches!(call.state, CallState::Started { epoch: of } if of < epoch))
+            .map(|(id, _)| id.clone())
+            .collect();
+        if models.is_empty() && calls.is_empty() {
+            return;
+        }
+        self.emit(Fact::Adopted { epoch }, Content::none());
+        for (step, turn, attempt) in models {
+            self.emit(Fact::ModelLost { step, turn, attempt }, Content::none());
+        }
+        for call in calls {
+            self.adopt_call(&call);
+        }
+    }
+
+    /// Ends everything that is open, before the run itself ends.
+    pub(super) fn wind_up(&mut self) {
+        let calls: Vec<(String, CallState)> =
+            self.run.calls.iter().map(|(id, call)| (id.clone(), call.state.clone())).collect();
+        for (call, state) in calls {
+            let end = match state {
+                CallState::Ended(_) => continue,
+                CallState::Proposed | CallState::Gated(_) | CallState::Authorised => CallEnd::Cancelled,
+                CallState::Started { .. } | CallState::Doubted(_) => {
+                    let writes = self.run.calls.get(&call).is_none_or(|call| self.run.writes(&call.tool));
+                    if writes { CallEnd::Unknown } else { CallEnd::Cancelled }
+                }
+            };
+            self.emit(Fact::ToolFinished { call, end, code: Some("run_ended".to_owned()) }, Content::none());
+        }
+        let open: Vec<_> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
+        for interrupt in open {
+            self.resolve(&interrupt, Outcome::Cancelled, None, Cause::RunEnded);
+        }
+    }
+
+    pub(super) fn fail_run(&mut self, reason: &str, text: impl Into<String>) {
+        if self.is_over() {
+            return;
+        }
+        self.wind_up();
+        self.emit(Fact::RunFailed { reason: reason.to_owned() }, Content::text(text));
+    }
+
+    /// Writes down that actions are about to happen. What is no longer due is left out.
+    fn begin(&mut self, begins: Vec<Begin>) -> Result<(), Rejection> {
+        if self.cx.system.frozen {
+            return Err(Rejection::Frozen);
+        }
+        for begin in begins {
+            match begin {
+                Begin::Model { step, turn } => self.begin_model(&step, turn),
+                Begin::Tool { call, observed } => self.begin_tool(&call, &observed),
+            }
+        }
+        Ok(())
+    }
+
+    /// A value as a text that a person or a model reads.
+    pub(super) fn readable(value: &Value) -> String {
+        match value {
+            Value::String(text) => text.clone(),
+            other => serde_json::to_string_pretty(other).unwrap_or_default(),
+        }
+    }
+}

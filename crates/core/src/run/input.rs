@@ -1,0 +1,153 @@
+//! What can be asked of a run, with what context, and how it says no.
+
+use serde_json::Value;
+
+use super::config::{Config, Origin};
+use crate::actor::Actor;
+use crate::digest::Digest;
+use crate::id::{InterruptId, Seed, SessionId};
+use crate::interrupt::{Decision, Kind, Refusal};
+use crate::message::{Failure, Reply};
+use crate::projection::Status;
+use crate::schema::Problem;
+use crate::session::Session;
+use crate::system::System;
+use crate::time::Timestamp;
+use crate::tool::{Inspected, Outcome, Precondition, Probed};
+
+/// Everything outside the run that a decision may depend on.
+#[derive(Clone, Debug)]
+pub struct Context<'a> {
+    pub now: Timestamp,
+    pub seed: Seed,
+    pub actor: Actor,
+    pub session: &'a Session,
+    pub system: &'a System,
+    /// The opening of the store under which this process works.
+    pub epoch: u64,
+}
+
+/// Imperative: what somebody wants, or what the world answered to an action.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    Start(Start),
+    /// Takes over work that was in flight when another process stopped.
+    Adopt,
+    /// A deadline has come.
+    Tick,
+    Decide {
+        interrupt: InterruptId,
+        decision: Decision,
+    },
+    Message {
+        text: String,
+    },
+    Pause,
+    Resume,
+    Cancel {
+        text: Option<String>,
+    },
+    /// Policy or grants changed: count the votes on open asks again.
+    Revote,
+
+    /// The driver is about to perform these. Performed is what comes back as started.
+    Begin {
+        begins: Vec<Begin>,
+    },
+    Inspected {
+        call: String,
+        revision: u32,
+        inspected: Inspected,
+    },
+    Ran {
+        call: String,
+        attempt: u32,
+        outcome: Outcome,
+    },
+    Probed {
+        call: String,
+        attempt: u32,
+        probed: Probed,
+    },
+    Replied {
+        step: String,
+        turn: u32,
+        reply: Reply,
+    },
+    Failed {
+        step: String,
+        turn: u32,
+        failure: Failure,
+    },
+
+    /// An agent of another framework asks.
+    Ask(Box<Ask>),
+    /// An agent of another framework is done.
+    Finish {
+        result: Value,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Start {
+    pub session: SessionId,
+    pub definition: Digest,
+    pub config: Config,
+    pub input: Value,
+    pub origin: Origin,
+}
+
+/// One action that is about to be performed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Begin {
+    Model {
+        step: String,
+        turn: u32,
+    },
+    /// `observed`: the files of its preconditions as they are now.
+    Tool {
+        call: String,
+        observed: Vec<Precondition>,
+    },
+}
+
+/// What an external agent puts before a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ask {
+    pub kind: Kind,
+    pub title: String,
+    pub message: String,
+    pub payload: Value,
+    /// Ids of the kind's table, perhaps relabelled; for `choice`, the asker's own. Empty: the kind's.
+    pub options: Vec<(String, Option<String>)>,
+    pub response_schema: Option<Value>,
+    pub expires_in_ms: Option<u64>,
+    pub on_expiry: Option<String>,
+    pub approvers: Vec<String>,
+}
+
+/// Why nothing happened. Every surface maps these to one stable code each.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    #[error("the run has started already")]
+    AlreadyStarted,
+    #[error("the run is {}", .0.as_str())]
+    Ended(Status),
+    #[error("the run has no such interrupt")]
+    UnknownInterrupt,
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error("this role may not do that")]
+    Role,
+    #[error("the request does not fit")]
+    Invalid(Vec<Problem>),
+    #[error("agents of other frameworks can not take part in a run of ours")]
+    NotExternal,
+    #[error("the limit `{name}` of {limit} is reached")]
+    Limit { name: &'static str, limit: u64 },
+    /// The answer to an action that is not awaited (any more): late, repeated, or of another attempt.
+    #[error("nothing waits for this")]
+    Outdated,
+    #[error("the installation is frozen: nothing starts until it is unfrozen")]
+    Frozen,
+}

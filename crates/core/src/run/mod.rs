@@ -1,0 +1,152 @@
+//! A run: one journalled execution, as a machine without I/O.
+//!
+//! `handle` decides and changes nothing; `apply` is the only mutation, infallible, live and on replay alike;
+//! `actions` and `next_deadline` say what the world should do now. Read `state.rs` for what there is,
+//! `fact.rs` for what can happen, `advance.rs` for what follows by itself.
+
+mod action;
+mod advance;
+mod apply;
+mod call;
+mod config;
+mod conversation;
+mod decide;
+mod draft;
+mod external;
+mod fact;
+mod gating;
+mod handle;
+mod input;
+mod model;
+mod plan;
+mod state;
+mod summary;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+pub use action::{Action, ActionId};
+pub use config::{Config, Gates, Origin};
+pub use fact::{Authority, Fact, Listed, Look, Returned};
+pub use input::{Ask, Begin, Context, Input, Rejection, Start};
+pub use plan::{Plan, Subtask};
+pub use state::{Call, CallEnd, CallState, Entry, ModelCall, Step, StepEnd, Used};
+
+use crate::definition::{Definition, Phase};
+use crate::id::{InterruptId, RunId, SessionId};
+use crate::interrupt::Interrupt;
+use crate::projection::Status;
+use crate::time::Timestamp;
+use crate::tool;
+
+/// The state of a run. Public to read; only [`Run::apply`] writes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    pub id: RunId,
+    pub definition: Arc<Definition>,
+    /// Events applied.
+    pub seq: u64,
+    pub last_at: Timestamp,
+    /// What the first event says; `None` before it.
+    pub started: Option<Started>,
+    /// The last process that started or took over work of this run.
+    pub epoch: u64,
+    pub paused: bool,
+    pub ended: Option<Ended>,
+    /// Started phases; `Some` once ended.
+    pub phases: BTreeMap<String, Option<StepEnd>>,
+    pub steps: BTreeMap<String, Arc<Step>>,
+    pub calls: BTreeMap<String, Arc<Call>>,
+    pub interrupts: BTreeMap<InterruptId, Arc<Interrupt>>,
+    /// Calls proposed so far: the next one's number.
+    pub proposed: u32,
+    /// `{title, content}` of what reviews released, in order.
+    pub released: Vec<Value>,
+    /// What people told the run: steps that start later hear it too.
+    pub messages: Vec<Arc<str>>,
+    /// Interrupts that changed with the last event; rows are written for these.
+    pub touched: Vec<InterruptId>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Started {
+    pub session: SessionId,
+    pub config: Config,
+    pub origin: Origin,
+    pub input: Value,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    pub status: Status,
+    pub reason: String,
+    pub seq: u64,
+    pub text: Option<String>,
+    pub result: Value,
+}
+
+impl Run {
+    /// A run before its first event.
+    pub fn new(id: RunId, definition: Arc<Definition>) -> Self {
+        Self {
+            id,
+            definition,
+            seq: 0,
+            last_at: Timestamp::from_millis(0),
+            started: None,
+            epoch: 0,
+            paused: false,
+            ended: None,
+            phases: BTreeMap::new(),
+            steps: BTreeMap::new(),
+            calls: BTreeMap::new(),
+            interrupts: BTreeMap::new(),
+            proposed: 0,
+            released: Vec::new(),
+            messages: Vec::new(),
+            touched: Vec::new(),
+        }
+    }
+
+    pub fn open_interrupts(&self) -> impl Iterator<Item = (&InterruptId, &Interrupt)> {
+        self.interrupts.iter().filter(|(_, interrupt)| interrupt.is_open()).map(|(id, each)| (id, &**each))
+    }
+
+    pub fn config(&self) -> Option<&Config> {
+        self.started.as_ref().map(|started| &started.config)
+    }
+
+    pub fn session(&self) -> Option<&SessionId> {
+        self.started.as_ref().map(|started| &started.session)
+    }
+
+    fn phase(&self, id: &str) -> Option<&Phase> {
+        self.definition.phases.iter().find(|phase| phase.id == id)
+    }
+
+    fn spec(&self, tool: &str) -> Option<&tool::Spec> {
+        self.definition.tools.get(tool)
+    }
+
+    /// Whether a tool changes things, as far as anybody knows.
+    fn writes(&self, tool: &str) -> bool {
+        match self.spec(tool).map(|spec| &spec.runs) {
+            Some(tool::Runs::Here { effect, .. }) => *effect == tool::Effect::Write,
+            Some(tool::Runs::Opens(_)) => false,
+            None => true,
+        }
+    }
+
+    /// The calls of a step's last turn, if its conversation ends with one.
+    fn last_turn<'a>(&'a self, step: &'a Step) -> Option<(&'a str, Vec<&'a Call>)> {
+        match step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }))? {
+            Entry::Turn { text, calls } => {
+                Some((text, calls.iter().filter_map(|id| self.calls.get(id)).map(|call| &**call).collect()))
+            }
+            Entry::Note { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Model calls of a step: started, replied, failed. Nobody retries behind the run's back.
+
+use serde_json::{Value, json};
+
+use super::draft::Draft;
+use super::fact::Listed;
+use super::input::Rejection;
+use super::{CallEnd, Fact, ModelCall};
+use crate::digest::Digest;
+use crate::event::Content;
+use crate::limits;
+use crate::message::{Arguments, Failure, FailureKind, Reply, RequestedCall};
+use crate::schema;
+
+impl Draft<'_> {
+    pub(super) fn begin_model(&mut self, id: &str, turn: u32) {
+        if !self.run.wants_model(id) {
+            return;
+        }
+        let Some(step) = self.run.steps.get(id) else { return };
+        // A back-off that has not run out is not a start.
+        if step.turn != turn || step.retry_at.is_some_and(|at| at > self.cx.now) {
+            return;
+        }
+        let attempt = step.failures + step.crashes + 1;
+        let epoch = self.cx.epoch;
+        self.emit(Fact::ModelStarted { step: id.to_owned(), turn, attempt, epoch }, Content::none());
+    }
+
+    /// The attempt that is out for this turn.
+    fn awaited(&self, step: &str, turn: u32) -> Result<u32, Rejection> {
+        match self.run.steps.get(step) {
+            Some(step) if step.turn == turn => match step.model {
+                ModelCall::Running { attempt, .. } => Ok(attempt),
+                ModelCall::Idle => Err(Rejection::Outdated),
+            },
+            Some(_) | None => Err(Rejection::Outdated),
+        }
+    }
+
+    pub(super) fn replied(&mut self, step: &str, turn: u32, reply: Reply) -> Result<(), Rejection> {
+        self.awaited(step, turn)?;
+        if reply.calls.is_empty() && reply.text.trim().is_empty() {
+            let message = "the model returned neither text nor a call".to_owned();
+            return self.failed(
+                step,
+                turn,
+                Failure { kind: FailureKind::Unusable, retry_after_ms: None, message },
+            );
+        }
+        let first = self.run.proposed;
+        let calls: Vec<(String, RequestedCall)> =
+            (first + 1..).map(|n| format!("call_{n}")).zip(reply.calls).collect();
+        let listed = calls
+            .iter()
+            .map(|(id, call)| Listed {
+                call: id.clone(),
+                tool: super::draft::clip(&call.tool, 200),
+                digest: Digest::of_json(&json!({"tool": call.tool, "arguments": value(&call.arguments)})),
+            })
+            .collect();
+        let arguments: Vec<Value> = calls.iter().map(|(_, call)| value(&call.arguments)).collect();
+        let data = if arguments.is_empty() { Value::Null } else { json!({ "arguments": arguments }) };
+        self.emit(
+            Fact::ModelReplied {
+                step: step.to_owned(),
+                turn,
+                model: reply.model,
+                usage: reply.usage,
+                calls: listed,
+            },
+            Content { text: Some(reply.text), data },
+        );
+        for (n, (id, call)) in calls.iter().enumerate() {
+            if let Some((code, text)) = self.unusable(step, n, call) {
+                let code = Some(code.to_owned());
+                self.emit(
+                    Fact::ToolFinished { call: id.clone(), end: CallEnd::Failed, code },
+                    Content::text(text),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Why a call can not even be looked at; the text goes to the model.
+    fn unusable(&self, step: &str, n: usize, call: &RequestedCall) -> Option<(&'static str, String)> {
+        if n >= limits::CALLS_PER_REPLY {
+            let text = format!("not run: a reply may hold at most {} calls", limits::CALLS_PER_REPLY);
+            return Some(("too_many_calls", text));
+        }
+        let offered = self
+            .run
+            .steps
+            .get(step)
+            .and_then(|step| self.run.definition.agents.get(&step.agent))
+            .is_some_and(|agent| agent.tools.contains(&call.tool));
+        let Some(spec) = self.run.spec(&call.tool).filter(|_| offered) else {
+            let name: String = call.tool.chars().take(200).collect();
+            return Some(("unknown_tool", format!("the tool `{name}` is not available")));
+        };
+        match &call.arguments {
+            Arguments::Malformed(_) => Some((
+                "malformed_arguments",
+                "the arguments are not a JSON object; send them again".to_owned(),
+            )),
+            Arguments::Json(arguments) => {
+                let problems = schema::check(&spec.parameters, arguments, "");
+                (!problems.is_empty()).then(|| ("invalid_arguments", tell(&problems)))
+            }
+        }
+    }
+
+    pub(super) fn failed(&mut self, id: &str, turn: u32, failure: Failure) -> Result<(), Rejection> {
+        let attempt = self.awaited(id, turn)?;
+        let Some(step) = self.run.steps.get(id) else { return Err(Rejection::Outdated) };
+        let limit = self.run.limits(id).attempts;
+        let again = failure.kind.is_retryable() && step.failures + 1 < limit;
+        let wait = failure
+            .retry_after_ms
+            .unwrap_or(0)
+            .max(limits::BACKOFF_FIRST_MS << step.failures.min(8))
+            .min(limits::BACKOFF_MAX_MS);
+        let retry_at = again.then(|| self.now().plus_ms(wait));
+        self.emit(
+            Fact::ModelFailed { step: id.to_owned(), turn, attempt, kind: failure.kind, retry_at },
+            Content::text(failure.message),
+        );
+        if !again {
+            self.step_failed(id);
+        }
+        Ok(())
+    }
+}
+
+fn value(arguments: &Arguments) -> Value {
+    match arguments {
+        Arguments::Json(value) => value.clone(),
+        Arguments::Malformed(text) => Value::String(super::draft::clip(text, limits::TEXT_BYTES)),
+    }
+}
+
+/// Schema problems as a text for the model.
+pub(super) fn tell(problems: &[schema::Problem]) -> String {
+    let lines = problems.iter().map(|problem| {
+        let at = if problem.pointer.is_empty() { "the arguments" } else { &problem.pointer };
+        format!("{at}: {}", problem.message)
+    });
+    format!("the arguments do not fit the tool: {}", lines.collect::<Vec<_>>().join("; "))
+}

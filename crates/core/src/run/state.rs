@@ -1,0 +1,192 @@
+//! The parts of a run's state: phases, steps, calls. Changed by `apply` alone.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::fact::{Authority, Look};
+use crate::digest::Digest;
+use crate::gate::Reason;
+use crate::id::InterruptId;
+use crate::message::FailureKind;
+use crate::time::Timestamp;
+
+/// How a phase or a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepEnd {
+    Completed,
+    Skipped,
+}
+
+/// One agent's turn loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    pub phase: String,
+    pub agent: String,
+    pub end: Option<StepEnd>,
+    /// The interrupt without which the loop does not go on. Gates of single calls are with the calls.
+    pub blocked: Option<InterruptId>,
+    pub entries: Vec<Entry>,
+    /// Replies so far.
+    pub turn: u32,
+    pub model: ModelCall,
+    /// Failed model calls in a row.
+    pub failures: u32,
+    pub last_failure: Option<(FailureKind, Arc<str>)>,
+    pub retry_at: Option<Timestamp>,
+    /// Processes lost in a row without progress.
+    pub crashes: u32,
+    /// Since the last fresh budget.
+    pub used: Used,
+    pub redos: u32,
+    /// Plans proposed.
+    pub plans: u32,
+    /// Replaces the run's task for this step.
+    pub input: Option<Arc<str>>,
+    pub output: Option<Arc<str>>,
+}
+
+impl Step {
+    pub fn new(phase: &str, agent: &str) -> Self {
+        Self {
+            phase: phase.to_owned(),
+            agent: agent.to_owned(),
+            end: None,
+            blocked: None,
+            entries: Vec::new(),
+            turn: 0,
+            model: ModelCall::Idle,
+            failures: 0,
+            last_failure: None,
+            retry_at: None,
+            crashes: 0,
+            used: Used::default(),
+            redos: 0,
+            plans: 0,
+            input: None,
+            output: None,
+        }
+    }
+}
+
+/// What the step's conversation consists of, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// A reply, with the calls it made. The calls' results belong to it.
+    Turn { text: Arc<str>, calls: Vec<String> },
+    /// Something a person said.
+    Note { text: Arc<str> },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelCall {
+    Idle,
+    Running { attempt: u32, epoch: u64 },
+}
+
+/// What counts against the step's limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    pub rounds: u32,
+    pub calls: u32,
+    pub tokens: u64,
+    /// Equal calls in a row.
+    pub identical: u32,
+    pub last_call: Option<Digest>,
+}
+
+/// One tool call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    pub step: String,
+    pub tool: String,
+    pub arguments: Value,
+    pub state: CallState,
+    /// Grows each time the call goes back to the gate.
+    pub revision: u32,
+    /// Starts so far.
+    pub attempt: u32,
+    pub look: Option<Look>,
+    /// Something was written since the look: look again.
+    pub look_again: bool,
+    pub card: Value,
+    pub digest: Option<Digest>,
+    pub authority: Option<Authority>,
+    /// What a person has released it from: the same reasons do not ask again after an edit.
+    pub cleared: Option<(InterruptId, Vec<Reason>)>,
+    /// The last interrupt about it.
+    pub interrupt: Option<InterruptId>,
+    pub result: Option<Arc<str>>,
+    /// The tool's own account of what it did.
+    pub outcome: Value,
+}
+
+impl Call {
+    pub fn new(step: &str, tool: &str, arguments: Value) -> Self {
+        Self {
+            step: step.to_owned(),
+            tool: tool.to_owned(),
+            arguments,
+            state: CallState::Proposed,
+            revision: 0,
+            attempt: 0,
+            look: None,
+            look_again: false,
+            card: Value::Null,
+            digest: None,
+            authority: None,
+            cleared: None,
+            interrupt: None,
+            result: None,
+            outcome: Value::Null,
+        }
+    }
+
+    pub fn is_ended(&self) -> bool {
+        match self.state {
+            CallState::Ended(_) => true,
+            CallState::Proposed
+            | CallState::Gated(_)
+            | CallState::Authorised
+            | CallState::Started { .. }
+            | CallState::Doubted(_) => false,
+        }
+    }
+
+    pub fn argument(&self, name: &str) -> Option<&str> {
+        self.arguments.get(name).and_then(Value::as_str)
+    }
+}
+
+/// The life of a call (design, part 1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallState {
+    Proposed,
+    Gated(InterruptId),
+    Authorised,
+    Started {
+        epoch: u64,
+    },
+    /// Nobody knows whether it happened; the interrupt asks, once it is open.
+    Doubted(Option<InterruptId>),
+    Ended(CallEnd),
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallEnd {
+    Done,
+    Failed,
+    /// By a rule, a person, or because nobody decided in time.
+    Refused,
+    /// A person's text is its result.
+    Answered,
+    Skipped,
+    /// The run ended before it started.
+    Cancelled,
+    /// The run ended while it ran.
+    Unknown,
+}

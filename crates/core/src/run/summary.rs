@@ -1,0 +1,104 @@
+//! How a run looks from outside: its status, its deadline, its rows.
+
+use super::{CallState, ModelCall, Origin, Run};
+use crate::id::InterruptId;
+use crate::projection::{InterruptRow, RunRow, Status};
+use crate::time::Timestamp;
+
+impl Run {
+    pub fn status(&self) -> Status {
+        if let Some(ended) = &self.ended {
+            return ended.status;
+        }
+        let Some(started) = &self.started else { return Status::Queued };
+        if self.paused {
+            return Status::Paused;
+        }
+        let has_open = self.open_interrupts().next().is_some();
+        match started.origin {
+            Origin::Native if self.phases.is_empty() => Status::Queued,
+            Origin::Native if self.is_in_flight() || !self.actions().is_empty() => Status::Running,
+            Origin::Native | Origin::External | Origin::ExternalOnce => {
+                if has_open {
+                    Status::Waiting
+                } else {
+                    Status::Running
+                }
+            }
+        }
+    }
+
+    /// Something was started and has not come back.
+    fn is_in_flight(&self) -> bool {
+        self.steps.values().any(|step| step.model != ModelCall::Idle)
+            || self.calls.values().any(|call| matches!(call.state, CallState::Started { .. }))
+    }
+
+    /// Whether something was started under an older epoch than this one and needs to be adopted.
+    pub fn needs_adoption(&self, epoch: u64) -> bool {
+        self.ended.is_none()
+            && (self
+                .steps
+                .values()
+                .any(|step| matches!(step.model, ModelCall::Running { epoch: of, .. } if of < epoch))
+                || self
+                    .calls
+                    .values()
+                    .any(|call| matches!(call.state, CallState::Started { epoch: of } if of < epoch)))
+    }
+
+    /// When something must happen although nobody comes: an interrupt expires, a retry is due.
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        if self.ended.is_some() {
+            return None;
+        }
+        let expiries = self.open_interrupts().filter_map(|(_, interrupt)| interrupt.opened.expires_at);
+        let retries = self.steps.values().filter(|_| !self.paused).filter_map(|step| step.retry_at);
+        expiries.chain(retries).min()
+    }
+
+    /// The run's row; `None` before its first event.
+    pub fn row(&self) -> Option<RunRow> {
+        let started = self.started.as_ref()?;
+        let waits_for_time = |action: &super::Action| match action {
+            super::Action::CallModel { not_before, .. } => not_before.is_some(),
+            super::Action::Inspect { .. } | super::Action::Probe { .. } | super::Action::CallTool { .. } => {
+                false
+            }
+        };
+        Some(RunRow {
+            run: self.id.clone(),
+            session: started.session.clone(),
+            workflow: self.definition.name.clone(),
+            status: self.status(),
+            end_reason: self.ended.as_ref().map(|ended| ended.reason.clone()),
+            runnable: self.ended.is_none()
+                && (self.is_in_flight() || !self.actions().iter().all(waits_for_time)),
+            deadline: self.next_deadline(),
+            seq: self.seq,
+            ended_seq: self.ended.as_ref().map(|ended| ended.seq),
+            created_at: started.at,
+            updated_at: self.last_at,
+        })
+    }
+
+    /// Rows of the interrupts with these ids.
+    pub fn interrupt_rows<'a>(&self, ids: impl IntoIterator<Item = &'a InterruptId>) -> Vec<InterruptRow> {
+        let Some(started) = &self.started else { return Vec::new() };
+        ids.into_iter()
+            .filter_map(|id| self.interrupts.get(id))
+            .map(|interrupt| InterruptRow {
+                interrupt: interrupt.opened.interrupt.clone(),
+                run: self.id.clone(),
+                session: started.session.clone(),
+                kind: interrupt.opened.kind,
+                open: interrupt.is_open(),
+                risk: interrupt.opened.risk.level.rank(),
+                created_at: interrupt.opened_at,
+                expires_at: interrupt.opened.expires_at,
+                opened_seq: interrupt.opened_seq,
+                resolved_seq: interrupt.resolution.as_ref().map(|resolution| resolution.seq),
+            })
+            .collect()
+    }
+}
