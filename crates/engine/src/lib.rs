@@ -1,1 +1,19 @@
-//! Placeholder.
+//! The engine: the I/O edge of the core.
+//!
+//! The [`Driver`] loads a run, lets it decide, appends what it decided, and performs what follows. It is
+//! generic over the journal, the clock and the executor, so the simulator runs the real one; only the
+//! executor spawns. [`live`] puts the real ones together. Start at `driver/mod.rs`.
+
+pub mod audit;
+mod clock;
+mod driver;
+mod error;
+mod executor;
+pub mod live;
+pub mod rebuild;
+mod timers;
+
+pub use clock::{Clock, SystemClock};
+pub use driver::{Driver, IdempotencyKey, StartRun, StartedRun};
+pub use error::Error;
+pub use executor::{Deliver, Executor, Job, Work};

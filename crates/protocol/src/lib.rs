@@ -1,1 +1,41 @@
-//! Placeholder.
+//! The wire types of the native API: what `/v1` takes and gives, and the table of its error codes.
+//!
+//! PURE. No I/O, no engine logic; nothing here is stored: the journal has types of its own, and `server`
+//! converts. Clients written in Rust read with the same types. Every object may grow fields; bodies that are
+//! sent to the server refuse fields that they do not know.
+
+mod code;
+mod event;
+mod interrupt;
+mod list;
+mod problem;
+mod run;
+mod session;
+mod system;
+
+pub use code::Code;
+pub use event::{Actor, Event, Preview, PreviewKind, Role};
+pub use interrupt::{
+    Ask, AskAssignment, AskChoice, Assignment, Choice, Decision, Interrupt, InterruptStatus, Kind, Level,
+    Origin, Outcome, Policy, Quorum, Reason, Resolution, Risk,
+};
+pub use list::List;
+pub use problem::{FieldError, Problem};
+pub use run::{
+    Category, Finish, Gate, GateConfig, Message, Note, Rule, RuleAction, Run, RunConfig, RunResult, StartRun,
+    Status,
+};
+pub use session::{Grant, GrantCommand, Session};
+pub use system::{Damage, Health, Info, Model, System, Verification, Workflow};
+
+/// Names of headers of the native API that no standard holds in one place.
+pub mod header {
+    /// A key of the client's own: the same request under the same key is carried out once.
+    pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
+    /// `true` where the answer is that of an earlier request under the same key.
+    pub const IDEMPOTENCY_REPLAYED: &str = "idempotency-replayed";
+    /// The channel that a decision is recorded with: `cli` or `rest`.
+    pub const VIA: &str = "x-holdshort-via";
+    /// The last event that a client of a stream has seen.
+    pub const LAST_EVENT_ID: &str = "last-event-id";
+}

@@ -1,1 +1,5 @@
-//! Placeholder.
+//! What tests need in place of the world: scripted models, and more as it comes. For tests only.
+//!
+//! Real where the real thing starts at once (a server, a socket), never a mock of our own code.
+
+pub mod model;

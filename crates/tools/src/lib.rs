@@ -1,1 +1,19 @@
-//! Placeholder.
+//! The built-in tools: what they take, what a call would do, doing it, and looking whether it happened.
+//!
+//! Decides nothing: gates, digests and approvals are the core's. Never touches a file outside the
+//! workspace, and never runs a command except through [`sandbox`]. Read [`tools`] first, then [`files`]
+//! for what happens beneath the workspace and [`command`] for what happens in a process.
+
+mod catalogue;
+mod command;
+mod files;
+pub mod limits;
+mod refusal;
+mod request;
+pub mod sandbox;
+mod tools;
+mod workspace;
+
+pub use catalogue::catalogue;
+pub use tools::{Call, Settings, Tools};
+pub use workspace::{Error, Workspace};

@@ -1,1 +1,21 @@
-//! Placeholder.
+//! Workflows as files: workflow YAML and rehearsal scripts, parsed, validated with line and column, digested.
+//!
+//! PURE: takes texts, gives data or problems. Never reads a file, never runs anything. Read [`workflow`] for
+//! the grammar, [`rehearsal`] for scripts, [`Library`] for what a server offers.
+
+pub mod bounds;
+mod duration;
+mod item;
+mod library;
+mod name;
+mod problem;
+pub mod rehearsal;
+mod shipped;
+mod suggest;
+pub mod workflow;
+mod yaml;
+
+pub use library::{Library, Override};
+pub use problem::Problem;
+pub use shipped::{Shipped, external, shipped};
+pub use workflow::parse;

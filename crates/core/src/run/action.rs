@@ -1,9 +1,10 @@
 //! What the world should do now, derived from the state alone: a crash between commit and action derives
 //! it again.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use super::{Call, CallState, Run};
+use super::{Call, CallState, ModelCall, Run};
 use crate::time::Timestamp;
 use crate::tool::Runs;
 
@@ -86,6 +87,27 @@ impl Run {
             }
         }
         actions
+    }
+
+    /// Everything whose answer would still be taken: what is not here may be dropped.
+    pub fn awaited(&self) -> BTreeSet<ActionId> {
+        if self.ended.is_some() {
+            return BTreeSet::new();
+        }
+        let mut awaited: BTreeSet<ActionId> = self.actions().iter().map(Action::id).collect();
+        for (id, call) in &self.calls {
+            if let CallState::Started { .. } = call.state {
+                awaited.insert(Action::CallTool { call: id.clone(), attempt: call.attempt }.id());
+            }
+        }
+        for (id, step) in &self.steps {
+            if let ModelCall::Running { attempt, .. } = step.model {
+                let action =
+                    Action::CallModel { step: id.clone(), turn: step.turn, attempt, not_before: None };
+                awaited.insert(action.id());
+            }
+        }
+        awaited
     }
 
     /// Whether a call may start now: one side effect at a time in a workspace.

@@ -1,0 +1,30 @@
+//! Time and chance as things that can be replaced.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use holdshort_core::id::Seed;
+use holdshort_core::time::Timestamp;
+
+/// Where `now` and the seeds of ids and salts come from.
+pub trait Clock: Send + Sync + 'static {
+    fn now(&self) -> Timestamp;
+    fn seed(&self) -> Seed;
+}
+
+/// The machine's wall clock and random source.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    fn seed(&self) -> Seed {
+        let mut bytes = [0; 16];
+        // Without randomness ids could be guessed and salts would not hide content: better to stop.
+        getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+        Seed(bytes)
+    }
+}

@@ -1,0 +1,138 @@
+//! From decided events to one durable append: sealed, guarded, with their rows.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use holdshort_core::event::{self, Chain, Event};
+use holdshort_core::id::{Draw, InterruptId, StreamId};
+use holdshort_core::projection::GrantRow;
+use holdshort_core::run::Fact;
+use holdshort_core::session;
+use holdshort_store::{Append, AppendError, Blob, Journal, Key, Rows, StreamAppend};
+
+use super::Driver;
+use super::cells::Live;
+use super::step::Decided;
+use crate::{Clock, Error, Executor};
+
+pub(super) enum Committed {
+    Yes,
+    /// A stream or a guard stood elsewhere; caches are dropped.
+    Conflict,
+    KeyTaken(Key),
+}
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    /// Appends, and only then changes what is in memory.
+    pub(super) async fn commit(
+        &self,
+        decided: Decided,
+        live: &mut Live,
+        session_chain: Chain,
+        system_seq: u64,
+        keys: Vec<Key>,
+        blobs: Vec<Blob>,
+    ) -> Result<Committed, Error> {
+        let Decided { run, session, events } = decided;
+        let run_stream = StreamId::Run(run.id.clone());
+        let session_stream = StreamId::Session(session.id.clone());
+        let (mut run_chain, mut new_session_chain) = (live.chain, session_chain);
+        let mut draw = Draw::new(self.clock.seed(), self.clock.now());
+        let (mut run_events, mut session_events) = (Vec::new(), Vec::new());
+        let mut touched: BTreeSet<&InterruptId> = BTreeSet::new();
+        let mut begins = false;
+        for event in &events {
+            match &event.fact {
+                event::Fact::Run(fact) => {
+                    run_events.push(event::seal(event, &mut run_chain, &mut draw));
+                    match fact {
+                        Fact::InterruptOpened(opened) => {
+                            touched.insert(&opened.interrupt);
+                        }
+                        Fact::InterruptResolved { interrupt, .. } => {
+                            touched.insert(interrupt);
+                        }
+                        Fact::ToolStarted { .. } | Fact::ModelStarted { .. } => begins = true,
+                        _ => {}
+                    }
+                }
+                event::Fact::Session(_) => {
+                    session_events.push(event::seal(event, &mut new_session_chain, &mut draw));
+                }
+                event::Fact::System(_) => {}
+            }
+        }
+        let mut append = Append {
+            keys,
+            blobs,
+            rows: Rows {
+                run: run.row(),
+                interrupts: run.interrupt_rows(touched),
+                grants: grant_rows(&events, session_chain.seq),
+            },
+            ..Append::default()
+        };
+        // A revoke, a forbid or a freeze holds from the next start on.
+        if begins {
+            append.guards.push((StreamId::System, system_seq));
+        }
+        if session_events.is_empty() {
+            if begins {
+                append.guards.push((session_stream.clone(), session_chain.seq));
+            }
+        } else {
+            append.streams.push(StreamAppend {
+                stream: session_stream.clone(),
+                expected: session_chain.seq,
+                events: session_events,
+            });
+        }
+        append.streams.push(StreamAppend {
+            stream: run_stream,
+            expected: live.chain.seq,
+            events: run_events,
+        });
+
+        match self.journal.append(append).await {
+            Ok(_) => {}
+            Err(AppendError::Conflict { stream, expected, found }) => {
+                tracing::debug!(%stream, expected, found, "somebody else wrote first");
+                self.streams.forget(&session_stream);
+                self.streams.forget(&StreamId::System);
+                return Ok(Committed::Conflict);
+            }
+            Err(AppendError::KeyTaken(key)) => return Ok(Committed::KeyTaken(key)),
+            Err(AppendError::Malformed(why)) => return Err(Error::Internal(why)),
+            Err(AppendError::Store(error)) => return Err(error.into()),
+        }
+        let closer = run.next_deadline() != live.run.next_deadline();
+        live.chain = run_chain;
+        live.run = Arc::new(run);
+        if new_session_chain != session_chain {
+            self.streams.keep_session(Arc::new(session), new_session_chain);
+        }
+        self.committed(&live.run.id, live.chain.seq);
+        if closer {
+            self.deadline.notify_one();
+        }
+        Ok(Committed::Yes)
+    }
+}
+
+/// Rows of the grants that these events add or revoke; `before` is the session's sequence before them.
+pub(super) fn grant_rows(events: &[Event], before: u64) -> Vec<GrantRow> {
+    let mut seq = before;
+    let mut rows = Vec::new();
+    for event in events {
+        let (StreamId::Session(session), event::Fact::Session(fact)) = (&event.stream, &event.fact) else {
+            continue;
+        };
+        seq += 1;
+        let (grant, revoked) = match fact {
+            session::Fact::GrantAdded { grant, .. } => (grant, false),
+            session::Fact::GrantRevoked { grant } => (grant, true),
+        };
+        rows.push(GrantRow { grant: grant.clone(), session: session.clone(), added_seq: seq, revoked });
+    }
+    rows
+}

@@ -1,0 +1,75 @@
+//! From the journal to a run: verified event by event, on the definition that the run pins.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use holdshort_core::definition::Definition;
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{self, Chain, Event};
+use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::json;
+use holdshort_core::run::{Fact, Run};
+use holdshort_store::Journal;
+
+use super::{Driver, lock};
+use crate::{Clock, Error, Executor};
+
+/// Events read at once.
+const PAGE: usize = 500;
+
+/// Definitions by digest: a few workflows serve many runs.
+#[derive(Default)]
+pub(super) struct Definitions(Mutex<BTreeMap<Digest, Arc<Definition>>>);
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    /// The run as the journal has it now. Reads only.
+    pub async fn load(&self, run: &RunId) -> Result<Arc<Run>, Error> {
+        Ok(Arc::new(self.replay(run).await?.0))
+    }
+
+    pub(super) async fn replay(&self, id: &RunId) -> Result<(Run, Chain), Error> {
+        let stream = StreamId::Run(id.clone());
+        let mut chain = Chain::START;
+        let mut run: Option<Run> = None;
+        loop {
+            let page = self.journal.read(&stream, chain.seq, PAGE).await?;
+            let full = page.len() == PAGE;
+            for sealed in &page {
+                let event = event::open(sealed, &mut chain)
+                    .map_err(|source| Error::Damaged { run: id.to_string(), source })?;
+                match &mut run {
+                    Some(run) => run.apply(&event),
+                    None => run = Some(self.first(id, &event).await?),
+                }
+            }
+            if !full {
+                break;
+            }
+        }
+        let run = run.ok_or(Error::NotFound)?;
+        Ok((run, chain))
+    }
+
+    async fn first(&self, id: &RunId, event: &Event) -> Result<Run, Error> {
+        let event::Fact::Run(Fact::RunStarted { definition, .. }) = &event.fact else {
+            return Err(Error::NoDefinition { run: id.clone() });
+        };
+        let mut run = Run::new(id.clone(), self.definition(id, definition).await?);
+        run.apply(event);
+        Ok(run)
+    }
+
+    async fn definition(&self, run: &RunId, digest: &Digest) -> Result<Arc<Definition>, Error> {
+        if let Some(known) = lock(&self.definitions.0).get(digest) {
+            return Ok(known.clone());
+        }
+        let missing = || Error::NoDefinition { run: run.clone() };
+        let bytes = self.journal.blob(digest).await?.ok_or_else(missing)?;
+        if Digest::of(&bytes) != *digest {
+            return Err(missing());
+        }
+        let definition: Arc<Definition> = Arc::new(json::from_slice(&bytes).map_err(|_| missing())?);
+        lock(&self.definitions.0).insert(*digest, definition.clone());
+        Ok(definition)
+    }
+}

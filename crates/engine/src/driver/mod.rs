@@ -1,0 +1,157 @@
+//! The driver: load → handle → append → actions. One input, one append.
+//!
+//! Nothing here decides; the core does. Every path is safe against others on the same streams by the
+//! journal's compare-and-set, so cells and caches are for speed alone and may be dropped at any moment.
+
+mod cells;
+mod commit;
+mod load;
+mod perform;
+mod start;
+mod step;
+mod streams;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use holdshort_core::actor::Actor;
+use holdshort_core::id::{RunId, SessionId};
+use holdshort_core::run::{Input, Run};
+use holdshort_store::Journal;
+use tokio::sync::{Notify, watch};
+
+pub use start::{IdempotencyKey, StartRun, StartedRun};
+
+use crate::{Clock, Error, Executor};
+use cells::Cells;
+use load::Definitions;
+use streams::Streams;
+
+/// Drives runs. Cheap while nothing happens: a waiting run is rows.
+pub struct Driver<J, C, E> {
+    journal: Arc<J>,
+    clock: C,
+    executor: E,
+    cells: Cells,
+    streams: Streams,
+    definitions: Definitions,
+    watchers: Mutex<HashMap<RunId, watch::Sender<u64>>>,
+    /// Rung when a deadline may have come closer.
+    pub(crate) deadline: Notify,
+}
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    pub fn new(journal: Arc<J>, clock: C, executor: E) -> Arc<Self> {
+        Arc::new(Self {
+            journal,
+            clock,
+            executor,
+            cells: Cells::default(),
+            streams: Streams::default(),
+            definitions: Definitions::default(),
+            watchers: Mutex::default(),
+            deadline: Notify::new(),
+        })
+    }
+
+    pub fn journal(&self) -> &Arc<J> {
+        &self.journal
+    }
+
+    pub fn clock(&self) -> &C {
+        &self.clock
+    }
+
+    pub fn executor(&self) -> &E {
+        &self.executor
+    }
+
+    /// Gives an input to a run. `Ok` means that what it decided is durable, and what follows is under way.
+    pub async fn send(self: &Arc<Self>, run: &RunId, input: Input, actor: Actor) -> Result<Arc<Run>, Error> {
+        let stepped = {
+            let cell = self.cells.get(run);
+            let mut slot = cell.lock().await;
+            let result = self.step(&mut slot, run, input, actor).await;
+            self.cells.release(run, &mut slot);
+            result?
+        };
+        // Outside the cell: two runs of one session may grant at once.
+        if let (true, Some(session)) = (stepped.granted, stepped.run.session()) {
+            // The grant stands whatever happens here; a run that is missed asks as before.
+            if let Err(error) = Box::pin(self.revote(session, run)).await {
+                tracing::warn!(%session, %error, "open asks of the session were not looked at again");
+            }
+        }
+        Ok(stepped.run)
+    }
+
+    /// Drives what a crash left behind: every run that could go on without a person. Called at the start and
+    /// after the installation is unfrozen.
+    pub async fn sweep(self: &Arc<Self>) -> Result<usize, Error> {
+        let runs = self.journal.runnable(usize::MAX >> 1).await?;
+        for run in &runs {
+            self.nudge(run).await?;
+        }
+        Ok(runs.len())
+    }
+
+    /// Lets every run act whose deadline has come.
+    pub async fn due(self: &Arc<Self>) -> Result<usize, Error> {
+        const AT_ONCE: usize = 500;
+        let runs = self.journal.due(self.clock.now(), AT_ONCE).await?;
+        for run in &runs {
+            self.nudge(run).await?;
+        }
+        Ok(runs.len())
+    }
+
+    /// A run that can not be read stops by itself; it never stops the others.
+    async fn nudge(self: &Arc<Self>, run: &RunId) -> Result<(), Error> {
+        match self.send(run, Input::Tick, Actor::engine()).await {
+            Ok(_) => Ok(()),
+            Err(Error::Store(error)) => Err(error.into()),
+            Err(error) => {
+                tracing::error!(%run, %error, "a run can not go on");
+                Ok(())
+            }
+        }
+    }
+
+    /// Follows the run's last committed sequence number, as far as this process wrote it.
+    pub fn watch(&self, run: &RunId) -> watch::Receiver<u64> {
+        let mut watchers = lock(&self.watchers);
+        watchers.retain(|_, sender| sender.receiver_count() > 0);
+        watchers.entry(run.clone()).or_insert_with(|| watch::Sender::new(0)).subscribe()
+    }
+
+    fn committed(&self, run: &RunId, seq: u64) {
+        if let Some(sender) = lock(&self.watchers).get(run) {
+            sender.send_replace(seq);
+        }
+    }
+
+    /// Runs of the session that wait for approvals: a new grant may have answered them.
+    async fn revote(self: &Arc<Self>, session: &SessionId, but: &RunId) -> Result<(), Error> {
+        let filter = holdshort_store::InterruptFilter {
+            open: Some(true),
+            session: Some(session.clone()),
+            kind: Some(holdshort_core::interrupt::Kind::ToolApproval),
+            run: None,
+        };
+        const AT_MOST: usize = 1_000;
+        let page = self.journal.interrupts(&filter, None, AT_MOST).await?;
+        let mut runs: Vec<RunId> =
+            page.items.into_iter().map(|row| row.run).filter(|run| run != but).collect();
+        runs.sort();
+        runs.dedup();
+        for run in runs {
+            self.send(&run, Input::Revote, Actor::engine()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A poisoned lock guards plain maps: what they hold is still right.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,192 @@
+//! How runs come into being, and how an agent of another framework asks. Repeats are recognised by key.
+
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::Definition;
+use holdshort_core::digest::Digest;
+use holdshort_core::event::Chain;
+use holdshort_core::id::{Draw, InterruptId, RunId, SessionId};
+use holdshort_core::json;
+use holdshort_core::run::{Ask, Config, Input, Origin, Run, Start};
+use holdshort_store::{Blob, Journal, Key, RunFilter};
+use serde_json::Value;
+
+use super::Driver;
+use super::cells::Live;
+use super::commit::Committed;
+use super::step::Decided;
+use crate::{Clock, Error, Executor};
+
+pub struct StartRun {
+    pub definition: Arc<Definition>,
+    /// `None`: a new session.
+    pub session: Option<SessionId>,
+    pub config: Config,
+    pub input: Value,
+    pub origin: Origin,
+    /// What the external agent asks at once.
+    pub ask: Option<Ask>,
+    pub key: Option<IdempotencyKey>,
+}
+
+/// Makes a repeated request harmless: same scope, key and digest give the same result.
+#[derive(Clone, Debug)]
+pub struct IdempotencyKey {
+    pub scope: String,
+    pub key: String,
+    pub digest: Digest,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartedRun {
+    pub run: RunId,
+    /// The one that the request opened.
+    pub interrupt: Option<InterruptId>,
+    /// The key was known: this is what the first request made.
+    pub replayed: bool,
+}
+
+const ATTEMPTS: usize = 20;
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    pub async fn start(self: &Arc<Self>, start: StartRun, actor: Actor) -> Result<StartedRun, Error> {
+        if let Some(known) = self.known(start.key.as_ref()).await? {
+            return Ok(known);
+        }
+        if let Some(session) = &start.session {
+            self.require_session(session).await?;
+        }
+        let config =
+            self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
+        for _ in 0..ATTEMPTS {
+            let session_id = start.session.clone().unwrap_or_else(|| self.new_session());
+            let id: RunId = Draw::new(self.clock.seed(), self.clock.now()).id();
+            let (session, session_chain) = match &start.session {
+                Some(known) => self.session_chain(known).await?,
+                None => (Arc::new(holdshort_core::session::Session::new(session_id.clone())), Chain::START),
+            };
+            let (system, _) = self.system_chain().await?;
+            let digest = start.definition.digest();
+            let run = Run::new(id.clone(), start.definition.clone());
+            let mut live = Live {
+                run: Arc::new(run.clone()),
+                chain: Chain::START,
+                in_flight: std::collections::BTreeSet::new(),
+            };
+            let mut decided = Decided { run, session: (*session).clone(), events: Vec::new() };
+
+            let input = Input::Start(Start {
+                session: session_id,
+                definition: digest,
+                config: config.clone(),
+                input: start.input.clone(),
+                origin: start.origin,
+            });
+            let cx = self.context(actor.clone(), &session, &system);
+            decided.take(decided.run.handle(&cx, input)?);
+            if let Some(ask) = &start.ask {
+                let cx = self.context(actor.clone(), &session, &system);
+                decided.take(decided.run.handle(&cx, Input::Ask(Box::new(ask.clone())))?);
+            }
+            self.begin(&mut decided, &live, &system).await;
+
+            let interrupt = start.ask.as_ref().and_then(|_| decided.run.interrupts.keys().next().cloned());
+            let reference = interrupt.as_ref().map_or(id.as_str(), |interrupt| interrupt.as_str()).to_owned();
+            let keys = start.key.iter().map(|key| key.record(reference.clone())).collect();
+            let blobs = vec![Blob { digest, bytes: json::canonical(&*start.definition) }];
+            match self.commit(decided, &mut live, session_chain, system.seq, keys, blobs).await? {
+                Committed::Yes => {}
+                Committed::Conflict => continue,
+                Committed::KeyTaken(_) => return self.known(start.key.as_ref()).await?.ok_or(Error::Busy),
+            }
+            let cell = self.cells.get(&id);
+            let mut slot = cell.lock().await;
+            self.perform(slot.insert(live));
+            self.cells.release(&id, &mut slot);
+            return Ok(StartedRun { run: id, interrupt, replayed: false });
+        }
+        Err(Error::Busy)
+    }
+
+    /// An external agent asks within its run.
+    pub async fn ask(
+        self: &Arc<Self>,
+        run: &RunId,
+        ask: Ask,
+        key: Option<IdempotencyKey>,
+        actor: Actor,
+    ) -> Result<StartedRun, Error> {
+        if let Some(known) = self.known(key.as_ref()).await? {
+            return Ok(known);
+        }
+        let cell = self.cells.get(run);
+        let mut slot = cell.lock().await;
+        let result = self.ask_in(&mut slot, run, &ask, key.as_ref(), &actor).await;
+        self.cells.release(run, &mut slot);
+        result
+    }
+
+    async fn ask_in(
+        self: &Arc<Self>,
+        slot: &mut super::cells::Slot,
+        id: &RunId,
+        ask: &Ask,
+        key: Option<&IdempotencyKey>,
+        actor: &Actor,
+    ) -> Result<StartedRun, Error> {
+        for _ in 0..ATTEMPTS {
+            let live = self.loaded(slot, id).await?;
+            let Some(session_id) = live.run.session().cloned() else { return Err(Error::NotFound) };
+            let (session, session_chain) = self.session_chain(&session_id).await?;
+            let (system, _) = self.system_chain().await?;
+            let cx = self.context(actor.clone(), &session, &system);
+            let mut decided =
+                Decided { run: (*live.run).clone(), session: (*session).clone(), events: Vec::new() };
+            decided.take(live.run.handle(&cx, Input::Ask(Box::new(ask.clone())))?);
+            let new =
+                decided.run.interrupts.keys().find(|each| !live.run.interrupts.contains_key(*each)).cloned();
+            let Some(interrupt) = new else { return Err(Error::Busy) };
+            let keys = key.iter().map(|key| key.record(interrupt.to_string())).collect();
+            match self.commit(decided, live, session_chain, system.seq, keys, Vec::new()).await? {
+                Committed::Yes => {}
+                Committed::Conflict => {
+                    *slot = None;
+                    continue;
+                }
+                Committed::KeyTaken(_) => return self.known(key).await?.ok_or(Error::Busy),
+            }
+            self.perform(live);
+            return Ok(StartedRun { run: id.clone(), interrupt: Some(interrupt), replayed: false });
+        }
+        Err(Error::Busy)
+    }
+
+    /// What the first request with this key made.
+    async fn known(&self, key: Option<&IdempotencyKey>) -> Result<Option<StartedRun>, Error> {
+        let Some(key) = key else { return Ok(None) };
+        let Some(record) = self.journal.key(&key.scope, &key.key).await? else { return Ok(None) };
+        if record.digest != key.digest {
+            return Err(Error::KeyReused);
+        }
+        if let Ok(interrupt) = record.reference.parse::<InterruptId>() {
+            let row = self.journal.interrupt(&interrupt).await?.ok_or(Error::NotFound)?;
+            return Ok(Some(StartedRun { run: row.run, interrupt: Some(interrupt), replayed: true }));
+        }
+        let run = record.reference.parse().map_err(|_| Error::NotFound)?;
+        Ok(Some(StartedRun { run, interrupt: None, replayed: true }))
+    }
+
+    /// A session that a request names must have a run already: a mistyped id makes no second conversation.
+    async fn require_session(&self, session: &SessionId) -> Result<(), Error> {
+        let filter = RunFilter { session: Some(session.clone()), ..RunFilter::default() };
+        let page = self.journal.runs(&filter, None, 1).await?;
+        if page.items.is_empty() { Err(Error::NotFound) } else { Ok(()) }
+    }
+}
+
+impl IdempotencyKey {
+    fn record(&self, reference: String) -> Key {
+        Key { scope: self.scope.clone(), key: self.key.clone(), digest: self.digest, reference }
+    }
+}

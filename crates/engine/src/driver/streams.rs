@@ -1,0 +1,182 @@
+//! Sessions and the system, as far as runs need them to decide. Read through, kept until somebody else
+//! wrote: then the journal's guard fails and they are read again.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use holdshort_core::actor::Actor;
+use holdshort_core::event::{self, Chain, Event};
+use holdshort_core::id::{GrantId, Id, SessionId, StreamId};
+use holdshort_core::session::{self, Session};
+use holdshort_core::system::{self, System};
+use holdshort_store::{AppendError, Journal};
+
+use super::{Driver, lock};
+use crate::{Clock, Error, Executor};
+
+/// Sessions kept; the map is emptied when it is full.
+const SESSIONS: usize = 4_096;
+const ATTEMPTS: usize = 10;
+
+#[derive(Default)]
+pub(super) struct Streams {
+    sessions: Mutex<BTreeMap<SessionId, (Arc<Session>, Chain)>>,
+    system: Mutex<Option<(Arc<System>, Chain)>>,
+}
+
+impl Streams {
+    pub(super) fn forget(&self, stream: &StreamId) {
+        match stream {
+            StreamId::Session(id) => {
+                lock(&self.sessions).remove(id);
+            }
+            StreamId::System => *lock(&self.system) = None,
+            StreamId::Run(_) => {}
+        }
+    }
+
+    pub(super) fn keep_session(&self, session: Arc<Session>, chain: Chain) {
+        let mut sessions = lock(&self.sessions);
+        if sessions.len() >= SESSIONS {
+            sessions.clear();
+        }
+        sessions.insert(session.id.clone(), (session, chain));
+    }
+}
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    pub async fn session(&self, id: &SessionId) -> Result<Arc<Session>, Error> {
+        Ok(self.session_chain(id).await?.0)
+    }
+
+    pub(super) async fn session_chain(&self, id: &SessionId) -> Result<(Arc<Session>, Chain), Error> {
+        if let Some(known) = lock(&self.streams.sessions).get(id) {
+            return Ok(known.clone());
+        }
+        let mut session = Session::new(id.clone());
+        let chain = self
+            .fold(&StreamId::Session(id.clone()), |event| {
+                if let event::Fact::Session(fact) = &event.fact {
+                    session.apply(fact, event.at, &event.actor);
+                }
+            })
+            .await?;
+        let session = Arc::new(session);
+        self.streams.keep_session(session.clone(), chain);
+        Ok((session, chain))
+    }
+
+    pub async fn system(&self) -> Result<Arc<System>, Error> {
+        Ok(self.system_chain().await?.0)
+    }
+
+    pub(super) async fn system_chain(&self) -> Result<(Arc<System>, Chain), Error> {
+        if let Some(known) = lock(&self.streams.system).clone() {
+            return Ok(known);
+        }
+        let mut system = System::default();
+        let chain = self
+            .fold(&StreamId::System, |event| {
+                if let event::Fact::System(fact) = &event.fact {
+                    system.apply(fact, event.at);
+                }
+            })
+            .await?;
+        let known = (Arc::new(system), chain);
+        *lock(&self.streams.system) = Some(known.clone());
+        Ok(known)
+    }
+
+    async fn fold(&self, stream: &StreamId, mut apply: impl FnMut(&Event)) -> Result<Chain, Error> {
+        const PAGE: usize = 500;
+        let mut chain = Chain::START;
+        loop {
+            let page = self.journal.read(stream, chain.seq, PAGE).await?;
+            for sealed in &page {
+                let event = event::open(sealed, &mut chain)
+                    .map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
+                apply(&event);
+            }
+            if page.len() < PAGE {
+                return Ok(chain);
+            }
+        }
+    }
+
+    /// Takes a grant back. From the next start on it holds no longer.
+    pub async fn revoke(
+        self: &Arc<Self>,
+        session: &SessionId,
+        grant: &GrantId,
+        actor: Actor,
+    ) -> Result<Arc<Session>, Error> {
+        for _ in 0..ATTEMPTS {
+            let (standing, chain) = self.session_chain(session).await?;
+            let input = session::Input::Revoke { grant: grant.clone() };
+            let events = standing.handle(self.clock.now(), &actor, input)?;
+            if events.is_empty() {
+                return Ok(standing);
+            }
+            if self.append_plain(&events, chain).await? {
+                self.streams.forget(&StreamId::Session(session.clone()));
+                return self.session(session).await;
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    /// Freezes, unfreezes, sets the policy. After an unfreeze, what waited goes on.
+    pub async fn change_system(
+        self: &Arc<Self>,
+        input: system::Input,
+        actor: Actor,
+    ) -> Result<Arc<System>, Error> {
+        for _ in 0..ATTEMPTS {
+            let (standing, chain) = self.system_chain().await?;
+            let events = standing.handle(self.clock.now(), &actor, input.clone())?;
+            if events.is_empty() {
+                return Ok(standing);
+            }
+            if self.append_plain(&events, chain).await? {
+                self.streams.forget(&StreamId::System);
+                let now = self.system().await?;
+                if standing.frozen && !now.frozen {
+                    self.sweep().await?;
+                }
+                return Ok(now);
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    /// Appends events of one session or of the system; `false` when somebody else was faster.
+    async fn append_plain(&self, events: &[Event], mut chain: Chain) -> Result<bool, Error> {
+        let expected = chain.seq;
+        let stream = events[0].stream.clone();
+        let mut draw = holdshort_core::id::Draw::new(self.clock.seed(), self.clock.now());
+        let sealed = events.iter().map(|event| event::seal(event, &mut chain, &mut draw)).collect();
+        let rows = super::commit::grant_rows(events, expected);
+        let append = holdshort_store::Append {
+            streams: vec![holdshort_store::StreamAppend { stream: stream.clone(), expected, events: sealed }],
+            rows: holdshort_store::Rows { grants: rows, ..Default::default() },
+            ..Default::default()
+        };
+        match self.journal.append(append).await {
+            Ok(_) => Ok(true),
+            Err(AppendError::Conflict { .. } | AppendError::KeyTaken(_)) => {
+                self.streams.forget(&stream);
+                Ok(false)
+            }
+            Err(AppendError::Malformed(why)) => Err(Error::Internal(why)),
+            Err(AppendError::Store(error)) => Err(error.into()),
+        }
+    }
+
+    /// A fresh session id; a session has no event until something is granted in it.
+    pub(super) fn new_session(&self) -> SessionId {
+        let mut draw = holdshort_core::id::Draw::new(self.clock.seed(), self.clock.now());
+        let id: SessionId = draw.id();
+        debug_assert!(id.as_str().starts_with(SessionId::PREFIX));
+        id
+    }
+}

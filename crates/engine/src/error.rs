@@ -1,0 +1,36 @@
+//! What can go wrong between an input and its append.
+
+use holdshort_core::id::RunId;
+use holdshort_core::schema::Problem;
+use holdshort_core::{event, run, session, system};
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("there is no such run, session or interrupt")]
+    NotFound,
+    #[error(transparent)]
+    Rejected(#[from] run::Rejection),
+    #[error(transparent)]
+    Session(#[from] session::Rejection),
+    #[error(transparent)]
+    System(#[from] system::Rejection),
+    #[error("the request does not fit")]
+    Start(Vec<Problem>),
+    /// The same idempotency key came with another request.
+    #[error("the idempotency key was used for another request")]
+    KeyReused,
+    /// The run can not be read: it stops, others go on.
+    #[error("run {run} can not be read: {source}")]
+    Damaged { run: String, source: event::Error },
+    /// The workflow that the run pins is not in the journal.
+    #[error("run {run} pins a workflow that the journal does not hold")]
+    NoDefinition { run: RunId },
+    #[error(transparent)]
+    Store(#[from] holdshort_store::Error),
+    /// A mistake of ours; nothing was written.
+    #[error("internal: {0}")]
+    Internal(String),
+    /// Others changed the same streams again and again; nothing was written.
+    #[error("too many others change this at once; try again")]
+    Busy,
+}

@@ -1,0 +1,56 @@
+//! Who performs actions. The only place that spawns.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use holdshort_core::definition::Definition;
+use holdshort_core::id::RunId;
+use holdshort_core::message::Request;
+use holdshort_core::run::{ActionId, Config, Input, Run};
+use holdshort_core::schema::Problem;
+use holdshort_core::tool::Precondition;
+use serde_json::Value;
+
+use crate::Error;
+
+/// One action with everything it needs. Whatever it is, the event that explains it is committed.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub run: RunId,
+    pub action: ActionId,
+    pub step: String,
+    pub work: Work,
+    pub definition: Arc<Definition>,
+    pub config: Config,
+}
+
+#[derive(Clone, Debug)]
+pub enum Work {
+    Inspect { call: String, revision: u32, tool: String, arguments: Value },
+    Probe { call: String, attempt: u32, tool: String, arguments: Value, preconditions: Vec<Precondition> },
+    CallTool { call: String, attempt: u32, tool: String, arguments: Value, preconditions: Vec<Precondition> },
+    CallModel { turn: u32, request: Box<Request> },
+}
+
+/// Brings the answer back. On a store's error it may be called again: the answer is not lost.
+pub type Deliver = Arc<dyn Fn(Input) -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
+
+/// Performs actions, each once per call of `perform`.
+pub trait Executor: Send + Sync + 'static {
+    /// Checks and completes what a run is started with: canonical paths, tools that need a workspace.
+    fn prepare(
+        &self,
+        definition: &Definition,
+        config: Config,
+    ) -> impl Future<Output = Result<Config, Vec<Problem>>> + Send;
+
+    /// The present state of the files that a call relies on.
+    fn observe(&self, run: &Run, paths: &[String]) -> impl Future<Output = Vec<Precondition>> + Send;
+
+    /// Starts the job and returns at once; the answer comes through `deliver`.
+    fn perform(&self, job: Job, deliver: Deliver);
+
+    /// Nobody waits for this any more: stop it, and whatever it started.
+    fn abort(&self, run: &RunId, action: &ActionId);
+}

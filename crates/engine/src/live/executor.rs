@@ -1,0 +1,258 @@
+//! The executor that touches the world: tools in the workspace, models on the network.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use holdshort_core::definition::Definition;
+use holdshort_core::id::RunId;
+use holdshort_core::message::{Failure, FailureKind, Request};
+use holdshort_core::run::{ActionId, Config, Input, Run};
+use holdshort_core::schema::Problem;
+use holdshort_core::tool::{Inspected, Outcome, Precondition, Probed, Runs};
+use holdshort_models::{Model, Rehearsal};
+use holdshort_tools::{Call, Settings, Tools, Workspace};
+use holdshort_workflow::Library;
+use tokio::task::AbortHandle;
+
+use super::preview::{Kind, Preview, Previews};
+use crate::{Deliver, Error, Executor, Job, Work};
+
+/// The name of the model that plays the script beside the workflow.
+pub const REHEARSAL: &str = "rehearsal";
+
+/// How long a stopping process waits for running tools before it kills them.
+const STOP_WAIT: Duration = Duration::from_secs(5);
+/// Between two tries to write down an answer that the store refused.
+const STORE_PAUSE: Duration = Duration::from_secs(1);
+
+/// Spawns one task per job.
+pub struct Live {
+    data: PathBuf,
+    library: Arc<Library>,
+    model: Option<Arc<dyn Model>>,
+    sandbox_program: PathBuf,
+    previews: Previews,
+    tasks: Arc<Mutex<BTreeMap<(RunId, ActionId), Task>>>,
+}
+
+struct Task {
+    handle: AbortHandle,
+    /// A tool: worth waiting for when the process stops.
+    is_tool: bool,
+}
+
+impl Live {
+    pub(super) fn new(
+        data: PathBuf,
+        library: Arc<Library>,
+        model: Option<Arc<dyn Model>>,
+        sandbox_program: PathBuf,
+        previews: Previews,
+    ) -> Self {
+        Self { data, library, model, sandbox_program, previews, tasks: Arc::default() }
+    }
+
+    /// What answers where a run names no model.
+    pub fn model(&self) -> Option<&Arc<dyn Model>> {
+        self.model.as_ref()
+    }
+
+    pub(super) async fn stop(&self) {
+        self.tasks().retain(|_, task| {
+            if !task.is_tool {
+                task.handle.abort();
+            }
+            task.is_tool
+        });
+        let deadline = tokio::time::Instant::now() + STOP_WAIT;
+        while !self.tasks().is_empty() && tokio::time::Instant::now() < deadline {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        for (_, task) in self.tasks().drain() {
+            task.handle.abort();
+        }
+    }
+
+    fn tasks(&self) -> std::sync::MutexGuard<'_, BTreeMap<(RunId, ActionId), Task>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn worker(&self, job: &Job) -> Worker {
+        Worker {
+            data: self.data.clone(),
+            sandbox_program: self.sandbox_program.clone(),
+            model: if job.config.model.as_deref() == Some(REHEARSAL) {
+                let script = self.library.rehearsal(&job.definition.name).cloned();
+                script.map(|script| Arc::new(Rehearsal::new(script)) as Arc<dyn Model>)
+            } else {
+                self.model.clone()
+            },
+            previews: self.previews.clone(),
+        }
+    }
+}
+
+impl Executor for Live {
+    async fn prepare(&self, definition: &Definition, mut config: Config) -> Result<Config, Vec<Problem>> {
+        let works_on_files = definition.tools.values().any(|spec| matches!(spec.runs, Runs::Here { .. }));
+        match &config.workspace {
+            Some(path) => match Workspace::open(Path::new(path), &self.data) {
+                Ok(workspace) => workspace.path().clone_into(config.workspace.get_or_insert_default()),
+                Err(error) => return Err(vec![Problem::new("/config/workspace", error.to_string())]),
+            },
+            None if works_on_files => {
+                let message = "is missing: this workflow's tools work in a folder";
+                return Err(vec![Problem::new("/config/workspace", message)]);
+            }
+            None => {}
+        }
+        let calls_models = !definition.agents.is_empty();
+        match config.model.as_deref() {
+            Some(REHEARSAL) if self.library.rehearsal(&definition.name).is_none() => {
+                let message = format!("the workflow `{}` has no rehearsal", definition.name);
+                Err(vec![Problem::new("/config/model", message)])
+            }
+            Some(name) if name.contains("://") => {
+                Err(vec![Problem::new("/config/model", "is the name of a configured model, never a URL")])
+            }
+            Some(REHEARSAL) => Ok(config),
+            Some(_) | None if calls_models && self.model.is_none() => {
+                let message = "no model is configured; start the server with --model NAME --base-url URL, or set a \
+                               provider's key, or choose `rehearsal` for a shipped sample";
+                Err(vec![Problem::new("/config/model", message)])
+            }
+            Some(_) | None => Ok(config),
+        }
+    }
+
+    async fn observe(&self, run: &Run, paths: &[String]) -> Vec<Precondition> {
+        let Some(workspace) = run.config().and_then(|config| config.workspace.clone()) else {
+            return Vec::new();
+        };
+        let network = run.definition.network;
+        let worker = Worker {
+            data: self.data.clone(),
+            sandbox_program: self.sandbox_program.clone(),
+            model: None,
+            previews: self.previews.clone(),
+        };
+        match worker.tools(Some(&workspace), network) {
+            Ok(tools) => tools.observe(paths).await,
+            Err(_) => Vec::new(),
+        }
+    }
+
+    fn perform(&self, job: Job, deliver: Deliver) {
+        let worker = self.worker(&job);
+        let key = (job.run.clone(), job.action.clone());
+        let is_tool = matches!(job.work, Work::CallTool { .. });
+        let tasks = self.tasks.clone();
+        let mut table = self.tasks();
+        let task = tokio::spawn({
+            let key = key.clone();
+            async move {
+                let answer = worker.work(&job).await;
+                // The answer of a side effect must not be lost to a store that is full for a while.
+                while let Err(error) = deliver(answer.clone()).await {
+                    tracing::error!(run = %job.run, action = %job.action, %error, "an answer was not written down");
+                    if !matches!(error, Error::Store(_) | Error::Busy) {
+                        break;
+                    }
+                    tokio::time::sleep(STORE_PAUSE).await;
+                }
+                tasks.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+            }
+        });
+        table.insert(key, Task { handle: task.abort_handle(), is_tool });
+    }
+
+    fn abort(&self, run: &RunId, action: &ActionId) {
+        if let Some(task) = self.tasks().remove(&(run.clone(), action.clone())) {
+            task.handle.abort();
+        }
+    }
+}
+
+/// What one task needs.
+struct Worker {
+    data: PathBuf,
+    sandbox_program: PathBuf,
+    model: Option<Arc<dyn Model>>,
+    previews: Previews,
+}
+
+impl Worker {
+    fn tools(&self, workspace: Option<&str>, network: bool) -> Result<Tools, String> {
+        let path = workspace.ok_or("the run has no workspace")?;
+        let workspace = Workspace::open(Path::new(path), &self.data).map_err(|error| error.to_string())?;
+        let mut settings = Settings::new(self.sandbox_program.clone(), self.data.clone());
+        settings.network = network;
+        Ok(Tools::new(workspace, settings))
+    }
+
+    async fn work(&self, job: &Job) -> Input {
+        let tools = || self.tools(job.config.workspace.as_deref(), job.definition.network);
+        match &job.work {
+            Work::Inspect { call, revision, tool, arguments } => {
+                let inspected = match tools() {
+                    Ok(tools) => {
+                        tools.inspect(&Call { tool: tool.clone(), arguments: arguments.clone() }).await
+                    }
+                    Err(message) => Inspected::Impossible { code: "no_workspace", message },
+                };
+                Input::Inspected { call: call.clone(), revision: *revision, inspected }
+            }
+            Work::Probe { call, attempt, tool, arguments, preconditions } => {
+                let probed = match tools() {
+                    Ok(tools) => {
+                        let call = Call { tool: tool.clone(), arguments: arguments.clone() };
+                        tools.probe(&call, preconditions).await
+                    }
+                    Err(why) => Probed::Unclear { why },
+                };
+                Input::Probed { call: call.clone(), attempt: *attempt, probed }
+            }
+            Work::CallTool { call, attempt, tool, arguments, preconditions } => {
+                let outcome = match tools() {
+                    Ok(tools) => {
+                        let show = |text: &str| self.preview(job, Some(call), Kind::Output, text);
+                        let wanted = Call { tool: tool.clone(), arguments: arguments.clone() };
+                        tools.run(&wanted, preconditions, show).await
+                    }
+                    Err(text) => Outcome::Failed { text },
+                };
+                Input::Ran { call: call.clone(), attempt: *attempt, outcome }
+            }
+            Work::CallModel { turn, request } => self.call_model(job, *turn, request).await,
+        }
+    }
+
+    async fn call_model(&self, job: &Job, turn: u32, request: &Request) -> Input {
+        let Some(model) = &self.model else {
+            let message = "no model is configured".to_owned();
+            let failure = Failure { kind: FailureKind::Rejected, retry_after_ms: None, message };
+            return Input::Failed { step: job.step.clone(), turn, failure };
+        };
+        let show = |text: &str| self.preview(job, None, Kind::Text, text);
+        let mut request = request.clone();
+        if request.model.as_deref() == Some(REHEARSAL) {
+            request.model = None;
+        }
+        match model.call(&request, &show).await {
+            Ok(reply) => Input::Replied { step: job.step.clone(), turn, reply },
+            Err(failure) => Input::Failed { step: job.step.clone(), turn, failure },
+        }
+    }
+
+    fn preview(&self, job: &Job, call: Option<&String>, kind: Kind, text: &str) {
+        self.previews.send(Preview {
+            run: job.run.clone(),
+            step: job.step.clone(),
+            call: call.cloned(),
+            kind,
+            text: text.to_owned(),
+        });
+    }
+}

@@ -1,0 +1,77 @@
+//! The real thing: SQLite, the wall clock, real tools and models.
+
+mod executor;
+mod preview;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use holdshort_core::tool::SandboxLevel;
+use holdshort_models::Model;
+use holdshort_store::Sqlite;
+use holdshort_workflow::Library;
+use tokio::task::JoinHandle;
+
+pub use executor::{Live, REHEARSAL};
+pub use preview::{Kind, Preview, Previews};
+
+use crate::{Driver, Error, SystemClock, timers};
+
+/// The driver that the binary runs.
+pub type LiveDriver = Driver<Sqlite, SystemClock, Live>;
+
+/// What an engine is made of.
+pub struct Setup {
+    pub data: PathBuf,
+    pub library: Arc<Library>,
+    /// `None`: rehearsals only.
+    pub model: Option<Arc<dyn Model>>,
+    /// The program that has the hidden subcommand `sandbox-exec`.
+    pub sandbox_program: PathBuf,
+    pub store: holdshort_store::sqlite::Config,
+}
+
+pub struct Engine {
+    pub driver: Arc<LiveDriver>,
+    pub previews: Previews,
+    pub library: Arc<Library>,
+    /// What commands are confined to on this machine, without network.
+    pub sandbox: SandboxLevel,
+    timers: JoinHandle<()>,
+}
+
+/// Opens the store, goes on with what a stop or a crash left behind, and starts to keep time.
+pub async fn open(setup: Setup) -> Result<Engine, Error> {
+    let Setup { data, library, model, sandbox_program, store } = setup;
+    let opened = {
+        let data = data.clone();
+        tokio::task::spawn_blocking(move || Sqlite::open_with(&data, store)).await
+    };
+    let journal = Arc::new(opened.map_err(|error| holdshort_store::Error::Io(Box::new(error)))??);
+    let sandbox = {
+        let program = sandbox_program.clone();
+        let probed =
+            tokio::task::spawn_blocking(move || holdshort_tools::sandbox::level(&program, false)).await;
+        probed.unwrap_or(SandboxLevel::None)
+    };
+    let previews = Previews::default();
+    let executor = Live::new(data, library.clone(), model, sandbox_program, previews.clone());
+    let driver = Driver::new(journal, SystemClock, executor);
+    let resumed = driver.sweep().await?;
+    if resumed > 0 {
+        tracing::info!(runs = resumed, "went on with runs that a stop had interrupted");
+    }
+    let timers = tokio::spawn(timers::keep_time(driver.clone()));
+    Ok(Engine { driver, previews, library, sandbox, timers })
+}
+
+impl Engine {
+    /// Stops keeping time, lets running tools end for a moment, and closes the journal. What still runs
+    /// after that is stopped; the next start settles it.
+    pub async fn stop(self) -> Result<(), Error> {
+        self.timers.abort();
+        self.driver.executor().stop().await;
+        self.driver.journal().close().await?;
+        Ok(())
+    }
+}

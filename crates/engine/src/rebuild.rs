@@ -1,0 +1,84 @@
+//! Rows from the journal: every table that lists are made of can be dropped and made again.
+
+use std::sync::Arc;
+
+use holdshort_core::event;
+use holdshort_core::id::StreamId;
+use holdshort_core::projection::GrantRow;
+use holdshort_store::{Journal, Rows};
+
+use crate::{Clock, Driver, Error, Executor};
+
+/// How many rows were written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rebuilt {
+    pub runs: usize,
+    pub interrupts: usize,
+    pub grants: usize,
+}
+
+/// Reads the whole journal and replaces all rows in one transaction.
+pub async fn rebuild<J: Journal, C: Clock, E: Executor>(
+    driver: &Arc<Driver<J, C, E>>,
+) -> Result<Rebuilt, Error> {
+    let (rows, rebuilt) = rows(driver).await?;
+    driver.journal().replace_rows(rows).await?;
+    Ok(rebuilt)
+}
+
+/// The rows that the journal implies.
+pub async fn rows<J: Journal, C: Clock, E: Executor>(
+    driver: &Arc<Driver<J, C, E>>,
+) -> Result<(Vec<Rows>, Rebuilt), Error> {
+    const PAGE: usize = 1_000;
+    let mut all = Vec::new();
+    let mut rebuilt = Rebuilt::default();
+    let mut after: Option<StreamId> = None;
+    loop {
+        let streams = driver.journal().streams(after.as_ref(), PAGE).await?;
+        for stream in &streams {
+            let rows = match stream {
+                StreamId::Run(run) => {
+                    let run = driver.load(run).await?;
+                    Rows {
+                        run: run.row(),
+                        interrupts: run.interrupt_rows(run.interrupts.keys()),
+                        grants: Vec::new(),
+                    }
+                }
+                StreamId::Session(session) => {
+                    let session = driver.session(session).await?;
+                    let grants = session.grants.values().map(|grant| GrantRow {
+                        grant: grant.id.clone(),
+                        session: session.id.clone(),
+                        added_seq: grant.added_seq,
+                        revoked: grant.revoked_at.is_some(),
+                    });
+                    Rows { grants: grants.collect(), ..Rows::default() }
+                }
+                StreamId::System => continue,
+            };
+            rebuilt.runs += usize::from(rows.run.is_some());
+            rebuilt.interrupts += rows.interrupts.len();
+            rebuilt.grants += rows.grants.len();
+            all.push(rows);
+        }
+        match streams.last() {
+            Some(last) if streams.len() == PAGE => after = Some(last.clone()),
+            Some(_) | None => return Ok((all, rebuilt)),
+        }
+    }
+}
+
+/// Reads one event of a stream by its sequence number.
+pub async fn event_at<J: Journal>(
+    journal: &J,
+    stream: &StreamId,
+    seq: u64,
+) -> Result<Option<event::Event>, Error> {
+    let page = journal.read(stream, seq.saturating_sub(1), 1).await?;
+    page.first()
+        .map(|sealed| event::decode(sealed))
+        .transpose()
+        .map_err(|source| Error::Damaged { run: stream.to_string(), source })
+}

@@ -1,0 +1,40 @@
+//! Deadlines: one task that sleeps until the journal's next one. The journal is the truth, so a server that
+//! was down still lets everything expire that should have.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdshort_store::Journal;
+
+use crate::{Clock, Driver, Executor};
+
+/// The longest sleep: clocks jump, and other processes write deadlines too.
+const LONGEST: Duration = Duration::from_secs(5);
+/// After a failure, or when what is due stays due (a frozen installation).
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Runs until it is dropped.
+pub(crate) async fn keep_time<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
+    loop {
+        let done = match driver.due().await {
+            Ok(done) => done,
+            Err(error) => {
+                tracing::error!(%error, "deadlines can not be read");
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+        };
+        let wait = match driver.journal().next_deadline().await {
+            Ok(Some(at)) => {
+                let wait = Duration::from_millis(at.ms_since(driver.clock().now()));
+                if wait.is_zero() && done > 0 { PAUSE } else { wait.min(LONGEST) }
+            }
+            Ok(None) => LONGEST,
+            Err(_) => PAUSE,
+        };
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = driver.deadline.notified() => {}
+        }
+    }
+}

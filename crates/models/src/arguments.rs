@@ -1,0 +1,61 @@
+//! A call's arguments as a provider sent them: a strict JSON object, or a text that is none.
+//!
+//! Never repairs anything. A text that two readers could understand differently is malformed.
+
+use holdshort_core::json;
+use holdshort_core::message::Arguments;
+use serde_json::{Map, Value};
+
+/// From the provider's text. Nothing at all means no arguments: many servers send that for a tool without any.
+pub(crate) fn of_text(raw: String) -> Arguments {
+    if raw.trim().is_empty() {
+        return Arguments::Json(Value::Object(Map::new()));
+    }
+    match json::parse(raw.as_bytes()) {
+        Ok(value @ Value::Object(_)) => Arguments::Json(value),
+        Ok(_) | Err(_) => Arguments::Malformed(raw),
+    }
+}
+
+/// From a value that was parsed already, where a text is one that could not be.
+pub(crate) fn of_value(value: Value) -> Arguments {
+    match value {
+        Value::String(raw) => of_text(raw),
+        value => of_text(value.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_a_strict_object_counts() {
+        assert_eq!(of_text(r#"{"a":1}"#.into()), Arguments::Json(json!({"a": 1})));
+        assert_eq!(of_text(" ".into()), Arguments::Json(json!({})));
+        for raw in [
+            r#"{"a":1"#,
+            r#"{"a":1}{"b":2}"#,
+            r#"{"a":1,"a":2}"#,
+            r#"{"a":9007199254740993}"#,
+            "[1]",
+            "null",
+            "\"{}\"",
+        ] {
+            assert_eq!(of_text(raw.into()), Arguments::Malformed(raw.into()));
+        }
+    }
+
+    #[test]
+    fn a_value_is_checked_like_its_text() {
+        assert_eq!(of_value(json!({"a": [1]})), Arguments::Json(json!({"a": [1]})));
+        assert_eq!(of_value(json!("{\"a\":")), Arguments::Malformed("{\"a\":".into()));
+        assert_eq!(of_value(json!([1])), Arguments::Malformed("[1]".into()));
+        assert_eq!(
+            of_value(json!({"a": u64::MAX})),
+            Arguments::Malformed(r#"{"a":18446744073709551615}"#.into())
+        );
+    }
+}

@@ -1,0 +1,198 @@
+//! What went wrong between us and a provider, as a kind that the run can act on and a message for a person.
+//!
+//! Never decides about a retry and never lets a key through.
+
+use std::error::Error as StdError;
+use std::time::{Duration, SystemTime};
+
+use genai::webc::StreamTimeout;
+use holdshort_core::message::{Failure, FailureKind};
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use crate::mask::Mask;
+
+pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
+    Failure { kind, retry_after_ms: None, message: message.into() }
+}
+
+pub(crate) fn of(error: &genai::Error, mask: &Mask) -> Failure {
+    let failure = classify(error);
+    Failure { message: mask.clean(&failure.message), ..failure }
+}
+
+fn classify(error: &genai::Error) -> Failure {
+    use genai::{Error as E, webc::Error as W};
+    match error {
+        E::HttpError { status, body, headers, .. } => of_status(*status, headers, body),
+        E::WebModelCall { webc_error, .. } | E::WebAdapterCall { webc_error, .. } => match webc_error {
+            W::ResponseFailedStatus { status, body, headers } => of_status(*status, headers, body),
+            W::Reqwest(error) => of_transport(error),
+            other => new(FailureKind::Unusable, other.to_string()),
+        },
+        E::WebStream { error, .. } => of_stream(error.as_ref()),
+        E::ChatResponse { body, .. } => of_error_event(body),
+        E::StreamParse { serde_error, .. } => {
+            new(FailureKind::Unusable, format!("the provider sent what is no reply: {serde_error}"))
+        }
+        E::SerdeJson(_)
+        | E::JsonValueExt(_)
+        | E::NoChatResponse { .. }
+        | E::InvalidJsonResponseElement { .. } => {
+            new(FailureKind::Unusable, format!("the provider sent what is no reply: {error}"))
+        }
+        other => new(FailureKind::Rejected, other.to_string()),
+    }
+}
+
+/// The library wraps what happened on the stream, also a status that came before it.
+fn of_stream(error: &(dyn StdError + Send + Sync + 'static)) -> Failure {
+    if let Some(error) = error.downcast_ref::<genai::Error>() {
+        return classify(error);
+    }
+    if let Some(error) = error.downcast_ref::<reqwest::Error>() {
+        return of_transport(error);
+    }
+    if let Some(timeout) = error.downcast_ref::<StreamTimeout>() {
+        return new(
+            FailureKind::TimedOut,
+            match timeout {
+                StreamTimeout::Headers => "the provider did not begin to answer in time",
+                StreamTimeout::Read => "the provider fell silent in the middle of its answer",
+            },
+        );
+    }
+    if error.is::<std::string::FromUtf8Error>() || error.is::<std::str::Utf8Error>() {
+        return new(FailureKind::Unusable, "the provider sent bytes that are no text");
+    }
+    new(FailureKind::Cut, format!("the answer broke off: {error}"))
+}
+
+fn of_transport(error: &reqwest::Error) -> Failure {
+    let cause = innermost(error);
+    if error.is_timeout() {
+        new(FailureKind::TimedOut, format!("the provider did not answer in time: {cause}"))
+    } else if error.is_body() || error.is_decode() {
+        new(FailureKind::Cut, format!("the answer broke off: {cause}"))
+    } else if error.is_builder() {
+        new(FailureKind::Rejected, format!("the request can not be sent: {cause}"))
+    } else {
+        new(FailureKind::Unavailable, format!("the provider can not be reached: {cause}"))
+    }
+}
+
+/// The outer layers repeat the address, which may hold a secret.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: &dyn StdError = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> Failure {
+    let kind = match status.as_u16() {
+        429 => FailureKind::RateLimited,
+        408 => FailureKind::TimedOut,
+        500..=599 => FailureKind::Unavailable,
+        _ => FailureKind::Rejected,
+    };
+    let body =
+        serde_json::from_str(body).ok().and_then(|body| said(&body)).unwrap_or_else(|| body.to_owned());
+    let message = format!("the provider answered {status}: {body}");
+    Failure { kind, retry_after_ms: retry_after(headers, SystemTime::now()), message }
+}
+
+/// An error that came as an event in a stream that began well.
+fn of_error_event(body: &Value) -> Failure {
+    let text = body.to_string();
+    let has = |word| text.contains(word);
+    let kind = if has("rate_limit") || has("\"code\":429") || has("RESOURCE_EXHAUSTED") {
+        FailureKind::RateLimited
+    } else if has("invalid_request") || has("authentication_error") || has("permission_error") {
+        FailureKind::Rejected
+    } else {
+        FailureKind::Unavailable
+    };
+    new(kind, format!("the provider broke off with an error: {}", said(body).unwrap_or(text)))
+}
+
+/// What an error body says, in the places where providers put it.
+fn said(body: &Value) -> Option<String> {
+    ["/error/message", "/message", "/error", "/detail", "/0/error/message"]
+        .into_iter()
+        .find_map(|place| body.pointer(place)?.as_str())
+        .map(str::to_owned)
+}
+
+/// `Retry-After` in seconds or as an HTTP date (RFC 9110, 10.2.3), or the finer `retry-after-ms` that some send.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
+    let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
+    if let Some(ms) = text("retry-after-ms").and_then(|ms| ms.parse().ok()) {
+        return Some(ms);
+    }
+    let value = text("retry-after")?;
+    if let Ok(seconds) = value.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok().map(millis);
+    }
+    let at = httpdate::parse_http_date(value).ok()?;
+    Some(millis(at.duration_since(now).unwrap_or_default()))
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn retry_after_is_read_in_every_form() {
+        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:00 GMT").unwrap();
+        for (name, value, ms) in [
+            ("retry-after", "7", Some(7_000)),
+            ("retry-after", "1.5", Some(1_500)),
+            ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT", Some(37_000)),
+            ("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+            ("retry-after", "soon", None),
+            ("retry-after", "-1", None),
+            ("retry-after-ms", "250", Some(250)),
+            ("x-other", "1", None),
+        ] {
+            let headers = HeaderMap::from_iter([(name.parse().unwrap(), value.parse().unwrap())]);
+            assert_eq!(retry_after(&headers, now), ms, "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn statuses_have_kinds() {
+        for (status, kind) in [
+            (301, FailureKind::Rejected),
+            (400, FailureKind::Rejected),
+            (401, FailureKind::Rejected),
+            (408, FailureKind::TimedOut),
+            (429, FailureKind::RateLimited),
+            (500, FailureKind::Unavailable),
+            (529, FailureKind::Unavailable),
+        ] {
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(of_status(status, &HeaderMap::new(), "x").kind, kind, "{status}");
+        }
+    }
+
+    #[test]
+    fn an_error_in_the_stream_has_a_kind() {
+        for (body, kind) in [
+            (json!({"error": {"type": "rate_limit_error", "message": "slow"}}), FailureKind::RateLimited),
+            (json!({"error": {"type": "overloaded_error", "message": "busy"}}), FailureKind::Unavailable),
+            (json!({"type": "invalid_request_error", "message": "no"}), FailureKind::Rejected),
+            (json!("what"), FailureKind::Unavailable),
+        ] {
+            assert_eq!(of_error_event(&body).kind, kind, "{body}");
+        }
+    }
+}

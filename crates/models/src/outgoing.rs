@@ -1,0 +1,61 @@
+//! Our request in the terms of the provider library. Loses nothing and adds nothing.
+
+use genai::chat::{ChatMessage, ChatRequest, ContentPart, MessageContent, Tool, ToolCall, ToolResponse};
+use holdshort_core::message::{Call, Declaration, Message, Request};
+use serde_json::{Value, json};
+
+/// The whole request. Results that follow each other become one message, as Anthropic and Gemini want them;
+/// where the wire has one message per result the library splits them again.
+pub(crate) fn request(request: &Request) -> ChatRequest {
+    let mut messages = Vec::with_capacity(request.messages.len());
+    let mut results = Vec::new();
+    for message in &request.messages {
+        if let Message::Tool { call, name, text } = message {
+            results.push(ToolResponse::new(call, text).with_fn_name(name));
+            continue;
+        }
+        flush(&mut results, &mut messages);
+        match message {
+            Message::System { text } => messages.push(ChatMessage::system(text)),
+            Message::User { text } => messages.push(ChatMessage::user(text)),
+            Message::Assistant { text, calls } => messages.extend(assistant(text, calls)),
+            Message::Tool { .. } => {}
+        }
+    }
+    flush(&mut results, &mut messages);
+    let chat = ChatRequest::new(messages);
+    if request.tools.is_empty() { chat } else { chat.with_tools(request.tools.iter().map(tool)) }
+}
+
+fn flush(results: &mut Vec<ToolResponse>, messages: &mut Vec<ChatMessage>) {
+    if !results.is_empty() {
+        messages.push(ChatMessage::tool(MessageContent::from_tool_responses(std::mem::take(results))));
+    }
+}
+
+fn assistant(text: &str, calls: &[Call]) -> Option<ChatMessage> {
+    let mut parts = Vec::with_capacity(calls.len() + 1);
+    if !text.is_empty() {
+        parts.push(ContentPart::Text(text.to_owned()));
+    }
+    parts.extend(calls.iter().map(|call| {
+        ContentPart::ToolCall(ToolCall {
+            call_id: call.id.clone(),
+            fn_name: call.tool.clone(),
+            fn_arguments: object(&call.arguments),
+            thought_signatures: None,
+        })
+    }));
+    (!parts.is_empty()).then(|| ChatMessage::assistant(MessageContent::from_parts(parts)))
+}
+
+/// Providers refuse a history whose arguments are no object, so a malformed text is wrapped.
+fn object(arguments: &Value) -> Value {
+    if arguments.is_object() { arguments.clone() } else { json!({ "malformed": arguments }) }
+}
+
+fn tool(declaration: &Declaration) -> Tool {
+    Tool::new(declaration.name.as_str())
+        .with_description(&declaration.description)
+        .with_schema(declaration.parameters.clone())
+}

@@ -1,0 +1,194 @@
+//! The rehearsal model: plays a script in place of a provider, with everything else real.
+//!
+//! Holds no position: which step plays follows from the number of replies in the request, so a rehearsal
+//! continues after a restart where it was. Never improvises: what the script does not foresee is a failure
+//! that says so.
+
+mod scene;
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use holdshort_core::message::{Failure, FailureKind, Reply, Request, RequestedCall, Usage};
+use holdshort_workflow::rehearsal::{Expect, Play, Script, ScriptedCall, Step};
+use serde_json::Value;
+
+use crate::{Description, Model, arguments, failure};
+use scene::Scene;
+
+/// Between two words, where the step says nothing.
+const PAUSE_MS: u64 = 15;
+/// The longest a reply may take, however many words it has.
+const MAX_REPLY_MS: u64 = 5_000;
+/// How much of what was there a failed expectation shows, in characters.
+const MAX_SHOWN: usize = 600;
+
+/// Plays a script.
+#[derive(Clone, Debug)]
+pub struct Rehearsal {
+    script: Script,
+    pace: Pace,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Pace {
+    /// Never waits, whatever the script says.
+    AtOnce,
+    /// Milliseconds between words, where a step has no pause of its own.
+    PerWord(u64),
+}
+
+impl Rehearsal {
+    pub fn new(script: Script) -> Self {
+        Self { script, pace: Pace::PerWord(PAUSE_MS) }
+    }
+
+    /// Milliseconds between words where the script says nothing; 0 waits nowhere at all, as tests want it.
+    pub fn with_pace(self, word_ms: u64) -> Self {
+        let pace = if word_ms == 0 { Pace::AtOnce } else { Pace::PerWord(word_ms) };
+        Self { pace, ..self }
+    }
+
+    async fn play(
+        &self,
+        request: &Request,
+        on_text: &(dyn Fn(&str) + Send + Sync),
+    ) -> Result<Reply, Failure> {
+        let steps = self.script.agents.get(&request.agent).ok_or_else(|| {
+            off_script(format!("the rehearsal has no script for the agent `{}`", request.agent))
+        })?;
+        let scene = Scene::new(request, steps);
+        let at = scene.step();
+        let Some(step) = steps.get(at) else {
+            return Err(off_script(format!(
+                "the script for agent `{}` has {} replies, and reply {} was asked for",
+                request.agent,
+                steps.len(),
+                at + 1
+            )));
+        };
+        let place = place(&request.agent, at, step);
+        if let Some(expect) = &step.expect {
+            check(expect, request, &scene).map_err(|lacks| off_script(format!("{place} {lacks}")))?;
+        }
+        match &step.play {
+            Play::Error { kind, message } => {
+                tokio::time::sleep(self.pause(step, 1)).await;
+                Err(failure::new(*kind, message.as_str()))
+            }
+            Play::Reply { text, calls } => {
+                let render = |template: &str| {
+                    scene.render(template).map_err(|error| {
+                        off_script(format!("{place} has a template that does not render: {error}"))
+                    })
+                };
+                let text = render(text)?;
+                let calls =
+                    calls.iter().map(|call| requested(call, &render)).collect::<Result<Vec<_>, Failure>>()?;
+                if text.trim().is_empty() && calls.is_empty() {
+                    return Err(off_script(format!("{place} says nothing and calls nothing")));
+                }
+                self.speak(step, &text, on_text).await;
+                Ok(Reply { text, calls, usage: Usage::default(), model: "rehearsal".to_owned() })
+            }
+        }
+    }
+
+    async fn speak(&self, step: &Step, text: &str, on_text: &(dyn Fn(&str) + Send + Sync)) {
+        let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
+        let pause = self.pause(step, words.len().max(1));
+        if words.is_empty() {
+            tokio::time::sleep(pause).await;
+        }
+        for word in words {
+            if !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
+            on_text(word);
+        }
+    }
+
+    fn pause(&self, step: &Step, words: usize) -> Duration {
+        let ms = match self.pace {
+            Pace::AtOnce => 0,
+            Pace::PerWord(ms) => step.pause_ms.unwrap_or(ms),
+        };
+        let most = MAX_REPLY_MS / u64::try_from(words).unwrap_or(u64::MAX);
+        Duration::from_millis(ms.min(most))
+    }
+}
+
+impl Model for Rehearsal {
+    fn call<'a>(
+        &'a self,
+        request: &'a Request,
+        on_text: &'a (dyn Fn(&str) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Reply, Failure>> {
+        Box::pin(self.play(request, on_text))
+    }
+
+    fn describe(&self) -> Description {
+        Description { name: "rehearsal".to_owned(), provider: "rehearsal", rehearsal: true, base_url: None }
+    }
+}
+
+fn off_script(message: String) -> Failure {
+    failure::new(FailureKind::Script, message)
+}
+
+/// The step as messages name it.
+fn place(agent: &str, at: usize, step: &Step) -> String {
+    let label = step.name.as_ref().map(|name| format!(" (`{name}`)")).unwrap_or_default();
+    format!("reply {}{label} in the script for agent `{agent}`", at + 1)
+}
+
+fn check(expect: &Expect, request: &Request, scene: &Scene<'_>) -> Result<(), String> {
+    for wanted in &expect.contains {
+        if !scene.news().any(|text| text.contains(wanted)) {
+            let there: Vec<&str> = scene.news().collect();
+            return Err(format!(
+                "expects a message with “{wanted}”, but there is: {}",
+                shown(&there.join(" | "))
+            ));
+        }
+    }
+    for wanted in &expect.tools {
+        if !request.tools.iter().any(|tool| tool.name == *wanted) {
+            let offered: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
+            return Err(format!("expects the tool `{wanted}`, but there is: {}", shown(&offered.join(", "))));
+        }
+    }
+    Ok(())
+}
+
+fn shown(text: &str) -> String {
+    if text.is_empty() {
+        return "nothing".to_owned();
+    }
+    let head: String = text.chars().take(MAX_SHOWN).collect();
+    if head.len() < text.len() { format!("“{head}…”") } else { format!("“{head}”") }
+}
+
+fn requested(
+    call: &ScriptedCall,
+    render: &impl Fn(&str) -> Result<String, Failure>,
+) -> Result<RequestedCall, Failure> {
+    let arguments = arguments::of_value(rendered(&call.arguments, render)?);
+    Ok(RequestedCall { tool: call.tool.clone(), arguments })
+}
+
+/// Every string in the arguments is a template; keys are not.
+fn rendered(value: &Value, render: &impl Fn(&str) -> Result<String, Failure>) -> Result<Value, Failure> {
+    Ok(match value {
+        Value::String(template) => Value::String(render(template)?),
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| rendered(item, render)).collect::<Result<_, _>>()?)
+        }
+        Value::Object(map) => Value::Object(
+            map.iter()
+                .map(|(key, item)| Ok((key.clone(), rendered(item, render)?)))
+                .collect::<Result<_, Failure>>()?,
+        ),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    })
+}

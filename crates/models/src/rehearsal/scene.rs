@@ -1,0 +1,122 @@
+//! What a step of a rehearsal sees of the request: the values of its templates.
+//!
+//! `task` is the first message of a person; `results.LABEL` the result of the call with that label in an
+//! earlier step; `last` the newest result; `messages` the person's messages since the previous reply. A value
+//! that is not there is an error, unless the template asks `is defined`.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::message::{Call, Message, Request};
+use holdshort_workflow::rehearsal::{Play, Step};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
+
+/// Instructions that one template may execute.
+const FUEL: u64 = 100_000;
+/// The longest text that one template may make, in bytes.
+const MAX_TEXT: usize = 1024 * 1024;
+
+pub(super) struct Scene<'a> {
+    replies: usize,
+    /// The messages since the previous reply.
+    news: &'a [Message],
+    values: Value,
+    environment: Environment<'static>,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(request: &'a Request, steps: &[Step]) -> Self {
+        let messages = request.messages.as_slice();
+        let is_reply = |message: &Message| matches!(message, Message::Assistant { .. });
+        let replies = messages.iter().filter(|message| is_reply(message)).count();
+        let news = &messages[messages.iter().rposition(is_reply).map_or(0, |at| at + 1)..];
+        Self { replies, news, values: values(messages, news, steps), environment: environment() }
+    }
+
+    /// The step that answers this request.
+    pub(super) fn step(&self) -> usize {
+        self.replies
+    }
+
+    /// The texts since the previous reply.
+    pub(super) fn news(&self) -> impl Iterator<Item = &'a str> {
+        self.news.iter().map(text)
+    }
+
+    pub(super) fn render(&self, template: &str) -> Result<String, Error> {
+        if !["{{", "{%", "{#"].into_iter().any(|mark| template.contains(mark)) {
+            return Ok(template.to_owned());
+        }
+        let text = self.environment.render_str(template, self.values.clone())?;
+        if text.len() > MAX_TEXT {
+            return Err(Error::new(
+                ErrorKind::InvalidOperation,
+                format!("it makes more than {MAX_TEXT} bytes"),
+            ));
+        }
+        Ok(text)
+    }
+}
+
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(FUEL));
+    // A file's last line end is part of it.
+    if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
+        environment.set_syntax(syntax);
+    }
+    environment
+}
+
+fn values(messages: &[Message], news: &[Message], steps: &[Step]) -> Value {
+    let said = |message: &Message| match message {
+        Message::User { text } => Some(Value::from(text.as_str())),
+        Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
+    };
+    let task = messages.iter().find_map(said);
+    let last = messages.iter().rev().find_map(result).map(|(_, text)| Value::from(text));
+    let always = [
+        ("messages", news.iter().filter_map(said).collect()),
+        ("results", Value::from_pairs(results(messages, steps))),
+    ];
+    let perhaps = [("task", task), ("last", last)];
+    Value::from_pairs(
+        always.into_iter().chain(perhaps.into_iter().filter_map(|(name, value)| Some((name, value?)))),
+    )
+}
+
+/// Label → text. A call's label is that of the scripted call in its place.
+fn results(messages: &[Message], steps: &[Step]) -> BTreeMap<String, String> {
+    let texts: BTreeMap<&str, &str> = messages.iter().filter_map(result).collect();
+    let replies = messages.iter().filter_map(|message| match message {
+        Message::Assistant { calls, .. } => Some(calls),
+        Message::System { .. } | Message::User { .. } | Message::Tool { .. } => None,
+    });
+    let mut results = BTreeMap::new();
+    for (calls, step) in replies.zip(steps) {
+        let Play::Reply { calls: scripted, .. } = &step.play else { continue };
+        for (Call { id, .. }, scripted) in calls.iter().zip(scripted) {
+            if let (Some(label), Some(text)) = (&scripted.name, texts.get(id.as_str())) {
+                results.insert(label.clone(), (*text).to_owned());
+            }
+        }
+    }
+    results
+}
+
+fn result(message: &Message) -> Option<(&str, &str)> {
+    match message {
+        Message::Tool { call, text, .. } => Some((call, text)),
+        Message::System { .. } | Message::User { .. } | Message::Assistant { .. } => None,
+    }
+}
+
+fn text(message: &Message) -> &str {
+    match message {
+        Message::System { text }
+        | Message::User { text }
+        | Message::Assistant { text, .. }
+        | Message::Tool { text, .. } => text,
+    }
+}

@@ -1,0 +1,225 @@
+//! Where replies come from: read from settings and environment, once, at the start.
+//!
+//! | given | reaches |
+//! |---|---|
+//! | a base URL (`--base-url`, `OPENAI_BASE_URL`) | that server by the chat-completions API, whatever the model's name; key: `OPENAI_API_KEY`, may be missing |
+//! | a model `gpt…`, `o1…` … | `OpenAI`; key: `OPENAI_API_KEY` |
+//! | a model `claude…` | Anthropic; key: `ANTHROPIC_API_KEY` |
+//! | a model `gemini…` | Gemini; key: `GEMINI_API_KEY` or `GOOGLE_API_KEY` |
+//! | any other model | Ollama on this machine; no key |
+//!
+//! The model is `--model` or `HOLDSHORT_MODEL`; without a base URL, `openai::NAME`, `anthropic::NAME`,
+//! `gemini::NAME`, `ollama::NAME` say where to find it. Never falls back silently: a model that was named and can not be
+//! reached is an error, and only the absence of any is [`Source::Missing`].
+
+use std::fmt;
+use std::sync::Arc;
+
+use genai::adapter::AdapterKind;
+
+use crate::Model;
+use crate::base_url::BaseUrl;
+use crate::provider::{Provider, Route};
+
+/// Sent where a server wants some key and none was given.
+const DUMMY_KEY: &str = "none";
+/// Reasoning models think for minutes before they say anything.
+const TIMEOUT_MS: u64 = 15 * 60 * 1000;
+const IDLE_TIMEOUT_MS: u64 = 3 * 60 * 1000;
+
+/// What the command line says. It goes before the environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub model: Option<String>,
+    pub base_url: Option<String>,
+    /// A whole call, from connecting to the last byte.
+    pub timeout_ms: u64,
+    /// The longest silence of a provider, before and within its answer.
+    pub idle_timeout_ms: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { model: None, base_url: None, timeout_ms: TIMEOUT_MS, idle_timeout_ms: IDLE_TIMEOUT_MS }
+    }
+}
+
+/// A provider, or why there is none.
+pub enum Source {
+    Provider(Arc<dyn Model>),
+    Missing(Missing),
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Provider(model) => f.debug_tuple("Provider").field(&model.describe()).finish(),
+            Self::Missing(missing) => f.debug_tuple("Missing").field(missing).finish(),
+        }
+    }
+}
+
+/// Why no provider is configured. Its text says how to get one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// Neither a model nor a key nor a base URL.
+    Everything,
+    /// This variable is set, but no model is named.
+    Name { variable: &'static str },
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Everything => f.write_str(
+                "no model is configured; set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY and name a model \
+                 with --model or HOLDSHORT_MODEL, or point --base-url at an OpenAI-compatible server",
+            ),
+            Self::Name { variable } => {
+                write!(f, "{variable} is set, but no model is named; name one with --model or HOLDSHORT_MODEL")
+            }
+        }
+    }
+}
+
+/// A configuration that names a model and can not reach it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the base URL can not be used: {0}")]
+    BaseUrl(&'static str),
+    #[error("the model `{model}` needs a key; set {variable}")]
+    NoKey { model: String, variable: &'static str },
+    #[error("{variable} holds characters that no key has; set it again")]
+    Key { variable: &'static str },
+    #[error("the model `{model}` belongs to {provider}, which is reached through --base-url")]
+    Unsupported { model: String, provider: &'static str },
+    #[error("the HTTP client can not start: {0}")]
+    Client(String),
+}
+
+/// Reads settings and environment. `env` gives a variable's value; an empty one counts as not set.
+pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Result<Source, Error> {
+    let set =
+        |value: Option<String>| value.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    let var = |name: &str| set(env(name));
+    let key = |variable: &'static str| match var(variable) {
+        Some(key) if !key.bytes().all(|byte| byte.is_ascii_graphic()) => Err(Error::Key { variable }),
+        key => Ok(key),
+    };
+
+    let model = set(settings.model.clone()).or_else(|| var("HOLDSHORT_MODEL"));
+    let base_url = set(settings.base_url.clone()).or_else(|| var("OPENAI_BASE_URL"));
+    let Some(model) = model else {
+        let variable = if settings.base_url.is_some() {
+            Some("--base-url")
+        } else {
+            ["OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"]
+                .into_iter()
+                .find(|name| var(name).is_some())
+        };
+        return Ok(Source::Missing(match variable {
+            Some(variable) => Missing::Name { variable },
+            None => Missing::Everything,
+        }));
+    };
+    let route = if let Some(base_url) = base_url {
+        let key = key("OPENAI_API_KEY")?.unwrap_or_else(|| DUMMY_KEY.to_owned());
+        Route::Compatible { base_url: BaseUrl::parse(&base_url).map_err(Error::BaseUrl)?, key }
+    } else {
+        let needed = |variable| key(variable)?.ok_or(Error::NoKey { model: model.clone(), variable });
+        match kind(&model) {
+            AdapterKind::OpenAI | AdapterKind::OpenAIResp => Route::OpenAi { key: needed("OPENAI_API_KEY")? },
+            AdapterKind::Anthropic => Route::Anthropic { key: needed("ANTHROPIC_API_KEY")? },
+            AdapterKind::Gemini => Route::Gemini {
+                key: match key("GOOGLE_API_KEY")? {
+                    Some(google) => key("GEMINI_API_KEY")?.unwrap_or(google),
+                    None => needed("GEMINI_API_KEY")?,
+                },
+            },
+            AdapterKind::Ollama => Route::Ollama,
+            other => return Err(Error::Unsupported { model, provider: other.as_str() }),
+        }
+    };
+    Ok(Source::Provider(Arc::new(Provider::new(route, model, settings)?)))
+}
+
+/// Which provider a name without a base URL means.
+pub(crate) fn kind(model: &str) -> AdapterKind {
+    AdapterKind::from_model(model).unwrap_or(AdapterKind::Ollama)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Description;
+
+    fn read(settings: &Settings, env: &[(&str, &str)]) -> Result<Source, Error> {
+        from_env(settings, &|name| {
+            env.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    fn described(settings: &Settings, env: &[(&str, &str)]) -> String {
+        match read(settings, env) {
+            Ok(Source::Provider(model)) => {
+                let Description { name, provider, rehearsal, base_url } = model.describe();
+                assert!(!rehearsal);
+                format!("{provider} {name} {}", base_url.unwrap_or_default()).trim().to_owned()
+            }
+            Ok(Source::Missing(missing)) => format!("{missing:?}"),
+            Err(error) => format!("{error}"),
+        }
+    }
+
+    #[test]
+    fn the_environment_chooses_the_provider() {
+        let table: &[(&[(&str, &str)], &str)] = &[
+            (&[], "Everything"),
+            (&[("OPENAI_API_KEY", " ")], "Everything"),
+            (&[("OPENAI_API_KEY", "k")], "Name { variable: \"OPENAI_API_KEY\" }"),
+            (&[("OPENAI_BASE_URL", "http://h/v1")], "Name { variable: \"OPENAI_BASE_URL\" }"),
+            (&[("HOLDSHORT_MODEL", "gpt-4o"), ("OPENAI_API_KEY", "k")], "openai gpt-4o"),
+            (&[("HOLDSHORT_MODEL", "gpt-4o")], "the model `gpt-4o` needs a key; set OPENAI_API_KEY"),
+            (&[("HOLDSHORT_MODEL", "claude-x"), ("ANTHROPIC_API_KEY", "k")], "anthropic claude-x"),
+            (
+                &[("HOLDSHORT_MODEL", "claude-x"), ("OPENAI_API_KEY", "k")],
+                "the model `claude-x` needs a key; set ANTHROPIC_API_KEY",
+            ),
+            (&[("HOLDSHORT_MODEL", "gemini-x"), ("GEMINI_API_KEY", "k")], "gemini gemini-x"),
+            (&[("HOLDSHORT_MODEL", "gemini-x"), ("GOOGLE_API_KEY", "k")], "gemini gemini-x"),
+            (&[("HOLDSHORT_MODEL", "gemini-x")], "the model `gemini-x` needs a key; set GEMINI_API_KEY"),
+            (&[("HOLDSHORT_MODEL", "llama3")], "ollama llama3"),
+            (&[("HOLDSHORT_MODEL", "openai::mine"), ("OPENAI_API_KEY", "k")], "openai openai::mine"),
+            (
+                &[("HOLDSHORT_MODEL", "grok-9")],
+                "the model `grok-9` belongs to Xai, which is reached through --base-url",
+            ),
+            (
+                &[("HOLDSHORT_MODEL", "claude-x"), ("OPENAI_BASE_URL", "http://127.0.0.1:1")],
+                "openai-compatible claude-x http://127.0.0.1:1/v1",
+            ),
+            (
+                &[("HOLDSHORT_MODEL", "m"), ("OPENAI_BASE_URL", "127.0.0.1:1")],
+                "the base URL can not be used: it is no URL, such as http://127.0.0.1:8080/v1",
+            ),
+            (
+                &[("HOLDSHORT_MODEL", "gpt-4o"), ("OPENAI_API_KEY", "a\nb")],
+                "OPENAI_API_KEY holds characters that no key has; set it again",
+            ),
+        ];
+        for (env, expected) in table {
+            assert_eq!(described(&Settings::default(), env), *expected, "{env:?}");
+        }
+    }
+
+    #[test]
+    fn the_command_line_goes_first() {
+        let settings = Settings {
+            model: Some("a".into()),
+            base_url: Some("http://127.0.0.1:2/v1/".into()),
+            ..Settings::default()
+        };
+        let env = [("HOLDSHORT_MODEL", "b"), ("OPENAI_BASE_URL", "http://127.0.0.1:3")];
+        assert_eq!(described(&settings, &env), "openai-compatible a http://127.0.0.1:2/v1");
+    }
+}

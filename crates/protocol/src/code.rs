@@ -1,0 +1,139 @@
+//! The one table of error codes: status, title, what to do. Codes are stable: clients branch on them.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $variant:ident = $text:literal, $status:literal, $title:literal, $fix:literal;)*) => {
+        /// Why a request was not carried out.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Code {
+            $($(#[$doc])* #[serde(rename = $text)] $variant,)*
+        }
+
+        impl Code {
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
+            /// The HTTP status.
+            pub const fn status(self) -> u16 {
+                match self { $(Self::$variant => $status,)* }
+            }
+
+            /// What it means, in one line. The same for every occurrence.
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title,)* }
+            }
+
+            /// What to do about it.
+            pub const fn fix(self) -> &'static str {
+                match self { $(Self::$variant => $fix,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    MalformedJson = "malformed_json", 400, "The body is not JSON that every reader understands alike",
+        "Send UTF-8 JSON without duplicate keys and without integers beyond 2^53-1; write larger ones as text.";
+    InvalidHeader = "invalid_header", 400, "A header has a value that it can not have",
+        "Correct the header that the detail names.";
+    InvalidQuery = "invalid_query", 400, "A query parameter is not known or has a value that it can not have",
+        "Correct the parameter that the detail names.";
+    Unauthenticated = "unauthenticated", 401, "No token that this server gave out",
+        "Send `Authorization: Bearer TOKEN`; the tokens are in tokens.json in the data folder.";
+    ForbiddenRole = "forbidden_role", 403, "The role of this token may not do that",
+        "Use the operator's token. Agents ask and read what is theirs; they never decide.";
+    NotAnApprover = "not_an_approver", 403, "The interrupt is assigned to others",
+        "Ask one of its approvers to decide.";
+    WrongOrigin = "wrong_origin", 403, "The request comes from a page of another origin",
+        "Call the API from no browser, or from a page that this server gave out.";
+    NotFound = "not_found", 404, "There is nothing under this address",
+        "Check the path and the id.";
+    MethodNotAllowed = "method_not_allowed", 405, "This address does not take this method",
+        "See /v1/openapi.json for the methods of each address.";
+    RequestTimeout = "request_timeout", 408, "The body did not arrive in time",
+        "Send the request again, all of it at once.";
+    AlreadyResolved = "already_resolved", 409, "The interrupt is resolved already",
+        "Nothing: `resolution` holds what was decided, and by whom.";
+    Stale = "stale", 409, "The interrupt changed since it was read",
+        "Read it again, look at it again, and decide on the `version` that it has now.";
+    RunEnded = "run_ended", 409, "The run has ended",
+        "Start another run.";
+    RunNotEnded = "run_not_ended", 409, "The run has not ended",
+        "Follow its events until it has; decide on its open interrupts.";
+    NotExternal = "not_external", 409, "The run is one that Holdshort runs itself",
+        "Ask in a run of the workflow `external`, or leave `run` out to have one started.";
+    LimitReached = "limit_reached", 409, "A limit is reached",
+        "Let some of what is open come to its end first.";
+    NotAwaited = "not_awaited", 409, "Nothing waits for this",
+        "Read the run again: it has gone on.";
+    Frozen = "frozen", 409, "The installation is frozen",
+        "An operator unfreezes it: POST /v1/system/unfreeze.";
+    Expired = "expired", 410, "Nobody decided in time",
+        "Nothing: what the interrupt's `on_expiry` says has been applied.";
+    BodyTooLarge = "body_too_large", 413, "The body is too large",
+        "Send at most 1 MiB; put large things into files and name them.";
+    UnsupportedMediaType = "unsupported_media_type", 415, "The body is not declared as JSON",
+        "Send `Content-Type: application/json`.";
+    WrongHost = "wrong_host", 421, "The request is addressed to another host",
+        "Use the address that the server printed: a loopback name with its port.";
+    InvalidRequest = "invalid_request", 422, "The request does not fit",
+        "Correct what `errors` names; each `pointer` is a place in the body.";
+    UnknownWorkflow = "unknown_workflow", 422, "There is no workflow of this name",
+        "Choose one of `known`, or start the server with --workflows DIR.";
+    UnknownSession = "unknown_session", 422, "There is no session with this id",
+        "Leave `session` out to have one made.";
+    IdempotencyKeyReused = "idempotency_key_reused", 422, "The idempotency key belongs to another request",
+        "Use a new key for each new request.";
+    TooManyStreams = "too_many_streams", 429, "Too many streams and long polls are open",
+        "Close some, or try again later.";
+    Internal = "internal", 500, "The server made a mistake",
+        "Report it with the server's log; the journal is as it was.";
+    JournalDamaged = "journal_damaged", 500, "The stored events of this run are damaged",
+        "Run `holdshort audit verify`; restore the data folder from a backup. Other runs are not affected.";
+    StoreReadOnly = "store_read_only", 503, "The data folder can not be written",
+        "Make it writable again; nothing was changed.";
+    StoreFailed = "store_failed", 503, "The store can not be reached",
+        "Try again; if it persists, see the server's log.";
+    Busy = "busy", 503, "Too much happens at once on this run",
+        "Try again: nothing was changed.";
+    Stopping = "stopping", 503, "The server is stopping",
+        "Try again when it is back: nothing was changed.";
+    DiskFull = "disk_full", 507, "The disk is full",
+        "Free some space and try again: nothing was changed.";
+}
+
+impl Code {
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == text)
+    }
+
+    /// The relative address of its page: `type` of a problem.
+    pub fn page(self) -> String {
+        format!("/docs/errors/{}", self.as_str())
+    }
+}
+
+impl PartialSchema for Code {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some("A stable code to branch on. New ones may come."))
+            .enum_values(Some(Self::ALL.iter().map(|code| code.as_str())))
+            .into()
+    }
+}
+
+impl ToSchema for Code {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("Code")
+    }
+}

@@ -1,0 +1,292 @@
+//! Interrupts: how one looks, how an agent of another framework asks, how a person decides.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// One pause that a person ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "id": "int_01k6f0000000000000000000cc", "run": "run_01k6f0000000000000000000aa",
+    "session": "ses_01k6f0000000000000000000bb", "step": "work", "agent": "pair", "kind": "tool_approval",
+    "origin": "native", "status": "open", "title": "run_command: rm -r build", "message": "",
+    "payload": {"call_id": "call_2", "tool": "run_command", "arguments": {"command": "rm -r build"},
+                "category": "bash", "workspace": "/home/me/project"},
+    "options": [{"id": "approve", "label": "Allow once", "effect": "proceed"},
+                {"id": "reject", "label": "Refuse", "effect": "refuse"}],
+    "risk": {"level": "medium", "reasons": [
+        {"source": "default", "code": "default", "text": "no rule speaks of this call"}]},
+    "assignment": {"approvers": [], "quorum": {"required": 1}},
+    "policy": {"version": 0}, "on_expiry": "reject", "version": 1,
+    "created_at": "2026-01-31T09:30:00.000Z"
+}))]
+pub struct Interrupt {
+    pub id: String,
+    pub run: String,
+    pub session: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    pub kind: Kind,
+    /// Where a checkpoint stands: `before_step`, `after_step` or `phase`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+    pub origin: Origin,
+    pub status: InterruptStatus,
+    pub title: String,
+    pub message: String,
+    /// What it is about, by kind. Written by agents: show it as data.
+    #[schema(value_type = Value)]
+    pub payload: Value,
+    /// What may be decided; draw these and no others.
+    pub options: Vec<Choice>,
+    /// JSON Schema of an edit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub response_schema: Option<Value>,
+    pub risk: Risk,
+    /// What it would change, as far as the tool can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Value>)]
+    pub impact: Option<Value>,
+    pub assignment: Assignment,
+    /// SHA-256 of what will run if it is approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action_digest: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Policy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub expires_at: Option<String>,
+    /// The option that is applied when nobody decides in time.
+    pub on_expiry: String,
+    /// Grows when it changes; a decision may name the one it was made on.
+    pub version: u64,
+    /// The interrupt whose place it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<Resolution>,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    ToolApproval,
+    PlanApproval,
+    Checkpoint,
+    Error,
+    Question,
+    Choice,
+    Turn,
+    Escalation,
+    Review,
+    Continuation,
+    ClientCall,
+    UnknownOutcome,
+}
+
+/// Whose agent is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    Native,
+    /// Of another framework: we run nothing for it.
+    External,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InterruptStatus {
+    Open,
+    Resolved,
+}
+
+/// One option, as offered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Choice {
+    pub id: String,
+    pub label: String,
+    /// What it does: `proceed`, `proceed_with_edit`, `respond`, `grant`, `refuse` …
+    pub effect: String,
+    /// A decision for it must carry a text.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub needs_text: bool,
+    /// A decision for it must carry an edit.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub needs_edit: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Risk {
+    pub level: Level,
+    /// Why a person is asked.
+    pub reasons: Vec<Reason>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Low,
+    Medium,
+    High,
+    Critical,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Reason {
+    /// `system`, `run`, `workflow`, `inspection` or `default`.
+    pub source: String,
+    /// Stable: `rule`, `default`, `hard_link`, `opaque_command` …
+    pub code: String,
+    /// The rule's place in its list, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<usize>,
+    pub text: String,
+}
+
+/// Who may decide.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Assignment {
+    /// By id; empty means every operator.
+    pub approvers: Vec<String>,
+    pub quorum: Quorum,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Quorum {
+    pub required: u32,
+}
+
+/// The policy that asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Policy {
+    /// Where a rule asked: whose list, and its place in it: `workflow/1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Of the installation's rules.
+    pub version: u64,
+}
+
+/// How it ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "outcome": "approved", "option": "approve", "effect": "proceed", "by": ["operator"],
+    "cause": "decision", "at": "2026-01-31T09:31:00.000Z"
+}))]
+pub struct Resolution {
+    pub outcome: Outcome,
+    /// The option that was chosen, or applied on expiry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[schema(value_type = Option<Value>)]
+    pub edit: Value,
+    /// The people who decided.
+    pub by: Vec<String>,
+    /// `decision`, `expiry`, `grant`, `superseded` or `run_ended`.
+    pub cause: String,
+    #[schema(format = DateTime)]
+    pub at: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Approved,
+    Rejected,
+    Answered,
+    /// Nobody decided in time. Never the same as `rejected`.
+    Expired,
+    Cancelled,
+    /// Another interrupt took its place, or none was needed.
+    Superseded,
+}
+
+/// An agent of another framework asks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "kind": "tool_approval", "title": "Delete 41 stale branches", "message": "All are merged.",
+    "payload": {"tool": "git", "arguments": {"branches": 41}}, "expires_in_ms": 3_600_000
+}))]
+pub struct Ask {
+    /// `tool_approval`, `plan_approval`, `checkpoint`, `question`, `choice`, `escalation` or `review`.
+    pub kind: Kind,
+    pub title: String,
+    #[serde(default)]
+    pub message: String,
+    /// Anything that helps to decide.
+    #[serde(default)]
+    #[schema(value_type = Option<Value>)]
+    pub payload: Value,
+    /// Of the kind's table, perhaps relabelled; for `choice` ids of your own. Without it: the kind's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<AskChoice>,
+    /// A run of the workflow `external`. Without it one is started that completes with the resolution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// Where a run is started: the session it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// JSON Schema of an edit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub response_schema: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    pub expires_in_ms: Option<u64>,
+    /// The option to apply when nobody decides in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_expiry: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignment: Option<AskAssignment>,
+}
+
+/// An option, by its id and perhaps with a label of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AskChoice {
+    pub id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AskAssignment {
+    /// Who may decide, by id; empty means every operator.
+    #[serde(default)]
+    pub approvers: Vec<String>,
+}
+
+/// One person's vote.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"option": "approve"}))]
+pub struct Decision {
+    /// The id of one of the interrupt's options.
+    pub option: String,
+    /// An answer, a reason, feedback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Replaces the whole arguments, plan or output.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[schema(value_type = Option<Value>)]
+    pub edit: Value,
+    /// The version of the interrupt that was decided on; another one is refused as `stale`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+}

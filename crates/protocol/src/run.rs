@@ -1,0 +1,210 @@
+//! Runs: what starts one, what steers it, how it looks.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// One journalled execution.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "id": "run_01k6f0000000000000000000aa", "workflow": "pair", "session": "ses_01k6f0000000000000000000bb",
+    "status": "waiting", "input": {"task": "make the tests pass"},
+    "config": {"workspace": "/home/me/project"}, "seq": 14,
+    "open_interrupts": ["int_01k6f0000000000000000000cc"],
+    "created_at": "2026-01-31T09:30:00.000Z", "updated_at": "2026-01-31T09:30:07.120Z"
+}))]
+pub struct Run {
+    pub id: String,
+    pub workflow: String,
+    pub session: String,
+    pub status: Status,
+    /// Why it ended: `finished`, `resolved`, `cancelled`, `rejected` …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_reason: Option<String>,
+    /// What went wrong, or why somebody cancelled it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_message: Option<String>,
+    #[schema(value_type = Object)]
+    pub input: Value,
+    pub config: RunConfig,
+    /// Once it has completed.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[schema(value_type = Option<Value>)]
+    pub result: Value,
+    /// Events so far.
+    pub seq: u64,
+    /// Ids of interrupts that wait for a person.
+    pub open_interrupts: Vec<String>,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    #[schema(format = DateTime)]
+    pub updated_at: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Queued,
+    Running,
+    /// Nothing can run until an interrupt is resolved.
+    Waiting,
+    /// A person stopped it. Deadlines of interrupts go on.
+    Paused,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+impl Status {
+    pub fn is_terminal(self) -> bool {
+        match self {
+            Self::Completed | Self::Failed | Self::Cancelled => true,
+            Self::Queued | Self::Running | Self::Waiting | Self::Paused => false,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunResult {
+    pub run: String,
+    /// `completed`, `failed` or `cancelled`.
+    pub status: Status,
+    pub end_reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_message: Option<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<Value>)]
+    pub result: Value,
+}
+
+/// Starts a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "workflow": "pair", "input": {"task": "make the tests pass"},
+    "config": {"workspace": "/home/me/project"}
+}))]
+pub struct StartRun {
+    pub workflow: String,
+    /// As the workflow's input schema says; mostly `{task}`.
+    #[serde(default = "empty")]
+    #[schema(value_type = Object)]
+    pub input: Value,
+    /// The conversation that it belongs to; without it one is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<RunConfig>,
+}
+
+fn empty() -> Value {
+    Value::Object(serde_json::Map::new())
+}
+
+/// What one run sets for itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunConfig {
+    /// The folder that its tools stay beneath: an absolute path on the server's machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// The name of a configured model, never a URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gates: Option<GateConfig>,
+}
+
+/// Gates that a run adds to its workflow's. They tighten; an `allow` frees only what no rule of the workflow
+/// speaks of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GateConfig {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Gate>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before_step: Option<Gate>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_step: Option<Gate>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_error: Option<Gate>,
+}
+
+/// A gate that is set for one run: it can be closed, never opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Gate {
+    Ask,
+}
+
+/// Which calls it speaks of, and what holds for them. Every list that is given must match; the first rule that
+/// matches counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Full names; `*` for every tool.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// Patterns over the words of a command: `git push *`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+    /// Globs over paths relative to the workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<Category>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<String>,
+    #[serde(rename = "do")]
+    pub action: RuleAction,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleAction {
+    Allow,
+    Ask,
+    Forbid,
+}
+
+/// Kinds of call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    ReadOnly,
+    FileWrite,
+    Bash,
+    CodeExec,
+    Install,
+    Web,
+}
+
+/// Tells a run something: every step at work hears it with its next model request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"text": "use ISO dates"}))]
+pub struct Message {
+    pub text: String,
+}
+
+/// Why a run is cancelled; may be left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Note {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// Ends a run of another framework's agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"result": {"summary": "done"}}))]
+pub struct Finish {
+    #[schema(value_type = Value)]
+    pub result: Value,
+}

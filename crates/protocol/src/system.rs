@@ -1,0 +1,88 @@
+//! The installation: what it is, what it offers, whether it is frozen, whether its journal is whole.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// The state of the installation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct System {
+    /// No tool and no model call starts.
+    pub frozen: bool,
+    /// Of the installation's own rules.
+    pub policy_version: u64,
+    /// Events of the stream `sys` so far.
+    pub seq: u64,
+}
+
+/// What runs here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "version": "0.1.0", "rehearsal": true, "model": {"name": "rehearsal", "provider": "rehearsal"},
+    "sandbox": "full", "data": "/home/me/.local/share/holdshort"
+}))]
+pub struct Info {
+    pub version: String,
+    /// No model is configured: agents play their scripts. Every surface says so.
+    pub rehearsal: bool,
+    /// What answers the agents' requests.
+    pub model: Model,
+    /// How far commands are confined: `none`, `partial` or `full`.
+    pub sandbox: String,
+    /// The data folder.
+    pub data: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Model {
+    pub name: String,
+    pub provider: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+}
+
+/// A workflow that can be started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Workflow {
+    pub name: String,
+    pub description: String,
+    /// JSON Schema of its input.
+    #[schema(value_type = Object)]
+    pub input: Value,
+    pub agents: Vec<String>,
+    pub phases: Vec<String>,
+    pub tools: Vec<String>,
+    /// SHA-256 of what a run pins.
+    pub digest: String,
+    /// It has a script, and plays without a model on its sample.
+    pub rehearsal: bool,
+}
+
+/// Whether the journal is as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Verification {
+    /// No damage was found.
+    pub intact: bool,
+    pub streams: u64,
+    pub events: u64,
+    /// Events with a content that is still there.
+    pub contents: u64,
+    /// The first that were found, at most one per stream.
+    pub damages: Vec<Damage>,
+    /// Streams that are damaged, also those that are not listed.
+    pub damaged_streams: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Damage {
+    pub stream: String,
+    /// The first event that is not as it was written.
+    pub seq: u64,
+    pub message: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Health {
+    /// `ok`.
+    pub status: String,
+}

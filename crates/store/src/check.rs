@@ -1,0 +1,50 @@
+//! What an append must satisfy by itself, before any store looks at what it holds. Shared by all stores, so
+//! that they refuse alike. Never reads an event's bytes.
+
+use std::collections::BTreeSet;
+
+use holdshort_core::digest::Digest;
+
+use crate::journal::{Append, AppendError, CONTENT_INLINE_LIMIT, StreamAppend};
+
+/// Refuses an append that contradicts itself.
+pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
+    let mut streams = BTreeSet::new();
+    for part in &append.streams {
+        if !streams.insert(&part.stream) {
+            return malformed(format!("{} stands in it twice", part.stream));
+        }
+        contiguous(part)?;
+    }
+    let mut keys = BTreeSet::new();
+    if let Some(key) = append.keys.iter().find(|key| !keys.insert((&key.scope, &key.key))) {
+        return malformed(format!("the key {}/{} stands in it twice", key.scope, key.key));
+    }
+    if let Some(blob) = append.blobs.iter().find(|blob| Digest::of(&blob.bytes) != blob.digest) {
+        return malformed(format!("the bytes of blob {} have another digest", blob.digest));
+    }
+    Ok(())
+}
+
+/// Whether content is kept as a blob.
+pub(crate) fn is_large(content: &[u8]) -> bool {
+    content.len() > CONTENT_INLINE_LIMIT
+}
+
+fn contiguous(part: &StreamAppend) -> Result<(), AppendError> {
+    let mut last = part.expected;
+    for event in &part.events {
+        if event.stream != part.stream {
+            return malformed(format!("an event of {} stands among those of {}", event.stream, part.stream));
+        }
+        if last.checked_add(1) != Some(event.seq) {
+            return malformed(format!("event {}/{} does not follow {last}", event.stream, event.seq));
+        }
+        last = event.seq;
+    }
+    Ok(())
+}
+
+fn malformed(why: String) -> Result<(), AppendError> {
+    Err(AppendError::Malformed(why))
+}

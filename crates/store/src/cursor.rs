@@ -1,0 +1,86 @@
+//! Places in lists: the sort key of a row, as an order and as the text of a cursor. Shared by all stores, so
+//! that a list has one order. Never holds anything but keys of rows.
+
+use std::cmp::Reverse;
+
+use holdshort_core::id::{InterruptId, RunId};
+use holdshort_core::projection::{InterruptRow, RunRow};
+use holdshort_core::time::Timestamp;
+
+use crate::journal::{Cursor, Error, Page};
+
+/// A run's place: newest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RunPlace(pub(crate) Reverse<(Timestamp, RunId)>);
+
+/// An interrupt's place: open ones by risk, then oldest first; after them the resolved ones, newest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum InterruptPlace {
+    Open(Reverse<u8>, Timestamp, InterruptId),
+    Resolved(Reverse<(Timestamp, InterruptId)>),
+}
+
+impl RunPlace {
+    pub(crate) fn of(row: &RunRow) -> Self {
+        Self(Reverse((row.created_at, row.run.clone())))
+    }
+
+    pub(crate) fn encode(&self) -> Cursor {
+        let Self(Reverse((at, run))) = self;
+        format!("r.{}.{run}", at.as_millis())
+    }
+
+    pub(crate) fn decode(cursor: &str) -> Result<Self, Error> {
+        match parts(cursor)[..] {
+            ["r", at, run] => Ok(Self(Reverse((time(at)?, parse(run)?)))),
+            _ => Err(Error::BadCursor),
+        }
+    }
+}
+
+impl InterruptPlace {
+    pub(crate) fn of(row: &InterruptRow) -> Self {
+        if row.open {
+            Self::Open(Reverse(row.risk), row.created_at, row.interrupt.clone())
+        } else {
+            Self::Resolved(Reverse((row.created_at, row.interrupt.clone())))
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Cursor {
+        match self {
+            Self::Open(Reverse(risk), at, id) => format!("o.{risk}.{}.{id}", at.as_millis()),
+            Self::Resolved(Reverse((at, id))) => format!("d.{}.{id}", at.as_millis()),
+        }
+    }
+
+    pub(crate) fn decode(cursor: &str) -> Result<Self, Error> {
+        match parts(cursor)[..] {
+            ["o", risk, at, id] => Ok(Self::Open(Reverse(parse(risk)?), time(at)?, parse(id)?)),
+            ["d", at, id] => Ok(Self::Resolved(Reverse((time(at)?, parse(id)?)))),
+            _ => Err(Error::BadCursor),
+        }
+    }
+}
+
+impl<T> Page<T> {
+    /// A page of rows that were read with one more than `limit`, to see whether anything follows.
+    pub(crate) fn cut(mut items: Vec<T>, limit: usize, cursor: impl Fn(&T) -> Cursor) -> Self {
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next = items.last().filter(|_| more).map(cursor);
+        Self { items, next }
+    }
+}
+
+fn parts(cursor: &str) -> Vec<&str> {
+    cursor.split('.').collect()
+}
+
+fn time(text: &str) -> Result<Timestamp, Error> {
+    parse(text).map(Timestamp::from_millis)
+}
+
+fn parse<T: std::str::FromStr>(text: &str) -> Result<T, Error> {
+    text.parse().map_err(|_| Error::BadCursor)
+}

@@ -1,0 +1,222 @@
+//! The `Journal` trait: what every store promises (design, parts 3 and 5). One conformance suite checks it.
+
+use std::future::Future;
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, Status};
+use holdshort_core::time::Timestamp;
+use tokio::sync::watch;
+
+/// Content above this many bytes is kept once, as a blob under its SHA-256, and not beside its event. Whoever
+/// reads the event does not notice.
+pub const CONTENT_INLINE_LIMIT: usize = 64 * 1024;
+
+/// One transaction: all of it is durable when `append` returns `Ok`, none of it otherwise. Keys are checked
+/// first, then the streams, then the guards: whoever repeats a request learns what the first one made.
+#[derive(Clone, Debug, Default)]
+pub struct Append {
+    pub streams: Vec<StreamAppend>,
+    /// Streams that must still end where the decision was made on them.
+    pub guards: Vec<(StreamId, u64)>,
+    pub keys: Vec<Key>,
+    pub blobs: Vec<Blob>,
+    pub rows: Rows,
+}
+
+#[derive(Clone, Debug)]
+pub struct StreamAppend {
+    pub stream: StreamId,
+    /// The sequence of the stream's last event, 0 for a new stream.
+    pub expected: u64,
+    /// Sealed in order, from `expected + 1`.
+    pub events: Vec<Sealed>,
+}
+
+/// Something that may happen once: `(scope, key)` is unique for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    pub scope: String,
+    pub key: String,
+    /// Of the request; a repeat with another digest is an error of the caller.
+    pub digest: Digest,
+    /// What the request made: a run's or an interrupt's id.
+    pub reference: String,
+}
+
+/// A key as it was first written.
+pub type KeyRecord = Key;
+
+/// Bytes under their own SHA-256. Writing them again changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    pub digest: Digest,
+    pub bytes: Vec<u8>,
+}
+
+impl Blob {
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self { digest: Digest::of(&bytes), bytes }
+    }
+}
+
+/// Rows to insert or replace, by their id.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    pub run: Option<RunRow>,
+    pub interrupts: Vec<InterruptRow>,
+    pub grants: Vec<GrantRow>,
+}
+
+/// What a successful append tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The position of the last event written, or of the journal's last event where none was. Positions
+    /// count all events from 1 in commit order, without a gap.
+    pub position: u64,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum AppendError {
+    /// A stream or a guard stands elsewhere: read again and decide again.
+    #[error("{stream} is at {found}, not at {expected}")]
+    Conflict { stream: StreamId, expected: u64, found: u64 },
+    /// The key was used before; nothing was written.
+    #[error("the key is taken")]
+    KeyTaken(KeyRecord),
+    /// A mistake of the caller: the append contradicts itself, whatever the journal holds.
+    #[error("the append contradicts itself: {0}")]
+    Malformed(String),
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+/// What can go wrong with the store itself. Each is typed so that a surface can say what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the disk is full: nothing was written")]
+    Full,
+    #[error("the data folder is read-only: nothing was written")]
+    ReadOnly,
+    #[error("another server uses this data folder")]
+    InUse,
+    #[error("the database has schema version {found}; this binary knows {known}: update it")]
+    FromTheFuture { found: u32, known: u32 },
+    #[error("the database is damaged: {0}")]
+    Corrupt(String),
+    #[error("the store failed: {0}")]
+    Io(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("the store is shut down")]
+    Closed,
+    #[error("this is not a cursor of this list: start without one")]
+    BadCursor,
+}
+
+/// An opaque place in a list; text on the wire, of characters that a URL may hold.
+pub type Cursor = String;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    pub next: Option<Cursor>,
+}
+
+/// An event with its place in the order of commits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Positioned {
+    pub position: u64,
+    pub event: Sealed,
+}
+
+/// Newest first.
+#[derive(Clone, Debug, Default)]
+pub struct RunFilter {
+    pub status: Option<Status>,
+    pub workflow: Option<String>,
+    pub session: Option<SessionId>,
+}
+
+/// Open first by risk, then by age (oldest first); resolved ones newest first.
+#[derive(Clone, Debug, Default)]
+pub struct InterruptFilter {
+    pub open: Option<bool>,
+    pub run: Option<RunId>,
+    pub session: Option<SessionId>,
+    pub kind: Option<Kind>,
+}
+
+/// The journal: append-only streams, unique keys, blobs, and the rows beside them.
+///
+/// A read sees every append that was answered before the read began. Lists are stable under inserts: a page
+/// that was given out neither repeats nor skips a row that did not change.
+pub trait Journal: Send + Sync + 'static {
+    /// All or nothing, and durable. Dropping the future does not take the append back.
+    fn append(&self, append: Append) -> impl Future<Output = Result<Appended, AppendError>> + Send;
+
+    /// Events of one stream with `seq > after`, in order.
+    fn read(
+        &self,
+        stream: &StreamId,
+        after: u64,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<Sealed>, Error>> + Send;
+
+    /// Events of all streams with `position > after`, in commit order.
+    fn tail(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Positioned>, Error>> + Send;
+
+    /// The position of the last commit, from the moment of the call: follow it with [`Journal::tail`]. The
+    /// sender goes away with the store.
+    fn watch(&self) -> watch::Receiver<u64>;
+
+    /// Where a stream ends; `Chain::START` for one that has no event.
+    fn chain(&self, stream: &StreamId) -> impl Future<Output = Result<Chain, Error>> + Send;
+
+    fn blob(&self, digest: &Digest) -> impl Future<Output = Result<Option<Vec<u8>>, Error>> + Send;
+
+    fn key(&self, scope: &str, key: &str) -> impl Future<Output = Result<Option<KeyRecord>, Error>> + Send;
+
+    fn run(&self, run: &RunId) -> impl Future<Output = Result<Option<RunRow>, Error>> + Send;
+
+    fn runs(
+        &self,
+        filter: &RunFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Page<RunRow>, Error>> + Send;
+
+    fn interrupt(&self, id: &InterruptId) -> impl Future<Output = Result<Option<InterruptRow>, Error>> + Send;
+
+    fn interrupts(
+        &self,
+        filter: &InterruptFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Page<InterruptRow>, Error>> + Send;
+
+    fn grant(&self, id: &GrantId) -> impl Future<Output = Result<Option<GrantRow>, Error>> + Send;
+
+    /// Runs that a node must drive, oldest first.
+    fn runnable(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
+
+    /// Runs whose deadline is at or before `now`, earliest first.
+    fn due(&self, now: Timestamp, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
+
+    /// The earliest deadline of all runs.
+    fn next_deadline(&self) -> impl Future<Output = Result<Option<Timestamp>, Error>> + Send;
+
+    /// The number of this opening of the store, from 1: larger than any before. Runs adopt it.
+    fn epoch(&self) -> u64;
+
+    /// Every stream of the journal, in order of its id, after the given one.
+    fn streams(
+        &self,
+        after: Option<&StreamId>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<StreamId>, Error>> + Send;
+
+    /// Drops all rows and writes these instead, in one transaction. `keys` and `blobs` stay: they belong to
+    /// the journal.
+    fn replace_rows(&self, rows: Vec<Rows>) -> impl Future<Output = Result<(), Error>> + Send;
+}

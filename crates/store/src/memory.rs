@@ -1,0 +1,293 @@
+//! The journal in memory, for tests and the simulator: the same answers as a database, gone with the process.
+//!
+//! Never the store of a server. Lists sort everything they hold on each call.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::time::Timestamp;
+use tokio::sync::watch;
+
+use crate::check;
+use crate::cursor::{InterruptPlace, RunPlace};
+use crate::journal::{
+    Append, AppendError, Appended, Cursor, Error, InterruptFilter, Journal, KeyRecord, Page, Positioned, Rows,
+    RunFilter,
+};
+
+/// A journal in memory.
+#[derive(Debug)]
+pub struct Memory {
+    state: Arc<Mutex<State>>,
+    epoch: u64,
+}
+
+#[derive(Debug)]
+struct State {
+    epoch: u64,
+    /// Every event; the one at index `i` has position `i + 1`.
+    log: Vec<Sealed>,
+    /// The indexes into the log, by stream; the one at index `i` has seq `i + 1`.
+    streams: BTreeMap<StreamId, Vec<usize>>,
+    keys: BTreeMap<(String, String), KeyRecord>,
+    blobs: BTreeMap<Digest, Vec<u8>>,
+    tables: Tables,
+    position: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    runs: BTreeMap<RunId, RunRow>,
+    interrupts: BTreeMap<InterruptId, InterruptRow>,
+    grants: BTreeMap<GrantId, GrantRow>,
+}
+
+impl Memory {
+    pub fn new() -> Self {
+        let state = State {
+            epoch: 1,
+            log: Vec::new(),
+            streams: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            blobs: BTreeMap::new(),
+            tables: Tables::default(),
+            position: watch::Sender::new(0),
+        };
+        Self { state: Arc::new(Mutex::new(state)), epoch: 1 }
+    }
+
+    /// The same journal as a restarted process finds it: the epoch is the next one, and the handle of the
+    /// process that died is closed for good.
+    pub fn reopen(&self) -> Self {
+        let mut state = lock(&self.state);
+        state.epoch += 1;
+        state.position = watch::Sender::new(state.last());
+        Self { state: Arc::clone(&self.state), epoch: state.epoch }
+    }
+
+    fn state(&self) -> Result<MutexGuard<'_, State>, Error> {
+        let state = lock(&self.state);
+        if state.epoch == self.epoch { Ok(state) } else { Err(Error::Closed) }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A panic while the lock is held leaves no append half done: `State::append` checks before it writes.
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    fn append(&mut self, append: Append) -> Result<Appended, AppendError> {
+        self.admit(&append)?;
+        for key in append.keys {
+            self.keys.insert((key.scope.clone(), key.key.clone()), key);
+        }
+        for event in append.streams.into_iter().flat_map(|part| part.events) {
+            if let Some(content) = event.content.as_ref().filter(|content| check::is_large(&content.bytes)) {
+                self.blobs.entry(Digest::of(&content.bytes)).or_insert_with(|| content.bytes.clone());
+            }
+            self.streams.entry(event.stream.clone()).or_default().push(self.log.len());
+            self.log.push(event);
+        }
+        for blob in append.blobs {
+            self.blobs.entry(blob.digest).or_insert(blob.bytes);
+        }
+        self.tables.put(append.rows);
+        let position = self.last();
+        self.position.send_replace(position);
+        Ok(Appended { position })
+    }
+
+    fn admit(&self, append: &Append) -> Result<(), AppendError> {
+        for key in &append.keys {
+            if let Some(first) = self.keys.get(&(key.scope.clone(), key.key.clone())) {
+                return Err(AppendError::KeyTaken(first.clone()));
+            }
+        }
+        let streams = append.streams.iter().map(|part| (&part.stream, part.expected));
+        let guards = append.guards.iter().map(|(stream, seq)| (stream, *seq));
+        for (stream, expected) in streams.chain(guards) {
+            let found = self.chain(stream).seq;
+            if found != expected {
+                return Err(AppendError::Conflict { stream: stream.clone(), expected, found });
+            }
+        }
+        Ok(())
+    }
+
+    fn last(&self) -> u64 {
+        self.log.len() as u64
+    }
+
+    fn events(&self, stream: &StreamId) -> impl Iterator<Item = &Sealed> {
+        self.streams.get(stream).into_iter().flatten().map(|index| &self.log[*index])
+    }
+
+    fn chain(&self, stream: &StreamId) -> Chain {
+        let last = self.streams.get(stream).and_then(|indexes| indexes.last()).map(|index| &self.log[*index]);
+        last.map_or(Chain::START, |event| Chain { seq: event.seq, hash: event.hash })
+    }
+}
+
+impl Tables {
+    fn put(&mut self, rows: Rows) {
+        self.runs.extend(rows.run.map(|row| (row.run.clone(), row)));
+        self.interrupts.extend(rows.interrupts.into_iter().map(|row| (row.interrupt.clone(), row)));
+        self.grants.extend(rows.grants.into_iter().map(|row| (row.grant.clone(), row)));
+    }
+
+    fn runs(&self, filter: &RunFilter, after: Option<&RunPlace>, limit: usize) -> Page<RunRow> {
+        let mut rows: Vec<_> = self
+            .runs
+            .values()
+            .filter(|row| filter.status.is_none_or(|status| row.status == status))
+            .filter(|row| filter.workflow.as_ref().is_none_or(|workflow| row.workflow == *workflow))
+            .filter(|row| matches_session(filter.session.as_ref(), &row.session))
+            .map(|row| (RunPlace::of(row), row))
+            .filter(|(place, _)| after.is_none_or(|after| place > after))
+            .collect();
+        rows.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let items = rows.into_iter().take(limit.saturating_add(1)).map(|(_, row)| row.clone()).collect();
+        Page::cut(items, limit, |row| RunPlace::of(row).encode())
+    }
+
+    fn interrupts(
+        &self,
+        filter: &InterruptFilter,
+        after: Option<&InterruptPlace>,
+        limit: usize,
+    ) -> Page<InterruptRow> {
+        let mut rows: Vec<_> = self
+            .interrupts
+            .values()
+            .filter(|row| filter.open.is_none_or(|open| row.open == open))
+            .filter(|row| filter.run.as_ref().is_none_or(|run| row.run == *run))
+            .filter(|row| filter.kind.is_none_or(|kind| row.kind == kind))
+            .filter(|row| matches_session(filter.session.as_ref(), &row.session))
+            .map(|row| (InterruptPlace::of(row), row))
+            .filter(|(place, _)| after.is_none_or(|after| place > after))
+            .collect();
+        rows.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let items = rows.into_iter().take(limit.saturating_add(1)).map(|(_, row)| row.clone()).collect();
+        Page::cut(items, limit, |row| InterruptPlace::of(row).encode())
+    }
+
+    /// The ids of the runs that `key` keeps, in order of that key.
+    fn runs_by<K: Ord>(&self, key: impl Fn(&RunRow) -> Option<K>, limit: usize) -> Vec<RunId> {
+        let mut keyed: Vec<_> =
+            self.runs.values().filter_map(|row| key(row).map(|key| (key, &row.run))).collect();
+        keyed.sort();
+        keyed.into_iter().take(limit).map(|(_, run)| run.clone()).collect()
+    }
+}
+
+fn matches_session(wanted: Option<&SessionId>, session: &SessionId) -> bool {
+    wanted.is_none_or(|wanted| wanted == session)
+}
+
+impl Journal for Memory {
+    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
+        check::append(&append)?;
+        self.state()?.append(append)
+    }
+
+    async fn read(&self, stream: &StreamId, after: u64, limit: usize) -> Result<Vec<Sealed>, Error> {
+        let state = self.state()?;
+        Ok(state.events(stream).filter(|event| event.seq > after).take(limit).cloned().collect())
+    }
+
+    async fn tail(&self, after: u64, limit: usize) -> Result<Vec<Positioned>, Error> {
+        let state = self.state()?;
+        let log = (1..).zip(&state.log).filter(|(position, _)| *position > after).take(limit);
+        Ok(log.map(|(position, event)| Positioned { position, event: event.clone() }).collect())
+    }
+
+    fn watch(&self) -> watch::Receiver<u64> {
+        lock(&self.state).position.subscribe()
+    }
+
+    async fn chain(&self, stream: &StreamId) -> Result<Chain, Error> {
+        Ok(self.state()?.chain(stream))
+    }
+
+    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.state()?.blobs.get(digest).cloned())
+    }
+
+    async fn key(&self, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
+        Ok(self.state()?.keys.get(&(scope.to_owned(), key.to_owned())).cloned())
+    }
+
+    async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
+        Ok(self.state()?.tables.runs.get(run).cloned())
+    }
+
+    async fn runs(
+        &self,
+        filter: &RunFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<RunRow>, Error> {
+        let after = after.map(|cursor| RunPlace::decode(cursor)).transpose()?;
+        Ok(self.state()?.tables.runs(filter, after.as_ref(), limit))
+    }
+
+    async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {
+        Ok(self.state()?.tables.interrupts.get(id).cloned())
+    }
+
+    async fn interrupts(
+        &self,
+        filter: &InterruptFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<InterruptRow>, Error> {
+        let after = after.map(|cursor| InterruptPlace::decode(cursor)).transpose()?;
+        Ok(self.state()?.tables.interrupts(filter, after.as_ref(), limit))
+    }
+
+    async fn grant(&self, id: &GrantId) -> Result<Option<GrantRow>, Error> {
+        Ok(self.state()?.tables.grants.get(id).cloned())
+    }
+
+    async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
+        Ok(self.state()?.tables.runs_by(|row| row.runnable.then_some(row.created_at), limit))
+    }
+
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
+        Ok(self.state()?.tables.runs_by(|row| row.deadline.filter(|deadline| *deadline <= now), limit))
+    }
+
+    async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
+        Ok(self.state()?.tables.runs.values().filter_map(|row| row.deadline).min())
+    }
+
+    fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
+        let state = self.state()?;
+        let ids = state.streams.keys().filter(|id| after.is_none_or(|after| *id > after));
+        Ok(ids.take(limit).cloned().collect())
+    }
+
+    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
+        let mut tables = Tables::default();
+        for rows in rows {
+            tables.put(rows);
+        }
+        self.state()?.tables = tables;
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! How values of the core stand in columns, one newtype each. A column that holds anything else is damage,
+//! never a default.
+
+use holdshort_core::digest::Digest;
+use holdshort_core::id::{Id, StreamId};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::projection::Status;
+use holdshort_core::time::Timestamp;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Result, Row};
+
+use super::packed;
+
+/// An unsigned number. SQLite has 63 bits for it; a larger one, which only a request can name, saturates.
+pub(super) struct Number(pub(super) u64);
+
+pub(super) struct Time(pub(super) Timestamp);
+
+pub(super) struct Hash(pub(super) Digest);
+
+/// A packed id; borrows its text to be written.
+pub(super) struct Key<'a>(pub(super) &'a str);
+
+/// A packed id as read.
+pub(super) struct Read<I>(pub(super) I);
+
+pub(super) struct Stream(pub(super) StreamId);
+
+/// A name of a closed set, as text.
+pub(super) struct Name<T>(pub(super) T);
+
+pub(super) fn number(row: &Row<'_>, index: usize) -> Result<u64> {
+    row.get::<_, Number>(index).map(|Number(number)| number)
+}
+
+pub(super) fn time(row: &Row<'_>, index: usize) -> Result<Timestamp> {
+    row.get(index).map(Timestamp::from_millis)
+}
+
+pub(super) fn id<I: Id>(row: &Row<'_>, index: usize) -> Result<I> {
+    row.get::<_, Read<I>>(index).map(|Read(id)| id)
+}
+
+impl ToSql for Number {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(i64::try_from(self.0).unwrap_or(i64::MAX).into())
+    }
+}
+
+impl FromSql for Number {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let number = value.as_i64()?;
+        u64::try_from(number).map(Self).map_err(|_| FromSqlError::OutOfRange(number))
+    }
+}
+
+impl ToSql for Time {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(self.0.as_millis().into())
+    }
+}
+
+impl ToSql for Hash {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(self.0.as_bytes().as_slice().into())
+    }
+}
+
+impl FromSql for Hash {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        <[u8; 32]>::column_result(value).map(Digest::from_bytes).map(Self)
+    }
+}
+
+impl ToSql for Key<'_> {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(packed::pack(self.0).to_vec().into())
+    }
+}
+
+impl<I: Id> FromSql for Read<I> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        packed::unpack(value.as_blob()?).map(Self).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl ToSql for Stream {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(packed::pack_stream(&self.0).into())
+    }
+}
+
+impl FromSql for Stream {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        packed::unpack_stream(value.as_blob()?).map(Self).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl FromSql for Name<Status> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Status::parse(value.as_str()?).map(Self).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl FromSql for Name<Kind> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Kind::parse(value.as_str()?).map(Self).ok_or(FromSqlError::InvalidType)
+    }
+}

@@ -1,0 +1,54 @@
+//! What SQLite and the file system report, as the errors that a surface can act on.
+
+use std::io::ErrorKind;
+
+use rusqlite::ErrorCode;
+
+use crate::journal::Error;
+
+/// `SQLITE_IOERR_SHMSIZE`: the index beside the write-ahead log could not grow, which is how SQLite learns of
+/// a full disk when there is no room for even that.
+const CANNOT_GROW: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        if let rusqlite::Error::SqliteFailure(failure, _) = &error {
+            match failure.code {
+                ErrorCode::DiskFull => return Self::Full,
+                ErrorCode::SystemIoFailure if failure.extended_code == CANNOT_GROW => return Self::Full,
+                ErrorCode::ReadOnly => return Self::ReadOnly,
+                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => return Self::Corrupt(error.to_string()),
+                _ => {}
+            }
+        }
+        match error {
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..) => Self::Corrupt(error.to_string()),
+            error => Self::Io(Box::new(error)),
+        }
+    }
+}
+
+/// An error of the file system, met while the data folder is opened.
+pub(super) fn from_io(error: std::io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => Error::ReadOnly,
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Full,
+        _ => Error::Io(Box::new(error)),
+    }
+}
+
+/// The same error once more, for each append of a group that failed as one.
+pub(super) fn again(error: &Error) -> Error {
+    match error {
+        Error::Full => Error::Full,
+        Error::ReadOnly => Error::ReadOnly,
+        Error::InUse => Error::InUse,
+        Error::FromTheFuture { found, known } => Error::FromTheFuture { found: *found, known: *known },
+        Error::Corrupt(what) => Error::Corrupt(what.clone()),
+        Error::Io(source) => Error::Io(source.to_string().into()),
+        Error::Closed => Error::Closed,
+        Error::BadCursor => Error::BadCursor,
+    }
+}

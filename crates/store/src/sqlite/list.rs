@@ -1,0 +1,190 @@
+//! Lists: pages by key, never by offset, each filter on the index that was made for it (`INDEXED BY` turns a
+//! missing one into an error instead of a slow list).
+
+use std::cmp::Reverse;
+
+use holdshort_core::id::RunId;
+use holdshort_core::projection::{InterruptRow, RunRow};
+use holdshort_core::time::Timestamp;
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params, params_from_iter};
+
+use super::column::{Time, id};
+use super::packed::pack;
+use super::read::at_most;
+use super::rows;
+use crate::cursor::{InterruptPlace, RunPlace};
+use crate::journal::{Error, InterruptFilter, Page, RunFilter};
+
+pub(super) fn runs(
+    connection: &Connection,
+    filter: &RunFilter,
+    after: Option<&RunPlace>,
+    limit: usize,
+) -> Result<Page<RunRow>, Error> {
+    let index = match filter {
+        RunFilter { session: Some(_), .. } => "runs_by_session",
+        RunFilter { workflow: Some(_), .. } => "runs_by_workflow",
+        RunFilter { status: Some(_), .. } => "runs_by_status",
+        RunFilter { .. } => "runs_by_age",
+    };
+    let mut query = Query::new(rows::RUN, "runs", index);
+    query.equal("session", filter.session.as_ref().map(|id| packed(id.as_str())));
+    query.equal("workflow", filter.workflow.clone().map(Value::Text));
+    query.equal("status", filter.status.map(|status| Value::Text(status.as_str().to_owned())));
+    let place = after.map(|RunPlace(Reverse((at, run)))| (*at, run.as_str()));
+    query.older("run", place);
+    let items = query.rows(connection, limit.saturating_add(1), rows::read_run)?;
+    Ok(Page::cut(items, limit, |row| RunPlace::of(row).encode()))
+}
+
+/// Both halves are read from one snapshot, so an interrupt that resolves meanwhile is not missed.
+pub(super) fn interrupts(
+    connection: &Connection,
+    filter: &InterruptFilter,
+    after: Option<&InterruptPlace>,
+    limit: usize,
+) -> Result<Page<InterruptRow>, Error> {
+    let snapshot = connection.unchecked_transaction()?;
+    let wanted = limit.saturating_add(1);
+    let mut items = match after {
+        Some(InterruptPlace::Resolved(_)) => Vec::new(),
+        _ if filter.open == Some(false) => Vec::new(),
+        after => open(&snapshot, filter, after, wanted)?,
+    };
+    if items.len() < wanted && filter.open != Some(true) {
+        items.extend(resolved(&snapshot, filter, after, wanted - items.len())?);
+    }
+    Ok(Page::cut(items, limit, |row| InterruptPlace::of(row).encode()))
+}
+
+fn open(
+    connection: &Connection,
+    filter: &InterruptFilter,
+    after: Option<&InterruptPlace>,
+    limit: usize,
+) -> Result<Vec<InterruptRow>, Error> {
+    let mut query = half(filter, "open");
+    query.when("open = 1");
+    if let Some(InterruptPlace::Open(Reverse(risk), at, id)) = after {
+        let calm = Value::Integer(rows::calm(*risk).into());
+        query.bind("(calm, created_at, interrupt) > (?, ?, ?)", [calm, time(*at), packed(id.as_str())]);
+    }
+    query.sort("calm, created_at, interrupt");
+    query.rows(connection, limit, rows::read_interrupt)
+}
+
+fn resolved(
+    connection: &Connection,
+    filter: &InterruptFilter,
+    after: Option<&InterruptPlace>,
+    limit: usize,
+) -> Result<Vec<InterruptRow>, Error> {
+    let mut query = half(filter, "resolved");
+    query.when("open = 0");
+    let place = match after {
+        Some(InterruptPlace::Resolved(Reverse((at, id)))) => Some((*at, id.as_str())),
+        Some(InterruptPlace::Open(..)) | None => None,
+    };
+    query.older("interrupt", place);
+    query.rows(connection, limit, rows::read_interrupt)
+}
+
+fn half(filter: &InterruptFilter, half: &str) -> Query {
+    let index = match filter {
+        InterruptFilter { run: Some(_), .. } => "interrupts_by_run".to_owned(),
+        InterruptFilter { session: Some(_), .. } => format!("{half}_interrupts_by_session"),
+        InterruptFilter { kind: Some(_), .. } => format!("{half}_interrupts_by_kind"),
+        InterruptFilter { .. } => format!("{half}_interrupts"),
+    };
+    let mut query = Query::new(rows::INTERRUPT, "interrupts", &index);
+    query.equal("run", filter.run.as_ref().map(|id| packed(id.as_str())));
+    query.equal("session", filter.session.as_ref().map(|id| packed(id.as_str())));
+    query.equal("kind", filter.kind.map(|kind| Value::Text(kind.as_str().to_owned())));
+    query
+}
+
+pub(super) fn runnable(connection: &Connection, limit: usize) -> Result<Vec<RunId>, Error> {
+    let sql = "SELECT run FROM runs INDEXED BY runs_runnable WHERE runnable = 1
+               ORDER BY created_at, run LIMIT ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let runs = statement.query_map([at_most(limit)], |row| id(row, 0))?;
+    Ok(runs.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn due(connection: &Connection, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
+    let sql = "SELECT run FROM runs INDEXED BY runs_by_deadline WHERE deadline <= ?1
+               ORDER BY deadline, run LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let runs = statement.query_map(params![Time(now), at_most(limit)], |row| id(row, 0))?;
+    Ok(runs.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn next_deadline(connection: &Connection) -> Result<Option<Timestamp>, Error> {
+    let sql = "SELECT min(deadline) FROM runs INDEXED BY runs_by_deadline WHERE deadline IS NOT NULL";
+    let deadline: Option<i64> = connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+    Ok(deadline.map(Timestamp::from_millis))
+}
+
+/// A page's query. Only its values vary within one combination of filters, so the statement is prepared once.
+struct Query {
+    sql: String,
+    values: Vec<Value>,
+    order: String,
+}
+
+impl Query {
+    fn new(columns: &str, table: &str, index: &str) -> Self {
+        let sql = format!("SELECT {columns} FROM {table} INDEXED BY {index} WHERE true");
+        Self { sql, values: Vec::new(), order: String::new() }
+    }
+
+    fn when(&mut self, condition: &str) {
+        self.sql.push_str(" AND ");
+        self.sql.push_str(condition);
+    }
+
+    fn bind<const N: usize>(&mut self, condition: &str, values: [Value; N]) {
+        self.when(condition);
+        self.values.extend(values);
+    }
+
+    fn equal(&mut self, column: &str, value: Option<Value>) {
+        if let Some(value) = value {
+            self.bind(&format!("{column} = ?"), [value]);
+        }
+    }
+
+    /// Newest first, from a place on.
+    fn older(&mut self, key: &str, after: Option<(Timestamp, &str)>) {
+        if let Some((at, id)) = after {
+            self.bind(&format!("(created_at, {key}) < (?, ?)"), [time(at), packed(id)]);
+        }
+        self.sort(&format!("created_at DESC, {key} DESC"));
+    }
+
+    fn sort(&mut self, order: &str) {
+        order.clone_into(&mut self.order);
+    }
+
+    fn rows<T>(
+        mut self,
+        connection: &Connection,
+        limit: usize,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, Error> {
+        self.values.push(Value::Integer(at_most(limit)));
+        let sql = format!("{} ORDER BY {} LIMIT ?", self.sql, self.order);
+        let mut statement = connection.prepare_cached(&sql)?;
+        let rows = statement.query_map(params_from_iter(self.values), read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+fn packed(id: &str) -> Value {
+    Value::Blob(pack(id).to_vec())
+}
+
+fn time(at: Timestamp) -> Value {
+    Value::Integer(at.as_millis())
+}

@@ -1,0 +1,204 @@
+//! The journal in SQLite: the default store of one machine. Here is its face; the work is in the modules.
+//!
+//! `writer` commits, `append` is one append inside its group, `pool` and `read`, `list`, `rows` answer;
+//! `schema` and `folder` open it. Nothing is answered before it is on disk (`synchronous=FULL`).
+
+mod append;
+mod column;
+mod error;
+mod folder;
+mod list;
+mod packed;
+mod pool;
+mod read;
+mod rows;
+mod schema;
+mod writer;
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::time::Timestamp;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use self::pool::Pool;
+use self::writer::{Job, Writer};
+use crate::check;
+use crate::cursor::{InterruptPlace, RunPlace};
+use crate::journal::{
+    Append, AppendError, Appended, Cursor, Error, InterruptFilter, Journal, KeyRecord, Page, Positioned, Rows,
+    RunFilter,
+};
+
+/// How the store may use its folder.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Config {
+    /// The most pages (4096 bytes each) that the database may have; beyond it the disk counts as full.
+    /// `None`: whatever the disk holds.
+    pub max_pages: Option<u32>,
+}
+
+/// A journal in a data folder. One at a time per folder, across all processes.
+///
+/// Dropping it closes it too, and blocks for as long as the last commit and checkpoint take.
+#[derive(Debug)]
+pub struct Sqlite {
+    pool: Pool,
+    /// `None` only while it is being dropped.
+    queue: Option<mpsc::Sender<Job>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    position: watch::Receiver<u64>,
+    epoch: u64,
+}
+
+impl Sqlite {
+    /// Opens the journal in `folder`, made if missing. Blocks; a crashed server's log is recovered here.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        Self::open_with(folder, Config::default())
+    }
+
+    pub fn open_with(folder: &Path, config: Config) -> Result<Self, Error> {
+        let (database, lock) = folder::claim(folder)?;
+        let connection = schema::writer(&database, config.max_pages)?;
+        let epoch = schema::next_epoch(&connection)?;
+        let (last, position) = watch::channel(read::last_position(&connection)?);
+        let pool = Pool::open(&database)?;
+        let writer = Writer { connection, position: last, lock };
+        let (queue, thread) = writer.start().map_err(error::from_io)?;
+        Ok(Self { pool, queue: Some(queue), thread: Mutex::new(Some(thread)), position, epoch })
+    }
+
+    /// Commits what was accepted, empties the log, lets the folder go. Whoever calls afterwards gets
+    /// [`Error::Closed`].
+    pub async fn close(&self) -> Result<(), Error> {
+        self.pool.close().await;
+        // Closed before: the thread is gone already.
+        let _closed = self.submit(Job::Close).await;
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(thread) = thread else { return Ok(()) };
+        let joined = tokio::task::spawn_blocking(move || thread.join()).await;
+        joined.map_err(|error| Error::Io(Box::new(error)))?.map_err(|_| Error::Closed)
+    }
+
+    async fn submit(&self, job: Job) -> Result<(), Error> {
+        let queue = self.queue.as_ref().ok_or(Error::Closed)?;
+        queue.send(job).await.map_err(|_| Error::Closed)
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        self.pool.drop_idle();
+        drop(self.queue.take());
+        let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the journal's writer ended in a panic");
+        }
+    }
+}
+
+impl Journal for Sqlite {
+    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
+        check::append(&append)?;
+        let (reply, answer) = oneshot::channel();
+        self.submit(Job::Append { append: Box::new(append), reply }).await?;
+        answer.await.map_err(|_| Error::Closed)?
+    }
+
+    async fn read(&self, stream: &StreamId, after: u64, limit: usize) -> Result<Vec<Sealed>, Error> {
+        let stream = stream.clone();
+        self.pool.read(move |connection| read::events(connection, &stream, after, limit)).await
+    }
+
+    async fn tail(&self, after: u64, limit: usize) -> Result<Vec<Positioned>, Error> {
+        self.pool.read(move |connection| read::tail(connection, after, limit)).await
+    }
+
+    fn watch(&self) -> watch::Receiver<u64> {
+        self.position.clone()
+    }
+
+    async fn chain(&self, stream: &StreamId) -> Result<Chain, Error> {
+        let stream = stream.clone();
+        self.pool.read(move |connection| read::chain(connection, &stream)).await
+    }
+
+    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        let digest = *digest;
+        self.pool.read(move |connection| read::blob(connection, &digest)).await
+    }
+
+    async fn key(&self, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
+        let (scope, key) = (scope.to_owned(), key.to_owned());
+        self.pool.read(move |connection| read::key(connection, &scope, &key)).await
+    }
+
+    async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
+        let run = run.clone();
+        self.pool.read(move |connection| rows::run(connection, &run)).await
+    }
+
+    async fn runs(
+        &self,
+        filter: &RunFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<RunRow>, Error> {
+        let after = after.map(|cursor| RunPlace::decode(cursor)).transpose()?;
+        let filter = filter.clone();
+        self.pool.read(move |connection| list::runs(connection, &filter, after.as_ref(), limit)).await
+    }
+
+    async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {
+        let id = id.clone();
+        self.pool.read(move |connection| rows::interrupt(connection, &id)).await
+    }
+
+    async fn interrupts(
+        &self,
+        filter: &InterruptFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<InterruptRow>, Error> {
+        let after = after.map(|cursor| InterruptPlace::decode(cursor)).transpose()?;
+        let filter = filter.clone();
+        self.pool.read(move |connection| list::interrupts(connection, &filter, after.as_ref(), limit)).await
+    }
+
+    async fn grant(&self, id: &GrantId) -> Result<Option<GrantRow>, Error> {
+        let id = id.clone();
+        self.pool.read(move |connection| rows::grant(connection, &id)).await
+    }
+
+    async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
+        self.pool.read(move |connection| list::runnable(connection, limit)).await
+    }
+
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
+        self.pool.read(move |connection| list::due(connection, now, limit)).await
+    }
+
+    async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
+        self.pool.read(list::next_deadline).await
+    }
+
+    fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
+        let after = after.cloned();
+        self.pool.read(move |connection| read::streams(connection, after.as_ref(), limit)).await
+    }
+
+    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
+        let (reply, answer) = oneshot::channel();
+        self.submit(Job::ReplaceRows { rows, reply }).await?;
+        answer.await.map_err(|_| Error::Closed)?
+    }
+}

@@ -1,0 +1,74 @@
+//! The schema: connections as we want them, and the numbered migrations, applied in order and never changed
+//! once released. `user_version` is the number of the last one.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::column::Number;
+use crate::journal::Error;
+
+const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/sqlite/0001_journal.sql")];
+
+/// How long to wait for a foreign process (a backup, a curious person) that holds the database.
+const FOREIGN_LOCK_WAIT: Duration = Duration::from_secs(10);
+/// More than the statements that any of our connections uses, filters of lists included.
+const STATEMENTS: usize = 96;
+/// Pages of write-ahead log before the writer copies them into the database, 16 MB.
+const CHECKPOINT_PAGES: u32 = 4000;
+/// What the log file is cut back to after a checkpoint, so that one huge append does not keep its space.
+const LOG_BYTES: u32 = 64 * 1024 * 1024;
+
+/// The writer's connection, with the schema brought up to date.
+pub(super) fn writer(database: &Path, max_pages: Option<u32>) -> Result<Connection, Error> {
+    let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let version = version(&connection)?;
+    if let Some(pages) = max_pages {
+        connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+    }
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update_and_check(None, "wal_autocheckpoint", CHECKPOINT_PAGES, |_| Ok(()))?;
+    connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))?;
+    migrate(&connection, version)?;
+    Ok(connection)
+}
+
+pub(super) fn reader(database: &Path) -> Result<Connection, Error> {
+    connect(database, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// Counts this opening. Durable before anything is driven under it.
+pub(super) fn next_epoch(connection: &Connection) -> Result<u64, Error> {
+    let sql = "UPDATE meta SET value = value + 1 WHERE name = 'epoch' RETURNING value";
+    let Number(epoch) = connection.query_row(sql, [], |row| row.get(0))?;
+    Ok(epoch)
+}
+
+fn connect(database: &Path, access: OpenFlags) -> Result<Connection, Error> {
+    let connection = Connection::open_with_flags(database, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(FOREIGN_LOCK_WAIT)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
+}
+
+/// The version of the schema in the database, if this binary knows it. Checked before anything is written.
+fn version(connection: &Connection) -> Result<u32, Error> {
+    let Number(found) = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let found = u32::try_from(found).unwrap_or(u32::MAX);
+    let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);
+    if found > known { Err(Error::FromTheFuture { found, known }) } else { Ok(found) }
+}
+
+fn migrate(connection: &Connection, version: u32) -> Result<(), Error> {
+    for (number, sql) in (1_u32..).zip(MIGRATIONS).filter(|(number, _)| *number > version) {
+        let transaction = connection.unchecked_transaction()?;
+        transaction.execute_batch(sql)?;
+        transaction.pragma_update(None, "user_version", number)?;
+        transaction.commit()?;
+        tracing::info!(version = number, "the database has a new schema version");
+    }
+    Ok(())
+}

@@ -1,0 +1,451 @@
+//! What every store promises, one promise a test. A new store adds a line to `on_every_store!`.
+
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{self, Chain, Content, Event, Fact, Sealed};
+use holdshort_core::id::{Draw, Seed, SessionId, StreamId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::system;
+use holdshort_store::{
+    Append, AppendError, Blob, CONTENT_INLINE_LIMIT, Error, Journal, Positioned, Rows, StreamAppend,
+};
+
+use crate::fixture::{
+    at, content, event, events, id, interrupt_row, key, put, put_run, run_row, run_stream, to, told,
+};
+use crate::subject::Subject;
+
+macro_rules! on_every_store {
+    ($($promise:ident),* $(,)?) => {
+        mod memory {
+            $(#[tokio::test(flavor = "multi_thread")] async fn $promise() {
+                super::$promise::<crate::subject::InMemory>().await;
+            })*
+        }
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread")] async fn $promise() {
+                super::$promise::<crate::subject::InSqlite>().await;
+            })*
+        }
+    };
+}
+pub(crate) use on_every_store;
+
+on_every_store! {
+    what_is_written_is_read_back,
+    a_stream_is_read_in_pages,
+    an_append_compares_the_streams_sequence,
+    a_guard_compares_without_writing,
+    an_append_is_all_or_nothing,
+    a_key_is_taken_once,
+    a_taken_key_is_told_before_a_conflict,
+    a_blob_is_written_once,
+    large_content_comes_back_like_small,
+    an_append_that_contradicts_itself_is_refused,
+    positions_have_no_gap,
+    an_append_without_events_tells_the_last_position,
+    a_chain_ends_where_the_stream_ends,
+    streams_are_listed_in_order,
+    rows_are_replaced_by_their_id,
+    all_rows_can_be_rebuilt,
+    a_restart_keeps_everything_and_counts_the_epoch,
+    a_commit_is_told_to_who_watches,
+    a_stream_of_ones_own_never_conflicts,
+    of_many_who_fight_for_a_sequence_one_wins,
+    real_events_open_as_they_were_sealed,
+}
+
+async fn what_is_written_is_read_back<S: Subject>() {
+    let store = S::open();
+    let stream = run_stream(1);
+    let mut chain = Chain::START;
+    let contents = [None, content(Vec::new()), content("\"né\"".into()), content(vec![0, 255, 0])];
+    let written = contents.map(|content| event(&stream, &mut chain, content)).to_vec();
+    let part = StreamAppend { stream: stream.clone(), expected: 0, events: written.clone() };
+    let append = Append { streams: vec![part], ..Append::default() };
+    store.journal().append(append).await.unwrap();
+    assert_eq!(store.journal().read(&stream, 0, usize::MAX).await.unwrap(), written);
+    assert_eq!(store.journal().read(&run_stream(2), 0, 10).await.unwrap(), []);
+}
+
+async fn a_stream_is_read_in_pages<S: Subject>() {
+    let store = S::open();
+    store.journal().append(to(&run_stream(1), 0, 5)).await.unwrap();
+    let seqs = async |after, limit| {
+        let events = store.journal().read(&run_stream(1), after, limit).await.unwrap();
+        events.iter().map(|event| event.seq).collect::<Vec<_>>()
+    };
+    assert_eq!(seqs(0, 2).await, [1, 2]);
+    assert_eq!(seqs(2, 2).await, [3, 4]);
+    assert_eq!(seqs(4, 2).await, [5]);
+    assert!(seqs(u64::MAX, 2).await.is_empty());
+    assert!(seqs(0, 0).await.is_empty());
+}
+
+async fn an_append_compares_the_streams_sequence<S: Subject>() {
+    let store = S::open();
+    let stream = run_stream(1);
+    let ahead = store.journal().append(to(&stream, 1, 1)).await;
+    assert!(matches!(ahead, Err(AppendError::Conflict { expected: 1, found: 0, .. })), "{ahead:?}");
+    store.journal().append(to(&stream, 0, 2)).await.unwrap();
+    let behind = store.journal().append(to(&stream, 1, 1)).await;
+    assert!(matches!(behind, Err(AppendError::Conflict { expected: 1, found: 2, .. })), "{behind:?}");
+    store.journal().append(to(&stream, 2, 1)).await.unwrap();
+    assert_eq!(store.journal().chain(&stream).await.unwrap().seq, 3);
+}
+
+async fn a_guard_compares_without_writing<S: Subject>() {
+    let store = S::open();
+    let session = StreamId::Session(id::<SessionId>(1));
+    let guarded = |expected, seq| Append {
+        guards: vec![(StreamId::System, 0), (session.clone(), seq)],
+        ..to(&run_stream(1), expected, 1)
+    };
+    store.journal().append(guarded(0, 0)).await.unwrap();
+    store.journal().append(to(&session, 0, 1)).await.unwrap();
+    let late = told(store.journal().append(guarded(1, 0)).await);
+    let conflict = AppendError::Conflict { stream: session.clone(), expected: 0, found: 1 };
+    assert_eq!(late, Err(format!("{conflict:?}")));
+    store.journal().append(guarded(1, 1)).await.unwrap();
+    assert_eq!(store.journal().chain(&run_stream(1)).await.unwrap().seq, 2);
+}
+
+/// A guard also may name a stream that the same append writes: it means the state before.
+async fn an_append_is_all_or_nothing<S: Subject>() {
+    let store = S::open();
+    let journal = store.journal();
+    let whole = |expected, guard| Append {
+        streams: vec![events(&run_stream(1), 0, 2), events(&StreamId::System, expected, 1)],
+        guards: vec![(run_stream(1), guard)],
+        keys: vec![key("once", "run_1")],
+        blobs: vec![Blob::new(b"definition".to_vec())],
+        rows: Rows {
+            run: Some(run_row(1)),
+            interrupts: vec![interrupt_row(1)],
+            grants: vec![GrantRow { grant: id(1), session: id(1), added_seq: 1, revoked: false }],
+        },
+    };
+    for refused in [whole(7, 0), whole(0, 2)] {
+        let error = journal.append(refused).await.unwrap_err();
+        assert!(matches!(error, AppendError::Conflict { .. }), "{error:?}");
+    }
+    assert_eq!(journal.tail(0, 10).await.unwrap(), []);
+    assert_eq!(journal.streams(None, 10).await.unwrap(), []);
+    assert_eq!(journal.key("tests", "once").await.unwrap(), None);
+    assert_eq!(journal.blob(&Digest::of(b"definition")).await.unwrap(), None);
+    assert_eq!(journal.run(&id(1)).await.unwrap(), None);
+    assert_eq!(journal.interrupt(&id(1)).await.unwrap(), None);
+    assert_eq!(journal.grant(&id(1)).await.unwrap(), None);
+
+    assert_eq!(journal.append(whole(0, 0)).await.unwrap().position, 3);
+    assert_eq!(journal.tail(0, 10).await.unwrap().len(), 3);
+    assert_eq!(journal.key("tests", "once").await.unwrap(), Some(key("once", "run_1")));
+    assert_eq!(journal.blob(&Digest::of(b"definition")).await.unwrap(), Some(b"definition".to_vec()));
+    assert_eq!(journal.run(&id(1)).await.unwrap(), Some(run_row(1)));
+    assert_eq!(journal.interrupt(&id(1)).await.unwrap(), Some(interrupt_row(1)));
+    assert!(journal.grant(&id(1)).await.unwrap().is_some());
+}
+
+async fn a_key_is_taken_once<S: Subject>() {
+    let store = S::open();
+    let start =
+        |stream, reference| Append { keys: vec![key("start", reference)], ..to(&run_stream(stream), 0, 1) };
+    store.journal().append(start(1, "run_1")).await.unwrap();
+    match store.journal().append(start(2, "run_2")).await {
+        Err(AppendError::KeyTaken(first)) => assert_eq!(first, key("start", "run_1")),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(store.journal().chain(&run_stream(2)).await.unwrap(), Chain::START);
+    assert_eq!(store.journal().key("others", "start").await.unwrap(), None);
+}
+
+async fn a_taken_key_is_told_before_a_conflict<S: Subject>() {
+    let store = S::open();
+    let start = || Append { keys: vec![key("start", "run_1")], ..to(&run_stream(1), 0, 1) };
+    store.journal().append(start()).await.unwrap();
+    let repeat = store.journal().append(start()).await;
+    assert!(matches!(repeat, Err(AppendError::KeyTaken(_))), "{repeat:?}");
+}
+
+async fn a_blob_is_written_once<S: Subject>() {
+    let store = S::open();
+    let blob = Blob::new(vec![1; 100_000]);
+    let append = Append { blobs: vec![blob.clone(), blob.clone()], ..Append::default() };
+    store.journal().append(append.clone()).await.unwrap();
+    store.journal().append(append).await.unwrap();
+    assert_eq!(store.journal().blob(&blob.digest).await.unwrap(), Some(blob.bytes));
+    assert_eq!(store.journal().blob(&Digest::of(b"unknown")).await.unwrap(), None);
+}
+
+async fn large_content_comes_back_like_small<S: Subject>() {
+    let store = S::open();
+    let stream = run_stream(1);
+    let mut chain = Chain::START;
+    let sizes = [CONTENT_INLINE_LIMIT, CONTENT_INLINE_LIMIT + 1, CONTENT_INLINE_LIMIT + 1, 3_000_000];
+    let written = sizes.map(|size| event(&stream, &mut chain, content(vec![b'x'; size]))).to_vec();
+    let part = StreamAppend { stream: stream.clone(), expected: 0, events: written.clone() };
+    store.journal().append(Append { streams: vec![part], ..Append::default() }).await.unwrap();
+    assert_eq!(store.journal().read(&stream, 0, 10).await.unwrap(), written);
+    let tail = store.journal().tail(0, 10).await.unwrap();
+    assert_eq!(tail.into_iter().map(|positioned| positioned.event).collect::<Vec<_>>(), written);
+    for (size, is_blob) in [(CONTENT_INLINE_LIMIT, false), (3_000_000, true)] {
+        let blob = store.journal().blob(&Digest::of(&vec![b'x'; size])).await.unwrap();
+        assert_eq!(blob.map(|bytes| bytes.len()), is_blob.then_some(size));
+    }
+}
+
+async fn an_append_that_contradicts_itself_is_refused<S: Subject>() {
+    let store = S::open();
+    let stream = run_stream(1);
+    let part = events(&stream, 0, 2);
+    let foreign = StreamAppend { stream: run_stream(2), ..part.clone() };
+    let gap = StreamAppend { expected: 1, ..part.clone() };
+    let end = StreamAppend { expected: u64::MAX, ..part.clone() };
+    let reversed = StreamAppend { events: part.events.iter().rev().cloned().collect(), ..part.clone() };
+    let wrong = Blob { digest: Digest::of(b"a"), bytes: b"b".to_vec() };
+    let streams = |parts: Vec<StreamAppend>| Append { streams: parts, ..Append::default() };
+    let contradictions = [
+        streams(vec![foreign]),
+        streams(vec![gap]),
+        streams(vec![end]),
+        streams(vec![reversed]),
+        streams(vec![part.clone(), part]),
+        Append { keys: vec![key("k", "a"), key("k", "b")], ..Append::default() },
+        Append { blobs: vec![wrong], ..Append::default() },
+    ];
+    for append in contradictions {
+        let refused = store.journal().append(append).await;
+        assert!(matches!(refused, Err(AppendError::Malformed(_))), "{refused:?}");
+    }
+    assert_eq!(store.journal().tail(0, 10).await.unwrap(), []);
+}
+
+async fn positions_have_no_gap<S: Subject>() {
+    let store = S::open();
+    let mut ends = Vec::new();
+    for n in 0..20 {
+        // Every third conflicts and must not use a position up.
+        let append = to(&run_stream(n / 3), if n % 3 == 2 { 9 } else { n % 3 }, 1 + n % 3 % 2);
+        ends.extend(store.journal().append(append).await.ok().map(|appended| appended.position));
+    }
+    let all = store.journal().tail(0, usize::MAX).await.unwrap();
+    let positions: Vec<_> = all.iter().map(|positioned| positioned.position).collect();
+    assert_eq!(positions, (1..=ends[ends.len() - 1]).collect::<Vec<_>>());
+    assert!(ends.is_sorted());
+    let mut pages: Vec<Positioned> = Vec::new();
+    loop {
+        let after = pages.last().map_or(0, |last| last.position);
+        let page = store.journal().tail(after, 3).await.unwrap();
+        if page.is_empty() {
+            break;
+        }
+        pages.extend(page);
+    }
+    assert_eq!(pages, all);
+}
+
+async fn an_append_without_events_tells_the_last_position<S: Subject>() {
+    let store = S::open();
+    assert_eq!(store.journal().append(Append::default()).await.unwrap().position, 0);
+    store.journal().append(to(&run_stream(1), 0, 3)).await.unwrap();
+    assert_eq!(store.journal().append(to(&run_stream(2), 0, 0)).await.unwrap().position, 3);
+    assert_eq!(store.journal().streams(None, 10).await.unwrap(), [run_stream(1)]);
+}
+
+async fn a_chain_ends_where_the_stream_ends<S: Subject>() {
+    let store = S::open();
+    assert_eq!(store.journal().chain(&StreamId::System).await.unwrap(), Chain::START);
+    let append = to(&StreamId::System, 0, 4);
+    let last = append.streams[0].events[3].clone();
+    store.journal().append(append).await.unwrap();
+    let end = Chain { seq: 4, hash: last.hash };
+    assert_eq!(store.journal().chain(&StreamId::System).await.unwrap(), end);
+}
+
+async fn streams_are_listed_in_order<S: Subject>() {
+    let store = S::open();
+    let mut streams: Vec<_> = (0..5).rev().map(run_stream).collect();
+    streams.extend([StreamId::System, StreamId::Session(id(2)), StreamId::Session(id(1))]);
+    for stream in &streams {
+        store.journal().append(to(stream, 0, 1)).await.unwrap();
+    }
+    streams.sort();
+    let mut listed: Vec<StreamId> = Vec::new();
+    loop {
+        let page = store.journal().streams(listed.last(), 3).await.unwrap();
+        if page.is_empty() {
+            break;
+        }
+        listed.extend(page);
+    }
+    assert_eq!(listed, streams);
+}
+
+async fn rows_are_replaced_by_their_id<S: Subject>() {
+    let store = S::open();
+    let grant = |revoked| GrantRow { grant: id(1), session: id(1), added_seq: 3, revoked };
+    let rows = |n| Rows {
+        run: Some(RunRow { run: id(1), ..run_row(n) }),
+        interrupts: vec![InterruptRow { interrupt: id(1), ..interrupt_row(n) }],
+        grants: vec![grant(n == 3)],
+    };
+    for n in [1, 2, 2, 3] {
+        put(&**store.journal(), rows(n)).await;
+        let found = Rows {
+            run: store.journal().run(&id(1)).await.unwrap(),
+            interrupts: store.journal().interrupt(&id(1)).await.unwrap().into_iter().collect(),
+            grants: store.journal().grant(&id(1)).await.unwrap().into_iter().collect(),
+        };
+        assert_eq!(found, rows(n));
+    }
+    // A run that moved on keeps its place in every list; one that ended does not.
+    let moved = RunRow { seq: 99, updated_at: at(99), ..rows(3).run.unwrap() };
+    put_run(&**store.journal(), moved.clone()).await;
+    assert_eq!(store.journal().run(&id(1)).await.unwrap(), Some(moved));
+}
+
+async fn all_rows_can_be_rebuilt<S: Subject>() {
+    let store = S::open();
+    let rows = |n| Rows {
+        run: Some(run_row(n)),
+        interrupts: vec![interrupt_row(n)],
+        grants: vec![GrantRow { grant: id(n), session: id(1), added_seq: n, revoked: false }],
+    };
+    let append = Append { keys: vec![key("start", "run_1")], rows: rows(1), ..to(&run_stream(1), 0, 1) };
+    store.journal().append(append).await.unwrap();
+    store.journal().replace_rows(vec![rows(2), rows(3)]).await.unwrap();
+    let found: Vec<bool> = vec![
+        store.journal().run(&id(1)).await.unwrap().is_some(),
+        store.journal().interrupt(&id(1)).await.unwrap().is_some(),
+        store.journal().grant(&id(1)).await.unwrap().is_some(),
+        store.journal().run(&id(2)).await.unwrap().is_some(),
+        store.journal().interrupt(&id(3)).await.unwrap().is_some(),
+        store.journal().grant(&id(3)).await.unwrap().is_some(),
+        store.journal().key("tests", "start").await.unwrap().is_some(),
+        store.journal().chain(&run_stream(1)).await.unwrap().seq == 1,
+    ];
+    assert_eq!(found, [false, false, false, true, true, true, true, true]);
+}
+
+async fn a_restart_keeps_everything_and_counts_the_epoch<S: Subject>() {
+    let store = S::open();
+    assert_eq!(store.journal().epoch(), 1);
+    let append = Append { keys: vec![key("start", "run_1")], ..to(&run_stream(1), 0, 2) };
+    store.journal().append(append).await.unwrap();
+    put_run(&**store.journal(), run_row(1)).await;
+    let before = store.journal().tail(0, 10).await.unwrap();
+    let old = Arc::clone(store.journal());
+
+    let store = store.restart().await;
+    assert_eq!(store.journal().epoch(), 2);
+    assert_eq!(store.journal().tail(0, 10).await.unwrap(), before);
+    assert_eq!(*store.journal().watch().borrow(), 2);
+    assert_eq!(store.journal().key("tests", "start").await.unwrap(), Some(key("start", "run_1")));
+    assert_eq!(store.journal().run(&id(1)).await.unwrap(), Some(run_row(1)));
+    assert_eq!(store.journal().append(to(&run_stream(1), 2, 1)).await.unwrap().position, 3);
+
+    assert!(matches!(old.append(to(&run_stream(1), 3, 1)).await, Err(AppendError::Store(Error::Closed))));
+    assert!(matches!(old.tail(0, 1).await, Err(Error::Closed)));
+    assert_eq!(store.restart().await.journal().epoch(), 3);
+}
+
+async fn a_commit_is_told_to_who_watches<S: Subject>() {
+    let store = S::open();
+    let mut position = store.journal().watch();
+    let writer = Arc::clone(store.journal());
+    let writing = tokio::spawn(async move {
+        for n in 0..50 {
+            writer.append(to(&run_stream(1), n * 2, 2)).await.unwrap();
+        }
+    });
+    let mut seen = 0;
+    while seen < 100 {
+        let told = *position.wait_for(|position| *position > seen).await.unwrap();
+        let events = store.journal().tail(seen, usize::MAX).await.unwrap();
+        assert_eq!(events[0].position, seen + 1);
+        seen = events[events.len() - 1].position;
+        assert!(seen >= told, "told of {told} before it could be read");
+    }
+    writing.await.unwrap();
+    assert_eq!(*store.journal().watch().borrow(), 100);
+}
+
+async fn a_stream_of_ones_own_never_conflicts<S: Subject>() {
+    let store = S::open();
+    let tasks: Vec<_> = (0..64)
+        .map(|n| {
+            let journal = Arc::clone(store.journal());
+            tokio::spawn(async move {
+                for seq in 0..8 {
+                    let append = Append {
+                        guards: vec![(StreamId::System, 0)],
+                        rows: Rows { run: Some(run_row(n)), ..Rows::default() },
+                        ..to(&run_stream(n), seq, 1)
+                    };
+                    journal.append(append).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let all = store.journal().tail(0, usize::MAX).await.unwrap();
+    assert_eq!(all.iter().map(|p| p.position).collect::<Vec<_>>(), (1..=64 * 8).collect::<Vec<_>>());
+    for n in 0..64 {
+        let seqs: Vec<_> =
+            all.iter().filter(|p| p.event.stream == run_stream(n)).map(|p| p.event.seq).collect();
+        assert_eq!(seqs, (1..=8).collect::<Vec<_>>());
+    }
+}
+
+async fn of_many_who_fight_for_a_sequence_one_wins<S: Subject>() {
+    let store = S::open();
+    let tasks: Vec<_> = (0..16_u64)
+        .map(|_| {
+            let journal = Arc::clone(store.journal());
+            tokio::spawn(async move {
+                let mut won = Vec::new();
+                while let seq @ 0..50 = journal.chain(&run_stream(1)).await.unwrap().seq {
+                    match journal.append(to(&run_stream(1), seq, 1)).await {
+                        Ok(_) => won.push(seq + 1),
+                        Err(AppendError::Conflict { expected, found, .. }) => assert!(found > expected),
+                        Err(other) => panic!("{other:?}"),
+                    }
+                }
+                won
+            })
+        })
+        .collect();
+    let mut won = Vec::new();
+    for task in tasks {
+        won.extend(task.await.unwrap());
+    }
+    won.sort_unstable();
+    assert_eq!(won, (1..=50).collect::<Vec<_>>());
+}
+
+async fn real_events_open_as_they_were_sealed<S: Subject>() {
+    let store = S::open();
+    let mut draw = Draw::new(Seed([3; 16]), at(1));
+    let stream = StreamId::System;
+    let (mut written, mut read) = (Chain::START, Chain::START);
+    let texts = ["short".to_owned(), "long".repeat(CONTENT_INLINE_LIMIT)];
+    let events = texts.map(|text| Event {
+        stream: stream.clone(),
+        at: at(1),
+        actor: Actor::engine(),
+        fact: Fact::System(system::Fact::Frozen),
+        content: Content::text(text),
+    });
+    let sealed: Vec<Sealed> =
+        events.iter().map(|event| event::seal(event, &mut written, &mut draw)).collect();
+    let part = StreamAppend { stream: stream.clone(), expected: 0, events: sealed };
+    store.journal().append(Append { streams: vec![part], ..Append::default() }).await.unwrap();
+    let found = store.journal().read(&stream, 0, 10).await.unwrap();
+    let opened: Vec<_> = found.iter().map(|sealed| event::open(sealed, &mut read).unwrap()).collect();
+    assert_eq!(opened, events);
+    assert_eq!(store.journal().chain(&stream).await.unwrap(), written);
+}

@@ -1,0 +1,213 @@
+//! The same random operations on two stores: every answer must be the same, errors included.
+
+use holdshort_core::digest::Digest;
+use holdshort_core::id::StreamId;
+use holdshort_core::interrupt::Kind;
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, Status};
+use holdshort_store::{Append, Blob, Cursor, InterruptFilter, Journal, Rows, RunFilter};
+
+use crate::fixture::{Dice, at, content, events, id, interrupt_row, key, run_row, run_stream};
+use crate::subject::{InMemory, InSqlite, Subject};
+
+const OPERATIONS: usize = 600;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memory_and_sqlite_give_the_same_answers() {
+    for seed in 0..6 {
+        compare(seed).await;
+    }
+}
+
+async fn compare(seed: u64) {
+    let (mut memory, mut sqlite) = (InMemory::open(), InSqlite::open());
+    let mut world = World { dice: Dice(seed), cursors: vec![Cursor::new()] };
+    for step in 0..OPERATIONS {
+        let operation = world.operation(&**memory.journal()).await;
+        if let Operation::Restart = operation {
+            (memory, sqlite) = (memory.restart().await, sqlite.restart().await);
+            assert_eq!(memory.journal().epoch(), sqlite.journal().epoch());
+        }
+        let one = answer(&**memory.journal(), operation.clone()).await;
+        let other = answer(&**sqlite.journal(), operation.clone()).await;
+        assert!(one == other, "seed {seed}, step {step}: {operation:?}\nmemory: {one}\nsqlite: {other}");
+        world.learn(&one);
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Append(Append),
+    Read(StreamId, u64, usize),
+    Tail(u64, usize),
+    Chain(StreamId),
+    Blob(Digest),
+    Key(String),
+    Rows(u64),
+    Runs(RunFilter, Option<Cursor>, usize),
+    Interrupts(InterruptFilter, Option<Cursor>, usize),
+    Runnable(usize),
+    Due(u64, usize),
+    NextDeadline,
+    Streams(Option<StreamId>, usize),
+    ReplaceRows(Vec<Rows>),
+    Watch,
+    Restart,
+}
+
+async fn answer(journal: &impl Journal, operation: Operation) -> String {
+    match operation {
+        Operation::Append(append) => format!("{:?}", journal.append(append).await),
+        Operation::Read(stream, after, limit) => format!("{:?}", journal.read(&stream, after, limit).await),
+        Operation::Tail(after, limit) => format!("{:?}", journal.tail(after, limit).await),
+        Operation::Chain(stream) => format!("{:?}", journal.chain(&stream).await),
+        Operation::Blob(digest) => format!("{:?}", journal.blob(&digest).await),
+        Operation::Key(key) => format!("{:?}", journal.key("tests", &key).await),
+        Operation::Rows(n) => format!(
+            "{:?} {:?} {:?}",
+            journal.run(&id(n)).await,
+            journal.interrupt(&id(n)).await,
+            journal.grant(&id(n)).await
+        ),
+        Operation::Runs(filter, after, limit) => {
+            format!("{:?}", journal.runs(&filter, after.as_ref(), limit).await)
+        }
+        Operation::Interrupts(filter, after, limit) => {
+            format!("{:?}", journal.interrupts(&filter, after.as_ref(), limit).await)
+        }
+        Operation::Runnable(limit) => format!("{:?}", journal.runnable(limit).await),
+        Operation::Due(now, limit) => format!("{:?}", journal.due(at(now), limit).await),
+        Operation::NextDeadline => format!("{:?}", journal.next_deadline().await),
+        Operation::Streams(after, limit) => format!("{:?}", journal.streams(after.as_ref(), limit).await),
+        Operation::ReplaceRows(rows) => format!("{:?}", journal.replace_rows(rows).await),
+        Operation::Watch | Operation::Restart => format!("{:?}", *journal.watch().borrow()),
+    }
+}
+
+struct World {
+    dice: Dice,
+    cursors: Vec<Cursor>,
+}
+
+impl World {
+    async fn operation(&mut self, journal: &impl Journal) -> Operation {
+        let limit = usize::try_from(self.dice.roll(8)).unwrap();
+        match self.dice.roll(40) {
+            0..16 => Operation::Append(self.append(journal).await),
+            16..18 => Operation::Read(self.stream(), self.dice.roll(6), limit),
+            18..20 => Operation::Tail(self.dice.roll(200), limit),
+            20 => Operation::Chain(self.stream()),
+            21 => Operation::Blob(Digest::of(&self.bytes())),
+            22 => Operation::Key(self.dice.roll(40).to_string()),
+            23..25 => Operation::Rows(self.dice.roll(30)),
+            25..29 => Operation::Runs(self.run_filter(), self.cursor(), limit),
+            29..33 => Operation::Interrupts(self.interrupt_filter(), self.cursor(), limit),
+            33 => Operation::Runnable(limit),
+            34 => Operation::Due(self.dice.roll(1100), limit),
+            35 => Operation::NextDeadline,
+            36 => Operation::Streams(self.maybe(Self::stream), limit),
+            37 if self.dice.chance(8) => {
+                let count = self.dice.roll(20);
+                Operation::ReplaceRows((0..count).map(|_| self.rows()).collect())
+            }
+            38 if self.dice.chance(8) => Operation::Restart,
+            _ => Operation::Watch,
+        }
+    }
+
+    /// Mostly an append that succeeds: each thing that can be wrong with it is wrong now and then.
+    async fn append(&mut self, journal: &impl Journal) -> Append {
+        let mut append = Append { rows: self.rows(), ..Append::default() };
+        for _ in 0..self.dice.roll(3) {
+            let stream = self.stream();
+            let mut expected = journal.chain(&stream).await.unwrap().seq;
+            if self.dice.chance(10) {
+                expected += 1;
+            }
+            let mut part = events(&stream, expected, self.dice.roll(4));
+            for event in &mut part.events {
+                event.content = self.maybe(Self::bytes).and_then(content);
+            }
+            append.streams.push(part);
+        }
+        if self.dice.chance(3) {
+            let stream = self.stream();
+            let seq = journal.chain(&stream).await.unwrap().seq + self.dice.roll(10) / 9;
+            append.guards.push((stream, seq));
+        }
+        if self.dice.chance(4) {
+            let name = self.dice.roll(40).to_string();
+            append.keys.push(key(&name, &format!("run_{}", self.dice.roll(1000))));
+        }
+        if self.dice.chance(4) {
+            append.blobs.push(Blob::new(self.bytes()));
+        }
+        append
+    }
+
+    fn rows(&mut self) -> Rows {
+        let run = self.maybe(|world| RunRow {
+            run: id(world.dice.roll(30)),
+            ..run_row(world.dice.roll(60))
+        });
+        let interrupts = (0..self.dice.roll(3))
+            .map(|_| InterruptRow { interrupt: id(self.dice.roll(30)), ..interrupt_row(self.dice.roll(60)) })
+            .collect();
+        let grants = (0..self.dice.roll(2))
+            .map(|_| GrantRow {
+                grant: id(self.dice.roll(30)),
+                session: id(self.dice.roll(3)),
+                added_seq: self.dice.roll(9),
+                revoked: self.dice.chance(2),
+            })
+            .collect();
+        Rows { run, interrupts, grants }
+    }
+
+    fn run_filter(&mut self) -> RunFilter {
+        RunFilter {
+            status: self.maybe(|world| Status::ALL[usize::try_from(world.dice.roll(7)).unwrap()]),
+            workflow: self.maybe(|world| ["pair", "crew"][usize::try_from(world.dice.roll(2)).unwrap()].into()),
+            session: self.maybe(|world| id(world.dice.roll(3))),
+        }
+    }
+
+    fn interrupt_filter(&mut self) -> InterruptFilter {
+        InterruptFilter {
+            open: self.maybe(|world| world.dice.chance(2)),
+            run: self.maybe(|world| id(world.dice.roll(4))),
+            session: self.maybe(|world| id(world.dice.roll(3))),
+            kind: self.maybe(|world| Kind::ALL[usize::try_from(world.dice.roll(5)).unwrap()]),
+        }
+    }
+
+    fn stream(&mut self) -> StreamId {
+        match self.dice.roll(8) {
+            0 => StreamId::System,
+            n @ 1..3 => StreamId::Session(id(n)),
+            n => run_stream(n),
+        }
+    }
+
+    /// A few values of every size, so that they meet again.
+    fn bytes(&mut self) -> Vec<u8> {
+        let byte = u8::try_from(self.dice.roll(6)).unwrap();
+        let size = if self.dice.chance(12) { 70_000 } else { 10 };
+        vec![byte; size]
+    }
+
+    fn cursor(&mut self) -> Option<Cursor> {
+        let known = u64::try_from(self.cursors.len()).unwrap();
+        self.maybe(|world| world.cursors[usize::try_from(world.dice.roll(known)).unwrap()].clone())
+    }
+
+    fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.dice.chance(2) { Some(make(self)) } else { None }
+    }
+
+    /// Remembers the cursors that the stores gave out, also to use them in the wrong list.
+    fn learn(&mut self, answer: &str) {
+        if let Some((_, rest)) = answer.split_once("next: Some(\"") {
+            self.cursors.extend(rest.split_once('"').map(|(cursor, _)| cursor.to_owned()));
+        }
+    }
+}

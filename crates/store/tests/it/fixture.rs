@@ -1,0 +1,125 @@
+//! Appends, events and rows to test with. The events are made by hand: a store never interprets them.
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{Chain, Sealed, SealedContent};
+use holdshort_core::id::{Draw, Id, InterruptId, RunId, Seed, SessionId, StreamId};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::projection::{InterruptRow, RunRow, Status};
+use holdshort_core::time::Timestamp;
+use holdshort_store::{Append, AppendError, Appended, Journal, Key, Rows, StreamAppend};
+
+/// The `n`th id of a kind. Ids of larger numbers sort later.
+pub(crate) fn id<I: Id>(n: u64) -> I {
+    let mut seed = [7; 16];
+    seed[..8].copy_from_slice(&n.to_le_bytes());
+    Draw::new(Seed(seed), at(n)).id()
+}
+
+pub(crate) fn run_stream(n: u64) -> StreamId {
+    StreamId::Run(id(n))
+}
+
+pub(crate) fn at(ms: u64) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(ms).unwrap())
+}
+
+pub(crate) fn content(bytes: Vec<u8>) -> Option<SealedContent> {
+    Some(SealedContent { salt: [5; 16], bytes })
+}
+
+/// The next event of a stream.
+pub(crate) fn event(stream: &StreamId, chain: &mut Chain, content: Option<SealedContent>) -> Sealed {
+    let seq = chain.seq + 1;
+    let head = format!(r#"{{"seq":{seq},"stream":"{stream}","type":"tested","v":1}}"#).into_bytes();
+    let hash = Digest::of_parts(&[chain.hash.as_bytes(), &head]);
+    *chain = Chain { seq, hash };
+    Sealed { stream: stream.clone(), seq, head, content, hash }
+}
+
+/// `count` events after `expected`, of a chain that nobody checks.
+pub(crate) fn events(stream: &StreamId, expected: u64, count: u64) -> StreamAppend {
+    let mut chain = Chain { seq: expected, hash: Digest::of(&expected.to_be_bytes()) };
+    let events = (0..count)
+        .map(|i| event(stream, &mut chain, (i % 2 == 0).then(|| content(b"\"hello\"".to_vec())).flatten()))
+        .collect();
+    StreamAppend { stream: stream.clone(), expected, events }
+}
+
+pub(crate) fn to(stream: &StreamId, expected: u64, count: u64) -> Append {
+    Append { streams: vec![events(stream, expected, count)], ..Append::default() }
+}
+
+pub(crate) fn key(name: &str, reference: &str) -> Key {
+    Key {
+        scope: "tests".to_owned(),
+        key: name.to_owned(),
+        digest: Digest::of(reference.as_bytes()),
+        reference: reference.to_owned(),
+    }
+}
+
+pub(crate) fn run_row(n: u64) -> RunRow {
+    RunRow {
+        run: id(n),
+        session: id::<SessionId>(n % 3),
+        workflow: if n.is_multiple_of(2) { "pair" } else { "crew" }.to_owned(),
+        status: Status::ALL[usize::try_from(n % 7).unwrap()],
+        end_reason: n.is_multiple_of(5).then(|| "asked to".to_owned()),
+        runnable: n.is_multiple_of(4),
+        deadline: n.is_multiple_of(3).then(|| at(1000 - n)),
+        seq: n,
+        ended_seq: n.is_multiple_of(5).then_some(n),
+        // Two runs share each moment, so that the id has to break the tie.
+        created_at: at(n / 2),
+        updated_at: at(n + 1),
+    }
+}
+
+pub(crate) fn interrupt_row(n: u64) -> InterruptRow {
+    InterruptRow {
+        interrupt: id::<InterruptId>(n),
+        run: id::<RunId>(n % 4),
+        session: id::<SessionId>(n % 3),
+        kind: Kind::ALL[usize::try_from(n % 5).unwrap()],
+        open: !n.is_multiple_of(3),
+        risk: u8::try_from(n % 4).unwrap(),
+        created_at: at(n / 2),
+        expires_at: n.is_multiple_of(2).then(|| at(n + 100)),
+        opened_seq: n,
+        resolved_seq: n.is_multiple_of(3).then_some(n + 1),
+    }
+}
+
+pub(crate) async fn put(journal: &impl Journal, rows: Rows) {
+    journal.append(Append { rows, ..Append::default() }).await.unwrap();
+}
+
+pub(crate) async fn put_run(journal: &impl Journal, row: RunRow) {
+    put(journal, Rows { run: Some(row), ..Rows::default() }).await;
+}
+
+pub(crate) async fn put_interrupt(journal: &impl Journal, row: InterruptRow) {
+    put(journal, Rows { interrupts: vec![row], ..Rows::default() }).await;
+}
+
+/// An append's answer as something to compare: errors have no equality of their own.
+pub(crate) fn told(result: Result<Appended, AppendError>) -> Result<u64, String> {
+    result.map(|appended| appended.position).map_err(|error| format!("{error:?}"))
+}
+
+/// A seeded generator (SplitMix64): the seed of a failing test is its report.
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % sides
+    }
+
+    pub(crate) fn chance(&mut self, one_in: u64) -> bool {
+        self.roll(one_in) == 0
+    }
+}

@@ -1,0 +1,239 @@
+//! The promises about lists: filters, order, pages that stay true while rows come in. On every store.
+
+use holdshort_core::id::{RunId, SessionId};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::projection::{InterruptRow, RunRow, Status};
+use holdshort_store::{Cursor, Error, InterruptFilter, Journal, RunFilter};
+
+use crate::conformance::on_every_store;
+use crate::fixture::{at, id, interrupt_row, put_interrupt, put_run, run_row};
+use crate::subject::Subject;
+
+on_every_store! {
+    runs_are_listed_newest_first_by_every_filter,
+    interrupts_are_listed_by_every_filter,
+    pages_of_runs_are_stable_under_inserts,
+    pages_of_interrupts_are_stable_under_inserts,
+    an_interrupt_that_resolves_moves_to_the_other_half,
+    the_last_page_has_no_cursor,
+    a_cursor_of_something_else_is_refused,
+    the_driver_finds_what_can_run,
+    the_driver_finds_what_is_due,
+}
+
+const COUNT: u64 = 84;
+
+async fn runs_are_listed_newest_first_by_every_filter<S: Subject>() {
+    let store = S::open();
+    for n in 0..COUNT {
+        put_run(&**store.journal(), run_row(n)).await;
+    }
+    for status in [None, Some(Status::Running), Some(Status::Waiting)] {
+        for workflow in [None, Some("pair".to_owned()), Some("unknown".to_owned())] {
+            for session in [None, Some(id::<SessionId>(1)), Some(id(99))] {
+                let filter = RunFilter { status, workflow: workflow.clone(), session };
+                let mut expected: Vec<RunRow> = (0..COUNT).map(run_row).collect();
+                expected.retain(|row| {
+                    filter.status.is_none_or(|status| row.status == status)
+                        && filter.workflow.as_ref().is_none_or(|workflow| row.workflow == *workflow)
+                        && filter.session.as_ref().is_none_or(|session| row.session == *session)
+                });
+                expected.sort_by(|a, b| (b.created_at, &b.run).cmp(&(a.created_at, &a.run)));
+                assert_eq!(all_runs(&**store.journal(), &filter, 5).await, expected, "{filter:?}");
+            }
+        }
+    }
+}
+
+async fn interrupts_are_listed_by_every_filter<S: Subject>() {
+    let store = S::open();
+    for n in 0..COUNT {
+        put_interrupt(&**store.journal(), interrupt_row(n)).await;
+    }
+    for open in [None, Some(true), Some(false)] {
+        for run in [None, Some(id::<RunId>(1)), Some(id(99))] {
+            for session in [None, Some(id::<SessionId>(1))] {
+                for kind in [None, Some(Kind::PlanApproval), Some(Kind::UnknownOutcome)] {
+                    let filter = InterruptFilter { open, run: run.clone(), session: session.clone(), kind };
+                    let expected = expected_interrupts(&filter);
+                    let listed = all_interrupts(&**store.journal(), &filter, 4).await;
+                    assert_eq!(listed, expected, "{filter:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Said once more, in other words than the stores: riskiest first, then oldest; the resolved ones after them.
+fn expected_interrupts(filter: &InterruptFilter) -> Vec<InterruptRow> {
+    let rows = (0..COUNT).map(interrupt_row).filter(|row| {
+        filter.open.is_none_or(|open| row.open == open)
+            && filter.run.as_ref().is_none_or(|run| row.run == *run)
+            && filter.session.as_ref().is_none_or(|session| row.session == *session)
+            && filter.kind.is_none_or(|kind| row.kind == kind)
+    });
+    let (mut open, mut resolved): (Vec<_>, Vec<_>) = rows.partition(|row| row.open);
+    open.sort_by(|a, b| {
+        b.risk.cmp(&a.risk).then_with(|| (a.created_at, &a.interrupt).cmp(&(b.created_at, &b.interrupt)))
+    });
+    resolved.sort_by(|a, b| (b.created_at, &b.interrupt).cmp(&(a.created_at, &a.interrupt)));
+    open.append(&mut resolved);
+    open
+}
+
+async fn pages_of_runs_are_stable_under_inserts<S: Subject>() {
+    let store = S::open();
+    let journal = &**store.journal();
+    for n in 0..20 {
+        put_run(journal, run_row(n * 2)).await;
+    }
+    let before = all_runs(journal, &RunFilter::default(), 100).await;
+    let (mut listed, mut after, mut next) = (Vec::new(), None, 1);
+    loop {
+        let page = journal.runs(&RunFilter::default(), after.as_ref(), 3).await.unwrap();
+        listed.extend(page.items);
+        for n in [next, 40 + next] {
+            put_run(journal, run_row(n)).await;
+        }
+        next += 2;
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert!(listed.is_sorted_by(|a, b| (a.created_at, &a.run) > (b.created_at, &b.run)));
+    listed.retain(|row| before.contains(row));
+    assert_eq!(listed, before);
+}
+
+async fn pages_of_interrupts_are_stable_under_inserts<S: Subject>() {
+    let store = S::open();
+    let journal = &**store.journal();
+    for n in 0..30 {
+        put_interrupt(journal, interrupt_row(n * 2)).await;
+    }
+    let before = all_interrupts(journal, &InterruptFilter::default(), 100).await;
+    let (mut listed, mut after, mut next) = (Vec::new(), None, 1);
+    loop {
+        let page = journal.interrupts(&InterruptFilter::default(), after.as_ref(), 3).await.unwrap();
+        listed.extend(page.items);
+        for n in [next, 60 + next] {
+            put_interrupt(journal, interrupt_row(n)).await;
+        }
+        next += 2;
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let ids: std::collections::BTreeSet<_> = listed.iter().map(|row| &row.interrupt).collect();
+    assert_eq!(ids.len(), listed.len(), "a row stands on two pages");
+    listed.retain(|row| before.contains(row));
+    assert_eq!(listed, before);
+}
+
+async fn an_interrupt_that_resolves_moves_to_the_other_half<S: Subject>() {
+    let store = S::open();
+    let journal = &**store.journal();
+    let open = InterruptRow { open: true, resolved_seq: None, ..interrupt_row(1) };
+    put_interrupt(journal, open.clone()).await;
+    let half = async |open| {
+        let filter = InterruptFilter { open: Some(open), ..InterruptFilter::default() };
+        all_interrupts(journal, &filter, 10).await
+    };
+    assert_eq!((half(true).await, half(false).await), (vec![open.clone()], vec![]));
+    let resolved = InterruptRow { open: false, resolved_seq: Some(9), ..open };
+    put_interrupt(journal, resolved.clone()).await;
+    assert_eq!((half(true).await, half(false).await), (vec![], vec![resolved]));
+}
+
+async fn the_last_page_has_no_cursor<S: Subject>() {
+    let store = S::open();
+    let journal = &**store.journal();
+    for n in 0..4 {
+        put_run(journal, run_row(n)).await;
+        put_interrupt(journal, interrupt_row(n)).await;
+    }
+    for (limit, more) in [(3, true), (4, false), (5, false), (usize::MAX, false), (0, false)] {
+        let runs = journal.runs(&RunFilter::default(), None, limit).await.unwrap();
+        let interrupts = journal.interrupts(&InterruptFilter::default(), None, limit).await.unwrap();
+        assert_eq!((runs.items.len(), runs.next.is_some()), (limit.min(4), more));
+        assert_eq!((interrupts.items.len(), interrupts.next.is_some()), (limit.min(4), more));
+    }
+}
+
+async fn a_cursor_of_something_else_is_refused<S: Subject>() {
+    let store = S::open();
+    let journal = &**store.journal();
+    for n in 0..4 {
+        put_run(journal, run_row(n)).await;
+        put_interrupt(journal, interrupt_row(n)).await;
+    }
+    let of_runs = journal.runs(&RunFilter::default(), None, 1).await.unwrap().next.unwrap();
+    let of_interrupts = journal.interrupts(&InterruptFilter::default(), None, 1).await.unwrap().next.unwrap();
+    let bad = ["", "x", "r", "r.1", "r.1.run_x", "o.999.1.int_", "r.99999999999999999999.run_", "\0", "🛬"];
+    for cursor in bad.map(Cursor::from).iter().chain([&of_interrupts]) {
+        let refused = journal.runs(&RunFilter::default(), Some(cursor), 1).await;
+        assert!(matches!(refused, Err(Error::BadCursor)), "{cursor}: {refused:?}");
+    }
+    for cursor in bad.map(Cursor::from).iter().chain([&of_runs]) {
+        let refused = journal.interrupts(&InterruptFilter::default(), Some(cursor), 1).await;
+        assert!(matches!(refused, Err(Error::BadCursor)), "{cursor}: {refused:?}");
+    }
+}
+
+async fn the_driver_finds_what_can_run<S: Subject>() {
+    let store = S::open();
+    let journal = &**store.journal();
+    for n in [3, 2, 1] {
+        put_run(journal, RunRow { runnable: true, ..run_row(n) }).await;
+    }
+    put_run(journal, RunRow { runnable: false, ..run_row(0) }).await;
+    assert_eq!(journal.runnable(10).await.unwrap(), [1, 2, 3].map(id::<RunId>));
+    assert_eq!(journal.runnable(1).await.unwrap(), [id::<RunId>(1)]);
+    put_run(journal, RunRow { runnable: false, ..run_row(2) }).await;
+    assert_eq!(journal.runnable(10).await.unwrap(), [1, 3].map(id::<RunId>));
+}
+
+async fn the_driver_finds_what_is_due<S: Subject>() {
+    let store = S::open();
+    let journal = &**store.journal();
+    assert_eq!(journal.next_deadline().await.unwrap(), None);
+    for (n, deadline) in [(1, Some(30)), (2, Some(10)), (3, Some(20)), (4, None)] {
+        put_run(journal, RunRow { deadline: deadline.map(at), ..run_row(n) }).await;
+    }
+    assert_eq!(journal.next_deadline().await.unwrap(), Some(at(10)));
+    assert_eq!(journal.due(at(9), 10).await.unwrap(), []);
+    assert_eq!(journal.due(at(20), 10).await.unwrap(), [2, 3].map(id::<RunId>));
+    assert_eq!(journal.due(at(99), 1).await.unwrap(), [id::<RunId>(2)]);
+    put_run(journal, RunRow { deadline: None, ..run_row(2) }).await;
+    assert_eq!(journal.next_deadline().await.unwrap(), Some(at(20)));
+}
+
+async fn all_runs(journal: &impl Journal, filter: &RunFilter, limit: usize) -> Vec<RunRow> {
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let page = journal.runs(filter, after.as_ref(), limit).await.unwrap();
+        all.extend(page.items);
+        after = page.next;
+        if after.is_none() {
+            return all;
+        }
+    }
+}
+
+async fn all_interrupts(
+    journal: &impl Journal,
+    filter: &InterruptFilter,
+    limit: usize,
+) -> Vec<InterruptRow> {
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let page = journal.interrupts(filter, after.as_ref(), limit).await.unwrap();
+        all.extend(page.items);
+        after = page.next;
+        if after.is_none() {
+            return all;
+        }
+    }
+}

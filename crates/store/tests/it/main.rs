@@ -1,0 +1,9 @@
+//! The store's tests: one conformance suite on every store, a differential test between them, and what only
+//! SQLite promises (locks, crashes, disks).
+
+mod conformance;
+mod differential;
+mod fixture;
+mod lists;
+mod sqlite;
+mod subject;

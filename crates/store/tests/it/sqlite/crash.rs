@@ -1,0 +1,115 @@
+//! Killed in the middle: what was acknowledged is there, and nothing is torn.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use holdshort_core::event::Chain;
+use holdshort_core::id::StreamId;
+use holdshort_store::{Append, Journal, Rows, Sqlite, StreamAppend};
+use tempfile::TempDir;
+
+use super::{child, command};
+use crate::fixture::{content, event, id, run_row, run_stream};
+
+const FOLDER: &str = "STORE_TEST_FOLDER";
+const WRITERS: u64 = 8;
+
+#[tokio::test]
+async fn what_was_acknowledged_survives_a_kill_and_nothing_is_torn() {
+    let folder = TempDir::new().unwrap();
+    for acknowledged_before_the_kill in [1, 40, 250, 90, 400] {
+        let acknowledged = run_and_kill(folder.path(), acknowledged_before_the_kill);
+        let store = Sqlite::open(folder.path()).unwrap();
+        for writer in 0..WRITERS {
+            let acknowledged = acknowledged.get(&writer).copied().unwrap_or_default();
+            check(&store, writer, acknowledged).await;
+        }
+    }
+}
+
+/// The highest sequence that each writer of the child was told to be durable.
+fn run_and_kill(folder: &Path, lines: usize) -> BTreeMap<u64, u64> {
+    let mut process = command(&child("sqlite::crash::writes_until_it_is_killed"))
+        .env(FOLDER, folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut acknowledged = BTreeMap::new();
+    for (count, (writer, seq)) in output.filter_map(|line| acknowledgement(&line)).enumerate() {
+        acknowledged.insert(writer, seq);
+        if count + 1 == lines {
+            process.kill().unwrap();
+        }
+    }
+    process.wait().unwrap();
+    assert!(acknowledged.values().sum::<u64>() >= lines as u64, "the child ended by itself");
+    acknowledged
+}
+
+/// Only whole lines count: the last one may be cut off.
+fn acknowledgement(line: &str) -> Option<(u64, u64)> {
+    let (writer, seq) = line.strip_prefix("durable ")?.strip_suffix(" .")?.split_once(' ')?;
+    Some((writer.parse().unwrap(), seq.parse().unwrap()))
+}
+
+/// The two streams that every append writes together stand at the same place, no more than the one append that
+/// was under way beyond what was acknowledged; their chains hold; the row is of that same append.
+async fn check(store: &Sqlite, writer: u64, acknowledged: u64) {
+    let run = store.chain(&run_stream(writer)).await.unwrap();
+    let session = store.chain(&StreamId::Session(id(writer))).await.unwrap();
+    assert_eq!(run.seq, session.seq, "an append was torn");
+    assert!((acknowledged..=acknowledged + 1).contains(&run.seq) || acknowledged == 0, "{acknowledged} {run:?}");
+    let row = store.run(&id(writer)).await.unwrap();
+    assert_eq!(row.map_or(0, |row| row.seq), run.seq);
+    for (stream, end) in [(run_stream(writer), run), (StreamId::Session(id(writer)), session)] {
+        let mut chain = Chain::START;
+        for found in store.read(&stream, 0, usize::MAX).await.unwrap() {
+            let expected = event(&stream, &mut chain, found.content.clone());
+            assert_eq!(found, expected);
+            if let Some(content) = found.content {
+                assert_eq!(content.bytes.len(), size(found.seq));
+            }
+        }
+        assert_eq!(chain, end);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "the process that another test kills"]
+async fn writes_until_it_is_killed() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let store = Arc::new(Sqlite::open(Path::new(&folder)).unwrap());
+    let writers: Vec<_> = (0..WRITERS).map(|n| tokio::spawn(write(Arc::clone(&store), n))).collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+}
+
+async fn write(store: Arc<Sqlite>, writer: u64) {
+    let streams = [run_stream(writer), StreamId::Session(id(writer))];
+    let mut chains = [store.chain(&streams[0]).await.unwrap(), store.chain(&streams[1]).await.unwrap()];
+    loop {
+        let parts = streams.iter().zip(&mut chains).map(|(stream, chain)| {
+            let expected = chain.seq;
+            let content = content(vec![b'x'; size(expected + 1)]);
+            StreamAppend { stream: stream.clone(), expected, events: vec![event(stream, chain, content)] }
+        });
+        let streams = parts.collect();
+        let seq = chains[0].seq;
+        let mut row = run_row(writer);
+        row.seq = seq;
+        let rows = Rows { run: Some(row), ..Rows::default() };
+        store.append(Append { streams, rows, ..Append::default() }).await.unwrap();
+        let line = format!("durable {writer} {seq} .\n");
+        std::io::stdout().lock().write_all(line.as_bytes()).unwrap();
+    }
+}
+
+/// Now and then an event's content goes to the blobs.
+fn size(seq: u64) -> usize {
+    if seq.is_multiple_of(7) { 70_000 } else { 100 }
+}

@@ -1,0 +1,83 @@
+//! The data folder: one server at a time, and only a database that this binary understands.
+
+use std::fs;
+
+use holdshort_store::{Error, Journal, Sqlite};
+use tempfile::TempDir;
+
+use crate::fixture::{run_stream, to};
+
+#[tokio::test]
+async fn a_second_server_is_refused_until_the_first_is_gone() {
+    let folder = TempDir::new().unwrap();
+    let first = Sqlite::open(folder.path()).unwrap();
+    assert!(matches!(Sqlite::open(folder.path()), Err(Error::InUse)));
+    drop(first);
+    let second = Sqlite::open(folder.path()).unwrap();
+    assert!(matches!(Sqlite::open(folder.path()), Err(Error::InUse)));
+    second.close().await.unwrap();
+    assert_eq!(Sqlite::open(folder.path()).unwrap().epoch(), 3);
+}
+
+#[tokio::test]
+async fn a_closed_journal_is_one_file() {
+    let folder = TempDir::new().unwrap();
+    let store = Sqlite::open(folder.path()).unwrap();
+    store.append(to(&run_stream(1), 0, 1)).await.unwrap();
+    store.chain(&run_stream(1)).await.unwrap();
+    store.close().await.unwrap();
+    store.close().await.unwrap();
+    let mut files: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["holdshort.db", "holdshort.lock"]);
+}
+
+#[tokio::test]
+async fn a_missing_folder_is_made_for_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let parent = TempDir::new().unwrap();
+    let folder = parent.path().join("data/holdshort");
+    let store = Sqlite::open(&folder).unwrap();
+    store.append(to(&run_stream(1), 0, 1)).await.unwrap();
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    for file in fs::read_dir(&folder).unwrap() {
+        assert_eq!(mode(&file.unwrap().path()), 0o600);
+    }
+}
+
+#[test]
+fn a_database_from_the_future_is_refused_untouched() {
+    let folder = TempDir::new().unwrap();
+    drop(Sqlite::open(folder.path()).unwrap());
+    let database = folder.path().join("holdshort.db");
+    rusqlite::Connection::open(&database).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let before = fs::read(&database).unwrap();
+    match Sqlite::open(folder.path()) {
+        Err(Error::FromTheFuture { found: 99, known: 1 }) => {}
+        other => panic!("{other:?}"),
+    }
+    assert!(fs::read(&database).unwrap() == before);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_called_damaged() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("holdshort.db"), "not a database, but long enough for a header".repeat(200))
+        .unwrap();
+    assert!(matches!(Sqlite::open(folder.path()), Err(Error::Corrupt(_))));
+}
+
+#[tokio::test]
+async fn a_value_that_no_store_writes_is_called_damaged() {
+    let folder = TempDir::new().unwrap();
+    let store = Sqlite::open(folder.path()).unwrap();
+    store.append(to(&run_stream(1), 0, 1)).await.unwrap();
+    drop(store);
+    let database = rusqlite::Connection::open(folder.path().join("holdshort.db")).unwrap();
+    database.execute("UPDATE events SET hash = x'00'", []).unwrap();
+    drop(database);
+    let store = Sqlite::open(folder.path()).unwrap();
+    assert!(matches!(store.chain(&run_stream(1)).await, Err(Error::Corrupt(_))));
+}

@@ -1,0 +1,214 @@
+//! The chat-completions API on the wire: what a request says, and answers in its form.
+//!
+//! Streams in small pieces, calls interleaved, so that whoever reads it must put them together by index. Never
+//! chooses what to answer.
+
+use std::io;
+
+use axum::body::{Body, Bytes};
+use axum::http::StatusCode;
+use axum::response::Response;
+use futures::StreamExt;
+use futures::stream;
+use serde_json::{Value, json};
+
+use super::{RawCall, Scripted};
+
+/// What every reply says it used.
+const USAGE: (u64, u64) = (100, 10);
+/// The size of a piece, in characters.
+const PIECE: usize = 7;
+
+pub(super) fn messages(body: &Value) -> &[Value] {
+    body["messages"].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The text of a message, whether it is one or in parts.
+pub(super) fn text(message: &Value) -> String {
+    match &message["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    }
+}
+
+/// `NAME` in the first line `Agent: NAME` of a system message.
+pub(super) fn agent(body: &Value) -> String {
+    messages(body)
+        .iter()
+        .filter(|message| message["role"] == "system")
+        .find_map(|message| Some(text(message).lines().next()?.strip_prefix("Agent:")?.trim().to_owned()))
+        .unwrap_or_default()
+}
+
+/// How many replies the request holds.
+pub(super) fn replies(body: &Value) -> usize {
+    messages(body).iter().filter(|message| message["role"] == "assistant").count()
+}
+
+pub(super) fn problem(status: StatusCode, message: &str) -> Response {
+    respond(status, "application/json", json!({"error": {"message": message}}).to_string().into())
+}
+
+pub(super) fn answer(play: &Scripted, request: &Value) -> Response {
+    let reply = match play {
+        Scripted::Text(text) => Whole { text, calls: Vec::new() },
+        Scripted::Calls { text, calls } => Whole { text, calls: numbered(calls) },
+        Scripted::RawCalls(calls) => Whole { text: "", calls: calls.clone() },
+        Scripted::Empty => Whole { text: "", calls: Vec::new() },
+        Scripted::Status { status, headers, body } => return plain(*status, headers, body),
+        Scripted::Cut(text) => return broken(text, request, Ending::Break),
+        Scripted::Unfinished(text) => return broken(text, request, Ending::Close),
+        Scripted::Hang(_) | Scripted::Repeat(_) => {
+            return problem(StatusCode::INTERNAL_SERVER_ERROR, "this is not an answer");
+        }
+    };
+    if request["stream"] == true {
+        stream_of(reply.frames(request).into_iter().map(|frame| Ok(Bytes::from(frame))).collect())
+    } else {
+        respond(StatusCode::OK, "application/json", reply.json(request).to_string().into())
+    }
+}
+
+struct Whole<'a> {
+    text: &'a str,
+    calls: Vec<RawCall>,
+}
+
+/// Ids as providers make them: they begin again with every reply.
+fn numbered(calls: &[(String, Value)]) -> Vec<RawCall> {
+    calls
+        .iter()
+        .enumerate()
+        .map(|(at, (tool, arguments))| RawCall {
+            id: format!("call_{at}"),
+            tool: tool.clone(),
+            arguments: arguments.to_string(),
+        })
+        .collect()
+}
+
+impl Whole<'_> {
+    fn finish_reason(&self) -> &'static str {
+        if self.calls.is_empty() { "stop" } else { "tool_calls" }
+    }
+
+    fn frames(&self, request: &Value) -> Vec<String> {
+        let mut frames = vec![delta(request, &json!({"role": "assistant", "content": ""}), None)];
+        frames.extend(pieces(self.text).iter().map(|piece| delta(request, &json!({"content": piece}), None)));
+        for (index, call) in self.calls.iter().enumerate() {
+            let head = json!({"tool_calls": [{
+                "index": index, "id": call.id, "type": "function",
+                "function": {"name": call.tool, "arguments": ""},
+            }]});
+            frames.push(delta(request, &head, None));
+        }
+        let arguments: Vec<Vec<String>> = self.calls.iter().map(|call| pieces(&call.arguments)).collect();
+        for round in 0..arguments.iter().map(Vec::len).max().unwrap_or(0) {
+            for (index, pieces) in arguments.iter().enumerate() {
+                if let Some(piece) = pieces.get(round) {
+                    let more = json!({"tool_calls": [{"index": index, "function": {"arguments": piece}}]});
+                    frames.push(delta(request, &more, None));
+                }
+            }
+        }
+        frames.push(delta(request, &json!({}), Some(self.finish_reason())));
+        if request["stream_options"]["include_usage"] == true {
+            let mut last = chunk(request, json!([]));
+            last["usage"] = usage();
+            frames.push(frame(&last));
+        }
+        frames.push("data: [DONE]\n\n".to_owned());
+        frames
+    }
+
+    fn json(&self, request: &Value) -> Value {
+        let mut message = json!({"role": "assistant", "content": self.text});
+        if !self.calls.is_empty() {
+            let call = |call: &RawCall| {
+                json!({"id": call.id, "type": "function",
+                       "function": {"name": call.tool, "arguments": call.arguments}})
+            };
+            message["tool_calls"] = self.calls.iter().map(call).collect();
+        }
+        json!({
+            "id": "chatcmpl-scripted", "object": "chat.completion", "created": 0, "model": request["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": self.finish_reason()}],
+            "usage": usage(),
+        })
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Ending {
+    Break,
+    Close,
+}
+
+/// A stream that ends before the reply does.
+fn broken(text: &str, request: &Value, ending: Ending) -> Response {
+    let pieces = pieces(text);
+    let half = pieces.len().div_ceil(2);
+    let (pieces, end) = match ending {
+        Ending::Break => (&pieces[..half], Some(Err(io::Error::other("cut by the script")))),
+        Ending::Close => (&pieces[..], None),
+    };
+    let frames = pieces.iter().map(|piece| Ok(Bytes::from(delta(request, &json!({"content": piece}), None))));
+    stream_of(frames.chain(end).collect())
+}
+
+fn plain(status: u16, headers: &[(String, String)], body: &str) -> Response {
+    let status = StatusCode::from_u16(status).expect("the script holds an HTTP status");
+    let mut response = respond(status, "application/json", body.to_owned().into());
+    for (name, value) in headers {
+        let name = name.parse::<axum::http::HeaderName>().expect("the script holds a header name");
+        response.headers_mut().insert(name, value.parse().expect("the script holds a header value"));
+    }
+    response
+}
+
+/// Each item goes out by itself, so that the text arrives while it is made.
+fn stream_of(items: Vec<Result<Bytes, io::Error>>) -> Response {
+    let items = stream::iter(items).then(|item| async {
+        tokio::task::yield_now().await;
+        item
+    });
+    respond(StatusCode::OK, "text/event-stream", Body::from_stream(items))
+}
+
+fn respond(status: StatusCode, content_type: &'static str, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let content_type = axum::http::HeaderValue::from_static(content_type);
+    response.headers_mut().insert(axum::http::header::CONTENT_TYPE, content_type);
+    // A kept connection would outlive the server.
+    let close = axum::http::HeaderValue::from_static("close");
+    response.headers_mut().insert(axum::http::header::CONNECTION, close);
+    response
+}
+
+fn delta(request: &Value, delta: &Value, finish_reason: Option<&str>) -> String {
+    frame(&chunk(request, json!([{"index": 0, "delta": delta, "finish_reason": finish_reason}])))
+}
+
+fn chunk(request: &Value, choices: Value) -> Value {
+    let mut chunk = json!({
+        "id": "chatcmpl-scripted", "object": "chat.completion.chunk", "created": 0, "model": request["model"],
+    });
+    chunk["choices"] = choices;
+    chunk
+}
+
+fn frame(value: &Value) -> String {
+    format!("data: {value}\n\n")
+}
+
+fn usage() -> Value {
+    let (input, output) = USAGE;
+    json!({"prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output})
+}
+
+fn pieces(text: &str) -> Vec<String> {
+    let chars: Vec<char> = text.chars().collect();
+    chars.chunks(PIECE).map(|piece| piece.iter().collect()).collect()
+}

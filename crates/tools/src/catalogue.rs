@@ -1,0 +1,229 @@
+//! What agents are offered: names, descriptions for a model, JSON Schemas. Never behaviour.
+
+use holdshort_core::tool::{Category, Effect, OnCrash, Opens, Runs, Spec};
+use serde_json::{Value, json};
+
+use crate::limits;
+
+/// Every built-in tool, those that open an interrupt included.
+pub fn catalogue() -> Vec<Spec> {
+    let mut specs = vec![
+        read_file(),
+        write_file(),
+        edit_file(),
+        list_directory(),
+        search_codebase(),
+        run_command(),
+        create_plan(),
+        request_review(),
+    ];
+    specs.extend(["ask_human", "ask_user", "communicate_with_human"].map(ask));
+    specs
+}
+
+const PATH: &str = "Path relative to the workspace, such as `src/main.rs`. No absolute path, no `..`.";
+
+const READS: Runs =
+    Runs::Here { effect: Effect::Read, category: Category::ReadOnly, on_crash: OnCrash::Rerun };
+const WRITES: Runs =
+    Runs::Here { effect: Effect::Write, category: Category::FileWrite, on_crash: OnCrash::Probe };
+
+fn read_file() -> Spec {
+    spec(
+        "read_file",
+        format!(
+            "Returns the whole content of a UTF-8 text file in the workspace, as it is, up to {} KiB. \
+             Read a file before you edit it.",
+            limits::READ_BYTES / 1024
+        ),
+        READS,
+        &["path"],
+        json!({"path": {"type": "string", "minLength": 1, "description": PATH}}),
+    )
+}
+
+fn write_file() -> Spec {
+    spec(
+        "write_file",
+        "Creates a file, or replaces the whole of one, with the given text. Missing folders are created. \
+         To change a part of a file use edit_file."
+            .into(),
+        WRITES,
+        &["path", "content"],
+        json!({
+            "path": {"type": "string", "minLength": 1, "description": PATH},
+            "content": {"type": "string", "description": "The complete new content of the file."},
+        }),
+    )
+}
+
+fn edit_file() -> Spec {
+    spec(
+        "edit_file",
+        "Replaces one passage of a text file. `old` must occur exactly once in the file, character for \
+         character with its indentation and line ends: take enough lines around the change to make it unique."
+            .into(),
+        WRITES,
+        &["path", "old", "new"],
+        json!({
+            "path": {"type": "string", "minLength": 1, "description": PATH},
+            "old": {"type": "string", "minLength": 1, "description": "The passage as it is now."},
+            "new": {"type": "string", "description": "The passage as it shall be; empty to delete it."},
+        }),
+    )
+}
+
+fn list_directory() -> Spec {
+    spec(
+        "list_directory",
+        "Lists a folder of the workspace, sorted by name, one entry a line: folders end with `/`, symbolic \
+         links with `@`. Does not descend."
+            .into(),
+        READS,
+        &[],
+        json!({"path": {
+            "type": "string",
+            "description": "Folder relative to the workspace; without it the workspace itself.",
+        }}),
+    )
+}
+
+fn search_codebase() -> Spec {
+    spec(
+        "search_codebase",
+        format!(
+            "Searches the text files of the workspace line by line for a regular expression and returns \
+             `path:line: text`, at most {} lines. Files that .gitignore names, binary and very large files \
+             are left out.",
+            limits::SEARCH_HITS
+        ),
+        READS,
+        &["pattern"],
+        json!({
+            "pattern": {
+                "type": "string",
+                "minLength": 1,
+                "description": "Regular expression (RE2 syntax, no look-around). `(?i)` at its beginning \
+                                ignores case.",
+            },
+            "path": {
+                "type": "string",
+                "description": "File or folder to search in, relative to the workspace; without it everything.",
+            },
+        }),
+    )
+}
+
+fn run_command() -> Spec {
+    spec(
+        "run_command",
+        "Runs a command line with /bin/sh in a sandbox and returns its output (standard output and standard \
+         error together) and exit code. It can write the workspace and /tmp only, has no input, no terminal \
+         and usually no network, and everything it started ends with it. Its home folder is empty."
+            .into(),
+        Runs::Here { effect: Effect::Write, category: Category::Bash, on_crash: OnCrash::Ask },
+        &["command"],
+        json!({
+            "command": {"type": "string", "minLength": 1, "description": "The command line, for /bin/sh -c."},
+            "cwd": {
+                "type": "string",
+                "description": "Folder to run in, relative to the workspace; without it the workspace.",
+            },
+            "timeout_s": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": limits::COMMAND_SECONDS,
+                "description": "Seconds after which it is killed.",
+            },
+        }),
+    )
+}
+
+fn ask(name: &str) -> Spec {
+    spec(
+        name,
+        "Asks the person you work for a question and waits for the answer. Use it when the task leaves a \
+         choice that matters, or when you lack something only a person knows."
+            .into(),
+        Runs::Opens(Opens::Question),
+        &["question"],
+        json!({
+            "question": {"type": "string", "minLength": 1, "description": "The question, complete in itself."},
+            "context": {"type": "string", "description": "What the person needs to know to answer."},
+            "choices": {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1},
+                "description": "Suggested answers; the person may give another.",
+            },
+        }),
+    )
+}
+
+fn create_plan() -> Spec {
+    spec(
+        "create_plan",
+        "Proposes a plan: subtasks, each small enough for one agent. A person may have to approve it before \
+         anything of it runs."
+            .into(),
+        Runs::Opens(Opens::Plan),
+        &["subtasks"],
+        json!({"subtasks": {
+            "type": "array",
+            "minItems": 1,
+            "description": "The subtasks, in a sensible order.",
+            "items": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["id", "description"],
+                "properties": {
+                    "id": {"type": "string", "minLength": 1, "description": "A short id, unique in the plan."},
+                    "description": {"type": "string", "minLength": 1, "description": "What is to be done."},
+                    "agent": {"type": "string", "description": "The agent that does it; without it, you."},
+                    "depends_on": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "description": "Ids of the subtasks that must be done before.",
+                    },
+                },
+            },
+        }}),
+    )
+}
+
+fn request_review() -> Spec {
+    spec(
+        "request_review",
+        "Hands a result to a person for review and waits. It is released as it is, with edits, or not at all."
+            .into(),
+        Runs::Opens(Opens::Review),
+        &["title", "content"],
+        json!({
+            "title": {"type": "string", "minLength": 1, "description": "What it is, in a line."},
+            "content": {"type": "string", "minLength": 1, "description": "The text to review."},
+            "findings": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "What the reviewer should look at.",
+            },
+            "risk_level": {
+                "type": "string",
+                "enum": ["low", "medium", "high", "critical"],
+                "description": "How much harm a mistake in it can do.",
+            },
+        }),
+    )
+}
+
+fn spec(name: &str, description: String, runs: Runs, required: &[&str], properties: Value) -> Spec {
+    Spec {
+        name: name.to_owned(),
+        description,
+        parameters: json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": required,
+            "properties": properties,
+        }),
+        runs,
+    }
+}

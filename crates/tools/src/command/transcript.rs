@@ -1,0 +1,83 @@
+//! What a command printed: the beginning and the end of it, as text. Never more than the limits in memory.
+
+use std::collections::VecDeque;
+
+use crate::limits;
+
+#[derive(Debug, Default)]
+pub(super) struct Transcript {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    total: u64,
+}
+
+impl Transcript {
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        let room = limits::OUTPUT_HEAD_BYTES - self.head.len();
+        let (first, rest) = bytes.split_at(room.min(bytes.len()));
+        self.head.extend(first);
+        self.tail.extend(rest);
+        let excess = self.tail.len().saturating_sub(limits::OUTPUT_TAIL_BYTES);
+        self.tail.drain(..excess);
+    }
+
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    fn left_out(&self) -> u64 {
+        self.total - self.head.len() as u64 - self.tail.len() as u64
+    }
+
+    pub(super) fn is_truncated(&self) -> bool {
+        self.left_out() > 0
+    }
+
+    /// All lines end with a line end, so that what follows stands on a line of its own.
+    pub(super) fn text(&self) -> String {
+        let tail: Vec<u8> = self.tail.iter().copied().collect();
+        let mut text = if self.is_truncated() {
+            let left_out = format!("\n[… {} bytes left out …]\n", self.left_out());
+            [&String::from_utf8_lossy(&self.head), left_out.as_str(), &String::from_utf8_lossy(&tail)]
+                .concat()
+        } else {
+            // Together, since the cut may be inside a character.
+            String::from_utf8_lossy(&[self.head.as_slice(), &tail].concat()).into_owned()
+        };
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Turns chunks of bytes into text without breaking a character between two chunks.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    pending: Vec<u8>,
+}
+
+impl Decoder {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> String {
+        self.pending.extend(bytes);
+        let complete = self.pending.len() - incomplete_at_end(&self.pending);
+        let text = String::from_utf8_lossy(&self.pending[..complete]).into_owned();
+        self.pending.drain(..complete);
+        text
+    }
+}
+
+/// How many bytes at the end are the beginning of a character.
+fn incomplete_at_end(bytes: &[u8]) -> usize {
+    match bytes.utf8_chunks().last() {
+        // A character has at most four bytes; `error_len` is not to be had from a chunk, so ask again.
+        Some(chunk) if !chunk.invalid().is_empty() => {
+            let invalid = chunk.invalid();
+            std::str::from_utf8(invalid)
+                .err()
+                .map_or(0, |e| if e.error_len().is_none() { invalid.len() } else { 0 })
+        }
+        _ => 0,
+    }
+}

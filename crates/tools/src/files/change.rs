@@ -1,0 +1,155 @@
+//! Writing and editing, planned: the file as it is, as it would be, what a person is shown, whether it happened.
+//!
+//! Never changes anything; `replace` does.
+
+use holdshort_core::digest::Digest;
+use holdshort_core::tool::{Precondition, Probed};
+use serde_json::{Value, json};
+
+use super::diff::Diff;
+use super::place::{Kind, Last, Place, shown};
+use super::read::{self, Found};
+use crate::limits;
+use crate::refusal::Refusal;
+use crate::request::{Change, EditFile};
+use crate::workspace::Workspace;
+
+/// One file's change.
+pub(crate) struct Planned {
+    pub(super) place: Place,
+    pub(super) before: Option<Found>,
+    pub(super) after: String,
+}
+
+impl Planned {
+    /// Works out a change from the present state of the file.
+    pub(crate) fn new(workspace: &Workspace, change: &Change) -> Result<Self, Refusal> {
+        let path = change.path();
+        let place = Place::resolve(workspace, path, Last::Refuse)?;
+        let before = match (place.kind, change) {
+            (Kind::Absent, Change::Write(_)) => None,
+            _ => Some(read::existing(workspace, &place, path, limits::FILE_BYTES)?),
+        };
+        let after = match (change, &before) {
+            (Change::Write(write), _) => write.content.clone(),
+            (Change::Edit(edit), Some(found)) => edited(&read::text(found.bytes.clone(), path)?, edit)?,
+            (Change::Edit(_), None) => return Err(super::place::not_found(path)),
+        };
+        if after.len() as u64 > limits::FILE_BYTES {
+            return Err(Refusal::new(
+                "too_large",
+                format!("the new content is larger than {} KiB; write less", limits::FILE_BYTES / 1024),
+            ));
+        }
+        Ok(Self { place, before, after })
+    }
+
+    pub(crate) fn precondition(&self) -> Precondition {
+        Precondition { path: self.place.to_string(), sha256: self.before.as_ref().map(|found| found.digest) }
+    }
+
+    /// Replacing such a file takes it apart from its other names.
+    pub(crate) fn has_other_names(&self) -> bool {
+        self.before.as_ref().is_some_and(|found| found.links > 1)
+    }
+
+    pub(crate) fn card(&self) -> Value {
+        json!({
+            "path": self.place.to_string(),
+            "new_file": self.before.is_none(),
+            "diff": self.diff().to_value(),
+        })
+    }
+
+    pub(super) fn diff(&self) -> Diff {
+        match &self.before {
+            None => Diff::between("", &self.after),
+            Some(found) => match std::str::from_utf8(&found.bytes) {
+                Ok(before) => Diff::between(before, &self.after),
+                Err(_) => Diff::unshowable(),
+            },
+        }
+    }
+
+    /// Looks after a crash whether a change with this precondition happened.
+    pub(crate) fn probe(workspace: &Workspace, change: &Change, before: &Precondition) -> Probed {
+        let now = read::observe(workspace, std::slice::from_ref(&before.path)).pop();
+        if now.as_ref() == Some(before) {
+            return Probed::NotHappened;
+        }
+        let happened = match change {
+            Change::Write(write) => {
+                now.and_then(|now| now.sha256) == Some(Digest::of(write.content.as_bytes()))
+            }
+            Change::Edit(edit) => Place::resolve(workspace, &before.path, Last::Refuse)
+                .and_then(|place| read::existing(workspace, &place, &before.path, limits::FILE_BYTES))
+                .and_then(|found| read::text(found.bytes, &before.path))
+                .is_ok_and(|now| undone_gives(&now, edit, before.sha256)),
+        };
+        if happened {
+            Probed::Happened { text: format!("changed {}", before.path) }
+        } else {
+            Probed::Unclear {
+                why: format!(
+                    "`{}` is neither as it was before the call nor as the call would have left it",
+                    shown(&before.path)
+                ),
+            }
+        }
+    }
+}
+
+/// The text with its one passage replaced.
+fn edited(text: &str, edit: &EditFile) -> Result<String, Refusal> {
+    let path = shown(&edit.path);
+    if edit.old == edit.new {
+        return Err(Refusal::new("nothing_to_change", "`old` and `new` are the same; change one of them"));
+    }
+    let mut found = occurrences(text, &edit.old);
+    let Some(at) = found.next() else {
+        let hint = if text.contains("\r\n") && !edit.old.contains('\r') {
+            " (its lines end with \\r\\n)"
+        } else {
+            ""
+        };
+        return Err(Refusal::new(
+            "old_not_found",
+            format!("`old` does not occur in `{path}`{hint}; read the file and copy the passage exactly"),
+        ));
+    };
+    if found.next().is_some() {
+        return Err(Refusal::new(
+            "old_not_unique",
+            format!("`old` occurs more than once in `{path}`; add lines around it until it is unique"),
+        ));
+    }
+    Ok(spliced(text, at, edit.old.len(), &edit.new))
+}
+
+/// Where a passage starts, overlapping occurrences included; an empty passage starts nowhere.
+fn occurrences<'a>(text: &'a str, passage: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let mut from = if passage.is_empty() { None } else { Some(0) };
+    std::iter::from_fn(move || {
+        let start = from?;
+        let at = start + text.get(start..)?.find(passage)?;
+        from = text[at..].chars().next().map(|c| at + c.len_utf8());
+        Some(at)
+    })
+}
+
+fn spliced(text: &str, at: usize, length: usize, with: &str) -> String {
+    [&text[..at], with, &text[at + length..]].concat()
+}
+
+/// Whether undoing the edit at some place gives the file as it was. The digest alone is kept of that file,
+/// so every place is tried, within a limit.
+fn undone_gives(now: &str, edit: &EditFile, before: Option<Digest>) -> bool {
+    let tries = limits::PROBE_BYTES / (now.len() + edit.old.len()).max(1);
+    let undone = |at: usize| spliced(now, at, edit.new.len(), &edit.old);
+    let gives = |at: usize| before == Some(Digest::of(undone(at).as_bytes()));
+    if edit.new.is_empty() {
+        (0..=now.len()).filter(|at| now.is_char_boundary(*at)).take(tries).any(gives)
+    } else {
+        occurrences(now, &edit.new).take(tries).any(gives)
+    }
+}

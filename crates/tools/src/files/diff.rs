@@ -1,0 +1,78 @@
+//! A diff as data for a card: hunks of lines, capped. Never text for a terminal.
+
+use serde_json::{Value, json};
+use similar::{ChangeTag, TextDiff};
+
+use crate::limits;
+
+const CONTEXT_LINES: usize = 3;
+
+/// What changes between two texts. `added` and `removed` count all of it, `hunks` stop at the limits.
+pub(crate) struct Diff {
+    hunks: Vec<Value>,
+    pub added: usize,
+    pub removed: usize,
+    truncated: bool,
+}
+
+impl Diff {
+    pub(crate) fn between(old: &str, new: &str) -> Self {
+        let diff = TextDiff::configure().timeout(limits::DIFF_TIME).diff_lines(old, new);
+        let mut result = Self { hunks: Vec::new(), added: 0, removed: 0, truncated: false };
+        let (mut lines_left, mut bytes_left) = (limits::DIFF_LINES, limits::DIFF_BYTES);
+        for group in diff.grouped_ops(CONTEXT_LINES) {
+            let mut lines = Vec::new();
+            let (mut old_lines, mut new_lines) = (0, 0);
+            for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+                let op = match change.tag() {
+                    ChangeTag::Equal => " ",
+                    ChangeTag::Insert => "+",
+                    ChangeTag::Delete => "-",
+                };
+                result.added += usize::from(op == "+");
+                result.removed += usize::from(op == "-");
+                let value: &str = change.value();
+                if result.truncated || lines_left == 0 || bytes_left < value.len() {
+                    result.truncated = true;
+                    continue;
+                }
+                lines_left -= 1;
+                bytes_left -= value.len();
+                old_lines += usize::from(op != "+");
+                new_lines += usize::from(op != "-");
+                lines.push(line(op, value));
+            }
+            let (Some(first), false) = (group.first(), lines.is_empty()) else { continue };
+            result.hunks.push(json!({
+                "old_start": first.old_range().start + 1,
+                "old_lines": old_lines,
+                "new_start": first.new_range().start + 1,
+                "new_lines": new_lines,
+                "lines": lines,
+            }));
+        }
+        result
+    }
+
+    /// The diff of a file whose old content is not text.
+    pub(crate) fn unshowable() -> Self {
+        Self { hunks: Vec::new(), added: 0, removed: 0, truncated: true }
+    }
+
+    pub(crate) fn to_value(&self) -> Value {
+        json!({
+            "hunks": self.hunks,
+            "added": self.added,
+            "removed": self.removed,
+            "truncated": self.truncated,
+        })
+    }
+}
+
+/// One line without its line end; a last line that lacks one says so, or two lines could look the same.
+fn line(op: &str, value: &str) -> Value {
+    match value.strip_suffix('\n') {
+        Some(text) => json!({"op": op, "text": text}),
+        None => json!({"op": op, "text": value, "no_newline_at_end": true}),
+    }
+}

@@ -1,0 +1,215 @@
+//! From a path that an agent wrote to a place beneath the workspace: checked, links resolved. Opens nothing.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::{Component, Path};
+
+use cap_fs_ext::DirExt;
+use cap_std::fs::Dir;
+
+use crate::limits;
+use crate::refusal::Refusal;
+use crate::workspace::Workspace;
+
+/// What to do where the last component is a symbolic link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Last {
+    /// Follow it, as reading does; it must stay in the workspace.
+    Follow,
+    /// Refuse: replacing the link and replacing its target are both surprising.
+    Refuse,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Absent,
+    File,
+    Folder,
+    Other,
+}
+
+/// A place beneath the workspace. None of its components was a link when it was resolved, and opening it
+/// follows none, so a link put there later makes opening fail and leads nowhere else.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    components: Vec<String>,
+    pub kind: Kind,
+}
+
+impl Place {
+    /// Resolves a path relative to the workspace.
+    pub(crate) fn resolve(workspace: &Workspace, path: &str, last: Last) -> Result<Self, Refusal> {
+        let mut ahead: VecDeque<String> = components(path)?.into();
+        let mut place = Self { components: Vec::new(), kind: Kind::Folder };
+        let mut links = 0;
+        while let Some(component) = ahead.pop_front() {
+            if component == ".." {
+                // Only a link's target gets here with one, and only through folders that exist.
+                if place.kind != Kind::Folder || place.components.pop().is_none() {
+                    return Err(outside(path));
+                }
+                continue;
+            }
+            if place.kind == Kind::File || place.kind == Kind::Other {
+                return Err(Refusal::new(
+                    "not_a_directory",
+                    format!("`{place}` is a file, so `{}` cannot be in it", shown(path)),
+                ));
+            }
+            if component.eq_ignore_ascii_case(".git") {
+                return Err(protected(path));
+            }
+            place.components.push(component);
+            if place.kind == Kind::Absent {
+                continue;
+            }
+            let metadata = match workspace.dir().symlink_metadata(place.to_string()) {
+                Ok(metadata) => metadata,
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                    place.kind = Kind::Absent;
+                    continue;
+                }
+                Err(e) => return Err(unreadable(path, &e)),
+            };
+            if metadata.is_symlink() {
+                if ahead.is_empty() && last == Last::Refuse {
+                    return Err(Refusal::new(
+                        "symlink",
+                        format!("`{}` is a symbolic link; name the file that it points to", shown(path)),
+                    ));
+                }
+                links += 1;
+                if links > limits::SYMLINKS {
+                    return Err(Refusal::new(
+                        "symlink",
+                        format!("`{}` goes through a loop of symbolic links", shown(path)),
+                    ));
+                }
+                let target = workspace
+                    .dir()
+                    .read_link_contents(place.to_string())
+                    .map_err(|e| unreadable(path, &e))?;
+                place.components.pop();
+                for component in link_components(&target).ok_or_else(|| outside(path))?.into_iter().rev() {
+                    ahead.push_front(component);
+                }
+                continue;
+            }
+            place.kind = if metadata.is_dir() {
+                Kind::Folder
+            } else if metadata.is_file() {
+                Kind::File
+            } else {
+                Kind::Other
+            };
+        }
+        Ok(place)
+    }
+
+    /// The folder that holds it and its name there; `None` for the workspace itself.
+    pub(crate) fn split(&self) -> Option<(&[String], &str)> {
+        self.components.split_last().map(|(name, folders)| (folders, name.as_str()))
+    }
+
+    /// Opens a folder of the workspace component by component, following no link.
+    pub(crate) fn open_folder(workspace: &Workspace, components: &[String]) -> io::Result<Dir> {
+        let mut dir = workspace.dir().try_clone()?;
+        for component in components {
+            dir = dir.open_dir_nofollow(component)?;
+        }
+        Ok(dir)
+    }
+
+    pub(crate) fn components(&self) -> &[String] {
+        &self.components
+    }
+}
+
+/// Relative to the workspace, with `/`; `.` for the workspace itself.
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.components.is_empty() { f.write_str(".") } else { f.write_str(&self.components.join("/")) }
+    }
+}
+
+/// Splits what an agent wrote. Neither `..` nor an absolute path is understood, wherever it would lead.
+fn components(path: &str) -> Result<Vec<String>, Refusal> {
+    if path.is_empty() {
+        return Err(Refusal::new(
+            "bad_path",
+            "the path is empty; name a file or folder relative to the workspace, such as `src/main.rs`",
+        ));
+    }
+    if path.len() > limits::PATH_BYTES {
+        return Err(Refusal::new(
+            "bad_path",
+            format!("the path is longer than {} bytes; shorten it", limits::PATH_BYTES),
+        ));
+    }
+    if path.contains('\0') {
+        return Err(Refusal::new("bad_path", "the path contains a NUL character; write it without"));
+    }
+    Path::new(path)
+        .components()
+        .filter(|component| !matches!(component, Component::CurDir))
+        .map(|component| match component {
+            Component::Normal(name) => Ok(name.to_string_lossy().into_owned()),
+            _ => Err(outside(path)),
+        })
+        .collect()
+}
+
+/// Splits a link's target; `None` for an absolute one or one that is not UTF-8.
+fn link_components(target: &Path) -> Option<Vec<String>> {
+    target
+        .components()
+        .filter(|component| !matches!(component, Component::CurDir))
+        .map(|component| match component {
+            Component::Normal(name) => name.to_str().map(ToOwned::to_owned),
+            Component::ParentDir => Some("..".to_owned()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn outside(path: &str) -> Refusal {
+    Refusal::new(
+        "outside_workspace",
+        format!(
+            "`{}` may lead outside the workspace; use a path relative to it, without `..`, that passes no link leading out",
+            shown(path)
+        ),
+    )
+}
+
+fn protected(path: &str) -> Refusal {
+    Refusal::new(
+        "protected_path",
+        format!(
+            "`{}` is inside `.git`, which file tools leave alone; use git through run_command",
+            shown(path)
+        ),
+    )
+}
+
+pub(crate) fn unreadable(path: &str, error: &io::Error) -> Refusal {
+    // A link, or a file, was put on the way after the path was resolved.
+    let swapped = matches!(error.raw_os_error(), Some(nix::libc::ELOOP | nix::libc::ENOTDIR));
+    match error.kind() {
+        io::ErrorKind::NotFound => not_found(path),
+        _ if swapped => outside(path),
+        _ => Refusal::new("not_readable", format!("`{}` cannot be read: {error}", shown(path))),
+    }
+}
+
+pub(crate) fn not_found(path: &str) -> Refusal {
+    Refusal::new(
+        "not_found",
+        format!("there is no `{}` in the workspace; list_directory shows what there is", shown(path)),
+    )
+}
+
+/// A path as a message shows it: on one line, without control characters.
+pub(crate) fn shown(path: &str) -> std::str::EscapeDebug<'_> {
+    path.escape_debug()
+}

@@ -1,0 +1,153 @@
+//! Reading files beneath the workspace: their text, and their state as a precondition. Never writes.
+
+use std::io::{self, Read};
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
+use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt};
+use holdshort_core::digest::Digest;
+use holdshort_core::tool::Precondition;
+
+use super::place::{Kind, Last, Place, not_found, shown, unreadable};
+use crate::limits;
+use crate::refusal::Refusal;
+use crate::workspace::Workspace;
+
+/// The state of a place that is there, but is no regular file within the limits: no file has this digest.
+const NO_FILE: Digest = Digest::ZERO;
+
+/// A regular file as it was read.
+pub(crate) struct Found {
+    pub bytes: Vec<u8>,
+    pub digest: Digest,
+    /// Permission bits.
+    pub mode: u32,
+    pub owner: (u32, u32),
+    pub links: u64,
+}
+
+/// Reads a file for an agent: the whole of it, as text.
+pub(crate) fn read_text(workspace: &Workspace, path: &str) -> Result<(Place, String), Refusal> {
+    let place = Place::resolve(workspace, path, Last::Follow)?;
+    let found = existing(workspace, &place, path, limits::READ_BYTES)?;
+    Ok((place, text(found.bytes, path)?))
+}
+
+/// Reads the file at a place that must have one.
+pub(crate) fn existing(
+    workspace: &Workspace,
+    place: &Place,
+    path: &str,
+    limit: u64,
+) -> Result<Found, Refusal> {
+    match place.kind {
+        Kind::Absent => Err(not_found(path)),
+        Kind::Folder | Kind::Other => Err(not_a_file(path)),
+        Kind::File => match open(workspace, place, limit).map_err(|e| unreadable(path, &e))? {
+            Opened::File(found) => Ok(found),
+            Opened::TooLarge => Err(too_large(path, limit)),
+            Opened::NotAFile => Err(not_a_file(path)),
+        },
+    }
+}
+
+pub(crate) fn text(bytes: Vec<u8>, path: &str) -> Result<String, Refusal> {
+    String::from_utf8(bytes).map_err(|_| {
+        Refusal::new("not_utf8", format!("`{}` is not UTF-8 text; look at it with run_command", shown(path)))
+    })
+}
+
+pub(crate) fn not_a_file(path: &str) -> Refusal {
+    Refusal::new("not_a_file", format!("`{}` is not a regular file; name a file", shown(path)))
+}
+
+pub(crate) fn too_large(path: &str, limit: u64) -> Refusal {
+    Refusal::new(
+        "too_large",
+        format!(
+            "`{}` is larger than {} KiB; use search_codebase, or run_command with sed, for a part of it",
+            shown(path),
+            limit / 1024
+        ),
+    )
+}
+
+/// The present state of files, sorted by path. What cannot be known counts as changed.
+pub(crate) fn observe(workspace: &Workspace, paths: &[String]) -> Vec<Precondition> {
+    let mut seen: Vec<_> = paths
+        .iter()
+        .map(|path| Precondition { path: path.clone(), sha256: state(workspace, path) })
+        .collect();
+    seen.sort();
+    seen.dedup();
+    seen
+}
+
+fn state(workspace: &Workspace, path: &str) -> Option<Digest> {
+    match Place::resolve(workspace, path, Last::Refuse) {
+        Ok(Place { kind: Kind::Absent, .. }) => None,
+        Ok(place) => Some(match open(workspace, &place, limits::FILE_BYTES) {
+            Ok(Opened::File(found)) => found.digest,
+            Ok(Opened::TooLarge | Opened::NotAFile) | Err(_) => NO_FILE,
+        }),
+        Err(_) => Some(NO_FILE),
+    }
+}
+
+enum Opened {
+    File(Found),
+    TooLarge,
+    NotAFile,
+}
+
+fn open(workspace: &Workspace, place: &Place, limit: u64) -> io::Result<Opened> {
+    let Some((folders, name)) = place.split() else { return Ok(Opened::NotAFile) };
+    let folder = Place::open_folder(workspace, folders)?;
+    open_in(&folder, name, limit)
+}
+
+/// The file of that name in a folder; `None` if there is nothing.
+pub(crate) fn present(folder: &Dir, name: &str) -> io::Result<Option<Digest>> {
+    match open_in(folder, name, limits::FILE_BYTES) {
+        Ok(Opened::File(found)) => Ok(Some(found.digest)),
+        Ok(Opened::TooLarge | Opened::NotAFile) => Ok(Some(NO_FILE)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+fn open_in(folder: &Dir, name: &str, limit: u64) -> io::Result<Opened> {
+    let mut options = OpenOptions::new();
+    // Not to hang where a pipe was put in the place of a file.
+    options.read(true).follow(FollowSymlinks::No).custom_flags(nix::libc::O_NONBLOCK);
+    let file = folder.open_with(name, &options)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Ok(Opened::NotAFile);
+    }
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Ok(Opened::TooLarge);
+    }
+    Ok(Opened::File(Found {
+        digest: Digest::of(&bytes),
+        bytes,
+        mode: metadata.mode(),
+        owner: (metadata.uid(), metadata.gid()),
+        links: metadata.nlink(),
+    }))
+}
+
+/// Reads a file found by a walk, for a search; `None` if it is not one to look into.
+pub(crate) fn for_search(
+    workspace: &Workspace,
+    components: &[String],
+    limit: u64,
+) -> io::Result<Option<Vec<u8>>> {
+    let Some((name, folders)) = components.split_last() else { return Ok(None) };
+    let folder = Place::open_folder(workspace, folders)?;
+    Ok(match open_in(&folder, name, limit)? {
+        Opened::File(found) => Some(found.bytes),
+        Opened::TooLarge | Opened::NotAFile => None,
+    })
+}

@@ -1,0 +1,149 @@
+//! Replacing one file: a new file beside it, synced, renamed over it. Never written through.
+//!
+//! A crash at any point leaves the old file or the new one, and at worst a file `.holdshort-….tmp`.
+
+use std::io::{self, Write};
+use std::os::unix::fs::fchown;
+
+use cap_fs_ext::DirExt;
+use cap_std::fs::{Dir, File, OpenOptions, Permissions, PermissionsExt};
+use holdshort_core::digest::Digest;
+use holdshort_core::tool::{Outcome, Precondition};
+use rustix::fs::RenameFlags;
+use serde_json::json;
+
+use super::change::Planned;
+use super::place::{Place, shown};
+use super::read;
+use crate::workspace::Workspace;
+
+/// Permission bits that a replaced file keeps. Set-user-id and set-group-id go, as with any write.
+const KEPT_MODE: u32 = 0o777;
+/// Names tried for the new file; one is taken only where a crash left a file behind.
+const TEMPORARY_NAMES: u32 = 100;
+
+impl Planned {
+    /// Carries the change out, if the file still is what the preconditions say.
+    pub(crate) fn carry_out(&self, workspace: &Workspace, preconditions: &[Precondition]) -> Outcome {
+        let expected = self.precondition();
+        // The precondition of another file, or of another state, does not cover this change.
+        if !preconditions.contains(&expected) {
+            return Outcome::Changed { paths: vec![expected.path] };
+        }
+        match self.replace(workspace) {
+            Ok(true) => self.done(),
+            Ok(false) => Outcome::Changed { paths: vec![expected.path] },
+            Err(e) => {
+                Outcome::Failed { text: format!("`{}` could not be written: {e}", shown(&expected.path)) }
+            }
+        }
+    }
+
+    fn done(&self) -> Outcome {
+        let diff = self.diff();
+        let what = if self.before.is_none() { "created" } else { "changed" };
+        Outcome::Done {
+            text: format!("{what} {} (+{} −{} lines)", self.place, diff.added, diff.removed),
+            data: json!({
+                "path": self.place.to_string(),
+                "sha256": Digest::of(self.after.as_bytes()),
+                "added": diff.added,
+                "removed": diff.removed,
+            }),
+        }
+    }
+
+    /// `false`: the file is no longer the one that was shown, and nothing was done.
+    fn replace(&self, workspace: &Workspace) -> io::Result<bool> {
+        let Some((folders, name)) = self.place.split() else {
+            return Err(io::ErrorKind::IsADirectory.into());
+        };
+        let folder = if self.before.is_none() {
+            create_folders(workspace, folders)?
+        } else {
+            Place::open_folder(workspace, folders)?
+        };
+        let temporary = Temporary::create(&folder)?;
+        temporary.fill(self)?;
+        let expected = self.before.as_ref().map(|found| found.digest);
+        if read::present(&folder, name)? != expected {
+            return Ok(false);
+        }
+        match temporary.rename(name, self.before.is_none()) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+            renamed => renamed?,
+        }
+        sync(&folder)?;
+        Ok(true)
+    }
+}
+
+/// Opens the folders on the way, making those that are missing; every one made is on disk before it is used.
+fn create_folders(workspace: &Workspace, folders: &[String]) -> io::Result<Dir> {
+    let mut folder = workspace.dir().try_clone()?;
+    for name in folders {
+        match folder.create_dir(name) {
+            Ok(()) => sync(&folder)?,
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
+        }
+        folder = folder.open_dir_nofollow(name)?;
+    }
+    Ok(folder)
+}
+
+/// Makes names in a folder durable. Opened anew, since a folder's handle may be one for paths only.
+fn sync(folder: &Dir) -> io::Result<()> {
+    folder.open(".")?.sync_all()
+}
+
+/// The new file while it has a name of its own; removed unless renamed.
+struct Temporary<'a> {
+    folder: &'a Dir,
+    name: String,
+    file: File,
+    renamed: std::cell::Cell<bool>,
+}
+
+impl<'a> Temporary<'a> {
+    fn create(folder: &'a Dir) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        for n in 0..TEMPORARY_NAMES {
+            let name = format!(".holdshort-{}-{n}.tmp", std::process::id());
+            match folder.open_with(&name, &options) {
+                Ok(file) => return Ok(Self { folder, name, file, renamed: false.into() }),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Err(io::Error::other("too many files `.holdshort-….tmp` were left here; remove them"))
+    }
+
+    fn fill(&self, planned: &Planned) -> io::Result<()> {
+        (&self.file).write_all(planned.after.as_bytes())?;
+        if let Some(before) = &planned.before {
+            // Only root can keep another owner; for anybody else the file becomes the writer's.
+            let (user, group) = before.owner;
+            let _ = fchown(&self.file, Some(user), Some(group));
+            self.file.set_permissions(Permissions::from_mode(before.mode & KEPT_MODE))?;
+        }
+        self.file.sync_all()
+    }
+
+    /// A new file never takes the place of one that appeared meanwhile.
+    fn rename(&self, to: &str, must_be_new: bool) -> io::Result<()> {
+        let flags = if must_be_new { RenameFlags::NOREPLACE } else { RenameFlags::empty() };
+        rustix::fs::renameat_with(self.folder, &self.name, self.folder, to, flags)?;
+        self.renamed.set(true);
+        Ok(())
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.renamed.get() {
+            let _ = self.folder.remove_file(&self.name);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! `search_codebase`: lines that match, file by file in order of name. Never follows a link, never leaves
+//! the workspace: the walk gives names, the files are opened from the workspace's handle.
+
+use std::path::{Path, PathBuf};
+
+use ignore::{DirEntry, WalkBuilder};
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::place::{Kind, Last, Place, not_found};
+use super::read;
+use crate::limits;
+use crate::refusal::Refusal;
+use crate::request::SearchCodebase;
+use crate::workspace::Workspace;
+
+/// Bytes at a file's beginning that tell text from binary.
+const BINARY_PROBE_BYTES: usize = 8192;
+
+/// A search that can be made: the pattern, and where it starts.
+pub(crate) struct Checked {
+    pattern: Regex,
+    pub place: Place,
+}
+
+/// Checks pattern and path.
+pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<Checked, Refusal> {
+    let pattern = RegexBuilder::new(&request.pattern)
+        .size_limit(limits::SEARCH_PATTERN_BYTES)
+        .build()
+        .map_err(|e| {
+            Refusal::new(
+                "bad_pattern",
+                format!(
+                    "the pattern is not a regular expression in RE2 syntax: {e}; escape special characters"
+                ),
+            )
+        })?;
+    let path = request.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
+    let place = Place::resolve(workspace, path, Last::Follow)?;
+    match place.kind {
+        Kind::Folder | Kind::File => Ok(Checked { pattern, place }),
+        Kind::Absent => Err(not_found(path)),
+        Kind::Other => Err(read::not_a_file(path)),
+    }
+}
+
+/// `path:line: text` for every hit up to the limits; the number of hits shown.
+pub(crate) fn search(workspace: &Workspace, request: &SearchCodebase) -> Result<(String, usize), Refusal> {
+    let Checked { pattern, place } = check(workspace, request)?;
+    let root = Path::new(workspace.path());
+    let mut hits = Hits { text: String::new(), count: 0, full: false };
+    let mut bytes_left = limits::SEARCH_TOTAL_BYTES;
+    for entry in walk(root, &place).flatten() {
+        let Some(components) = components(&entry, root) else { continue };
+        // A file that vanished, or may not be read, has no hits.
+        let Ok(Some(bytes)) = read::for_search(workspace, &components, limits::SEARCH_FILE_BYTES) else {
+            continue;
+        };
+        let Some(left) = bytes_left.checked_sub(bytes.len() as u64) else {
+            hits.text.push_str("(there is too much to search; name a folder to look further)\n");
+            break;
+        };
+        bytes_left = left;
+        if !bytes[..bytes.len().min(BINARY_PROBE_BYTES)].contains(&0) {
+            hits.collect(&pattern, &components.join("/"), &bytes);
+        }
+        if hits.full {
+            hits.text.push_str("(more lines match; narrow the pattern or the path)\n");
+            break;
+        }
+    }
+    if hits.text.is_empty() {
+        hits.text.push_str("no line matches\n");
+    }
+    Ok((hits.text, hits.count))
+}
+
+struct Hits {
+    text: String,
+    count: usize,
+    full: bool,
+}
+
+impl Hits {
+    fn collect(&mut self, pattern: &Regex, path: &str, bytes: &[u8]) {
+        for (n, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            if !pattern.is_match(line) {
+                continue;
+            }
+            if self.count == limits::SEARCH_HITS {
+                self.full = true;
+                return;
+            }
+            self.count += 1;
+            let line = String::from_utf8_lossy(line);
+            let mut shown: String = line.trim_end().chars().take(limits::SEARCH_LINE_CHARS).collect();
+            if shown.len() < line.trim_end().len() {
+                shown.push('…');
+            }
+            self.text.push_str(&format!("{path}:{}: {shown}\n", n + 1));
+        }
+    }
+}
+
+/// Walks from the workspace whatever the place, so that its own .gitignore counts and none above it does.
+fn walk(root: &Path, place: &Place) -> ignore::Walk {
+    let wanted: PathBuf = std::iter::once(root).chain(place.components().iter().map(Path::new)).collect();
+    WalkBuilder::new(root)
+        .follow_links(false)
+        .hidden(false)
+        .parents(false)
+        .git_global(false)
+        .git_exclude(false)
+        .require_git(false)
+        .sort_by_file_name(Ord::cmp)
+        .filter_entry(move |entry| {
+            !entry.file_name().eq_ignore_ascii_case(".git")
+                && (entry.path().starts_with(&wanted) || wanted.starts_with(entry.path()))
+        })
+        .build()
+}
+
+/// The components of a regular file beneath the workspace; a name that is not UTF-8 cannot be given to a
+/// tool either.
+fn components(entry: &DirEntry, root: &Path) -> Option<Vec<String>> {
+    if !entry.file_type()?.is_file() {
+        return None;
+    }
+    let relative = entry.path().strip_prefix(root).ok()?;
+    relative.components().map(|c| c.as_os_str().to_str().map(ToOwned::to_owned)).collect()
+}

@@ -1,0 +1,64 @@
+//! Every limit of the tools, by name and with its reason. Never a limit hidden in another file.
+
+use std::time::Duration;
+
+/// Bytes of a path argument: what the kernel takes.
+pub const PATH_BYTES: usize = 4096;
+/// Bytes of a file that an agent may read in one call: what fits a model's context beside the rest.
+pub const READ_BYTES: u64 = 256 * 1024;
+/// Bytes of a file that may be written, edited, or be replaced: what a person can be shown as a diff.
+pub const FILE_BYTES: u64 = 2 * 1024 * 1024;
+/// Symlinks followed inside the workspace before a path counts as a loop (the kernel's own number).
+pub const SYMLINKS: usize = 40;
+/// Entries of one listing.
+pub const LISTING_ENTRIES: usize = 1000;
+/// Lines that one search returns.
+pub const SEARCH_HITS: usize = 200;
+/// Characters of a line that a search shows.
+pub const SEARCH_LINE_CHARS: usize = 300;
+/// Bytes of a file that a search still looks into: larger ones are data, not source.
+pub const SEARCH_FILE_BYTES: u64 = 1024 * 1024;
+/// Bytes that one search reads altogether, so that it ends.
+pub const SEARCH_TOTAL_BYTES: u64 = 512 * 1024 * 1024;
+/// Bytes of a compiled search pattern.
+pub const SEARCH_PATTERN_BYTES: usize = 1024 * 1024;
+/// Lines of a diff on a card.
+pub const DIFF_LINES: usize = 2000;
+/// Bytes of text of a diff on a card; the card is part of an event.
+pub const DIFF_BYTES: usize = 64 * 1024;
+/// How long a diff may look for the smallest form; then it takes a longer one, which is as true.
+pub const DIFF_TIME: Duration = Duration::from_millis(500);
+/// Bytes hashed while probing whether an edit happened; beyond that a person is asked.
+pub const PROBE_BYTES: usize = 512 * 1024 * 1024;
+
+/// Bytes of a command line: the kernel takes 128 KiB for one argument, and quoting may double it.
+pub const COMMAND_BYTES: usize = 32 * 1024;
+/// The longest time that a call may ask for.
+pub const COMMAND_SECONDS: u64 = 3600;
+/// The time a command has unless its call says otherwise.
+pub const COMMAND_DEFAULT_MS: u64 = 120_000;
+/// Bytes that a command may print before it is stopped.
+pub const OUTPUT_BYTES: u64 = 8 * 1024 * 1024;
+/// Bytes of output that are kept from the beginning …
+pub const OUTPUT_HEAD_BYTES: usize = 16 * 1024;
+/// … and from the end.
+pub const OUTPUT_TAIL_BYTES: usize = 32 * 1024;
+/// How long a stopped process tree may take to go, before its remains are left to the kernel.
+pub const STOP_TIME: Duration = Duration::from_secs(10);
+/// How long finding out the sandbox's level may take.
+pub const PROBE_TIME: Duration = Duration::from_secs(10);
+
+/// Processes of one command at once; beyond that it is stopped.
+pub const PROCESSES: usize = 512;
+/// How often the processes of a command are counted.
+pub const WATCH_EVERY: Duration = Duration::from_millis(20);
+/// `RLIMIT_NPROC`, the second line behind counting (it does not bind root).
+pub const RLIMIT_PROCESSES: u64 = 8192;
+/// `RLIMIT_FSIZE`: bytes of one file that a command writes.
+pub const RLIMIT_FILE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
+/// `RLIMIT_NOFILE`.
+pub const RLIMIT_OPEN_FILES: u64 = 4096;
+/// `RLIMIT_AS`: generous, because runtimes reserve address space that they never use.
+pub const RLIMIT_ADDRESS_BYTES: u64 = 64 * 1024 * 1024 * 1024;
+/// Entries of `/etc` looked at for what every user may read; beyond that the rest stays closed.
+pub const ETC_ENTRIES: usize = 20_000;

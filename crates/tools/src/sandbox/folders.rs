@@ -1,0 +1,175 @@
+//! Which folders a command reads beside its own: the system's, and those where `PATH` finds programs.
+//!
+//! Only decides; `landlock` and `view` carry it out. Never a home folder or the data folder, wherever they lie.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::plan::Plan;
+use crate::limits;
+
+/// Programs and libraries. `/etc` is apart, since it holds secrets too.
+const SYSTEM: [&str; 12] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/nix/store",
+    "/snap",
+    "/gnu/store",
+    "/sys/devices/system/cpu",
+];
+const ETC: &str = "/etc";
+
+/// Toolchains that keep their programs apart from the folder on `PATH`: when that lies in one of these, all of
+/// it is read. `.cargo` is none of them, because it holds credentials.
+const TOOLCHAINS: [&str; 14] = [
+    ".pyenv", ".rbenv", ".nodenv", ".goenv", ".jenv", ".nvm", ".fnm", ".volta", ".asdf", ".sdkman", ".bun",
+    ".deno", ".rustup", ".ghcup",
+];
+
+/// Variables that tell a toolchain where it is, and the folder in the home folder where it is otherwise.
+const TOOLCHAIN_VARIABLES: [(&str, &str); 7] = [
+    ("RUSTUP_HOME", ".rustup"),
+    ("PYENV_ROOT", ".pyenv"),
+    ("RBENV_ROOT", ".rbenv"),
+    ("NODENV_ROOT", ".nodenv"),
+    ("NVM_DIR", ".nvm"),
+    ("VOLTA_HOME", ".volta"),
+    ("ASDF_DATA_DIR", ".asdf"),
+];
+
+/// The tools that a command finds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tooling {
+    /// `PATH` without the folders that are not read.
+    pub path: String,
+    pub folders: Vec<PathBuf>,
+    /// Where toolchains are; without this they would look in the command's empty home folder.
+    pub variables: BTreeMap<String, String>,
+}
+
+/// Finds out what `PATH` and the home folder offer.
+pub(crate) fn tooling(path: &str, home: Option<&Path>, data_dir: &Path, workspace: &Path) -> Tooling {
+    let may_read = |folder: &Path| {
+        !folder.starts_with(data_dir)
+            && !data_dir.starts_with(folder)
+            && home.is_none_or(|home| !home.starts_with(folder))
+    };
+    let mut tooling = Tooling::default();
+    let mut kept = Vec::new();
+    for entry in path.split(':').filter(|entry| entry.starts_with('/')) {
+        let Ok(real) = fs::canonicalize(entry) else { continue };
+        if !may_read(&real) || kept.contains(&entry) {
+            continue;
+        }
+        kept.push(entry);
+        tooling.folders.extend([PathBuf::from(entry), toolchain(&real).unwrap_or(real)]);
+    }
+    tooling.path = kept.join(":");
+    let has_cargo = tooling.folders.iter().any(|folder| folder.ends_with(".cargo/bin"));
+    for (variable, folder) in TOOLCHAIN_VARIABLES {
+        let Some(root) = home.and_then(|home| fs::canonicalize(home.join(folder)).ok()) else { continue };
+        let wanted = tooling.folders.contains(&root) || (folder == ".rustup" && has_cargo);
+        if let (true, true, Some(text)) = (wanted, may_read(&root), root.to_str()) {
+            tooling.variables.insert(variable.to_owned(), text.to_owned());
+            tooling.folders.push(root);
+        }
+    }
+    tooling.folders.retain(|folder| may_read(folder) && !folder.starts_with(workspace) && !is_system(folder));
+    tooling.folders.sort();
+    tooling.folders.dedup();
+    tooling
+}
+
+/// The toolchain that a folder belongs to.
+fn toolchain(folder: &Path) -> Option<PathBuf> {
+    folder
+        .ancestors()
+        .find(|above| above.file_name().is_some_and(|name| TOOLCHAINS.iter().any(|known| name == *known)))
+        .map(Path::to_owned)
+}
+
+fn is_system(folder: &Path) -> bool {
+    SYSTEM.iter().any(|system| folder.starts_with(system))
+}
+
+/// The system's folders; where a hidden folder lies in one, everything around it.
+pub(super) fn system(plan: &Plan) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in SYSTEM {
+        around_hidden(plan, Path::new(folder), &mut found);
+    }
+    found
+}
+
+fn around_hidden(plan: &Plan, path: &Path, found: &mut Vec<PathBuf>) {
+    if plan.is_hidden(path) || fs::symlink_metadata(path).is_err() {
+        return;
+    }
+    if !plan.hides_something_in(path) {
+        found.push(path.to_owned());
+        return;
+    }
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        around_hidden(plan, &entry.path(), found);
+    }
+}
+
+/// What every user of the machine may read in `/etc`: whole folders where possible, else single files.
+pub(super) fn etc(plan: &Plan) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut entries_left = limits::ETC_ENTRIES;
+    if is_public(plan, Path::new(ETC), &mut entries_left, &mut found) {
+        found.push(ETC.into());
+    }
+    found
+}
+
+/// Whether everything from here on is public. Where not, its public parts are in `found`.
+fn is_public(plan: &Plan, path: &Path, entries_left: &mut usize, found: &mut Vec<PathBuf>) -> bool {
+    let Some(left) = entries_left.checked_sub(1) else { return false };
+    *entries_left = left;
+    let Ok(metadata) = fs::symlink_metadata(path) else { return false };
+    let mode = metadata.permissions().mode();
+    if plan.is_hidden(path) {
+        false
+    } else if metadata.is_symlink() {
+        // Where it leads is decided there.
+        true
+    } else if !metadata.is_dir() {
+        mode & 0o004 != 0
+    } else if mode & 0o005 != 0o005 {
+        false
+    } else {
+        let Ok(entries) = fs::read_dir(path) else { return false };
+        let mut public = Vec::new();
+        let mut parts = Vec::new();
+        let mut all = true;
+        for entry in entries.flatten() {
+            let entry = entry.path();
+            if is_public(plan, &entry, entries_left, &mut parts) {
+                public.push(entry);
+            } else {
+                all = false;
+            }
+        }
+        if !all {
+            found.append(&mut parts);
+            found.append(&mut public);
+        }
+        all
+    }
+}
+
+/// `/etc/resolv.conf` where it leads out of `/etc`, for commands that reach the network.
+pub(super) fn resolver(plan: &Plan) -> Option<PathBuf> {
+    let real = fs::canonicalize("/etc/resolv.conf").ok()?;
+    (plan.network && !real.starts_with(ETC) && !plan.is_hidden(&real)).then_some(real)
+}

@@ -1,0 +1,70 @@
+//! Landlock (`landlock(7)`): what a command may do with which files, whom it may signal, and, without a
+//! network namespace, that it opens no TCP connection.
+
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
+};
+
+use super::folders;
+use super::plan::Plan;
+
+/// What is asked for where the kernel has it …
+const NEWEST: ABI = ABI::V9;
+/// … and what it must have: all file operations, truncation included.
+const OLDEST: ABI = ABI::V3;
+
+/// Devices that every program may use.
+pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Shared memory; only in a view of the command's own.
+pub(super) const SHARED_MEMORY: &str = "/dev/shm";
+/// What runtimes look up, where `/proc` is the host's and shows other people's processes.
+const HOST_PROC: [&str; 6] =
+    ["/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version"];
+
+/// Takes the rules on for good.
+pub(super) fn take_on(plan: &Plan) -> Result<(), RulesetError> {
+    let read = AccessFs::from_read(NEWEST);
+    let write = AccessFs::from_all(NEWEST) & !BitFlags::from(AccessFs::MakeChar | AccessFs::MakeBlock);
+    let device = AccessFs::ReadFile | AccessFs::WriteFile;
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(OLDEST))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(NEWEST))?
+        .scope(Scope::from_all(NEWEST))?;
+    if !plan.network && !plan.has_namespaces() {
+        ruleset = ruleset.handle_access(AccessNet::from_all(NEWEST))?;
+    }
+    ruleset
+        .create()?
+        .add_rules(path_beneath_rules(readable(plan), read))?
+        .add_rules(path_beneath_rules([Path::new("/etc")], AccessFs::ReadDir))?
+        .add_rules(path_beneath_rules(DEVICES, device))?
+        .add_rules(path_beneath_rules(writable(plan), write))?
+        .restrict_self()?;
+    Ok(())
+}
+
+fn readable(plan: &Plan) -> Vec<PathBuf> {
+    let mut paths = folders::system(plan);
+    paths.extend(folders::etc(plan));
+    paths.extend(folders::resolver(plan));
+    paths.extend(plan.tool_folders.iter().cloned());
+    if plan.has_namespaces() {
+        paths.push("/proc".into());
+    } else {
+        paths.extend(HOST_PROC.map(PathBuf::from));
+    }
+    paths
+}
+
+fn writable(plan: &Plan) -> Vec<PathBuf> {
+    let mut paths = vec![plan.workspace.clone(), plan.private()];
+    if plan.has_namespaces() {
+        paths.push(SHARED_MEMORY.into());
+    }
+    paths
+}

@@ -1,0 +1,127 @@
+//! The server's side of the sandbox: starting the first stage, and finding out whether a level holds.
+
+use std::collections::BTreeMap;
+use std::io::{self, PipeReader, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+use holdshort_core::tool::SandboxLevel;
+use tempfile::TempDir;
+
+use super::SUBCOMMAND;
+use super::plan::Plan;
+use super::report::Report;
+use crate::limits;
+
+/// Variables of the server that a command sees too. None may ever hold a secret.
+const PASSED_ON: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME"];
+
+/// A command line about to be started in a scratch folder of its own.
+pub(crate) struct Launch {
+    pub plan: Plan,
+    scratch: TempDir,
+}
+
+/// A first stage that runs. Closing `line` ends everything.
+pub(crate) struct Launched<C> {
+    pub child: C,
+    pub line: UnixStream,
+    /// Standard output and standard error, in the order of writing.
+    pub output: PipeReader,
+    /// Removed when dropped: not before everything ended.
+    pub scratch: TempDir,
+}
+
+impl Launch {
+    /// Makes the scratch folder. The plan's other fields are the caller's to fill.
+    pub(crate) fn prepare(level: SandboxLevel, network: bool, command: String) -> io::Result<Self> {
+        let scratch = tempfile::Builder::new().prefix("holdshort-").tempdir()?;
+        let folder = fs::canonicalize(scratch.path())?;
+        let plan = Plan {
+            command,
+            cwd: folder.clone(),
+            level,
+            network,
+            workspace: folder.clone(),
+            scratch: folder,
+            tool_folders: Vec::new(),
+            hidden: Vec::new(),
+            environment: BTreeMap::from([("TERM".to_owned(), "dumb".to_owned())]),
+            cpu_s: limits::COMMAND_SECONDS,
+        };
+        fs::create_dir(plan.view_root())?;
+        fs::create_dir(plan.private_on_host())?;
+        fs::create_dir(plan.private_on_host().join("home"))?;
+        Ok(Self { plan, scratch })
+    }
+
+    /// Adds what commands see of the server's environment.
+    pub(crate) fn pass_environment_on(&mut self) {
+        for name in PASSED_ON {
+            if let Ok(value) = env::var(name) {
+                self.plan.environment.insert(name.to_owned(), value);
+            }
+        }
+    }
+
+    /// Starts the first stage. `spawn` is std's or tokio's.
+    pub(crate) fn start<C>(
+        self,
+        program: &Path,
+        spawn: impl FnOnce(Command) -> io::Result<C>,
+    ) -> io::Result<Launched<C>> {
+        let (line, theirs) = UnixStream::pair()?;
+        let (output, writer) = io::pipe()?;
+        let mut command = Command::new(program);
+        command
+            .args([SUBCOMMAND, "start", &serde_json::to_string(&self.plan)?])
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(writer.try_clone()?)
+            .stderr(writer);
+        Ok(Launched { child: spawn(command)?, line, output, scratch: self.scratch })
+    }
+}
+
+/// Whether a level can be reached and holds: a command starts that looks around and for a secret beside its
+/// folders, and finds nothing.
+pub(super) fn holds(program: &Path, level: SandboxLevel, network: bool) -> bool {
+    try_out(program, level, network).is_ok_and(|report| report == Report::Exited { code: 0 })
+}
+
+fn try_out(program: &Path, level: SandboxLevel, network: bool) -> io::Result<Report> {
+    let mut launch = Launch::prepare(level, network, String::new())?;
+    let scratch = launch.plan.scratch.clone();
+    let workspace = scratch.join("workspace");
+    let secret = scratch.join("secret");
+    // In a view of its own a command may write there, to a folder that only it sees.
+    let outside = scratch.join("outside");
+    fs::create_dir(&workspace)?;
+    fs::write(&secret, "secret")?;
+    // The sandbox shall keep it away, not its mode.
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o644))?;
+    launch.plan.command = format!(
+        "for name in /*; do [ -e \"$name\" ] && exit 2; done; read x < '{}' && exit 3; \
+         echo x > '{}'; echo x > here || exit 4; exit 0",
+        secret.display(),
+        outside.display(),
+    );
+    launch.plan.cwd.clone_from(&workspace);
+    launch.plan.workspace = workspace;
+    let mut launched = launch.start(program, |mut command| command.spawn())?;
+    launched.line.set_read_timeout(Some(limits::PROBE_TIME))?;
+    let mut sent = Vec::new();
+    let read = launched.line.read_to_end(&mut sent);
+    drop(launched.line);
+    launched.child.wait()?;
+    read?;
+    if outside.exists() {
+        return Err(io::Error::other("a command wrote outside its folders"));
+    }
+    Ok(Report::parse(&sent))
+}

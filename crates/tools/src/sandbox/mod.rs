@@ -1,0 +1,58 @@
+//! The command sandbox: one hidden subcommand that restricts itself and then becomes `/bin/sh -c`.
+//!
+//! Three processes stand between the server and the shell, each the same program again:
+//!
+//! - **start** ([`stage::start`]) leaves the server's session and makes namespaces. It cannot be seen from inside;
+//! - **init** (`stage::init`) is process 1 of the new namespace: it builds the view of the file system, watches,
+//!   and takes everything with it when it goes;
+//! - **confine** (`stage::confine`) gives up capabilities, takes on Landlock, seccomp and resource limits for
+//!   good, and becomes the shell.
+//!
+//! Below [`SandboxLevel::Full`] there are no namespaces: `start` does what `init` does.
+//! Everything fails closed: a stage that cannot do its part reports it and the command does not run.
+//! The server talks to the stages over their standard input: its end closing means that all must end.
+
+mod capabilities;
+mod folders;
+mod landlock;
+mod launch;
+mod limit;
+mod namespaces;
+mod plan;
+mod processes;
+mod report;
+mod seccomp;
+mod stage;
+mod supervise;
+mod view;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use holdshort_core::tool::SandboxLevel;
+
+pub(crate) use folders::{Tooling, tooling};
+pub(crate) use launch::{Launch, Launched};
+pub(crate) use report::Report;
+
+/// The name of the hidden subcommand.
+pub const SUBCOMMAND: &str = "sandbox-exec";
+
+/// The highest level that this host reaches, found by running a command that tries to get out.
+///
+/// Blocks for some milliseconds. `program` is the binary that has the hidden subcommand.
+pub fn level(program: &Path, network: bool) -> SandboxLevel {
+    [SandboxLevel::Full, SandboxLevel::Partial]
+        .into_iter()
+        .find(|level| launch::holds(program, *level, network))
+        .unwrap_or(SandboxLevel::None)
+}
+
+/// The body of the hidden subcommand; `args` are those that follow its name.
+///
+/// Must be called while the process has one thread, before any runtime starts. Not for people: it has no
+/// help and prints nothing.
+pub fn exec(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    stage::run(args)
+}

@@ -1,0 +1,40 @@
+//! What the stages tell the server, one JSON line each over their standard input. The first line counts.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Report {
+    /// The shell ended.
+    Exited { code: i32 },
+    /// The shell was ended by a signal.
+    Signalled { signal: i32 },
+    /// It was stopped for having too many processes.
+    TooManyProcesses,
+    /// A stage could not do its part, so nothing ran.
+    Failed { why: String },
+}
+
+impl Report {
+    /// Sends it. A server that is gone needs none.
+    pub(crate) fn send(&self) {
+        let _ = self.try_send();
+    }
+
+    fn try_send(&self) -> io::Result<()> {
+        let mut line = serde_json::to_vec(self)?;
+        line.push(b'\n');
+        File::from(io::stdin().as_fd().try_clone_to_owned()?).write_all(&line)
+    }
+
+    /// Reads what was sent.
+    pub(crate) fn parse(sent: &[u8]) -> Self {
+        let first = sent.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        serde_json::from_slice(first)
+            .unwrap_or_else(|_| Self::Failed { why: "the sandbox ended without a word".to_owned() })
+    }
+}

@@ -1,0 +1,122 @@
+//! The three stages of the hidden subcommand, in order. Each does its part or reports why not and ends.
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitCode, Stdio};
+
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+use nix::unistd::{chdir, geteuid, setsid};
+
+use super::plan::Plan;
+use super::processes::Scope;
+use super::report::Report;
+use super::supervise::supervise;
+use super::{SUBCOMMAND, capabilities, landlock, limit, namespaces, seccomp, view};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// This program again, also where its own file is not in view.
+const THIS_PROGRAM: &str = "/proc/self/exe";
+const SHELL: &str = "/bin/sh";
+
+/// Runs the stage that the arguments name: `STAGE PLAN`.
+pub(super) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<_> = args.into_iter().collect();
+    match dispatch(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            Report::Failed { why: e.to_string() }.send();
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(args: &[OsString]) -> Result<()> {
+    let [stage, plan] = args else { return Err("this subcommand is for the server only".into()) };
+    let plan = plan.to_str().ok_or("the plan is not UTF-8")?;
+    let parsed: Plan = serde_json::from_str(plan).map_err(|e| format!("the plan cannot be read: {e}"))?;
+    match stage.to_str() {
+        Some("start") => start(&parsed, plan),
+        Some("init") => init(&parsed, plan),
+        Some("confine") => confine(&parsed),
+        _ => Err("there is no such stage".into()),
+    }
+}
+
+/// In the server's namespaces, in a session of its own.
+fn start(plan: &Plan, text: &str) -> Result<()> {
+    // Fails only where this process leads a group already, which serves as well.
+    let _ = setsid();
+    if plan.has_namespaces() {
+        namespaces::leave(plan.network).map_err(because("no namespaces of its own"))?;
+        let init = next("init", text)?;
+        let ended = supervise(&init, Scope::Child)?;
+        // `init` has reported before; this counts only if it could not.
+        if ended.is_some_and(|ended| ended != Report::Exited { code: 0 }) {
+            Report::Failed { why: "the sandbox was killed from outside".to_owned() }.send();
+        }
+    } else {
+        prctl::set_child_subreaper(true)?;
+        watch_over_command(text, Scope::Descendants)?;
+    }
+    Ok(())
+}
+
+/// Process 1 of the new namespace. The kernel kills every other process there when it ends.
+fn init(plan: &Plan, text: &str) -> Result<()> {
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    view::enter(plan).map_err(because("no view of the file system of its own"))?;
+    if !plan.network {
+        // Without it a program cannot talk to itself, and that is all.
+        let _ = namespaces::raise_loopback();
+    }
+    watch_over_command(text, Scope::Namespace)
+}
+
+fn watch_over_command(text: &str, scope: Scope) -> Result<()> {
+    let command = next("confine", text)?;
+    if let Some(report) = supervise(&command, scope)? {
+        report.send();
+    }
+    Ok(())
+}
+
+/// Gives up everything that the command must not have, and becomes it.
+fn confine(plan: &Plan) -> Result<()> {
+    setsid()?;
+    close_fds::set_fds_cloexec(3, &[]);
+    limit::take_on(plan.cpu_s).map_err(because("no resource limits"))?;
+    capabilities::give_up(geteuid().is_root()).map_err(because("capabilities cannot be given up"))?;
+    chdir(&plan.cwd).map_err(because("the working directory is gone"))?;
+    if plan.level > holdshort_core::tool::SandboxLevel::None {
+        landlock::take_on(plan).map_err(because("no Landlock"))?;
+        seccomp::take_on().map_err(because("no system call filter"))?;
+    }
+    // After the capabilities, since changing them may clear it.
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    let private = plan.private();
+    let failed = Command::new(SHELL)
+        .arg("-c")
+        .arg(&plan.command)
+        .env_clear()
+        .envs(&plan.environment)
+        .env("HOME", private.join("home"))
+        .env("TMPDIR", &private)
+        .stdin(Stdio::null())
+        .exec();
+    Err(because("the shell does not start")(failed))
+}
+
+/// Starts the next stage. It inherits standard input, the line to the server, and the output.
+fn next(stage: &str, plan: &str) -> Result<Child> {
+    Command::new(THIS_PROGRAM)
+        .args([SUBCOMMAND, stage, plan])
+        .spawn()
+        .map_err(because("the next stage does not start"))
+}
+
+fn because<E: std::fmt::Display>(what: &'static str) -> impl FnOnce(E) -> Box<dyn Error> {
+    move |e| format!("{what}: {e}").into()
+}

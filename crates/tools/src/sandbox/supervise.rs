@@ -1,0 +1,75 @@
+//! Waiting for a child while watching three things: the child, the server, the number of processes.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::process::Child;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+use super::processes::{self, Scope};
+use super::report::Report;
+use crate::limits;
+
+/// Waits until the child ended or has to; `None`: the server is gone, and nobody waits for a report.
+///
+/// Whatever the end, every process of the scope is stopped (in a namespace, when the caller exits).
+pub(super) fn supervise(child: &Child, scope: Scope) -> io::Result<Option<Report>> {
+    let child = Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?);
+    let ended = watch(child, scope);
+    processes::stop(scope, child);
+    ended
+}
+
+fn watch(child: Pid, scope: Scope) -> io::Result<Option<Report>> {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGCHLD);
+    // After the child was started, since it would inherit this. What ended before is found by the first look.
+    signals.thread_block()?;
+    let ends = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+    let pause = match scope {
+        Scope::Child => PollTimeout::NONE,
+        Scope::Namespace | Scope::Descendants => {
+            PollTimeout::try_from(limits::WATCH_EVERY).map_err(io::Error::other)?
+        }
+    };
+    // It never sends anything: readable means closed.
+    let server = io::stdin();
+    loop {
+        if let Some(report) = reap(child)? {
+            return Ok(Some(report));
+        }
+        if processes::count(scope) > limits::PROCESSES {
+            return Ok(Some(Report::TooManyProcesses));
+        }
+        let mut watched =
+            [PollFd::new(server.as_fd(), PollFlags::POLLIN), PollFd::new(ends.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut watched, pause) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+        if watched[0].revents().is_some_and(|seen| !seen.is_empty()) {
+            return Ok(None);
+        }
+        while ends.read_signal()?.is_some() {}
+    }
+}
+
+/// Collects every child that ended, adopted ones too; the report if it was the one.
+fn reap(child: Pid) -> io::Result<Option<Report>> {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::Exited(pid, code)) if pid == child => return Ok(Some(Report::Exited { code })),
+            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == child => {
+                return Ok(Some(Report::Signalled { signal: signal as i32 }));
+            }
+            Ok(WaitStatus::StillAlive) => return Ok(None),
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+}

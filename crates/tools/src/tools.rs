@@ -1,0 +1,242 @@
+//! The four things that can be done with a call: inspect it, observe what it relies on, run it, probe it.
+//!
+//! Owns which tool does what. Never decides whether a call may run, and never keeps state between calls
+//! but the sandbox's level.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel};
+use serde_json::{Value, json};
+
+use crate::command::{self, Command};
+use crate::files::{self, Last, Place, Planned};
+use crate::limits;
+use crate::refusal::Refusal;
+use crate::request::{Change, OnFiles, Request};
+use crate::sandbox;
+use crate::workspace::Workspace;
+
+/// One call. The arguments were validated against the tool's schema.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    pub tool: String,
+    pub arguments: Value,
+}
+
+/// What the tools of a run need to know about their surroundings.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Whether commands reach the network.
+    pub network: bool,
+    /// The program that has the hidden subcommand `sandbox-exec`.
+    pub sandbox_program: PathBuf,
+    /// Commands never read it.
+    pub data_dir: PathBuf,
+    /// The person's home folder, which commands do not read, tool folders on `path` aside.
+    pub home: Option<PathBuf>,
+    /// `PATH` as commands shall see it; folders that they may not read are taken out.
+    pub path: String,
+    /// For a command whose call does not say.
+    pub command_timeout_ms: u64,
+}
+
+impl Settings {
+    /// No network, the usual limits, `HOME` and `PATH` of this process.
+    pub fn new(sandbox_program: PathBuf, data_dir: PathBuf) -> Self {
+        Self {
+            network: false,
+            sandbox_program,
+            data_dir,
+            home: std::env::home_dir(),
+            path: std::env::var("PATH").unwrap_or_default(),
+            command_timeout_ms: limits::COMMAND_DEFAULT_MS,
+        }
+    }
+}
+
+/// The tools of one run, in its workspace. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Tools(Arc<Inner>);
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub workspace: Workspace,
+    pub settings: Settings,
+    level: OnceLock<SandboxLevel>,
+}
+
+impl Inner {
+    /// What this host can reach, tried once.
+    pub(crate) fn level(&self) -> SandboxLevel {
+        *self.level.get_or_init(|| sandbox::level(&self.settings.sandbox_program, self.settings.network))
+    }
+}
+
+impl Tools {
+    pub fn new(workspace: Workspace, settings: Settings) -> Self {
+        Self(Arc::new(Inner { workspace, settings, level: OnceLock::new() }))
+    }
+
+    /// Looks at a call without changing anything: what a person would see, and what it relies on.
+    pub async fn inspect(&self, call: &Call) -> Inspected {
+        let call = call.clone();
+        let looked = self.blocking(move |inner| inspect(inner, &call)).await;
+        looked.and_then(|inspected| inspected).map_or_else(Inspected::from, Inspected::Ready)
+    }
+
+    /// The present state of files, sorted by path. A place with no regular file of a size that the tools
+    /// handle has [`Digest::ZERO`](holdshort_core::digest::Digest::ZERO), which no file has.
+    pub async fn observe(&self, paths: &[String]) -> Vec<Precondition> {
+        let wanted = paths.to_vec();
+        let seen = self.blocking(move |inner| files::observe(&inner.workspace, &wanted)).await;
+        seen.unwrap_or_default()
+    }
+
+    /// Runs a call. Preconditions are checked once more, and a file is replaced only if it still is the one
+    /// that was shown. `output` gets what a command prints while it runs: a preview.
+    ///
+    /// Dropping the future stops a command and everything that it started.
+    pub async fn run(
+        &self,
+        call: &Call,
+        preconditions: &[Precondition],
+        output: impl Fn(&str) + Send,
+    ) -> Outcome {
+        let changed = self.changed(preconditions).await;
+        if !changed.is_empty() {
+            return Outcome::Changed { paths: changed };
+        }
+        let request = match Request::parse(&call.tool, &call.arguments) {
+            Ok(request) => request,
+            Err(refusal) => return refusal.into(),
+        };
+        match request {
+            Request::Command(request) => command::run(&self.0, request, output).await,
+            Request::Files(request) => {
+                let preconditions = preconditions.to_vec();
+                let ran = self.blocking(move |inner| run_on_files(inner, &request, &preconditions)).await;
+                ran.and_then(|ran| ran).unwrap_or_else(Outcome::from)
+            }
+        }
+    }
+
+    /// Looks after a crash whether a call that was started happened.
+    pub async fn probe(&self, call: &Call, preconditions: &[Precondition]) -> Probed {
+        let (call, preconditions) = (call.clone(), preconditions.to_vec());
+        let probed = self.blocking(move |inner| probe(inner, &call, &preconditions)).await;
+        probed.unwrap_or_else(|refusal| Probed::Unclear { why: refusal.message })
+    }
+
+    /// The paths whose state is not the expected one.
+    async fn changed(&self, expected: &[Precondition]) -> Vec<String> {
+        let paths: Vec<_> = expected.iter().map(|precondition| precondition.path.clone()).collect();
+        let seen = self.observe(&paths).await;
+        let mut changed: Vec<_> = expected
+            .iter()
+            .filter(|precondition| !seen.contains(precondition))
+            .map(|precondition| precondition.path.clone())
+            .collect();
+        changed.sort();
+        changed.dedup();
+        changed
+    }
+
+    /// File work blocks, so it happens off the async threads.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let inner = self.0.clone();
+        tokio::task::spawn_blocking(move || work(&inner))
+            .await
+            .map_err(|e| Refusal::new("internal", format!("the tool stopped unexpectedly: {e}")))
+    }
+}
+
+fn inspect(inner: &Inner, call: &Call) -> Result<Inspection, Refusal> {
+    let workspace = &inner.workspace;
+    let mut inspection = Inspection {
+        workspace: workspace.path().to_owned(),
+        cwd: workspace.path().to_owned(),
+        preconditions: Vec::new(),
+        sandbox: None,
+        ask_because: Vec::new(),
+        card: Value::Null,
+    };
+    match Request::parse(&call.tool, &call.arguments)? {
+        Request::Files(OnFiles::Read(read)) => {
+            let (place, _) = files::read_text(workspace, &read.path)?;
+            inspection.card = json!({"path": place.to_string()});
+        }
+        Request::Files(OnFiles::List(list)) => {
+            let place = files::folder(workspace, list.path.as_deref())?;
+            inspection.card = json!({"path": place.to_string()});
+        }
+        Request::Files(OnFiles::Search(search)) => {
+            let place = files::check_search(workspace, &search)?.place;
+            inspection.card = json!({"path": place.to_string(), "pattern": search.pattern});
+        }
+        Request::Files(OnFiles::Change(change)) => {
+            let planned = Planned::new(workspace, &change)?;
+            if planned.has_other_names() {
+                inspection.ask_because.push("hard_link".to_owned());
+            }
+            inspection.preconditions.push(planned.precondition());
+            inspection.card = planned.card();
+        }
+        Request::Command(request) => {
+            let command = Command::new(inner, &request)?;
+            let level = inner.level();
+            inspection.ask_because.extend(command::ask_because(level).map(ToOwned::to_owned));
+            inspection.sandbox = Some(level);
+            inspection.card = command.card(level, inner.settings.network);
+            inspection.cwd = command.cwd;
+        }
+    }
+    Ok(inspection)
+}
+
+fn run_on_files(
+    inner: &Inner,
+    request: &OnFiles,
+    preconditions: &[Precondition],
+) -> Result<Outcome, Refusal> {
+    let workspace = &inner.workspace;
+    Ok(match request {
+        OnFiles::Read(read) => {
+            let (place, text) = files::read_text(workspace, &read.path)?;
+            let data = json!({"path": place.to_string(), "bytes": text.len()});
+            Outcome::Done { text, data }
+        }
+        OnFiles::List(list) => {
+            let (text, entries) = files::list(workspace, list.path.as_deref())?;
+            Outcome::Done { text, data: json!({"entries": entries}) }
+        }
+        OnFiles::Search(search) => {
+            let (text, hits) = files::search(workspace, search)?;
+            Outcome::Done { text, data: json!({"hits": hits}) }
+        }
+        OnFiles::Change(change) => Planned::new(workspace, change)?.carry_out(workspace, preconditions),
+    })
+}
+
+fn probe(inner: &Inner, call: &Call, preconditions: &[Precondition]) -> Probed {
+    match Request::parse(&call.tool, &call.arguments) {
+        Err(refusal) => Probed::Unclear { why: refusal.message },
+        Ok(Request::Files(OnFiles::Read(_) | OnFiles::List(_) | OnFiles::Search(_))) => Probed::NotHappened,
+        Ok(Request::Files(OnFiles::Change(change))) => probe_change(inner, &change, preconditions),
+        Ok(Request::Command(_)) => Probed::Unclear {
+            why: "nobody can tell how far the command came; look at what it does".to_owned(),
+        },
+    }
+}
+
+fn probe_change(inner: &Inner, change: &Change, preconditions: &[Precondition]) -> Probed {
+    let place = Place::resolve(&inner.workspace, change.path(), Last::Refuse).map(|place| place.to_string());
+    match (place, preconditions) {
+        (Ok(place), [before]) if before.path == place => Planned::probe(&inner.workspace, change, before),
+        (Ok(_), _) => Probed::Unclear { why: "the call's precondition is not that of its file".to_owned() },
+        (Err(refusal), _) => Probed::Unclear { why: refusal.message },
+    }
+}

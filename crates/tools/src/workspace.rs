@@ -1,0 +1,64 @@
+//! The workspace: one folder, opened once per run and held by a handle.
+//!
+//! Owns the check that workspace and data folder keep apart. Never hands out a path to open by name.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+/// Why a folder can not be a workspace.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the workspace `{path}` cannot be opened; name a folder that exists and is yours")]
+    Unreachable { path: PathBuf, source: io::Error },
+    #[error("the workspace `{path}` is not a folder; name the folder that the agent works in")]
+    NotAFolder { path: PathBuf },
+    #[error("the path of the workspace `{path}` is not UTF-8; choose another folder")]
+    NotUtf8 { path: PathBuf },
+    #[error("the data folder `{path}` cannot be found; start the server once, or name another one")]
+    DataFolder { path: PathBuf, source: io::Error },
+    #[error(
+        "the workspace `{workspace}` and the data folder `{data}` overlap; agents must not reach the journal: choose another workspace or data folder"
+    )]
+    Overlap { workspace: PathBuf, data: PathBuf },
+}
+
+/// A folder that tools work in.
+#[derive(Debug)]
+pub struct Workspace {
+    path: String,
+    dir: Dir,
+}
+
+impl Workspace {
+    /// Opens a folder. Both paths are canonicalised; neither may contain the other.
+    pub fn open(path: &Path, data_dir: &Path) -> Result<Self, Error> {
+        let unreachable = |source| Error::Unreachable { path: path.to_owned(), source };
+        let canonical = fs::canonicalize(path).map_err(unreachable)?;
+        if !fs::metadata(&canonical).map_err(unreachable)?.is_dir() {
+            return Err(Error::NotAFolder { path: canonical });
+        }
+        let data = fs::canonicalize(data_dir)
+            .map_err(|source| Error::DataFolder { path: data_dir.to_owned(), source })?;
+        if canonical.starts_with(&data) || data.starts_with(&canonical) {
+            return Err(Error::Overlap { workspace: canonical, data });
+        }
+        let dir = Dir::open_ambient_dir(&canonical, ambient_authority()).map_err(unreachable)?;
+        let path = canonical
+            .into_os_string()
+            .into_string()
+            .map_err(|path| Error::NotUtf8 { path: PathBuf::from(path) })?;
+        Ok(Self { path, dir })
+    }
+
+    /// The canonical path.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub(crate) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+}

@@ -1,0 +1,121 @@
+//! A workspace, a data folder and a home folder of a test's own, and tools over them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed};
+use holdshort_tools::{Call, Settings, Tools, Workspace};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// The program with the hidden subcommand.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_holdshort-sandbox-exec");
+
+pub(crate) struct Bench {
+    pub root: TempDir,
+    pub tools: Tools,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// Tools with other settings than the usual.
+    pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["workspace", "data", "home"] {
+            fs::create_dir(root.path().join(folder)).unwrap();
+        }
+        let mut settings = Settings::new(PROGRAM.into(), root.path().join("data"));
+        settings.home = Some(root.path().join("home"));
+        settings.path = "/usr/local/bin:/usr/bin:/bin".to_owned();
+        change(&mut settings);
+        let workspace = Workspace::open(&root.path().join("workspace"), &root.path().join("data")).unwrap();
+        Self { tools: Tools::new(workspace, settings), root }
+    }
+
+    /// A path in the workspace.
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
+        self.root.path().join("workspace").join(path)
+    }
+
+    pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.at(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn content(&self, path: &str) -> String {
+        fs::read_to_string(self.at(path)).unwrap()
+    }
+
+    pub(crate) async fn inspect(&self, tool: &str, arguments: Value) -> Inspected {
+        self.tools.inspect(&call(tool, arguments)).await
+    }
+
+    pub(crate) async fn ready(&self, tool: &str, arguments: Value) -> Inspection {
+        match self.inspect(tool, arguments).await {
+            Inspected::Ready(inspection) => inspection,
+            Inspected::Impossible { code, message } => panic!("{code}: {message}"),
+        }
+    }
+
+    /// The code of a call that is impossible; `ready` if it is not.
+    pub(crate) async fn code(&self, tool: &str, arguments: Value) -> &'static str {
+        match self.inspect(tool, arguments).await {
+            Inspected::Ready(_) => "ready",
+            Inspected::Impossible { code, .. } => code,
+        }
+    }
+
+    pub(crate) async fn run(&self, tool: &str, arguments: Value, preconditions: &[Precondition]) -> Outcome {
+        self.tools.run(&call(tool, arguments), preconditions, |_| {}).await
+    }
+
+    /// Inspects, then runs what was shown.
+    pub(crate) async fn go(&self, tool: &str, arguments: Value) -> Outcome {
+        let inspection = self.ready(tool, arguments.clone()).await;
+        self.run(tool, arguments, &inspection.preconditions).await
+    }
+
+    pub(crate) async fn probe(&self, tool: &str, arguments: Value, preconditions: &[Precondition]) -> Probed {
+        self.tools.probe(&call(tool, arguments), preconditions).await
+    }
+
+    /// Runs a command line: what the model reads, and the data beside it.
+    pub(crate) async fn command(&self, line: &str) -> (String, Value) {
+        match self.run("run_command", json!({"command": line}), &[]).await {
+            Outcome::Done { text, data } => (text, data),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    /// Runs a command line with its live output.
+    pub(crate) async fn watched(&self, line: &str) -> (Outcome, Vec<String>) {
+        let seen = Mutex::new(Vec::new());
+        let call = call("run_command", json!({"command": line}));
+        let outcome = self.tools.run(&call, &[], |chunk| seen.lock().unwrap().push(chunk.to_owned())).await;
+        (outcome, seen.into_inner().unwrap())
+    }
+}
+
+pub(crate) fn call(tool: &str, arguments: Value) -> Call {
+    Call { tool: tool.to_owned(), arguments }
+}
+
+pub(crate) fn text(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Done { text, .. } => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The names in a folder, sorted.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}

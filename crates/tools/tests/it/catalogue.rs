@@ -1,0 +1,68 @@
+//! What agents are offered.
+
+use holdshort_core::tool::{Category, Effect, OnCrash, Opens, Runs};
+use holdshort_tools::catalogue;
+use serde_json::json;
+
+#[test]
+fn names_and_natures() {
+    let read = Runs::Here { effect: Effect::Read, category: Category::ReadOnly, on_crash: OnCrash::Rerun };
+    let write = Runs::Here { effect: Effect::Write, category: Category::FileWrite, on_crash: OnCrash::Probe };
+    let bash = Runs::Here { effect: Effect::Write, category: Category::Bash, on_crash: OnCrash::Ask };
+    let mut found: Vec<_> = catalogue().into_iter().map(|spec| (spec.name, spec.runs)).collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    let expected = [
+        ("ask_human", Runs::Opens(Opens::Question)),
+        ("ask_user", Runs::Opens(Opens::Question)),
+        ("communicate_with_human", Runs::Opens(Opens::Question)),
+        ("create_plan", Runs::Opens(Opens::Plan)),
+        ("edit_file", write.clone()),
+        ("list_directory", read.clone()),
+        ("read_file", read.clone()),
+        ("request_review", Runs::Opens(Opens::Review)),
+        ("run_command", bash),
+        ("search_codebase", read),
+        ("write_file", write),
+    ];
+    assert_eq!(found, expected.map(|(name, runs)| (name.to_owned(), runs)));
+}
+
+#[test]
+fn every_schema_is_closed_and_described() {
+    for spec in catalogue() {
+        let schema = &spec.parameters;
+        jsonschema::draft202012::new(schema).unwrap();
+        assert_eq!(
+            (&schema["type"], &schema["additionalProperties"]),
+            (&json!("object"), &json!(false)),
+            "{}",
+            spec.name
+        );
+        for (name, property) in schema["properties"].as_object().unwrap() {
+            assert!(property["description"].is_string(), "{}.{name}", spec.name);
+        }
+    }
+}
+
+#[test]
+fn schemas_accept_and_refuse() {
+    let cases = [
+        ("read_file", json!({"path": "a"}), true),
+        ("read_file", json!({}), false),
+        ("read_file", json!({"path": "a", "offset": 3}), false),
+        ("write_file", json!({"path": "a", "content": ""}), true),
+        ("edit_file", json!({"path": "a", "old": "", "new": "x"}), false),
+        ("list_directory", json!({}), true),
+        ("run_command", json!({"command": "ls", "cwd": "src", "timeout_s": 5}), true),
+        ("run_command", json!({"command": "ls", "timeout_s": 0}), false),
+        ("ask_user", json!({"question": "Which?", "choices": ["a", "b"]}), true),
+        ("create_plan", json!({"subtasks": [{"id": "1", "description": "x", "depends_on": ["0"]}]}), true),
+        ("create_plan", json!({"subtasks": [{"id": "1", "description": "x", "extra": 1}]}), false),
+        ("request_review", json!({"title": "t", "content": "c", "risk_level": "high"}), true),
+    ];
+    let catalogue = catalogue();
+    for (tool, arguments, valid) in cases {
+        let spec = catalogue.iter().find(|spec| spec.name == tool).unwrap();
+        assert_eq!(jsonschema::is_valid(&spec.parameters, &arguments), valid, "{tool} {arguments}");
+    }
+}

@@ -1,0 +1,40 @@
+//! The named limits of a workflow and a rehearsal file, each with its reason. Holds numbers only.
+
+/// A workflow is written by people: the largest shipped one is a few kilobytes.
+pub const WORKFLOW_BYTES: usize = 256 * 1024;
+/// A rehearsal quotes whole files that it writes.
+pub const REHEARSAL_BYTES: usize = 1024 * 1024;
+/// Lists and mappings inside one another; JSON Schemas nest deepest.
+pub const DEPTH: usize = 48;
+/// Scalars, lists and mappings of one file.
+pub const NODES: usize = 50_000;
+/// What aliases (`*name`) may repeat, in parser events.
+pub const ALIAS_EVENTS: usize = 20_000;
+/// More problems than this help nobody.
+pub const PROBLEMS: usize = 100;
+
+pub const AGENTS: usize = 50;
+pub const PHASES: usize = 100;
+pub const RULES: usize = 500;
+/// Entries of any other list: an agent's tools, a rule's patterns, approvers.
+pub const LIST: usize = 200;
+/// Replies of one agent in a rehearsal.
+pub const STEPS: usize = 1_000;
+
+/// Characters of a name or an id: it becomes part of paths, labels and metrics.
+pub const NAME: usize = 64;
+/// Characters of a pattern, label, reason or other single line.
+pub const LINE: usize = 1_000;
+/// Characters of instructions, messages and inputs: every model request carries them.
+pub const TEXT: usize = 64 * 1024;
+/// Characters of a rehearsed text or argument.
+pub const SCRIPTED: usize = 256 * 1024;
+
+/// Rounds, calls, attempts …: beyond this a limit is none.
+pub const COUNT: u64 = 1_000_000;
+/// Tokens of a budget.
+pub const TOKENS: u64 = 1_000_000_000_000;
+/// A year: what waits longer is forgotten, not waited for.
+pub const DURATION_MS: u64 = 366 * 24 * 60 * 60 * 1000;
+/// Ten minutes: a rehearsed reply that takes longer tests nobody's patience but ours.
+pub const PAUSE_MS: u64 = 10 * 60 * 1000;

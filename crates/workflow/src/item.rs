@@ -1,0 +1,259 @@
+//! Reading a YAML tree against a grammar: mappings with known keys, texts, names, counts, lists, JSON.
+//!
+//! Every reader reports what is wrong and gives `None`, so that the caller goes on to the next key.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value as Json};
+
+use holdshort_core::json::MAX_INTEGER;
+
+use crate::problem::Problems;
+use crate::suggest;
+use crate::yaml::{Node, Value};
+
+/// A node and the way to it from the top.
+#[derive(Clone)]
+pub(crate) struct Item<'a> {
+    pub(crate) node: &'a Node,
+    /// `phases[1].agent`; empty at the top.
+    pub(crate) path: String,
+}
+
+/// The keys of one mapping of a grammar.
+pub(crate) struct Keys {
+    pub(crate) known: &'static [&'static str],
+    /// Keys of the grammar that this version does not read yet.
+    pub(crate) later: &'static [&'static str],
+}
+
+/// A mapping whose keys have been checked.
+pub(crate) struct Fields<'a> {
+    owner: Item<'a>,
+    entries: BTreeMap<&'a str, Item<'a>>,
+    /// Known keys that an unknown one was probably meant to be: they are not reported as missing too.
+    meant: BTreeSet<&'static str>,
+}
+
+impl<'a> Item<'a> {
+    pub(crate) fn top(node: &'a Node) -> Self {
+        Self { node, path: String::new() }
+    }
+
+    /// The value under a key of this mapping.
+    pub(crate) fn under(&self, key: &str, node: &'a Node) -> Self {
+        let dot = if self.path.is_empty() { "" } else { "." };
+        Self { node, path: format!("{}{dot}{key}", self.path) }
+    }
+
+    pub(crate) fn entry(&self, index: usize, node: &'a Node) -> Self {
+        Self { node, path: format!("{}[{index}]", self.path) }
+    }
+
+    /// What stands here, for a message.
+    pub(crate) fn found(&self) -> String {
+        match &self.node.value {
+            Value::Null => "nothing".to_owned(),
+            Value::Bool(value) => format!("`{value}`"),
+            Value::Number(number) => format!("the number {number}"),
+            Value::Text(text) if text.len() <= 40 && !text.contains('\n') => format!("`{text}`"),
+            Value::Text(_) => "a longer text".to_owned(),
+            Value::List(_) => "a list".to_owned(),
+            Value::Map(_) => "a mapping".to_owned(),
+        }
+    }
+
+    fn expected(&self, what: &str, problems: &mut Problems) {
+        problems.at(self, format!("expected {what}, found {}", self.found()));
+    }
+
+    /// A mapping with free keys: `(key, value)` items in order. Duplicates and keys that are no text are
+    /// reported and left out.
+    pub(crate) fn entries(&self, problems: &mut Problems) -> Option<Vec<(&'a str, Self, Self)>> {
+        let Value::Map(entries) = &self.node.value else {
+            self.expected("a mapping", problems);
+            return None;
+        };
+        let mut seen = BTreeMap::new();
+        let mut read = Vec::new();
+        for (key, value) in entries {
+            let Value::Text(name) = &key.value else {
+                let key = Item { node: key, path: self.path.clone() };
+                problems.at(&key, format!("a key must be a text, found {}", key.found()));
+                continue;
+            };
+            let value = self.under(name, value);
+            let key = self.under(name, key);
+            if let Some(line) = seen.insert(name.as_str(), key.node.place.line) {
+                problems.at(&key, format!("the key `{name}` appears twice (first in line {line})"));
+                continue;
+            }
+            read.push((name.as_str(), key, value));
+        }
+        Some(read)
+    }
+
+    /// A mapping of the grammar.
+    pub(crate) fn fields(&self, keys: &Keys, problems: &mut Problems) -> Option<Fields<'a>> {
+        let mut fields = Fields { owner: self.clone(), entries: BTreeMap::new(), meant: BTreeSet::new() };
+        for (name, key, value) in self.entries(problems)? {
+            if keys.known.contains(&name) {
+                fields.entries.insert(name, value);
+            } else if keys.later.contains(&name) {
+                problems.at(&key, format!("`{name}` is not supported yet by this version"));
+            } else {
+                let known = keys.known.iter().copied();
+                fields.meant.extend(suggest::nearest(name, known.clone()));
+                problems.unknown(&key, name, format!("unknown key `{name}`"), known);
+            }
+        }
+        Some(fields)
+    }
+
+    /// A list with at most `max` entries.
+    pub(crate) fn list(&self, max: usize, problems: &mut Problems) -> Option<Vec<Self>> {
+        let Value::List(items) = &self.node.value else {
+            self.expected("a list", problems);
+            return None;
+        };
+        if items.len() > max {
+            problems.at(self, format!("{} entries; at most {max} are allowed", items.len()));
+            return None;
+        }
+        Some(items.iter().enumerate().map(|(index, node)| self.entry(index, node)).collect())
+    }
+
+    /// A list of different texts, each with its item. Entries that are wrong are left out.
+    pub(crate) fn texts(
+        &self,
+        max: usize,
+        max_chars: usize,
+        problems: &mut Problems,
+    ) -> Option<Vec<(String, Self)>> {
+        let mut texts: Vec<(String, Self)> = Vec::new();
+        for item in self.list(max, problems)? {
+            let Some(text) = item.text(max_chars, problems) else { continue };
+            if texts.iter().any(|(known, _)| *known == text) {
+                problems.at(&item, format!("`{text}` is listed twice"));
+            } else {
+                texts.push((text, item));
+            }
+        }
+        Some(texts)
+    }
+
+    /// A text with at least one visible character.
+    pub(crate) fn text(&self, max_chars: usize, problems: &mut Problems) -> Option<String> {
+        let Value::Text(text) = &self.node.value else {
+            self.expected("a text", problems);
+            return None;
+        };
+        let chars = text.chars().count();
+        if text.trim().is_empty() {
+            problems.at(self, "the text is empty");
+        } else if chars > max_chars {
+            problems.at(self, format!("the text has {chars} characters; at most {max_chars} are allowed"));
+        } else {
+            return Some(text.clone());
+        }
+        None
+    }
+
+    pub(crate) fn flag(&self, problems: &mut Problems) -> Option<bool> {
+        if let Value::Bool(value) = self.node.value {
+            return Some(value);
+        }
+        self.expected("`true` or `false`", problems);
+        None
+    }
+
+    /// A whole number from 1 to `max`.
+    pub(crate) fn count(&self, max: u64, problems: &mut Problems) -> Option<u64> {
+        let Value::Number(number) = &self.node.value else {
+            self.expected("a whole number", problems);
+            return None;
+        };
+        match number.as_u64() {
+            Some(count) if (1..=max).contains(&count) => Some(count),
+            _ => {
+                self.expected(&format!("a whole number from 1 to {max}"), problems);
+                None
+            }
+        }
+    }
+
+    /// One of a closed set of words.
+    pub(crate) fn one_of<T: Copy>(&self, words: &[(&str, T)], problems: &mut Problems) -> Option<T> {
+        let Value::Text(text) = &self.node.value else {
+            self.expected(&either(words), problems);
+            return None;
+        };
+        let found = words.iter().find(|(word, _)| word == text);
+        if found.is_none() {
+            let message = format!("expected {}, found {}", either(words), self.found());
+            problems.unknown(self, text, message, words.iter().map(|(word, _)| *word));
+        }
+        found.map(|(_, value)| *value)
+    }
+
+    /// Any value as JSON: keys are texts, whole numbers within ±(2^53−1).
+    pub(crate) fn json(&self, problems: &mut Problems) -> Option<Json> {
+        Some(match &self.node.value {
+            Value::Null => Json::Null,
+            Value::Bool(value) => Json::Bool(*value),
+            Value::Text(text) => Json::String(text.clone()),
+            Value::Number(number) => {
+                #[expect(clippy::cast_precision_loss, reason = "2^53 is exact in f64")]
+                let is_exact =
+                    number.as_f64().is_some_and(|n| n.fract() != 0.0 || n.abs() <= MAX_INTEGER as f64);
+                if !is_exact {
+                    problems
+                        .at(self, "a whole number beyond 2^53-1 is not exact in JSON; write it as a text");
+                    return None;
+                }
+                Json::Number(number.clone())
+            }
+            Value::List(items) => {
+                let items = items.iter().enumerate();
+                Json::Array(items.filter_map(|(i, node)| self.entry(i, node).json(problems)).collect())
+            }
+            Value::Map(_) => {
+                let mut map = Map::new();
+                for (name, _, value) in self.entries(problems)? {
+                    map.insert(name.to_owned(), value.json(problems)?);
+                }
+                Json::Object(map)
+            }
+        })
+    }
+}
+
+fn either<T>(words: &[(&str, T)]) -> String {
+    let words: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+    match words.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => "nothing".to_owned(),
+    }
+}
+
+impl<'a> Fields<'a> {
+    pub(crate) fn find(&self, key: &str) -> Option<&Item<'a>> {
+        self.entries.get(key)
+    }
+
+    /// Whether an unknown key was probably meant to be this one.
+    pub(crate) fn was_meant(&self, key: &str) -> bool {
+        self.meant.contains(key)
+    }
+
+    /// A key that must be there.
+    pub(crate) fn need(&self, key: &str, problems: &mut Problems) -> Option<&Item<'a>> {
+        let found = self.entries.get(key);
+        if found.is_none() && !self.was_meant(key) {
+            let missing = self.owner.under(key, self.owner.node);
+            problems.at(&missing, format!("the key `{key}` is missing"));
+        }
+        found
+    }
+}

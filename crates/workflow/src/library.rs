@@ -1,0 +1,98 @@
+//! The workflows that a server offers: the shipped ones, and those of a folder over them.
+//!
+//! Takes texts; whoever calls has read the files. Either everything is valid or there is no library.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use holdshort_core::definition::{Definition, EXTERNAL};
+use holdshort_core::tool;
+
+use crate::problem::{Problem, Problems};
+use crate::rehearsal::{self, Script};
+use crate::shipped::{external, shipped};
+use crate::workflow;
+use crate::yaml::Place;
+
+/// `(file name, text of the workflow, text of its rehearsal)`; the file name is for problems only. A
+/// rehearsal lies beside its workflow as `rehearsal.yaml`.
+pub type Override = (String, String, Option<String>);
+
+#[derive(Clone, Debug, Default)]
+pub struct Library {
+    workflows: BTreeMap<String, Arc<Definition>>,
+    rehearsals: BTreeMap<String, Script>,
+}
+
+impl Library {
+    /// The shipped workflows and `external`; an override takes the place of the one of its name, rehearsal
+    /// included. Nothing takes the place of `external`.
+    pub fn new(catalogue: &[tool::Spec], overrides: Vec<Override>) -> Result<Self, Vec<Problem>> {
+        let mut library = Self::default();
+        let mut problems = Vec::new();
+        library.workflows.insert(EXTERNAL.to_owned(), Arc::new(external()));
+        for shipped in shipped() {
+            let file = format!("workflows/{}/workflow.yaml", shipped.name);
+            let added = library.add(catalogue, &file, shipped.workflow, shipped.rehearsal);
+            problems.extend(added.err().into_iter().flatten());
+        }
+        let mut files = BTreeMap::new();
+        for (file, workflow, rehearsal) in overrides {
+            match library.add(catalogue, &file, &workflow, rehearsal.as_deref()) {
+                Ok((name, place)) => {
+                    if let Some(other) = files.insert(name.clone(), file.clone()) {
+                        problems.extend(taken(&file, &name, place, &other));
+                    }
+                }
+                Err(found) => problems.extend(found),
+            }
+        }
+        if problems.is_empty() { Ok(library) } else { Err(problems) }
+    }
+
+    pub fn get(&self, name: &str) -> Option<Arc<Definition>> {
+        self.workflows.get(name).cloned()
+    }
+
+    /// Sorted; `external` among them.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.workflows.keys().map(String::as_str)
+    }
+
+    pub fn rehearsal(&self, name: &str) -> Option<&Script> {
+        self.rehearsals.get(name)
+    }
+
+    fn add(
+        &mut self,
+        catalogue: &[tool::Spec],
+        file: &str,
+        workflow: &str,
+        rehearsal: Option<&str>,
+    ) -> Result<(String, Place), Vec<Problem>> {
+        let (definition, place) = workflow::parse_placed(file, workflow, catalogue)?;
+        let name = definition.name.clone();
+        self.rehearsals.remove(&name);
+        if let Some(text) = rehearsal {
+            let script = rehearsal::parse_for(&beside(file), text, &definition)?;
+            self.rehearsals.insert(name.clone(), script);
+        }
+        self.workflows.insert(name.clone(), Arc::new(definition));
+        Ok((name, place))
+    }
+}
+
+fn taken(file: &str, name: &str, place: Place, other: &str) -> Vec<Problem> {
+    let mut problems = Problems::of(file);
+    let message = format!("the workflow `{name}` is in {other} too");
+    problems.push(place, "name".to_owned(), message, None);
+    problems.finish::<()>(None).err().unwrap_or_default()
+}
+
+/// The rehearsal's file name.
+fn beside(file: &str) -> String {
+    match file.rfind(['/', '\\']) {
+        Some(end) => format!("{}rehearsal.yaml", &file[..=end]),
+        None => "rehearsal.yaml".to_owned(),
+    }
+}

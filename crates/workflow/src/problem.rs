@@ -1,0 +1,82 @@
+//! What is wrong with a file, and where. Never reads a file, never decides what is wrong.
+
+use std::fmt;
+
+use crate::bounds;
+use crate::item::Item;
+use crate::yaml::Place;
+
+/// One thing wrong in one place: `workflow.yaml:12:5: unknown key `agnets` (did you mean `agents`?)`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct Problem {
+    pub file: String,
+    /// 1-based.
+    pub line: u64,
+    /// 1-based, in characters.
+    pub column: u64,
+    /// Where in the document: `phases[1].agent`; empty for the whole of it.
+    pub path: String,
+    pub message: String,
+    /// The likely key or name.
+    pub suggestion: Option<String>,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)?;
+        if let Some(suggestion) = &self.suggestion {
+            write!(f, " (did you mean `{suggestion}`?)")?;
+        }
+        Ok(())
+    }
+}
+
+/// The problems of one file, while it is read.
+pub(crate) struct Problems {
+    file: String,
+    list: Vec<Problem>,
+}
+
+impl Problems {
+    pub(crate) fn of(file: &str) -> Self {
+        Self { file: file.to_owned(), list: Vec::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Something is wrong with this item.
+    pub(crate) fn at(&mut self, item: &Item<'_>, message: impl Into<String>) {
+        self.push(item.node.place, item.path.clone(), message.into(), None);
+    }
+
+    /// The item is a name or key that does not exist; `candidates` are those that do.
+    pub(crate) fn unknown<'c>(
+        &mut self,
+        item: &Item<'_>,
+        name: &str,
+        message: impl Into<String>,
+        candidates: impl IntoIterator<Item = &'c str>,
+    ) {
+        let suggestion = crate::suggest::nearest(name, candidates).map(str::to_owned);
+        self.push(item.node.place, item.path.clone(), message.into(), suggestion);
+    }
+
+    /// Something is wrong at a place that is no item, as with text that is not YAML.
+    pub(crate) fn push(&mut self, place: Place, path: String, message: String, suggestion: Option<String>) {
+        let file = self.file.clone();
+        let Place { line, column } = place;
+        self.list.push(Problem { file, line, column, path, message, suggestion });
+    }
+
+    /// The value, if nothing was wrong; else the problems in the order of the file.
+    pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<T, Vec<Problem>> {
+        self.list.sort_by_key(|problem| (problem.line, problem.column));
+        self.list.truncate(bounds::PROBLEMS);
+        match value {
+            Some(value) if self.list.is_empty() => Ok(value),
+            _ => Err(self.list),
+        }
+    }
+}

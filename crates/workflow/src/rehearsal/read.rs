@@ -1,0 +1,182 @@
+//! The grammar of rehearsal scripts: YAML in, a [`Script`] out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use holdshort_core::definition::Definition;
+use holdshort_core::message::FailureKind;
+use serde_json::json;
+
+use super::{Expect, Play, Script, ScriptedCall, Step, template};
+use crate::item::{Fields, Item, Keys};
+use crate::problem::{Problem, Problems};
+use crate::yaml;
+use crate::{bounds, name};
+
+const TOP: Keys = Keys { known: &["agents"], later: &[] };
+const STEP: Keys = Keys { known: &["text", "calls", "error", "expect", "name", "pause_ms"], later: &[] };
+const CALL: Keys = Keys { known: &["as", "tool", "arguments"], later: &[] };
+const ERROR: Keys = Keys { known: &["kind", "message"], later: &[] };
+const EXPECT: Keys = Keys { known: &["contains", "tools"], later: &[] };
+/// How a model can fail. `script` is missing: that is how a script itself fails.
+const FAILURES: [(&str, FailureKind); 6] = [
+    ("rate_limited", FailureKind::RateLimited),
+    ("unavailable", FailureKind::Unavailable),
+    ("cut", FailureKind::Cut),
+    ("timed_out", FailureKind::TimedOut),
+    ("unusable", FailureKind::Unusable),
+    ("rejected", FailureKind::Rejected),
+];
+
+/// Parses a script. All problems are reported; `file_name` is for them only.
+pub fn parse(file_name: &str, text: &str) -> Result<Script, Vec<Problem>> {
+    read(file_name, text, None)
+}
+
+/// The same, for a workflow: an agent that it has not is a problem.
+pub(crate) fn parse_for(file_name: &str, text: &str, workflow: &Definition) -> Result<Script, Vec<Problem>> {
+    read(file_name, text, Some(workflow))
+}
+
+fn read(file_name: &str, text: &str, workflow: Option<&Definition>) -> Result<Script, Vec<Problem>> {
+    let mut problems = Problems::of(file_name);
+    let node = match yaml::parse(text, bounds::REHEARSAL_BYTES) {
+        Ok(node) => node,
+        Err(yaml::Unreadable { place, message }) => {
+            problems.push(place, String::new(), message, None);
+            return problems.finish(None);
+        }
+    };
+    let script = script(&Item::top(&node), workflow, &mut problems);
+    problems.finish(script)
+}
+
+fn script(top: &Item<'_>, workflow: Option<&Definition>, problems: &mut Problems) -> Option<Script> {
+    let fields = top.fields(&TOP, problems)?;
+    let mut agents = BTreeMap::new();
+    for (agent, key, value) in fields.need("agents", problems)?.entries(problems)? {
+        name::any_case(agent, &key, problems);
+        if let Some(workflow) = workflow.filter(|workflow| !workflow.agents.contains_key(agent)) {
+            let message = format!("the workflow `{}` has no agent `{agent}`", workflow.name);
+            problems.unknown(&key, agent, message, workflow.agents.keys().map(String::as_str));
+        }
+        agents.insert(agent.to_owned(), steps(&value, problems));
+    }
+    Some(Script { agents })
+}
+
+fn steps(item: &Item<'_>, problems: &mut Problems) -> Vec<Step> {
+    let mut labels = BTreeSet::new();
+    let items = item.list(bounds::STEPS, problems).unwrap_or_default();
+    items.iter().filter_map(|item| step(item, &mut labels, problems)).collect()
+}
+
+/// `labels` are those of the calls so far: later templates may use them.
+fn step(item: &Item<'_>, labels: &mut BTreeSet<String>, problems: &mut Problems) -> Option<Step> {
+    let fields = item.fields(&STEP, problems)?;
+    let play = match fields.find("error") {
+        Some(error) => {
+            for key in ["text", "calls"] {
+                if let Some(item) = fields.find(key) {
+                    problems.at(item, format!("a step is a reply or an error: `{key}` has no place here"));
+                }
+            }
+            failure(error, problems)
+        }
+        None => reply(item, &fields, labels, problems),
+    };
+    let step_name = fields.find("name").and_then(|item| item.text(bounds::LINE, problems));
+    let expect = fields.find("expect").and_then(|item| expect(item, problems));
+    let pause_ms = fields.find("pause_ms").and_then(|item| item.count(bounds::PAUSE_MS, problems));
+    Some(Step { expect, play: play?, name: step_name, pause_ms })
+}
+
+fn failure(item: &Item<'_>, problems: &mut Problems) -> Option<Play> {
+    let fields = item.fields(&ERROR, problems)?;
+    let kind = fields.need("kind", problems).and_then(|item| item.one_of(&FAILURES, problems));
+    let message = fields.need("message", problems).and_then(|item| item.text(bounds::LINE, problems));
+    Some(Play::Error { kind: kind?, message: message? })
+}
+
+fn reply(
+    item: &Item<'_>,
+    fields: &Fields<'_>,
+    labels: &mut BTreeSet<String>,
+    problems: &mut Problems,
+) -> Option<Play> {
+    let mut text = String::new();
+    if let Some(item) = fields.find("text") {
+        text = item.text(bounds::SCRIPTED, problems)?;
+        template::check(&text, item, labels, problems);
+    }
+    let items = match fields.find("calls") {
+        Some(item) => item.list(bounds::LIST, problems)?,
+        None => Vec::new(),
+    };
+    if text.is_empty() && items.is_empty() && !fields.was_meant("text") && !fields.was_meant("calls") {
+        problems.at(item, "a step needs a `text`, `calls` or an `error`");
+    }
+    // Results come after the whole reply: a call cannot use those of its siblings.
+    let mut own = Vec::new();
+    let mut calls = Vec::new();
+    for item in &items {
+        if let Some(call) = call(item, labels, problems) {
+            own.extend(call.name.clone().map(|label| (label, item)));
+            calls.push(call);
+        }
+    }
+    for (label, item) in own {
+        if !labels.insert(label.clone()) {
+            problems.at(item, format!("another call is labelled `{label}`"));
+        }
+    }
+    Some(Play::Reply { text, calls })
+}
+
+fn call(item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) -> Option<ScriptedCall> {
+    let fields = item.fields(&CALL, problems)?;
+    let label = fields.find("as").and_then(|item| {
+        let text = item.text(bounds::LINE, problems)?;
+        name::label(&text, item, problems).then_some(text)
+    });
+    let arguments = match fields.find("arguments") {
+        Some(item) => {
+            templates(item, labels, problems);
+            item.json(problems)?
+        }
+        None => json!({}),
+    };
+    if !arguments.is_object() {
+        problems.at(fields.find("arguments")?, "arguments are a mapping");
+    }
+    let tool = fields.need("tool", problems)?.text(bounds::LINE, problems)?;
+    Some(ScriptedCall { name: label, tool, arguments })
+}
+
+/// Checks every text inside the arguments.
+fn templates(item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) {
+    match &item.node.value {
+        yaml::Value::Text(text) => template::check(text, item, labels, problems),
+        yaml::Value::List(items) => {
+            for (index, node) in items.iter().enumerate() {
+                templates(&item.entry(index, node), labels, problems);
+            }
+        }
+        yaml::Value::Map(entries) => {
+            for (key, node) in entries {
+                if let yaml::Value::Text(key) = &key.value {
+                    templates(&item.under(key, node), labels, problems);
+                }
+            }
+        }
+        yaml::Value::Null | yaml::Value::Bool(_) | yaml::Value::Number(_) => {}
+    }
+}
+
+fn expect(item: &Item<'_>, problems: &mut Problems) -> Option<Expect> {
+    let fields = item.fields(&EXPECT, problems)?;
+    let mut texts = |key: &str| -> Vec<String> {
+        let texts = fields.find(key).and_then(|item| item.texts(bounds::LIST, bounds::TEXT, problems));
+        texts.unwrap_or_default().into_iter().map(|(text, _)| text).collect()
+    };
+    Some(Expect { contains: texts("contains"), tools: texts("tools") })
+}

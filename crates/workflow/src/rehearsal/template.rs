@@ -1,0 +1,44 @@
+//! Checks the templates of a script: their syntax, and that they speak of something that exists by then.
+//! Never renders one.
+
+use std::collections::BTreeSet;
+
+use minijinja::Environment;
+
+use crate::item::Item;
+use crate::problem::Problems;
+
+/// What a template can speak of.
+const VARIABLES: [&str; 4] = ["task", "results", "last", "messages"];
+/// Functions that the template language brings.
+const FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
+
+/// Reports a template that does not parse, an unknown variable, and `results.LABEL` before that call.
+pub(super) fn check(text: &str, item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) {
+    let environment = Environment::new();
+    let template = match environment.template_from_str(text) {
+        Ok(template) => template,
+        Err(error) => {
+            let line = error.line().map(|line| format!(" in line {line} of it")).unwrap_or_default();
+            let detail = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+            problems.at(item, format!("not a template: {detail}{line}"));
+            return;
+        }
+    };
+    let used: BTreeSet<String> = template.undeclared_variables(true).into_iter().collect();
+    for variable in &used {
+        let mut parts = variable.split('.');
+        let name = parts.next().unwrap_or_default();
+        if FUNCTIONS.contains(&name) {
+            continue;
+        }
+        if !VARIABLES.contains(&name) {
+            problems.unknown(item, name, format!("templates have no variable `{name}`"), VARIABLES);
+        } else if name == "results"
+            && let Some(label) = parts.next().filter(|label| !labels.contains(*label))
+        {
+            let message = format!("no call before this one is labelled `{label}`");
+            problems.unknown(item, label, message, labels.iter().map(String::as_str));
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The workflows inside the binary: their texts, and `external`, which has none. Never parses them.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::definition::{Asking, Definition, EXTERNAL, Gates, Limits};
+use serde_json::json;
+
+/// One folder below `workflows/`.
+#[derive(Debug)]
+pub struct Shipped {
+    pub name: &'static str,
+    pub workflow: &'static str,
+    pub rehearsal: Option<&'static str>,
+    pub readme: &'static str,
+    /// The input of a run on the sample, as JSON.
+    pub input: &'static str,
+    /// The sample workspace: paths with `/`, and bytes. Sorted by path.
+    pub sample: &'static [(&'static str, &'static [u8])],
+}
+
+/// Every shipped workflow, by name.
+pub fn shipped() -> &'static [Shipped] {
+    const { &[PAIR] }
+}
+
+/// The workflow behind interrupts of other frameworks' agents: nothing in it runs.
+pub fn external() -> Definition {
+    Definition {
+        name: EXTERNAL.to_owned(),
+        description: "Agents of other frameworks ask through this one; nothing in it runs here.".to_owned(),
+        input: json!({"type": "object"}),
+        agents: BTreeMap::new(),
+        tools: BTreeMap::new(),
+        phases: Vec::new(),
+        gates: Gates::default(),
+        limits: Limits::default(),
+        asking: Asking::default(),
+        network: false,
+    }
+}
+
+const PAIR: Shipped = Shipped {
+    name: "pair",
+    workflow: include_str!("../../../workflows/pair/workflow.yaml"),
+    rehearsal: Some(include_str!("../../../workflows/pair/rehearsal.yaml")),
+    readme: include_str!("../../../workflows/pair/README.md"),
+    input: include_str!("../../../workflows/pair/input.json"),
+    sample: &[
+        ("README.md", include_bytes!("../../../workflows/pair/sample/README.md")),
+        ("boxrent/__init__.py", include_bytes!("../../../workflows/pair/sample/boxrent/__init__.py")),
+        ("boxrent/invoice.py", include_bytes!("../../../workflows/pair/sample/boxrent/invoice.py")),
+        ("boxrent/money.py", include_bytes!("../../../workflows/pair/sample/boxrent/money.py")),
+        ("boxrent/periods.py", include_bytes!("../../../workflows/pair/sample/boxrent/periods.py")),
+        ("pyproject.toml", include_bytes!("../../../workflows/pair/sample/pyproject.toml")),
+        ("tests/__init__.py", include_bytes!("../../../workflows/pair/sample/tests/__init__.py")),
+        ("tests/test_invoice.py", include_bytes!("../../../workflows/pair/sample/tests/test_invoice.py")),
+        ("tests/test_money.py", include_bytes!("../../../workflows/pair/sample/tests/test_money.py")),
+        ("tests/test_periods.py", include_bytes!("../../../workflows/pair/sample/tests/test_periods.py")),
+    ],
+};

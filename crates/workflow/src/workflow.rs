@@ -1,0 +1,112 @@
+//! The grammar of workflow files: YAML in, a validated [`Definition`] out. Never runs or stores one.
+//!
+//! | key | holds (**default**) | read by |
+//! |---|---|---|
+//! | `name` | `[a-z0-9_-]+`, required; `external` is built in | here |
+//! | `description` | text (**empty**) | here |
+//! | `input` | JSON Schema of the run's input (**`{task: string}`, required**) | `input` |
+//! | `agents.NAME` | `instructions` (required), `model`, `tools[]` (**none**) | `agents` |
+//! | `phases[]` | `id`, `kind: one_shot` with `agent`, `input`, `gates`, `limits`, or `kind: checkpoint` with `message`; `needs[]` (**the phase before**; `[]`: none) | `phases`, `needs` |
+//! | `gates` | `before_step`, `after_step`, `on_error`: ask \| **off** · `plan`: **ask** \| show · `rules[]` · per kind of interrupt `labels`, `reject`, `expires_in`, `on_expiry`, `approvers` | `gates`, `rules`, `kinds` |
+//! | `gates.rules[]` | criteria `tools`, `commands`, `paths`, `categories`, `agents`, at least one (`tools: ["*"]`: every call); `do`: allow \| ask \| forbid, required; `reason` | `rules` |
+//! | `limits` | `rounds` **50**, `tool_calls` **100**, `attempts` **3**, `redos` **2**, `plan_steps` **20**, `parallel` **4**, `budget: {tokens}` (**none**) | `settings` |
+//! | `asking` | `enabled` **true**; false takes the tools that ask from every agent | `settings`, `agents` |
+//! | `network` | whether commands reach the network (**false**) | here |
+//!
+//! A phase's `gates` (the three step gates) and `limits` are merged over the workflow's. Tools match by full
+//! name. Every other key is an error. All problems of a file are reported at once.
+
+mod agents;
+mod gates;
+mod input;
+mod kinds;
+mod needs;
+mod phases;
+mod rules;
+mod settings;
+
+use holdshort_core::definition::{Definition, EXTERNAL, Limits};
+use holdshort_core::tool;
+
+use crate::item::{Item, Keys};
+use crate::problem::{Problem, Problems};
+use crate::yaml::{self, Place};
+use crate::{bounds, name};
+
+const KEYS: Keys = Keys {
+    known: &["name", "description", "input", "agents", "phases", "gates", "limits", "asking", "network"],
+    later: &["tools", "mcp_servers"],
+};
+
+/// Parses and validates a workflow. `file_name` is for the problems only; `catalogue` holds the tools that
+/// there are.
+pub fn parse(file_name: &str, text: &str, catalogue: &[tool::Spec]) -> Result<Definition, Vec<Problem>> {
+    parse_placed(file_name, text, catalogue).map(|(definition, _)| definition)
+}
+
+/// The same, with the place of the workflow's name.
+pub(crate) fn parse_placed(
+    file_name: &str,
+    text: &str,
+    catalogue: &[tool::Spec],
+) -> Result<(Definition, Place), Vec<Problem>> {
+    let mut problems = Problems::of(file_name);
+    let node = match yaml::parse(text, bounds::WORKFLOW_BYTES) {
+        Ok(node) => node,
+        Err(yaml::Unreadable { place, message }) => {
+            problems.push(place, String::new(), message, None);
+            return problems.finish(None);
+        }
+    };
+    let definition = read(&Item::top(&node), catalogue, &mut problems);
+    problems.finish(definition)
+}
+
+fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Option<(Definition, Place)> {
+    let fields = top.fields(&KEYS, problems)?;
+    let (name, place) = match fields.need("name", problems) {
+        Some(item) => (read_name(item, problems).unwrap_or_default(), item.node.place),
+        None => (String::new(), Place::START),
+    };
+    let description = fields.find("description").and_then(|item| item.text(bounds::TEXT, problems));
+    let input = match fields.find("input") {
+        Some(item) => input::read(item, problems).unwrap_or_default(),
+        None => input::default(),
+    };
+    let limits = match fields.find("limits") {
+        Some(item) => settings::limits(item, Limits::default(), problems),
+        None => Limits::default(),
+    };
+    let asking = fields.find("asking").and_then(|item| settings::asking(item, problems)).unwrap_or_default();
+    let network = fields.find("network").and_then(|item| item.flag(problems)).unwrap_or_default();
+    // With `agents` misspelt every reference to one would be a problem too; one is enough.
+    let known = match fields.find("agents") {
+        Some(item) => agents::read(item, catalogue, problems),
+        None if fields.was_meant("agents") => None,
+        None => Some(agents::Agents::default()),
+    };
+    let known = known.as_ref();
+    let (step_gates, gates) = match fields.find("gates") {
+        Some(item) => gates::read(item, known, catalogue, problems),
+        None => Default::default(),
+    };
+    let around = phases::Around { agents: known, gates: step_gates, limits };
+    let phases = fields
+        .need("phases", problems)
+        .and_then(|item| phases::read(item, &around, problems))
+        .unwrap_or_default();
+    let (agents, tools) = known.map(|known| known.resolve(asking, catalogue)).unwrap_or_default();
+    let description = description.unwrap_or_default();
+    let definition =
+        Definition { name, description, input, agents, tools, phases, gates, limits, asking, network };
+    Some((definition, place))
+}
+
+fn read_name(item: &Item<'_>, problems: &mut Problems) -> Option<String> {
+    let text = item.text(bounds::NAME, problems)?;
+    if text == EXTERNAL {
+        problems.at(item, format!("the workflow `{EXTERNAL}` is built in; choose another name"));
+        return None;
+    }
+    name::lower_case(&text, item, problems).then_some(text)
+}

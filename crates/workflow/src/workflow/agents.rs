@@ -1,0 +1,103 @@
+//! `agents`: who works, told what, with which tools. Resolves tool names against the catalogue.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use holdshort_core::definition::{Agent, Asking};
+use holdshort_core::tool::{self, Opens, Runs};
+
+use crate::item::{Item, Keys};
+use crate::problem::Problems;
+use crate::{bounds, name};
+
+const KEYS: Keys = Keys { known: &["instructions", "model", "tools"], later: &["handoffs"] };
+
+/// The agents as written: with the tools that ask, whether or not asking is enabled.
+#[derive(Default)]
+pub(super) struct Agents {
+    /// Agents with a problem are here too: others may refer to them.
+    by_name: BTreeMap<String, Agent>,
+}
+
+impl Agents {
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.by_name.keys().map(String::as_str)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    /// The tools that some agent has.
+    pub(super) fn tools(&self) -> BTreeSet<&str> {
+        self.by_name.values().flat_map(|agent| &agent.tools).map(String::as_str).collect()
+    }
+
+    /// What the engine runs: agents, and the specs of their tools. Without asking no tool asks.
+    pub(super) fn resolve(
+        &self,
+        asking: Asking,
+        catalogue: &[tool::Spec],
+    ) -> (BTreeMap<String, Agent>, BTreeMap<String, tool::Spec>) {
+        let named = self.tools();
+        let is_offered = |spec: &&tool::Spec| {
+            named.contains(spec.name.as_str())
+                && (asking.enabled || spec.runs != Runs::Opens(Opens::Question))
+        };
+        let tools: BTreeMap<_, _> =
+            catalogue.iter().filter(is_offered).map(|spec| (spec.name.clone(), spec.clone())).collect();
+        let mut agents = self.by_name.clone();
+        for agent in agents.values_mut() {
+            agent.tools.retain(|tool| tools.contains_key(tool));
+        }
+        (agents, tools)
+    }
+}
+
+pub(super) fn read(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Option<Agents> {
+    let entries = item.entries(problems)?;
+    if entries.len() > bounds::AGENTS {
+        problems.at(item, format!("{} agents; at most {} are allowed", entries.len(), bounds::AGENTS));
+        return None;
+    }
+    let mut agents = Agents::default();
+    for (agent_name, key, value) in entries {
+        name::any_case(agent_name, &key, problems);
+        agents.by_name.insert(agent_name.to_owned(), agent(&value, catalogue, problems));
+    }
+    Some(agents)
+}
+
+fn agent(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Agent {
+    let mut agent = Agent { instructions: String::new(), model: None, tools: Vec::new() };
+    let Some(fields) = item.fields(&KEYS, problems) else { return agent };
+    if let Some(item) = fields.need("instructions", problems) {
+        agent.instructions = item.text(bounds::TEXT, problems).unwrap_or_default();
+    }
+    agent.model = fields.find("model").and_then(|item| model(item, problems));
+    if let Some(item) = fields.find("tools") {
+        agent.tools = tools(item, catalogue, problems);
+    }
+    agent
+}
+
+fn model(item: &Item<'_>, problems: &mut Problems) -> Option<String> {
+    let model = item.text(bounds::LINE, problems)?;
+    if model.contains("://") {
+        problems.at(item, "a model is the name of a configured one, never a URL");
+        return None;
+    }
+    Some(model)
+}
+
+fn tools(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Vec<String> {
+    let mut tools = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();
+    tools.retain(|(text, item)| {
+        let is_known = catalogue.iter().any(|spec| spec.name == *text);
+        if !is_known {
+            let names = catalogue.iter().map(|spec| spec.name.as_str());
+            problems.unknown(item, text, format!("there is no tool `{text}`"), names);
+        }
+        is_known
+    });
+    tools.into_iter().map(|(tool, _)| tool).collect()
+}

@@ -1,0 +1,95 @@
+//! `gates` of a workflow and of a phase: where a person must speak. Rules and kinds have files of their own.
+
+use holdshort_core::definition::{Gates, PlanGate, StepGates};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::tool;
+
+use super::agents::Agents;
+use super::{kinds, rules};
+use crate::item::{Fields, Item, Keys};
+use crate::problem::Problems;
+
+const KEYS: Keys = Keys {
+    known: &[
+        "before_step",
+        "after_step",
+        "on_error",
+        "plan",
+        "rules",
+        "tool_approval",
+        "plan_approval",
+        "checkpoint",
+        "error",
+        "question",
+        "choice",
+        "turn",
+        "escalation",
+        "review",
+        "continuation",
+        "client_call",
+        "unknown_outcome",
+    ],
+    later: &["mandatory", "smart"],
+};
+const ASK_OR_OFF: [(&str, bool); 2] = [("ask", true), ("off", false)];
+const ASK_OR_SHOW: [(&str, PlanGate); 2] = [("ask", PlanGate::Ask), ("show", PlanGate::Show)];
+
+/// The workflow's gates: those around its steps (the default of every phase), and the others.
+pub(super) fn read(
+    item: &Item<'_>,
+    agents: Option<&Agents>,
+    catalogue: &[tool::Spec],
+    problems: &mut Problems,
+) -> (StepGates, Gates) {
+    let mut gates = Gates::default();
+    let Some(fields) = item.fields(&KEYS, problems) else { return (StepGates::default(), gates) };
+    let around_steps = around_steps(&fields, StepGates::default(), problems);
+    if let Some(plan) = fields.find("plan").and_then(|item| item.one_of(&ASK_OR_SHOW, problems)) {
+        gates.plan = plan;
+    }
+    if let Some(item) = fields.find("rules") {
+        gates.rules = rules::read(item, agents, catalogue, problems).unwrap_or_default();
+    }
+    for kind in Kind::ALL {
+        if let Some(gate) = fields.find(kind.as_str()).and_then(|item| kinds::read(item, kind, problems)) {
+            gates.kinds.insert(kind, gate);
+        }
+    }
+    (around_steps, gates)
+}
+
+/// A phase's gates, over the workflow's.
+pub(super) fn of_phase(item: &Item<'_>, base: StepGates, problems: &mut Problems) -> StepGates {
+    match item.fields(&KEYS, problems) {
+        Some(fields) => {
+            for key in &KEYS.known[3..] {
+                if let Some(item) = fields.find(key) {
+                    problems.at(item, format!("`{key}` belongs to the workflow's `gates`, not to a phase's"));
+                }
+            }
+            around_steps(&fields, base, problems)
+        }
+        None => base,
+    }
+}
+
+fn around_steps(fields: &Fields<'_>, base: StepGates, problems: &mut Problems) -> StepGates {
+    let mut gate = |key: &str, base: bool| {
+        fields.find(key).and_then(|item| item.one_of(&ASK_OR_OFF, problems)).unwrap_or(base)
+    };
+    StepGates {
+        before_step: gate("before_step", base.before_step),
+        after_step: gate("after_step", base.after_step),
+        on_error: gate("on_error", base.on_error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_interrupt_is_a_key() {
+        assert_eq!(&KEYS.known[5..], Kind::ALL.map(Kind::as_str));
+    }
+}

@@ -1,0 +1,55 @@
+//! The JSON Schema of a workflow's input. Checks the schema, never an input.
+
+use serde_json::{Value, json};
+
+use crate::item::Item;
+use crate::problem::Problems;
+use crate::yaml;
+
+/// A task, in words.
+pub(super) fn default() -> Value {
+    json!({"type": "object", "properties": {"task": {"type": "string"}}, "required": ["task"]})
+}
+
+pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Value> {
+    let before = problems.len();
+    let schema = item.json(problems)?;
+    if problems.len() > before {
+        return None;
+    }
+    if schema.get("type").and_then(Value::as_str) != Some("object") {
+        problems.at(item, "the input of a run is an object: the schema needs `type: object`");
+        return None;
+    }
+    match jsonschema::validator_for(&schema) {
+        Ok(_) => Some(schema),
+        Err(error) => {
+            let place = find(item, error.instance_path().as_str());
+            problems.at(&place, format!("not a JSON Schema: {error}"));
+            None
+        }
+    }
+}
+
+/// The item at a JSON pointer, or the last one on the way to it.
+fn find<'a>(item: &Item<'a>, pointer: &str) -> Item<'a> {
+    let mut found = item.clone();
+    for part in pointer.split('/').skip(1) {
+        let part = part.replace("~1", "/").replace("~0", "~");
+        let next = match &found.node.value {
+            yaml::Value::Map(entries) => entries
+                .iter()
+                .find(|(key, _)| matches!(&key.value, yaml::Value::Text(text) if *text == part))
+                .map(|(_, value)| found.under(&part, value)),
+            yaml::Value::List(items) => {
+                part.parse::<usize>().ok().and_then(|index| Some(found.entry(index, items.get(index)?)))
+            }
+            yaml::Value::Null | yaml::Value::Bool(_) | yaml::Value::Number(_) | yaml::Value::Text(_) => None,
+        };
+        match next {
+            Some(next) => found = next,
+            None => break,
+        }
+    }
+    found
+}

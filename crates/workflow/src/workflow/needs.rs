@@ -1,0 +1,67 @@
+//! `needs`: which phases end before another starts. Finds unknown ones and those that wait for each other.
+
+use crate::item::Item;
+use crate::problem::Problems;
+
+/// One phase's needs, in the file's order of phases.
+pub(super) struct Node<'a> {
+    pub(super) id: String,
+    /// Each need, with its place where it was written; the implied one (the phase before) has none.
+    pub(super) needs: Vec<(String, Option<Item<'a>>)>,
+}
+
+/// Reports needs that name no phase, and every ring of phases that wait for each other, once.
+pub(super) fn check(nodes: &[Node<'_>], problems: &mut Problems) {
+    for (need, item) in nodes.iter().flat_map(|node| &node.needs) {
+        if let Some(item) = item
+            && position(nodes, need).is_none()
+        {
+            let ids = nodes.iter().map(|node| node.id.as_str());
+            problems.unknown(item, need, format!("there is no phase `{need}`"), ids);
+        }
+    }
+    let mut seen = vec![false; nodes.len()];
+    for start in 0..nodes.len() {
+        walk(nodes, start, &mut Vec::new(), &mut seen, problems);
+    }
+}
+
+fn position(nodes: &[Node<'_>], id: &str) -> Option<usize> {
+    nodes.iter().position(|node| node.id == id)
+}
+
+/// Depth first along the needs; `way` leads to `at`. As deep as there are phases ([`crate::bounds::PHASES`]).
+fn walk(nodes: &[Node<'_>], at: usize, way: &mut Vec<usize>, seen: &mut [bool], problems: &mut Problems) {
+    if let Some(start) = way.iter().position(|earlier| *earlier == at) {
+        report(nodes, &way[start..], problems);
+        return;
+    }
+    if seen[at] {
+        return;
+    }
+    seen[at] = true;
+    way.push(at);
+    for (need, _) in &nodes[at].needs {
+        if let Some(next) = position(nodes, need) {
+            walk(nodes, next, way, seen, problems);
+        }
+    }
+    way.pop();
+}
+
+/// At the first need of the ring that somebody wrote.
+fn report(nodes: &[Node<'_>], ring: &[usize], problems: &mut Problems) {
+    let Some(first) = ring.first() else { return };
+    let after = ring.iter().skip(1).chain([first]);
+    let written = ring.iter().zip(after).find_map(|(at, next)| {
+        nodes[*at].needs.iter().find(|(need, _)| *need == nodes[*next].id)?.1.as_ref()
+    });
+    let ids: Vec<_> = ring.iter().chain([first]).map(|at| format!("`{}`", nodes[*at].id)).collect();
+    if let Some(item) = written {
+        let message = match ring {
+            [only] => format!("the phase `{}` needs itself", nodes[*only].id),
+            _ => format!("these phases wait for each other: {}", ids.join(" → ")),
+        };
+        problems.at(item, message);
+    }
+}

@@ -1,0 +1,183 @@
+//! `gates.rules`: which calls are allowed, asked about, forbidden. Checks that each rule can match something;
+//! never matches one.
+//!
+//! A rule that names a tool which no agent has is a problem, not a rule that waits: a misspelt name in a
+//! `forbid` would let the call through, in an `allow` it would ask for ever.
+
+use holdshort_core::definition::{Rule, RuleAction};
+use holdshort_core::tool::{self, Category};
+
+use super::agents::Agents;
+use crate::bounds;
+use crate::item::{Fields, Item, Keys};
+use crate::problem::Problems;
+use crate::yaml::Value;
+
+const KEYS: Keys =
+    Keys { known: &["tools", "commands", "paths", "categories", "agents", "do", "reason"], later: &[] };
+const CRITERIA: [&str; 5] = ["tools", "commands", "paths", "categories", "agents"];
+const ACTIONS: [(&str, RuleAction); 3] =
+    [("allow", RuleAction::Allow), ("ask", RuleAction::Ask), ("forbid", RuleAction::Forbid)];
+const CATEGORIES: [(&str, Category); 6] = [
+    ("read_only", Category::ReadOnly),
+    ("file_write", Category::FileWrite),
+    ("bash", Category::Bash),
+    ("code_exec", Category::CodeExec),
+    ("install", Category::Install),
+    ("web", Category::Web),
+];
+/// What stands between commands and their redirections.
+const OPERATORS: [&str; 9] = ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>&1"];
+/// `tools: ["*"]`: this rule is meant for every call.
+const EVERY_TOOL: &str = "*";
+
+pub(super) fn read(
+    item: &Item<'_>,
+    agents: Option<&Agents>,
+    catalogue: &[tool::Spec],
+    problems: &mut Problems,
+) -> Option<Vec<Rule>> {
+    let items = item.list(bounds::RULES, problems)?;
+    Some(items.iter().filter_map(|item| rule(item, agents, catalogue, problems)).collect())
+}
+
+fn rule(
+    item: &Item<'_>,
+    agents: Option<&Agents>,
+    catalogue: &[tool::Spec],
+    problems: &mut Problems,
+) -> Option<Rule> {
+    let fields = item.fields(&KEYS, problems)?;
+    let action = fields.need("do", problems).and_then(|item| item.one_of(&ACTIONS, problems));
+    for key in CRITERIA {
+        if let Some(criterion) = fields.find(key)
+            && matches!(&criterion.node.value, Value::List(list) if list.is_empty())
+        {
+            problems.at(criterion, format!("`{key}` is empty and would match every call; leave it out"));
+        }
+    }
+    let is_bare = CRITERIA.iter().all(|key| fields.find(key).is_none() && !fields.was_meant(key));
+    if is_bare {
+        let message = "a rule needs a criterion (`tools`, `commands`, `paths`, `categories` or `agents`); \
+                       `tools: [\"*\"]` matches every call";
+        problems.at(item, message);
+    }
+    let rule = Rule {
+        tools: tools(&fields, agents, catalogue, problems),
+        commands: commands(&fields, problems),
+        paths: paths(&fields, problems),
+        categories: categories(&fields, problems),
+        agents: rule_agents(&fields, agents, problems),
+        action: action.unwrap_or_default(),
+        reason: fields.find("reason").and_then(|item| item.text(bounds::LINE, problems)),
+    };
+    if let Some(agents) = agents {
+        can_match(&fields, &rule, agents, catalogue, problems);
+    }
+    Some(rule)
+}
+
+fn strings<'a>(fields: &Fields<'a>, key: &str, problems: &mut Problems) -> Vec<(String, Item<'a>)> {
+    fields.find(key).and_then(|item| item.texts(bounds::LIST, bounds::LINE, problems)).unwrap_or_default()
+}
+
+/// Full names; `["*"]` becomes the empty list, which matches every tool.
+fn tools(
+    fields: &Fields<'_>,
+    agents: Option<&Agents>,
+    catalogue: &[tool::Spec],
+    problems: &mut Problems,
+) -> Vec<String> {
+    let texts = strings(fields, "tools", problems);
+    let had = agents.map(Agents::tools);
+    let mut tools = Vec::new();
+    for (text, item) in &texts {
+        if text == EVERY_TOOL {
+            if texts.len() > 1 {
+                problems.at(item, "`*` is every tool: it stands alone");
+            }
+            continue;
+        }
+        let Some(had) = &had else { continue };
+        if had.contains(text.as_str()) {
+            tools.push(text.clone());
+            continue;
+        }
+        let why = if catalogue.iter().any(|spec| spec.name == *text) {
+            format!("no agent has the tool `{text}`, so this rule would never match it")
+        } else if text.contains('*') {
+            format!("tools match by full name, and there is no tool `{text}`")
+        } else {
+            format!("there is no tool `{text}`")
+        };
+        problems.unknown(item, text, why, had.iter().copied());
+    }
+    tools
+}
+
+/// Words of one simple command: quotes and operators are gone by the time a pattern is matched.
+fn commands(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
+    let mut patterns = strings(fields, "commands", problems);
+    patterns.retain(|(pattern, item)| {
+        let stray = pattern.split_whitespace().find(|word| OPERATORS.contains(word));
+        let stray = stray.or_else(|| ["\"", "'"].into_iter().find(|quote| pattern.contains(*quote)));
+        if let Some(stray) = stray {
+            let message =
+                format!("a pattern is the words of one command; with `{stray}` it would never match");
+            problems.at(item, message);
+        }
+        stray.is_none()
+    });
+    patterns.into_iter().map(|(pattern, _)| pattern).collect()
+}
+
+/// Globs over paths relative to the workspace.
+fn paths(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
+    let mut paths = Vec::new();
+    for (text, item) in strings(fields, "paths", problems) {
+        if text.starts_with('/') || text.split('/').any(|part| part == "..") {
+            problems.at(&item, "a path is relative to the workspace, without `..`; this would never match");
+        } else if let Err(error) = globset::Glob::new(&text) {
+            problems.at(&item, format!("not a glob: {}", error.kind()));
+        } else {
+            paths.push(text);
+        }
+    }
+    paths
+}
+
+fn categories(fields: &Fields<'_>, problems: &mut Problems) -> Vec<Category> {
+    let items = fields.find("categories").and_then(|item| item.list(bounds::LIST, problems));
+    items.unwrap_or_default().iter().filter_map(|item| item.one_of(&CATEGORIES, problems)).collect()
+}
+
+fn rule_agents(fields: &Fields<'_>, agents: Option<&Agents>, problems: &mut Problems) -> Vec<String> {
+    let mut names = Vec::new();
+    for (text, item) in strings(fields, "agents", problems) {
+        match agents {
+            Some(agents) if !agents.has(&text) => {
+                problems.unknown(&item, &text, format!("there is no agent `{text}`"), agents.names());
+            }
+            _ => names.push(text),
+        }
+    }
+    names
+}
+
+/// Patterns over commands need a tool that takes one.
+fn can_match(
+    fields: &Fields<'_>,
+    rule: &Rule,
+    agents: &Agents,
+    catalogue: &[tool::Spec],
+    problems: &mut Problems,
+) {
+    let Some(item) = fields.find("commands").filter(|_| !rule.commands.is_empty()) else { return };
+    let had = agents.tools();
+    let is_covered =
+        |name: &str| had.contains(name) && (rule.tools.is_empty() || rule.tools.iter().any(|t| t == name));
+    let takes_command = |spec: &tool::Spec| spec.parameters.pointer("/properties/command").is_some();
+    if !catalogue.iter().any(|spec| is_covered(&spec.name) && takes_command(spec)) {
+        problems.at(item, "none of the tools of this rule takes a command, so it would never match");
+    }
+}

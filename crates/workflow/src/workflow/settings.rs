@@ -1,0 +1,46 @@
+//! `limits` and `asking`: numbers and switches. No defaults of its own: those are the core's.
+
+use holdshort_core::definition::{Asking, Limits};
+
+use crate::bounds;
+use crate::item::{Item, Keys};
+use crate::problem::Problems;
+
+const LIMITS: Keys = Keys {
+    known: &["rounds", "tool_calls", "attempts", "redos", "plan_steps", "parallel", "budget"],
+    later: &[],
+};
+const BUDGET: Keys = Keys { known: &["tokens"], later: &[] };
+const ASKING: Keys = Keys { known: &["enabled"], later: &["deliver", "timeout"] };
+
+/// The limits written here, over the `base`.
+pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> Limits {
+    let mut limits = base;
+    let Some(fields) = item.fields(&LIMITS, problems) else { return limits };
+    let counts = [
+        ("rounds", &mut limits.rounds),
+        ("tool_calls", &mut limits.tool_calls),
+        ("attempts", &mut limits.attempts),
+        ("redos", &mut limits.redos),
+        ("plan_steps", &mut limits.plan_steps),
+        ("parallel", &mut limits.parallel),
+    ];
+    for (key, limit) in counts {
+        let count = fields.find(key).and_then(|item| item.count(bounds::COUNT, problems));
+        if let Some(count) = count.and_then(|count| u32::try_from(count).ok()) {
+            *limit = count;
+        }
+    }
+    if let Some(fields) = fields.find("budget").and_then(|item| item.fields(&BUDGET, problems))
+        && let Some(tokens) = fields.need("tokens", problems)
+    {
+        limits.budget_tokens = tokens.count(bounds::TOKENS, problems);
+    }
+    limits
+}
+
+pub(super) fn asking(item: &Item<'_>, problems: &mut Problems) -> Option<Asking> {
+    let fields = item.fields(&ASKING, problems)?;
+    let enabled = fields.find("enabled")?.flag(problems)?;
+    Some(Asking { enabled })
+}

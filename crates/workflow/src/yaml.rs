@@ -1,0 +1,177 @@
+//! YAML as a tree in which every key and value knows its place. Knows no grammar of ours.
+//!
+//! YAML 1.2 scalars: only `true` and `false` are booleans, so `off` and `no` are texts, quoted or not. Merge
+//! keys (`<<`) and tags of an application are refused; anchors and aliases work, within limits.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
+use serde_saphyr::budget::BudgetBreach;
+use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
+use serde_saphyr::{Error, Location, Options, Spanned, UserMessageFormatter};
+
+use crate::bounds;
+
+/// Line and column, 1-based, the column in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) line: u64,
+    pub(crate) column: u64,
+}
+
+impl Place {
+    pub(crate) const START: Self = Self { line: 1, column: 1 };
+}
+
+impl From<Location> for Place {
+    /// An unknown location (0:0, as of an empty document) is the start.
+    fn from(location: Location) -> Self {
+        Self { line: location.line().max(1), column: location.column().max(1) }
+    }
+}
+
+/// A value where it stands.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) value: Value,
+    pub(crate) place: Place,
+}
+
+#[derive(Debug)]
+pub(crate) enum Value {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    List(Vec<Node>),
+    /// Keys of any type, in order, duplicates included: whoever reads the mapping reports them.
+    Map(Vec<(Node, Node)>),
+}
+
+/// A text that is not YAML, or goes beyond what we read of it.
+pub(crate) struct Unreadable {
+    pub(crate) place: Place,
+    pub(crate) message: String,
+}
+
+/// Parses one document.
+pub(crate) fn parse(text: &str, max_bytes: usize) -> Result<Node, Unreadable> {
+    if text.len() > max_bytes {
+        let message = format!("the file has {} bytes; at most {max_bytes} are read", text.len());
+        return Err(Unreadable { place: Place::START, message });
+    }
+    serde_saphyr::from_str_with_options(text, options(max_bytes)).map_err(|error| {
+        let error = error.without_snippet();
+        let place = error.location().map_or(Place::START, Place::from);
+        Unreadable { place, message: format!("not readable as YAML: {}", explain(error)) }
+    })
+}
+
+fn explain(error: &Error) -> String {
+    match error {
+        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => {
+            format!("nested deeper than {} levels", bounds::DEPTH)
+        }
+        Error::Budget { .. } => "too large or too complex".to_owned(),
+        Error::MultipleDocuments { .. } => "one file holds one document".to_owned(),
+        error => bare(&error.render_with_formatter(&UserMessageFormatter)).to_owned(),
+    }
+}
+
+/// The first line of a message, without the place that [`Unreadable`] carries anyway.
+fn bare(message: &str) -> &str {
+    let line = message.lines().next().unwrap_or_default();
+    line.split(" at line ").next().unwrap_or(line).trim_end_matches([' ', '.', ','])
+}
+
+fn options(max_bytes: usize) -> Options {
+    serde_saphyr::options! {
+        strict_booleans: true,
+        duplicate_keys: DuplicateKeyPolicy::PassThrough,
+        merge_keys: MergeKeyPolicy::Error,
+        reject_unsupported_tags: true,
+        with_snippet: false,
+        emit_comments: false,
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: bounds::ALIAS_EVENTS,
+        },
+        budget: serde_saphyr::budget! {
+            max_depth: bounds::DEPTH,
+            max_nodes: bounds::NODES,
+            max_total_scalar_bytes: max_bytes,
+        },
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spanned = Spanned::<Value>::deserialize(deserializer)?;
+        Ok(Self { value: spanned.value, place: spanned.referenced.into() })
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Any)
+    }
+}
+
+struct Any;
+
+impl<'de> Visitor<'de> for Any {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a YAML value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number must be finite"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::Text(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::Text(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Value::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Value::Map(entries))
+    }
+}

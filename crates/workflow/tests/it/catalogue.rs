@@ -1,0 +1,35 @@
+//! A catalogue of tools for the tests, by the names of the built-in ones.
+
+use holdshort_core::tool::{Category, Effect, OnCrash, Opens, Runs, Spec};
+use serde_json::{Value, json};
+
+pub(crate) fn catalogue() -> Vec<Spec> {
+    let read = || here(Effect::Read, Category::ReadOnly, OnCrash::Rerun);
+    let write = || here(Effect::Write, Category::FileWrite, OnCrash::Probe);
+    vec![
+        spec("read_file", &["path"], read()),
+        spec("list_directory", &["path"], read()),
+        spec("search_codebase", &["pattern", "path"], read()),
+        spec("edit_file", &["path", "old", "new"], write()),
+        spec("write_file", &["path", "content"], write()),
+        spec("run_command", &["command"], here(Effect::Write, Category::Bash, OnCrash::Ask)),
+        spec("ask_human", &["question"], Runs::Opens(Opens::Question)),
+        spec("create_plan", &["subtasks"], Runs::Opens(Opens::Plan)),
+        spec("request_review", &["title", "content"], Runs::Opens(Opens::Review)),
+    ]
+}
+
+fn here(effect: Effect, category: Category, on_crash: OnCrash) -> Runs {
+    Runs::Here { effect, category, on_crash }
+}
+
+fn spec(name: &str, arguments: &[&str], runs: Runs) -> Spec {
+    let properties: serde_json::Map<String, Value> =
+        arguments.iter().map(|argument| ((*argument).to_owned(), json!({}))).collect();
+    Spec {
+        name: name.to_owned(),
+        description: format!("The tool {name}."),
+        parameters: json!({"type": "object", "properties": properties, "additionalProperties": false}),
+        runs,
+    }
+}

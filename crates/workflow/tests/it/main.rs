@@ -1,0 +1,13 @@
+//! The crate from outside: what a workflow file means, what is said about a bad one, what ships.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+
+mod catalogue;
+mod library;
+mod mutations;
+mod player;
+mod problem_cases;
+mod problems;
+mod rehearsals;
+mod sample;
+mod workflows;

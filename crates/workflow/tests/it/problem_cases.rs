@@ -1,0 +1,444 @@
+//! What is said about a bad workflow, word for word: one table of text → problems.
+
+/// A workflow with its lines numbered from 1, and what must be said about it.
+pub(crate) struct Case {
+    pub(crate) about: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) says: &'static [&'static str],
+}
+
+pub(crate) const CASES: &[Case] = &[
+    Case {
+        about: "an empty file",
+        text: "",
+        says: &[
+            "workflow.yaml:1:1: expected a mapping, found nothing",
+        ],
+    },
+    Case {
+        about: "no YAML",
+        text: "name: [a\nphases: }",
+        says: &[
+            "workflow.yaml:2:7: not readable as YAML: illegal placement of ':' indicator",
+        ],
+    },
+    Case {
+        about: "a tab",
+        text: "name: a\nagents:\n\tsolo: {}\n",
+        says: &[
+            "workflow.yaml:3:2: not readable as YAML: tabs disallowed within this context (block indentation)",
+        ],
+    },
+    Case {
+        about: "two documents",
+        text: "name: a\n---\nname: b\n",
+        says: &[
+            "workflow.yaml:3:1: not readable as YAML: one file holds one document",
+        ],
+    },
+    Case {
+        about: "a merge key",
+        text: "name: a\n<<: {phases: []}\n",
+        says: &[
+            "workflow.yaml:2:1: not readable as YAML: merge key not allowed here",
+        ],
+    },
+    Case {
+        about: "a tag",
+        text: "name: !secret a\n",
+        says: &[
+            "workflow.yaml:1:15: not readable as YAML: unsupported tag `!secret`",
+        ],
+    },
+    Case {
+        about: "a recursive alias",
+        text: "name: &a [*a]\n",
+        says: &[
+            "workflow.yaml:1:11: not readable as YAML: Recursive reference not allowed here",
+        ],
+    },
+    Case {
+        about: "an unknown alias",
+        text: "name: *nobody\n",
+        says: &[
+            "workflow.yaml:1:7: not readable as YAML: reference to unknown value",
+        ],
+    },
+    Case {
+        about: "misspelt keys, everywhere",
+        text: "
+nam: a
+agnets:
+  solo: {instruction: Work., tools: [read_file]}
+phases:
+  - {id: work, kind: one_shot, agent: solo, need: []}
+gates: {befor_step: ask, tool_aproval: {label: {}}, rules: [{tool: [read_file], do: ask}]}
+limits: {round: 3, budget: {token: 4}}
+asking: {enable: true}
+",
+        says: &[
+            "workflow.yaml:1:1: unknown key `nam` (did you mean `name`?)",
+            "workflow.yaml:2:1: unknown key `agnets` (did you mean `agents`?)",
+            "workflow.yaml:5:45: unknown key `need` (did you mean `needs`?)",
+            "workflow.yaml:6:9: unknown key `befor_step` (did you mean `before_step`?)",
+            "workflow.yaml:6:26: unknown key `tool_aproval` (did you mean `tool_approval`?)",
+            "workflow.yaml:6:62: unknown key `tool` (did you mean `tools`?)",
+            "workflow.yaml:7:10: unknown key `round` (did you mean `rounds`?)",
+            "workflow.yaml:7:29: unknown key `token` (did you mean `tokens`?)",
+            "workflow.yaml:8:10: unknown key `enable` (did you mean `enabled`?)",
+        ],
+    },
+    Case {
+        about: "misspelt keys below a good one",
+        text: "
+name: a
+agents:
+  solo: {instruction: Work., tool: [read_file]}
+phases:
+  - {id: work, knd: one_shot, agnt: solo}
+colour: blue
+",
+        says: &[
+            "workflow.yaml:3:10: unknown key `instruction` (did you mean `instructions`?)",
+            "workflow.yaml:3:30: unknown key `tool` (did you mean `tools`?)",
+            "workflow.yaml:5:16: unknown key `knd` (did you mean `kind`?)",
+            "workflow.yaml:5:31: unknown key `agnt` (did you mean `agent`?)",
+            "workflow.yaml:6:1: unknown key `colour`",
+        ],
+    },
+    Case {
+        about: "keys and kinds of later versions",
+        text: "
+name: a
+tools: []
+mcp_servers: {}
+agents:
+  solo: {instructions: Work., handoffs: []}
+phases:
+  - {id: plan, kind: planning, agents: {planner: solo}}
+  - {id: work, kind: copilot, agent: solo}
+gates: {mandatory: [before_deploy], smart: {}, review: {assignment: {}}}
+asking: {deliver: per_stage}
+",
+        says: &[
+            "workflow.yaml:2:1: `tools` is not supported yet by this version",
+            "workflow.yaml:3:1: `mcp_servers` is not supported yet by this version",
+            "workflow.yaml:5:31: `handoffs` is not supported yet by this version",
+            "workflow.yaml:7:22: phases of the kind `planning` are not supported yet by this version",
+            "workflow.yaml:7:32: `agents` is not supported yet by this version",
+            "workflow.yaml:8:22: phases of the kind `copilot` are not supported yet by this version",
+            "workflow.yaml:9:9: `mandatory` is not supported yet by this version",
+            "workflow.yaml:9:37: `smart` is not supported yet by this version",
+            "workflow.yaml:9:57: `assignment` is not supported yet by this version",
+            "workflow.yaml:10:10: `deliver` is not supported yet by this version",
+        ],
+    },
+    Case {
+        about: "missing keys",
+        text: "
+agents:
+  solo: {tools: []}
+phases:
+  - {kind: one_shot}
+  - {id: b}
+  - {id: c, kind: checkpoint}
+gates: {rules: [{tools: [\"*\"]}]}
+limits: {budget: {}}
+",
+        says: &[
+            "workflow.yaml:1:1: the key `name` is missing",
+            "workflow.yaml:2:9: the key `instructions` is missing",
+            "workflow.yaml:4:5: the key `id` is missing",
+            "workflow.yaml:4:5: the key `agent` is missing",
+            "workflow.yaml:5:5: the key `kind` is missing",
+            "workflow.yaml:6:5: the key `message` is missing",
+            "workflow.yaml:7:17: the key `do` is missing",
+            "workflow.yaml:8:18: the key `tokens` is missing",
+        ],
+    },
+    Case {
+        about: "names",
+        text: "
+name: My Flow
+agents: {the agent: {instructions: Work.}}
+phases: [{id: Work!, kind: one_shot, agent: the agent}]
+",
+        says: &[
+            "workflow.yaml:1:7: a name is made of a-z, 0-9, `_` and `-`, at most 64 characters; found `My Flow`",
+            "workflow.yaml:2:10: a name is made of A-Z, a-z, 0-9, `_` and `-`, at most 64 characters; found `the agent`",
+            "workflow.yaml:3:15: a name is made of a-z, 0-9, `_` and `-`, at most 64 characters; found `Work!`",
+        ],
+    },
+    Case {
+        about: "the built-in name",
+        text: "name: external\nphases: []\n",
+        says: &[
+            "workflow.yaml:1:7: the workflow `external` is built in; choose another name",
+            "workflow.yaml:2:9: a workflow needs at least one phase",
+        ],
+    },
+    Case {
+        about: "types",
+        text: "
+name: 5
+description: true
+input: text
+agents: []
+phases: {}
+gates: ask
+limits: 3
+asking: off
+network: off
+",
+        says: &[
+            "workflow.yaml:1:7: expected a text, found the number 5",
+            "workflow.yaml:2:14: expected a text, found `true`",
+            "workflow.yaml:3:8: the input of a run is an object: the schema needs `type: object`",
+            "workflow.yaml:4:9: expected a mapping, found a list",
+            "workflow.yaml:5:9: expected a list, found a mapping",
+            "workflow.yaml:6:8: expected a mapping, found `ask`",
+            "workflow.yaml:7:9: expected a mapping, found the number 3",
+            "workflow.yaml:8:9: expected a mapping, found `off`",
+            "workflow.yaml:9:10: expected `true` or `false`, found `off`",
+        ],
+    },
+    Case {
+        about: "types further down",
+        text: "
+name: a
+description:
+agents:
+  solo: {instructions: \" \", model: https://models.example/v1, tools: read_file}
+  other: Work.
+phases:
+  - {id: work, kind: one_shot, agent: [solo], input: 3, needs: none}
+  - next
+gates: {before_step: true, plan: [ask], rules: [all], question: [], choice: {labels: {custom: no, other: 1}}}
+",
+        says: &[
+            "workflow.yaml:2:12: expected a text, found nothing",
+            "workflow.yaml:4:24: the text is empty",
+            "workflow.yaml:4:36: a model is the name of a configured one, never a URL",
+            "workflow.yaml:4:70: expected a list, found `read_file`",
+            "workflow.yaml:5:10: expected a mapping, found `Work.`",
+            "workflow.yaml:7:39: expected a text, found a list",
+            "workflow.yaml:7:64: expected a list, found `none`",
+            "workflow.yaml:8:5: expected a mapping, found `next`",
+            "workflow.yaml:9:22: expected `ask` or `off`, found `true`",
+            "workflow.yaml:9:34: expected `ask` or `show`, found a list",
+            "workflow.yaml:9:49: expected a mapping, found `all`",
+            "workflow.yaml:9:65: expected a mapping, found a list",
+            "workflow.yaml:9:99: `choice` has no option `other`",
+        ],
+    },
+    Case {
+        about: "keys twice, and keys that are no text",
+        text: "
+name: a
+agents:
+  solo: {instructions: Work.}
+  solo: {instructions: Play.}
+  7: {instructions: Count.}
+phases:
+  - {id: work, kind: one_shot, agent: solo}
+name: b
+",
+        says: &[
+            "workflow.yaml:4:3: the key `solo` appears twice (first in line 3)",
+            "workflow.yaml:5:3: a key must be a text, found the number 7",
+            "workflow.yaml:8:1: the key `name` appears twice (first in line 1)",
+        ],
+    },
+    Case {
+        about: "the input's schema",
+        text: "
+name: a
+input:
+  type: object
+  properties:
+    task: {type: strin}
+phases:
+  - {id: work, kind: checkpoint, message: Look.}
+",
+        says: &[
+            "workflow.yaml:5:18: not a JSON Schema: \"strin\" is not valid under any of the schemas listed in the 'anyOf' keyword",
+        ],
+    },
+    Case {
+        about: "an input that is no object",
+        text: "
+name: a
+input: {type: string}
+phases:
+  - {id: work, kind: checkpoint, message: Look.}
+",
+        says: &[
+            "workflow.yaml:2:8: the input of a run is an object: the schema needs `type: object`",
+        ],
+    },
+    Case {
+        about: "a number that JSON cannot hold exactly",
+        text: "
+name: a
+input: {type: object, properties: {n: {maximum: 9007199254740993}}}
+phases:
+  - {id: work, kind: checkpoint, message: Look.}
+",
+        says: &[
+            "workflow.yaml:2:49: a whole number beyond 2^53-1 is not exact in JSON; write it as a text",
+        ],
+    },
+    Case {
+        about: "tools",
+        text: "
+name: a
+agents:
+  solo: {instructions: Work., tools: [read_fil, ask_human, read_file, read_file, make_coffee]}
+phases:
+  - {id: work, kind: one_shot, agent: solo}
+",
+        says: &[
+            "workflow.yaml:3:39: there is no tool `read_fil` (did you mean `read_file`?)",
+            "workflow.yaml:3:71: `read_file` is listed twice",
+            "workflow.yaml:3:82: there is no tool `make_coffee`",
+        ],
+    },
+    Case {
+        about: "phases: agents, ids, keys of the other kind",
+        text: "
+name: a
+agents:
+  solo: {instructions: Work.}
+phases:
+  - {id: work, kind: one_shot, agent: sol, message: Hello.}
+  - {id: work, kind: one_shot, agent: solo}
+  - {id: look, kind: checkpoint, message: Good?, agent: solo, limits: {rounds: 1}}
+  - {id: last, kind: oneshot, agent: solo}
+  - {id: more, kind: one_shot, agent: solo, gates: {plan: ask, before_step: yes, rules: []}}
+",
+        says: &[
+            "workflow.yaml:5:39: there is no agent `sol` (did you mean `solo`?)",
+            "workflow.yaml:5:53: `message` means nothing in a phase of the kind `one_shot`",
+            "workflow.yaml:6:10: there is another phase `work` before",
+            "workflow.yaml:7:57: `agent` means nothing in a phase of the kind `checkpoint`",
+            "workflow.yaml:7:71: `limits` means nothing in a phase of the kind `checkpoint`",
+            "workflow.yaml:8:22: expected `one_shot` or `checkpoint`, found `oneshot` (did you mean `one_shot`?)",
+            "workflow.yaml:9:59: `plan` belongs to the workflow's `gates`, not to a phase's",
+            "workflow.yaml:9:77: expected `ask` or `off`, found `yes`",
+            "workflow.yaml:9:89: `rules` belongs to the workflow's `gates`, not to a phase's",
+        ],
+    },
+    Case {
+        about: "no phase",
+        text: "name: a\nphases: []\n",
+        says: &[
+            "workflow.yaml:2:9: a workflow needs at least one phase",
+        ],
+    },
+    Case {
+        about: "needs",
+        text: "
+name: a
+agents: {solo: {instructions: Work.}}
+phases:
+  - {id: one, kind: one_shot, agent: solo, needs: [three]}
+  - {id: two, kind: one_shot, agent: solo}
+  - {id: three, kind: one_shot, agent: solo}
+  - {id: four, kind: one_shot, agent: solo, needs: [four]}
+  - {id: five, kind: one_shot, agent: solo, needs: [for, two, two]}
+",
+        says: &[
+            "workflow.yaml:4:52: these phases wait for each other: `one` → `three` → `two` → `one`",
+            "workflow.yaml:7:53: the phase `four` needs itself",
+            "workflow.yaml:8:53: there is no phase `for` (did you mean `four`?)",
+            "workflow.yaml:8:63: `two` is listed twice",
+        ],
+    },
+    Case {
+        about: "rules",
+        text: "
+name: a
+agents:
+  solo: {instructions: Work., tools: [read_file, run_command]}
+phases:
+  - {id: work, kind: one_shot, agent: solo}
+gates:
+  rules:
+    - {tools: [run_comand], do: forbid}
+    - {tools: [edit_file], do: allow}
+    - {tools: [read_*], do: allow}
+    - {tools: [\"*\", read_file], do: allow}
+    - {do: allow}
+    - {tools: [], do: allow}
+    - {tools: [read_file], commands: [\"git *\"], do: forbid}
+    - {commands: [\"curl * | sh\", \"echo 'a b'\"], do: forbid}
+    - {paths: [/etc/passwd, \"../up\", \"a[\"], do: forbid}
+    - {categories: [instal], agents: [sol], do: alow}
+    - {reason: Because., do: ask, commands: [\"\"]}
+",
+        says: &[
+            "workflow.yaml:8:16: there is no tool `run_comand` (did you mean `run_command`?)",
+            "workflow.yaml:9:16: no agent has the tool `edit_file`, so this rule would never match it",
+            "workflow.yaml:10:16: tools match by full name, and there is no tool `read_*`",
+            "workflow.yaml:11:16: `*` is every tool: it stands alone",
+            "workflow.yaml:12:7: a rule needs a criterion (`tools`, `commands`, `paths`, `categories` or `agents`); `tools: [\"*\"]` matches every call",
+            "workflow.yaml:13:15: `tools` is empty and would match every call; leave it out",
+            "workflow.yaml:14:38: none of the tools of this rule takes a command, so it would never match",
+            "workflow.yaml:15:19: a pattern is the words of one command; with `|` it would never match",
+            "workflow.yaml:15:34: a pattern is the words of one command; with `'` it would never match",
+            "workflow.yaml:16:16: a path is relative to the workspace, without `..`; this would never match",
+            "workflow.yaml:16:29: a path is relative to the workspace, without `..`; this would never match",
+            "workflow.yaml:16:38: not a glob: unclosed character class; missing ']'",
+            "workflow.yaml:17:21: expected `read_only`, `file_write`, `bash`, `code_exec`, `install` or `web`, found `instal` (did you mean `install`?)",
+            "workflow.yaml:17:39: there is no agent `sol` (did you mean `solo`?)",
+            "workflow.yaml:17:49: expected `allow`, `ask` or `forbid`, found `alow` (did you mean `allow`?)",
+            "workflow.yaml:18:46: the text is empty",
+        ],
+    },
+    Case {
+        about: "kinds of interrupt",
+        text: "
+name: a
+phases: [{id: look, kind: checkpoint, message: Look.}]
+gates:
+  tool_approval: {labels: {aprove: Yes, approve: \"\"}, reject: drop_plan, expires_in: 30, on_expiry: approve_session}
+  plan_approval: {reject: fail, expires_in: 0s, on_expiry: revise}
+  question: {reject: refuse, expires_in: 1w, on_expiry: reject}
+  choice: {expires_in: 400d, on_expiry: custom}
+  review: {expires_in: 1.5h, approvers: [ana, ana, 7]}
+",
+        says: &[
+            "workflow.yaml:4:28: `tool_approval` has no option `aprove` (did you mean `approve`?)",
+            "workflow.yaml:4:50: the text is empty",
+            "workflow.yaml:4:63: expected `refuse`, `end_turn` or `fail_run`, found `drop_plan`",
+            "workflow.yaml:4:86: expected a duration such as `30s`, `30m`, `2h` or `7d`, found the number 30",
+            "workflow.yaml:4:101: `approve_session` needs a person's words or name; nobody gives them on expiry",
+            "workflow.yaml:5:27: expected `drop_plan` or `fail_run`, found `fail`",
+            "workflow.yaml:5:45: a duration is from 1ms to 366d, found `0s`",
+            "workflow.yaml:5:60: `revise` needs a person's words or name; nobody gives them on expiry",
+            "workflow.yaml:6:22: `question` has no option `reject`",
+            "workflow.yaml:6:42: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `1w`",
+            "workflow.yaml:6:57: `question` has no option `reject`",
+            "workflow.yaml:7:24: a duration is from 1ms to 366d, found `400d`",
+            "workflow.yaml:8:24: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `1.5h`",
+            "workflow.yaml:8:47: `ana` is listed twice",
+            "workflow.yaml:8:52: expected a text, found the number 7",
+        ],
+    },
+    Case {
+        about: "limits",
+        text: "
+name: a
+phases: [{id: look, kind: checkpoint, message: Look.}]
+limits: {rounds: 0, tool_calls: -1, attempts: 1.5, redos: many, parallel: 1000001, budget: {tokens: 0}}
+",
+        says: &[
+            "workflow.yaml:3:18: expected a whole number from 1 to 1000000, found the number 0",
+            "workflow.yaml:3:33: expected a whole number from 1 to 1000000, found the number -1",
+            "workflow.yaml:3:47: expected a whole number from 1 to 1000000, found the number 1.5",
+            "workflow.yaml:3:59: expected a whole number, found `many`",
+            "workflow.yaml:3:75: expected a whole number from 1 to 1000000, found the number 1000001",
+            "workflow.yaml:3:101: expected a whole number from 1 to 1000000000000, found the number 0",
+        ],
+    },
+];

@@ -1,0 +1,230 @@
+//! What a good workflow means: defaults, merging, durations, YAML's booleans, asking switched off.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::definition::{
+    Asking, Definition, Gates, KindGate, Limits, Phase, PhaseKind, PlanGate, Rule, RuleAction, StepGates,
+};
+use holdshort_core::interrupt::{Effect, Kind};
+use holdshort_core::tool::Category;
+use holdshort_workflow::parse;
+use serde_json::json;
+
+use crate::catalogue::catalogue;
+
+fn good(text: &str) -> Definition {
+    parse("workflow.yaml", text, &catalogue()).unwrap()
+}
+
+const SMALL: &str = "
+name: small
+agents: {solo: {instructions: Work., tools: [read_file]}}
+phases: [{id: work, kind: one_shot, agent: solo}]
+";
+
+const FULL: &str = r#"
+name: full_flow-2
+description: Everything that the grammar has.
+input:
+  type: object
+  properties: {task: {type: string}, depth: {type: integer, minimum: 1}}
+  required: [task]
+agents:
+  Author: {instructions: "Write.", model: large, tools: [read_file, ask_human, edit_file, run_command]}
+  critic: {instructions: "Read."}
+phases:
+  - id: draft
+    kind: one_shot
+    agent: Author
+    input: Only a draft.
+    gates: {before_step: ask, on_error: off}
+    limits: {rounds: 5, budget: {tokens: 1000}}
+  - id: look
+    kind: checkpoint
+    message: Is the draft good enough?
+  - id: critique
+    kind: one_shot
+    agent: critic
+    needs: []
+  - id: final
+    kind: one_shot
+    agent: Author
+    needs: [look, critique]
+gates:
+  after_step: "ask"
+  on_error: ask
+  plan: show
+  rules:
+    - {tools: [read_file, ask_human], do: allow}
+    - {tools: [run_command], commands: ["git push *"], do: forbid, reason: People push.}
+    - {paths: ["docs/**"], categories: [file_write], agents: [Author], do: allow}
+    - {tools: ["*"], do: ask}
+  tool_approval: {labels: {approve: "Yes", reject: "off"}, reject: end_turn, expires_in: 30m, on_expiry: reject, approvers: [ana, bo]}
+  question: {expires_in: 500ms}
+  checkpoint: {on_expiry: approve, expires_in: 7d}
+limits: {rounds: 20, tool_calls: 40, attempts: 1, redos: 3, plan_steps: 7, parallel: 2, budget: {tokens: 50000}}
+asking: {enabled: true}
+network: true
+"#;
+
+#[test]
+fn a_small_workflow_has_the_defaults() {
+    let definition = good(SMALL);
+    let expected = Definition {
+        name: "small".into(),
+        description: String::new(),
+        input: json!({"type": "object", "properties": {"task": {"type": "string"}}, "required": ["task"]}),
+        agents: definition.agents.clone(),
+        tools: definition.tools.clone(),
+        phases: vec![Phase {
+            id: "work".into(),
+            kind: PhaseKind::OneShot { agent: "solo".into() },
+            needs: vec![],
+            input: None,
+            gates: StepGates::default(),
+            limits: Limits::default(),
+        }],
+        gates: Gates::default(),
+        limits: Limits::default(),
+        asking: Asking { enabled: true },
+        network: false,
+    };
+    assert_eq!(definition, expected);
+    assert!(definition.agents.keys().eq(["solo"]) && definition.tools.keys().eq(["read_file"]));
+}
+
+#[test]
+fn every_key_is_read() {
+    let definition = good(FULL);
+    let limits = Limits {
+        rounds: 20,
+        tool_calls: 40,
+        attempts: 1,
+        redos: 3,
+        plan_steps: 7,
+        parallel: 2,
+        budget_tokens: Some(50_000),
+    };
+    let gates = StepGates { before_step: false, after_step: true, on_error: true };
+    let phase = |id: &str, kind, needs: &[&str]| Phase {
+        id: id.into(),
+        kind,
+        needs: needs.iter().map(|need| (*need).to_owned()).collect(),
+        input: None,
+        gates,
+        limits,
+    };
+    let one_shot = |agent: &str| PhaseKind::OneShot { agent: agent.into() };
+    let draft = Phase {
+        input: Some("Only a draft.".into()),
+        gates: StepGates { before_step: true, after_step: true, on_error: false },
+        limits: Limits { rounds: 5, budget_tokens: Some(1000), ..limits },
+        ..phase("draft", one_shot("Author"), &[])
+    };
+    let look = PhaseKind::Checkpoint { message: "Is the draft good enough?".into() };
+    assert_eq!(
+        definition.phases,
+        [
+            draft,
+            phase("look", look, &["draft"]),
+            phase("critique", one_shot("critic"), &[]),
+            phase("final", one_shot("Author"), &["look", "critique"]),
+        ]
+    );
+    assert_eq!(definition.agents["Author"].tools, ["read_file", "ask_human", "edit_file", "run_command"]);
+    assert_eq!(definition.agents["Author"].model.as_deref(), Some("large"));
+    assert_eq!((definition.limits, definition.network), (limits, true));
+    assert_eq!(definition.input["properties"]["depth"], json!({"type": "integer", "minimum": 1}));
+    assert_eq!(definition.gates, full_gates());
+}
+
+fn full_gates() -> Gates {
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let rule = |action| Rule { action, ..Rule::default() };
+    let tool_approval = KindGate {
+        labels: [("approve", "Yes"), ("reject", "off")].map(|(id, label)| (id.into(), label.into())).into(),
+        reject: Some(Effect::EndTurn),
+        expires_in_ms: Some(30 * 60 * 1000),
+        on_expiry: Some("reject".into()),
+        approvers: texts(&["ana", "bo"]),
+    };
+    Gates {
+        plan: PlanGate::Show,
+        rules: vec![
+            Rule { tools: texts(&["read_file", "ask_human"]), ..rule(RuleAction::Allow) },
+            Rule {
+                tools: texts(&["run_command"]),
+                commands: texts(&["git push *"]),
+                reason: Some("People push.".into()),
+                ..rule(RuleAction::Forbid)
+            },
+            Rule {
+                paths: texts(&["docs/**"]),
+                categories: vec![Category::FileWrite],
+                agents: texts(&["Author"]),
+                ..rule(RuleAction::Allow)
+            },
+            rule(RuleAction::Ask),
+        ],
+        kinds: BTreeMap::from([
+            (Kind::ToolApproval, tool_approval),
+            (Kind::Question, KindGate { expires_in_ms: Some(500), ..KindGate::default() }),
+            (
+                Kind::Checkpoint,
+                KindGate {
+                    expires_in_ms: Some(7 * 24 * 3600 * 1000),
+                    on_expiry: Some("approve".into()),
+                    ..KindGate::default()
+                },
+            ),
+        ]),
+    }
+}
+
+#[test]
+fn off_is_a_word_quoted_or_not() {
+    let on_error = |written: &str| {
+        let text = SMALL.to_owned() + &format!("gates: {{before_step: ask, on_error: {written}}}\n");
+        good(&text).phases[0].gates
+    };
+    let gates = StepGates { before_step: true, after_step: false, on_error: false };
+    assert_eq!([on_error("off"), on_error("\"off\""), on_error("'off'")], [gates; 3]);
+}
+
+#[test]
+fn with_asking_off_no_agent_has_a_tool_that_asks() {
+    let text = "
+name: quiet
+agents: {solo: {instructions: Work., tools: [ask_human, create_plan, read_file]}}
+phases: [{id: work, kind: one_shot, agent: solo}]
+gates: {rules: [{tools: [ask_human], do: allow}]}
+asking: {enabled: false}
+";
+    let definition = good(text);
+    assert_eq!(definition.agents["solo"].tools, ["create_plan", "read_file"]);
+    assert_eq!(definition.tools.keys().collect::<Vec<_>>(), ["create_plan", "read_file"]);
+    // The rule still matches that tool alone, which nobody has: it must not begin to match every tool.
+    assert_eq!(definition.gates.rules[0].tools, ["ask_human"]);
+}
+
+#[test]
+fn an_alias_may_repeat_what_is_written_once() {
+    let text = "
+name: twins
+agents:
+  one: &worker {instructions: Work., tools: [read_file]}
+  two: *worker
+phases: [{id: work, kind: one_shot, agent: two}]
+";
+    let definition = good(text);
+    assert_eq!(definition.agents["one"], definition.agents["two"]);
+}
+
+#[test]
+fn the_digest_is_of_the_meaning_not_of_the_text() {
+    let spaced = SMALL.replace("phases:", "# a comment\nphases:");
+    let other = SMALL.replace("Work.", "Work!");
+    let digest = |text: &str| good(text).digest();
+    assert_eq!(digest(SMALL), digest(&spaced));
+    assert_ne!(digest(SMALL), digest(&other));
+}
