@@ -1,1 +1,38 @@
-fn main() {}
+//! The project's own commands: `cargo xtask verify`, `cargo xtask verify --quick`, `cargo xtask bench`.
+//!
+//! Runs other programs and reads their output. Holds no rule of the product.
+
+#![expect(clippy::print_stdout, reason = "a command-line tool prints")]
+
+mod bench;
+mod machine;
+mod run;
+mod verify;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask verify          everything that must hold before a change lands
+cargo xtask verify --quick  format, lints, and the tests that start no process
+cargo xtask bench           cycles per second beside a hand-written loop";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["verify"] => verify::verify(false),
+        ["verify", "--quick"] => verify::verify(true),
+        ["bench", rest @ ..] => bench::bench(rest),
+        _ => {
+            println!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("\n{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

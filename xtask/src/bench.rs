@@ -1,0 +1,18 @@
+//! `cargo xtask bench`: builds and runs `bench/`.
+
+use anyhow::Result;
+
+use crate::run::{cargo, step};
+
+pub(crate) fn bench(arguments: &[&str]) -> Result<()> {
+    step(
+        "the binary",
+        cargo().args(["build", "--release", "--locked", "--quiet", "--package", "holdshort-cli"]),
+    )?;
+    step(
+        "bench",
+        cargo()
+            .args(["run", "--release", "--locked", "--quiet", "--package", "holdshort-bench", "--"])
+            .args(arguments),
+    )
+}
