@@ -65,19 +65,13 @@ pub struct Verification {
     pub intact: bool,
     pub streams: u64,
     pub events: u64,
-    /// Events with a content that is still there.
-    pub contents: u64,
     /// The first that were found, at most one per stream.
     pub damages: Vec<Damage>,
-    /// Streams that are damaged, also those that are not listed.
-    pub damaged_streams: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Damage {
     pub stream: String,
-    /// The first event that is not as it was written.
-    pub seq: u64,
     pub message: String,
 }
 

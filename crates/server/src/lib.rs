@@ -1,1 +1,26 @@
-//! Placeholder.
+//! The server: the native API over HTTP, its two local tokens, its streams.
+//!
+//! Everything that comes from outside passes here once: host, origin, token, size, JSON, types. Nothing here
+//! decides what a run does: the core does, behind the engine's driver. Every answer is read from the journal, so
+//! a connection that breaks changes nothing. Start at `server.rs`, then `routes/mod.rs`.
+
+mod app;
+mod auth;
+mod body;
+mod convert;
+mod guard;
+mod idempotency;
+mod library;
+mod limits;
+mod openapi;
+mod problem;
+mod query;
+mod routes;
+mod server;
+mod stream;
+mod tokens;
+mod view;
+mod wait;
+
+pub use openapi::openapi;
+pub use server::{Options, Server, StartError, start};

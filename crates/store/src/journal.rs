@@ -186,7 +186,8 @@ pub trait Journal: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Page<RunRow>, Error>> + Send;
 
-    fn interrupt(&self, id: &InterruptId) -> impl Future<Output = Result<Option<InterruptRow>, Error>> + Send;
+    fn interrupt(&self, id: &InterruptId)
+    -> impl Future<Output = Result<Option<InterruptRow>, Error>> + Send;
 
     fn interrupts(
         &self,

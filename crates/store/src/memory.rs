@@ -15,8 +15,8 @@ use tokio::sync::watch;
 use crate::check;
 use crate::cursor::{InterruptPlace, RunPlace};
 use crate::journal::{
-    Append, AppendError, Appended, Cursor, Error, InterruptFilter, Journal, KeyRecord, Page, Positioned, Rows,
-    RunFilter,
+    Append, AppendError, Appended, Cursor, Error, InterruptFilter, Journal, KeyRecord, Page, Positioned,
+    Rows, RunFilter,
 };
 
 /// A journal in memory.

@@ -38,7 +38,7 @@ fn read_file() -> Spec {
         ),
         READS,
         &["path"],
-        json!({"path": {"type": "string", "minLength": 1, "description": PATH}}),
+        &json!({"path": {"type": "string", "minLength": 1, "description": PATH}}),
     )
 }
 
@@ -50,7 +50,7 @@ fn write_file() -> Spec {
             .into(),
         WRITES,
         &["path", "content"],
-        json!({
+        &json!({
             "path": {"type": "string", "minLength": 1, "description": PATH},
             "content": {"type": "string", "description": "The complete new content of the file."},
         }),
@@ -65,7 +65,7 @@ fn edit_file() -> Spec {
             .into(),
         WRITES,
         &["path", "old", "new"],
-        json!({
+        &json!({
             "path": {"type": "string", "minLength": 1, "description": PATH},
             "old": {"type": "string", "minLength": 1, "description": "The passage as it is now."},
             "new": {"type": "string", "description": "The passage as it shall be; empty to delete it."},
@@ -81,7 +81,7 @@ fn list_directory() -> Spec {
             .into(),
         READS,
         &[],
-        json!({"path": {
+        &json!({"path": {
             "type": "string",
             "description": "Folder relative to the workspace; without it the workspace itself.",
         }}),
@@ -99,7 +99,7 @@ fn search_codebase() -> Spec {
         ),
         READS,
         &["pattern"],
-        json!({
+        &json!({
             "pattern": {
                 "type": "string",
                 "minLength": 1,
@@ -123,7 +123,7 @@ fn run_command() -> Spec {
             .into(),
         Runs::Here { effect: Effect::Write, category: Category::Bash, on_crash: OnCrash::Ask },
         &["command"],
-        json!({
+        &json!({
             "command": {"type": "string", "minLength": 1, "description": "The command line, for /bin/sh -c."},
             "cwd": {
                 "type": "string",
@@ -147,7 +147,7 @@ fn ask(name: &str) -> Spec {
             .into(),
         Runs::Opens(Opens::Question),
         &["question"],
-        json!({
+        &json!({
             "question": {"type": "string", "minLength": 1, "description": "The question, complete in itself."},
             "context": {"type": "string", "description": "What the person needs to know to answer."},
             "choices": {
@@ -167,7 +167,7 @@ fn create_plan() -> Spec {
             .into(),
         Runs::Opens(Opens::Plan),
         &["subtasks"],
-        json!({"subtasks": {
+        &json!({"subtasks": {
             "type": "array",
             "minItems": 1,
             "description": "The subtasks, in a sensible order.",
@@ -197,7 +197,7 @@ fn request_review() -> Spec {
             .into(),
         Runs::Opens(Opens::Review),
         &["title", "content"],
-        json!({
+        &json!({
             "title": {"type": "string", "minLength": 1, "description": "What it is, in a line."},
             "content": {"type": "string", "minLength": 1, "description": "The text to review."},
             "findings": {
@@ -214,7 +214,7 @@ fn request_review() -> Spec {
     )
 }
 
-fn spec(name: &str, description: String, runs: Runs, required: &[&str], properties: Value) -> Spec {
+fn spec(name: &str, description: String, runs: Runs, required: &[&str], properties: &Value) -> Spec {
     Spec {
         name: name.to_owned(),
         description,

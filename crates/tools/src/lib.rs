@@ -1,8 +1,8 @@
 //! The built-in tools: what they take, what a call would do, doing it, and looking whether it happened.
 //!
 //! Decides nothing: gates, digests and approvals are the core's. Never touches a file outside the
-//! workspace, and never runs a command except through [`sandbox`]. Read [`tools`] first, then [`files`]
-//! for what happens beneath the workspace and [`command`] for what happens in a process.
+//! workspace, and never runs a command except through [`sandbox`]. Read `tools` first, then `files`
+//! for what happens beneath the workspace and `command` for what happens in a process.
 
 mod catalogue;
 mod command;

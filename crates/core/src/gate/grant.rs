@@ -48,10 +48,7 @@ impl Matcher {
         let mut commands = Vec::new();
         if let Some(line) = subject.command {
             let command = command::parse(line);
-            let unsafe_to_remember = |part: &Part| {
-                part.is_inline_code() || matches!(part.program.as_str(), "sudo" | "su" | "doas" | "")
-            };
-            if command.opaque.is_some() || command.parts.iter().any(unsafe_to_remember) {
+            if command.opaque.is_some() || !command.parts.iter().all(Part::is_memorable) {
                 return None;
             }
             commands = command.parts.iter().map(Program::of).collect();
@@ -69,7 +66,7 @@ impl Matcher {
         let command = command::parse(line);
         command.opaque.is_none()
             && command.parts.iter().all(|part| {
-                !part.is_inline_code()
+                part.is_memorable()
                     && (part.is_read_only() || self.commands.iter().any(|program| program.covers(part)))
             })
     }

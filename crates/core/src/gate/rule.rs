@@ -32,16 +32,14 @@ fn commands(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool 
     let command = command::parse(line);
     let covered = |part: &command::Part| patterns.iter().any(|pattern| part.matches(pattern));
     if releases {
-        command.opaque.is_none()
-            && command.parts.iter().all(|part| covered(part) && (!part.redirected || part.is_read_only()))
+        command.opaque.is_none() && command.parts.iter().all(|part| covered(part) && !part.redirected)
     } else {
-        command.parts.iter().any(covered)
+        command.parts.iter().chain(&command.guesses).any(covered)
     }
 }
 
 fn paths(globs: &[String], subject: &Subject<'_>, releases: bool) -> bool {
     let covered = |path: &str| {
-        let path = path.trim_start_matches("./");
         globs.iter().any(|glob| {
             GlobBuilder::new(glob)
                 .literal_separator(true)
@@ -51,10 +49,44 @@ fn paths(globs: &[String], subject: &Subject<'_>, releases: bool) -> bool {
         })
     };
     match (subject.path, subject.command) {
-        (Some(path), _) => covered(path),
+        // `src/../secrets` is not in `src`, and what leaves the workspace is nowhere.
+        (Some(path), _) if releases => plain(path, subject.workspace).is_some_and(|path| covered(&path)),
+        (Some(path), _) => {
+            covered(path) || plain(path, subject.workspace).is_none_or(|path| covered(&path))
+        }
         (None, Some(line)) if !releases => {
-            command::parse(line).parts.iter().any(|part| part.arguments.iter().any(|word| covered(word)))
+            let command = command::parse(line);
+            let parts = command.parts.iter().chain(&command.guesses);
+            parts.flat_map(|part| part.arguments.iter().chain(&part.files)).any(|word| {
+                // `--file=secrets/key` names a file too.
+                let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
+                [word, value].iter().any(|path| {
+                    covered(path) || plain(path, subject.workspace).is_some_and(|path| covered(&path))
+                })
+            })
         }
         (None, Some(_) | None) => false,
     }
+}
+
+/// A path relative to the workspace without `.`, `..` and doubled `/`; `None` if it leads out of it.
+fn plain(path: &str, workspace: &str) -> Option<String> {
+    let path = match path.strip_prefix('/') {
+        Some(_) => {
+            let inside = path.strip_prefix(workspace.trim_end_matches('/'))?;
+            inside.strip_prefix('/').or(inside.is_empty().then_some(""))?
+        }
+        None => path,
+    };
+    let mut names = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop()?;
+            }
+            name => names.push(name),
+        }
+    }
+    Some(names.join("/"))
 }

@@ -19,7 +19,7 @@ pub(super) enum Committed {
     Yes,
     /// A stream or a guard stood elsewhere; caches are dropped.
     Conflict,
-    KeyTaken(Key),
+    KeyTaken,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -101,7 +101,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 self.streams.forget(&StreamId::System);
                 return Ok(Committed::Conflict);
             }
-            Err(AppendError::KeyTaken(key)) => return Ok(Committed::KeyTaken(key)),
+            Err(AppendError::KeyTaken(_)) => return Ok(Committed::KeyTaken),
             Err(AppendError::Malformed(why)) => return Err(Error::Internal(why)),
             Err(AppendError::Store(error)) => return Err(error.into()),
         }

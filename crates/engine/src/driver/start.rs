@@ -98,7 +98,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             match self.commit(decided, &mut live, session_chain, system.seq, keys, blobs).await? {
                 Committed::Yes => {}
                 Committed::Conflict => continue,
-                Committed::KeyTaken(_) => return self.known(start.key.as_ref()).await?.ok_or(Error::Busy),
+                Committed::KeyTaken => return self.known(start.key.as_ref()).await?.ok_or(Error::Busy),
             }
             let cell = self.cells.get(&id);
             let mut slot = cell.lock().await;
@@ -154,7 +154,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     *slot = None;
                     continue;
                 }
-                Committed::KeyTaken(_) => return self.known(key).await?.ok_or(Error::Busy),
+                Committed::KeyTaken => return self.known(key).await?.ok_or(Error::Busy),
             }
             self.perform(live);
             return Ok(StartedRun { run: id.clone(), interrupt: Some(interrupt), replayed: false });

@@ -87,7 +87,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if !decided.events.is_empty() {
             match self.commit(decided, live, session_chain, system.seq, Vec::new(), Vec::new()).await? {
                 Committed::Yes => {}
-                Committed::Conflict | Committed::KeyTaken(_) => return Ok(None),
+                Committed::Conflict | Committed::KeyTaken => return Ok(None),
             }
         }
         self.perform(live);

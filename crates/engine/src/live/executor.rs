@@ -70,7 +70,7 @@ impl Live {
         while !self.tasks().is_empty() && tokio::time::Instant::now() < deadline {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        for (_, task) in self.tasks().drain() {
+        for task in std::mem::take(&mut *self.tasks()).into_values() {
             task.handle.abort();
         }
     }

@@ -59,7 +59,8 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_by_age ON runs (created_at, run);
 CREATE INDEX runs_by_status ON runs (status, created_at, run);
-CREATE INDEX runs_by_workflow ON runs (workflow, created_at, run);
+-- Without a status this one is read once per status: `waiting of this workflow` must not wade through the ended.
+CREATE INDEX runs_by_workflow ON runs (workflow, status, created_at, run);
 CREATE INDEX runs_by_session ON runs (session, created_at, run);
 CREATE INDEX runs_runnable ON runs (created_at, run) WHERE runnable = 1;
 CREATE INDEX runs_by_deadline ON runs (deadline, run) WHERE deadline IS NOT NULL;

@@ -50,9 +50,7 @@ fn take(connection: &Connection, key: &Key) -> Result<(), AppendError> {
 
 fn add_key(connection: &Connection, key: &Key) -> Result<(), Error> {
     let sql = "INSERT INTO keys (scope, key, digest, reference) VALUES (?1, ?2, ?3, ?4)";
-    connection
-        .prepare_cached(sql)?
-        .execute(params![key.scope, key.key, Hash(key.digest), key.reference])?;
+    connection.prepare_cached(sql)?.execute(params![key.scope, key.key, Hash(key.digest), key.reference])?;
     Ok(())
 }
 

@@ -17,7 +17,9 @@ impl From<rusqlite::Error> for Error {
                 ErrorCode::DiskFull => return Self::Full,
                 ErrorCode::SystemIoFailure if failure.extended_code == CANNOT_GROW => return Self::Full,
                 ErrorCode::ReadOnly => return Self::ReadOnly,
-                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => return Self::Corrupt(error.to_string()),
+                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+                    return Self::Corrupt(error.to_string());
+                }
                 _ => {}
             }
         }

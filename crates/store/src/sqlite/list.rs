@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use holdshort_core::id::RunId;
-use holdshort_core::projection::{InterruptRow, RunRow};
+use holdshort_core::projection::{InterruptRow, RunRow, Status};
 use holdshort_core::time::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params, params_from_iter};
@@ -22,6 +22,30 @@ pub(super) fn runs(
     after: Option<&RunPlace>,
     limit: usize,
 ) -> Result<Page<RunRow>, Error> {
+    let snapshot = connection.unchecked_transaction()?;
+    let wanted = limit.saturating_add(1);
+    let items = match filter {
+        RunFilter { status: None, workflow: Some(_), session: None } => {
+            let mut all = Vec::new();
+            for status in Status::ALL {
+                let filter = RunFilter { status: Some(status), ..filter.clone() };
+                all.extend(some_runs(&snapshot, &filter, after, wanted)?);
+            }
+            all.sort_by_cached_key(RunPlace::of);
+            all.truncate(wanted);
+            all
+        }
+        filter => some_runs(&snapshot, filter, after, wanted)?,
+    };
+    Ok(Page::cut(items, limit, |row| RunPlace::of(row).encode()))
+}
+
+fn some_runs(
+    connection: &Connection,
+    filter: &RunFilter,
+    after: Option<&RunPlace>,
+    limit: usize,
+) -> Result<Vec<RunRow>, Error> {
     let index = match filter {
         RunFilter { session: Some(_), .. } => "runs_by_session",
         RunFilter { workflow: Some(_), .. } => "runs_by_workflow",
@@ -34,8 +58,7 @@ pub(super) fn runs(
     query.equal("status", filter.status.map(|status| Value::Text(status.as_str().to_owned())));
     let place = after.map(|RunPlace(Reverse((at, run)))| (*at, run.as_str()));
     query.older("run", place);
-    let items = query.rows(connection, limit.saturating_add(1), rows::read_run)?;
-    Ok(Page::cut(items, limit, |row| RunPlace::of(row).encode()))
+    query.rows(connection, limit, rows::read_run)
 }
 
 /// Both halves are read from one snapshot, so an interrupt that resolves meanwhile is not missed.

@@ -31,8 +31,8 @@ use self::writer::{Job, Writer};
 use crate::check;
 use crate::cursor::{InterruptPlace, RunPlace};
 use crate::journal::{
-    Append, AppendError, Appended, Cursor, Error, InterruptFilter, Journal, KeyRecord, Page, Positioned, Rows,
-    RunFilter,
+    Append, AppendError, Appended, Cursor, Error, InterruptFilter, Journal, KeyRecord, Page, Positioned,
+    Rows, RunFilter,
 };
 
 /// How the store may use its folder.

@@ -124,9 +124,8 @@ fn put_run(connection: &Connection, row: &RunRow) -> Result<(), Error> {
         ])?;
         return Ok(());
     }
-    let sql = format!(
-        "INSERT OR REPLACE INTO runs ({RUN}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
-    );
+    let sql =
+        format!("INSERT OR REPLACE INTO runs ({RUN}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
     connection.prepare_cached(&sql)?.execute(params![
         Key(row.run.as_str()),
         Key(row.session.as_str()),

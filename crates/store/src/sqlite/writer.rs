@@ -5,6 +5,9 @@
 //! the group fails with that error and nothing is applied. It waits for no timer: a lone job is its own group,
 //! and what arrives during one commit is the next group.
 
+#[cfg(test)]
+mod tests;
+
 use std::thread::{self, JoinHandle};
 use std::vec;
 
@@ -24,8 +27,14 @@ const QUEUE_LIMIT: usize = 1024;
 pub(super) type Reply<T, E> = oneshot::Sender<Result<T, E>>;
 
 pub(super) enum Job {
-    Append { append: Box<Append>, reply: Reply<Appended, AppendError> },
-    ReplaceRows { rows: Vec<Rows>, reply: Reply<(), Error> },
+    Append {
+        append: Box<Append>,
+        reply: Reply<Appended, AppendError>,
+    },
+    ReplaceRows {
+        rows: Vec<Rows>,
+        reply: Reply<(), Error>,
+    },
     /// Ends the thread after the jobs that were accepted before.
     Close,
 }
@@ -84,8 +93,12 @@ impl Writer {
             }
             Err(error) => {
                 tracing::error!(%error, jobs = group.len() + done.len(), "a commit failed: nothing was written");
-                done.into_iter().for_each(|done| done.fail(&error));
-                group.for_each(|job| job.fail(&error));
+                for done in done {
+                    done.fail(&error);
+                }
+                for job in group {
+                    job.fail(&error);
+                }
             }
         }
     }

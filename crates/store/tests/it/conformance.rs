@@ -61,8 +61,9 @@ async fn what_is_written_is_read_back<S: Subject>() {
     let store = S::open();
     let stream = run_stream(1);
     let mut chain = Chain::START;
-    let contents = [None, content(Vec::new()), content("\"né\"".into()), content(vec![0, 255, 0])];
-    let written = contents.map(|content| event(&stream, &mut chain, content)).to_vec();
+    let contents = [Vec::new(), "\"né\"".into(), vec![0, 255, 0]].map(|bytes| Some(content(bytes)));
+    let contents = contents.into_iter().chain([None]);
+    let written: Vec<_> = contents.map(|content| event(&stream, &mut chain, content)).collect();
     let part = StreamAppend { stream: stream.clone(), expected: 0, events: written.clone() };
     let append = Append { streams: vec![part], ..Append::default() };
     store.journal().append(append).await.unwrap();
@@ -184,7 +185,7 @@ async fn large_content_comes_back_like_small<S: Subject>() {
     let stream = run_stream(1);
     let mut chain = Chain::START;
     let sizes = [CONTENT_INLINE_LIMIT, CONTENT_INLINE_LIMIT + 1, CONTENT_INLINE_LIMIT + 1, 3_000_000];
-    let written = sizes.map(|size| event(&stream, &mut chain, content(vec![b'x'; size]))).to_vec();
+    let written = sizes.map(|size| event(&stream, &mut chain, Some(content(vec![b'x'; size])))).to_vec();
     let part = StreamAppend { stream: stream.clone(), expected: 0, events: written.clone() };
     store.journal().append(Append { streams: vec![part], ..Append::default() }).await.unwrap();
     assert_eq!(store.journal().read(&stream, 0, 10).await.unwrap(), written);

@@ -36,7 +36,7 @@ async fn compare(seed: u64) {
 
 #[derive(Clone, Debug)]
 enum Operation {
-    Append(Append),
+    Append(Box<Append>),
     Read(StreamId, u64, usize),
     Tail(u64, usize),
     Chain(StreamId),
@@ -56,7 +56,7 @@ enum Operation {
 
 async fn answer(journal: &impl Journal, operation: Operation) -> String {
     match operation {
-        Operation::Append(append) => format!("{:?}", journal.append(append).await),
+        Operation::Append(append) => format!("{:?}", journal.append(*append).await),
         Operation::Read(stream, after, limit) => format!("{:?}", journal.read(&stream, after, limit).await),
         Operation::Tail(after, limit) => format!("{:?}", journal.tail(after, limit).await),
         Operation::Chain(stream) => format!("{:?}", journal.chain(&stream).await),
@@ -92,7 +92,7 @@ impl World {
     async fn operation(&mut self, journal: &impl Journal) -> Operation {
         let limit = usize::try_from(self.dice.roll(8)).unwrap();
         match self.dice.roll(40) {
-            0..16 => Operation::Append(self.append(journal).await),
+            0..16 => Operation::Append(Box::new(self.append(journal).await)),
             16..18 => Operation::Read(self.stream(), self.dice.roll(6), limit),
             18..20 => Operation::Tail(self.dice.roll(200), limit),
             20 => Operation::Chain(self.stream()),
@@ -125,7 +125,7 @@ impl World {
             }
             let mut part = events(&stream, expected, self.dice.roll(4));
             for event in &mut part.events {
-                event.content = self.maybe(Self::bytes).and_then(content);
+                event.content = self.maybe(Self::bytes).map(content);
             }
             append.streams.push(part);
         }
@@ -145,10 +145,7 @@ impl World {
     }
 
     fn rows(&mut self) -> Rows {
-        let run = self.maybe(|world| RunRow {
-            run: id(world.dice.roll(30)),
-            ..run_row(world.dice.roll(60))
-        });
+        let run = self.maybe(|world| RunRow { run: id(world.dice.roll(30)), ..run_row(world.dice.roll(60)) });
         let interrupts = (0..self.dice.roll(3))
             .map(|_| InterruptRow { interrupt: id(self.dice.roll(30)), ..interrupt_row(self.dice.roll(60)) })
             .collect();
@@ -166,7 +163,8 @@ impl World {
     fn run_filter(&mut self) -> RunFilter {
         RunFilter {
             status: self.maybe(|world| Status::ALL[usize::try_from(world.dice.roll(7)).unwrap()]),
-            workflow: self.maybe(|world| ["pair", "crew"][usize::try_from(world.dice.roll(2)).unwrap()].into()),
+            workflow: self
+                .maybe(|world| ["pair", "crew"][usize::try_from(world.dice.roll(2)).unwrap()].into()),
             session: self.maybe(|world| id(world.dice.roll(3))),
         }
     }

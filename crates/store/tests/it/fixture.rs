@@ -23,8 +23,8 @@ pub(crate) fn at(ms: u64) -> Timestamp {
     Timestamp::from_millis(i64::try_from(ms).unwrap())
 }
 
-pub(crate) fn content(bytes: Vec<u8>) -> Option<SealedContent> {
-    Some(SealedContent { salt: [5; 16], bytes })
+pub(crate) fn content(bytes: Vec<u8>) -> SealedContent {
+    SealedContent { salt: [5; 16], bytes }
 }
 
 /// The next event of a stream.
@@ -40,7 +40,7 @@ pub(crate) fn event(stream: &StreamId, chain: &mut Chain, content: Option<Sealed
 pub(crate) fn events(stream: &StreamId, expected: u64, count: u64) -> StreamAppend {
     let mut chain = Chain { seq: expected, hash: Digest::of(&expected.to_be_bytes()) };
     let events = (0..count)
-        .map(|i| event(stream, &mut chain, (i % 2 == 0).then(|| content(b"\"hello\"".to_vec())).flatten()))
+        .map(|i| event(stream, &mut chain, (i % 2 == 0).then(|| content(b"\"hello\"".to_vec()))))
         .collect();
     StreamAppend { stream: stream.clone(), expected, events }
 }

@@ -222,11 +222,7 @@ async fn all_runs(journal: &impl Journal, filter: &RunFilter, limit: usize) -> V
     }
 }
 
-async fn all_interrupts(
-    journal: &impl Journal,
-    filter: &InterruptFilter,
-    limit: usize,
-) -> Vec<InterruptRow> {
+async fn all_interrupts(journal: &impl Journal, filter: &InterruptFilter, limit: usize) -> Vec<InterruptRow> {
     let (mut all, mut after) = (Vec::new(), None);
     loop {
         let page = journal.interrupts(filter, after.as_ref(), limit).await.unwrap();

@@ -84,9 +84,8 @@ pub(super) async fn drive(
             time_is_up.as_mut().reset(tokio::time::Instant::now() + limits::STOP_TIME);
         }
     }
-    if timeout(limits::STOP_TIME, child.wait()).await.is_err() {
-        child.start_kill()?;
-    }
+    // Where it takes longer it is left alone, never killed: it is what stops the others.
+    let _ = timeout(limits::STOP_TIME, child.wait()).await;
     let _ = timeout(limits::STOP_TIME, output.read_to_end()).await;
     // What a command made unremovable stays behind in the host's temporary folder.
     let _ = tokio::task::spawn_blocking(move || scratch.close()).await;

@@ -142,7 +142,7 @@ fn prepare(inner: &Inner, request: &RunCommand) -> Result<(Command, Launch), Ref
     launch.pass_environment_on();
     let plan = &mut launch.plan;
     plan.cwd = command.cwd.clone().into();
-    plan.workspace = workspace.to_owned();
+    workspace.clone_into(&mut plan.workspace);
     plan.tool_folders = folders;
     plan.hidden = std::iter::once(data_dir).chain(home).collect();
     plan.environment.extend(variables);

@@ -27,15 +27,14 @@ pub(crate) fn list(workspace: &Workspace, path: Option<&str>) -> Result<(String,
     let mut names = names(workspace, &place).map_err(|e| unreadable(&place.to_string(), &e))?;
     names.sort();
     let total = names.len();
-    let mut text =
-        names.iter().take(limits::LISTING_ENTRIES).map(|name| format!("{name}\n")).collect::<String>();
+    let mut lines: Vec<String> = names.into_iter().take(limits::LISTING_ENTRIES).collect();
     if total == 0 {
-        text.push_str("(empty)\n");
+        lines.push("(empty)".to_owned());
     }
     if total > limits::LISTING_ENTRIES {
-        text.push_str(&format!("({} more entries are left out)\n", total - limits::LISTING_ENTRIES));
+        lines.push(format!("({} more entries are left out)", total - limits::LISTING_ENTRIES));
     }
-    Ok((text, total))
+    Ok((lines.join("\n") + "\n", total))
 }
 
 fn names(workspace: &Workspace, place: &Place) -> io::Result<Vec<String>> {

@@ -48,7 +48,8 @@ pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<C
 pub(crate) fn search(workspace: &Workspace, request: &SearchCodebase) -> Result<(String, usize), Refusal> {
     let Checked { pattern, place } = check(workspace, request)?;
     let root = Path::new(workspace.path());
-    let mut hits = Hits { text: String::new(), count: 0, full: false };
+    let mut hits = Hits { lines: Vec::new(), full: false };
+    let mut note = None;
     let mut bytes_left = limits::SEARCH_TOTAL_BYTES;
     for entry in walk(root, &place).flatten() {
         let Some(components) = components(&entry, root) else { continue };
@@ -57,7 +58,7 @@ pub(crate) fn search(workspace: &Workspace, request: &SearchCodebase) -> Result<
             continue;
         };
         let Some(left) = bytes_left.checked_sub(bytes.len() as u64) else {
-            hits.text.push_str("(there is too much to search; name a folder to look further)\n");
+            note = Some("(there is too much to search; name a folder to look further)");
             break;
         };
         bytes_left = left;
@@ -65,19 +66,21 @@ pub(crate) fn search(workspace: &Workspace, request: &SearchCodebase) -> Result<
             hits.collect(&pattern, &components.join("/"), &bytes);
         }
         if hits.full {
-            hits.text.push_str("(more lines match; narrow the pattern or the path)\n");
+            note = Some("(more lines match; narrow the pattern or the path)");
             break;
         }
     }
-    if hits.text.is_empty() {
-        hits.text.push_str("no line matches\n");
+    let Hits { mut lines, .. } = hits;
+    let count = lines.len();
+    if count == 0 {
+        lines.push("no line matches".to_owned());
     }
-    Ok((hits.text, hits.count))
+    lines.extend(note.map(ToOwned::to_owned));
+    Ok((lines.join("\n") + "\n", count))
 }
 
 struct Hits {
-    text: String,
-    count: usize,
+    lines: Vec<String>,
     full: bool,
 }
 
@@ -87,17 +90,16 @@ impl Hits {
             if !pattern.is_match(line) {
                 continue;
             }
-            if self.count == limits::SEARCH_HITS {
+            if self.lines.len() == limits::SEARCH_HITS {
                 self.full = true;
                 return;
             }
-            self.count += 1;
             let line = String::from_utf8_lossy(line);
             let mut shown: String = line.trim_end().chars().take(limits::SEARCH_LINE_CHARS).collect();
             if shown.len() < line.trim_end().len() {
                 shown.push('…');
             }
-            self.text.push_str(&format!("{path}:{}: {shown}\n", n + 1));
+            self.lines.push(format!("{path}:{}: {shown}", n + 1));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::plan::Plan;
+use super::plan::{PRIVATE_IN_VIEW, Plan};
 use crate::limits;
 
 /// Programs and libraries. `/etc` is apart, since it holds secrets too.
@@ -26,6 +26,8 @@ const SYSTEM: [&str; 12] = [
     "/sys/devices/system/cpu",
 ];
 const ETC: &str = "/etc";
+/// Never whole, even if `PATH` names something there: each has rules of its own.
+const APART: [&str; 4] = ["/dev", ETC, "/proc", "/sys"];
 
 /// Toolchains that keep their programs apart from the folder on `PATH`: when that lies in one of these, all of
 /// it is read. `.cargo` is none of them, because it holds credentials.
@@ -59,8 +61,11 @@ pub(crate) struct Tooling {
 pub(crate) fn tooling(path: &str, home: Option<&Path>, data_dir: &Path, workspace: &Path) -> Tooling {
     let may_read = |folder: &Path| {
         !folder.starts_with(data_dir)
-            && !data_dir.starts_with(folder)
-            && home.is_none_or(|home| !home.starts_with(folder))
+            && [Some(data_dir), home, Some(Path::new(PRIVATE_IN_VIEW))]
+                .into_iter()
+                .flatten()
+                .all(|closed| !closed.starts_with(folder))
+            && APART.iter().all(|apart| !folder.starts_with(apart))
     };
     let mut tooling = Tooling::default();
     let mut kept = Vec::new();
@@ -84,7 +89,8 @@ pub(crate) fn tooling(path: &str, home: Option<&Path>, data_dir: &Path, workspac
     }
     tooling.folders.retain(|folder| may_read(folder) && !folder.starts_with(workspace) && !is_system(folder));
     tooling.folders.sort();
-    tooling.folders.dedup();
+    // Nothing twice, and nothing inside another.
+    tooling.folders.dedup_by(|inner, outer| inner.starts_with(outer));
     tooling
 }
 

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
+    RulesetError, Scope, path_beneath_rules,
 };
 
 use super::folders;
@@ -27,7 +27,7 @@ const HOST_PROC: [&str; 6] =
 /// Takes the rules on for good.
 pub(super) fn take_on(plan: &Plan) -> Result<(), RulesetError> {
     let read = AccessFs::from_read(NEWEST);
-    let write = AccessFs::from_all(NEWEST) & !BitFlags::from(AccessFs::MakeChar | AccessFs::MakeBlock);
+    let write = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
     let device = AccessFs::ReadFile | AccessFs::WriteFile;
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)

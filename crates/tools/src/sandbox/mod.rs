@@ -2,7 +2,7 @@
 //!
 //! Three processes stand between the server and the shell, each the same program again:
 //!
-//! - **start** ([`stage::start`]) leaves the server's session and makes namespaces. It cannot be seen from inside;
+//! - **start** (`stage::start`) leaves the server's session and makes namespaces. It cannot be seen from inside;
 //! - **init** (`stage::init`) is process 1 of the new namespace: it builds the view of the file system, watches,
 //!   and takes everything with it when it goes;
 //! - **confine** (`stage::confine`) gives up capabilities, takes on Landlock, seccomp and resource limits for

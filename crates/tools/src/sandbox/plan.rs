@@ -7,7 +7,7 @@ use holdshort_core::tool::SandboxLevel;
 use serde::{Deserialize, Serialize};
 
 /// Where the private temporary folder appears in the view.
-const PRIVATE_IN_VIEW: &str = "/tmp";
+pub(super) const PRIVATE_IN_VIEW: &str = "/tmp";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,14 +1,11 @@
 //! The processes of a command: how many there are, and stopping them. Only reads `/proc` and sends signals.
 
-use std::collections::BTreeMap;
-use std::time::Instant;
+use std::collections::{BTreeMap, BTreeSet};
 use std::{fs, io};
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, waitpid};
-use nix::unistd::{Pid, getpid};
-
-use crate::limits;
+use nix::unistd::{Pid, getpgrp, getpid};
 
 /// Which processes belong to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +22,7 @@ pub(super) enum Scope {
 pub(super) fn count(scope: Scope) -> usize {
     match scope {
         Scope::Namespace => numbered().map_or(usize::MAX, |pids| pids.len().saturating_sub(1)),
-        Scope::Descendants => descendants().map_or(usize::MAX, |pids| pids.len()),
+        Scope::Descendants => descendants().map_or(usize::MAX, |found| found.len()),
         Scope::Child => 1,
     }
 }
@@ -43,38 +40,51 @@ pub(super) fn stop(scope: Scope, child: Pid) {
     }
 }
 
-/// Again and again, since a process may start another while it is being stopped.
+/// Again and again, since a process may start another while it is being stopped. Signalling a group is one
+/// step for the kernel, which none of its members can outrun; so nothing may be in this process's own group.
+///
+/// Never gives up: what this process leaves behind nobody would ever stop.
 fn stop_descendants() {
-    let until = Instant::now() + limits::STOP_TIME;
-    while Instant::now() < until {
-        let Ok(pids) = descendants() else { return };
-        if pids.is_empty() {
+    let own = getpgrp();
+    loop {
+        let Ok(found) = descendants() else { continue };
+        if found.is_empty() {
             return;
         }
-        // First all stand still, so that none can outrun its end.
-        for signal in [Signal::SIGSTOP, Signal::SIGKILL] {
-            for pid in &pids {
-                let _ = kill(*pid, signal);
-            }
+        let groups: BTreeSet<Pid> = found.iter().map(|process| process.group).collect();
+        for group in groups.into_iter().filter(|group| *group != own && group.as_raw() > 1) {
+            let _ = killpg(group, Signal::SIGKILL);
+        }
+        for process in &found {
+            let _ = kill(process.pid, Signal::SIGKILL);
         }
         while waitpid(None, Some(WaitPidFlag::WNOHANG)).is_ok_and(|status| status.pid().is_some()) {}
     }
 }
 
-fn descendants() -> io::Result<Vec<Pid>> {
-    let mut children: BTreeMap<Pid, Vec<Pid>> = BTreeMap::new();
+struct Process {
+    pid: Pid,
+    parent: Pid,
+    group: Pid,
+}
+
+/// Those that still live.
+fn descendants() -> io::Result<Vec<Process>> {
+    let mut children: BTreeMap<Pid, Vec<Process>> = BTreeMap::new();
     for pid in numbered()? {
         // One that vanished meanwhile is nobody's child.
-        if let Some(parent) = fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(|s| parent(&s)) {
-            children.entry(parent).or_default().push(pid);
+        if let Some(process) =
+            fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(|stat| living(pid, &stat))
+        {
+            children.entry(process.parent).or_default().push(process);
         }
     }
     let mut found = Vec::new();
     let mut ahead = vec![getpid()];
     while let Some(pid) = ahead.pop() {
         let own = children.remove(&pid).unwrap_or_default();
-        found.extend(&own);
-        ahead.extend(own);
+        ahead.extend(own.iter().map(|process| process.pid));
+        found.extend(own);
     }
     Ok(found)
 }
@@ -86,7 +96,12 @@ fn numbered() -> io::Result<Vec<Pid>> {
         .collect())
 }
 
-/// The fourth field of `/proc/PID/stat`; the second is a name in parentheses that may contain anything.
-fn parent(stat: &str) -> Option<Pid> {
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok().map(Pid::from_raw)
+/// Reads `/proc/PID/stat`: pid, a name in parentheses that may contain anything, state, parent, group.
+fn living(pid: Pid, stat: &str) -> Option<Process> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    if matches!(fields.next()?, "Z" | "X") {
+        return None;
+    }
+    let mut next = || fields.next()?.parse().ok().map(Pid::from_raw);
+    Some(Process { pid, parent: next()?, group: next()? })
 }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitCode, Stdio};
 
+use holdshort_core::tool::SandboxLevel;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::{chdir, geteuid, setsid};
@@ -90,7 +91,8 @@ fn confine(plan: &Plan) -> Result<()> {
     limit::take_on(plan.cpu_s).map_err(because("no resource limits"))?;
     capabilities::give_up(geteuid().is_root()).map_err(because("capabilities cannot be given up"))?;
     chdir(&plan.cwd).map_err(because("the working directory is gone"))?;
-    if plan.level > holdshort_core::tool::SandboxLevel::None {
+    rustix::thread::set_no_new_privs(true)?;
+    if plan.level > SandboxLevel::None {
         landlock::take_on(plan).map_err(because("no Landlock"))?;
         seccomp::take_on().map_err(because("no system call filter"))?;
     }

@@ -31,24 +31,19 @@ fn watch(child: Pid, scope: Scope) -> io::Result<Option<Report>> {
     // After the child was started, since it would inherit this. What ended before is found by the first look.
     signals.thread_block()?;
     let ends = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-    let pause = match scope {
-        Scope::Child => PollTimeout::NONE,
-        Scope::Namespace | Scope::Descendants => {
-            PollTimeout::try_from(limits::WATCH_EVERY).map_err(io::Error::other)?
-        }
-    };
     // It never sends anything: readable means closed.
     let server = io::stdin();
     loop {
         if let Some(report) = reap(child)? {
             return Ok(Some(report));
         }
-        if processes::count(scope) > limits::PROCESSES {
+        let count = processes::count(scope);
+        if count > limits::PROCESSES {
             return Ok(Some(Report::TooManyProcesses));
         }
         let mut watched =
             [PollFd::new(server.as_fd(), PollFlags::POLLIN), PollFd::new(ends.as_fd(), PollFlags::POLLIN)];
-        match poll(&mut watched, pause) {
+        match poll(&mut watched, pause(scope, count)?) {
             Ok(_) | Err(Errno::EINTR) => {}
             Err(e) => return Err(e.into()),
         }
@@ -72,4 +67,14 @@ fn reap(child: Pid) -> io::Result<Option<Report>> {
             Err(e) => return Err(e.into()),
         }
     }
+}
+
+/// When to count again: the sooner the more there are, since growth may double them each time.
+fn pause(scope: Scope, count: usize) -> io::Result<PollTimeout> {
+    let pause = match scope {
+        Scope::Child => return Ok(PollTimeout::NONE),
+        Scope::Namespace | Scope::Descendants if count > limits::PROCESSES / 8 => limits::WATCH_EVERY / 10,
+        Scope::Namespace | Scope::Descendants => limits::WATCH_EVERY,
+    };
+    PollTimeout::try_from(pause).map_err(io::Error::other)
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed};
 use holdshort_tools::{Call, Settings, Tools, Workspace};
@@ -30,7 +31,7 @@ impl Bench {
         }
         let mut settings = Settings::new(PROGRAM.into(), root.path().join("data"));
         settings.home = Some(root.path().join("home"));
-        settings.path = "/usr/local/bin:/usr/bin:/bin".to_owned();
+        "/usr/local/bin:/usr/bin:/bin".clone_into(&mut settings.path);
         change(&mut settings);
         let workspace = Workspace::open(&root.path().join("workspace"), &root.path().join("data")).unwrap();
         Self { tools: Tools::new(workspace, settings), root }
@@ -118,4 +119,25 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
         fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
+}
+
+/// Whether any process of this machine has a text in its command line.
+pub(crate) fn is_running(marker: &str) -> bool {
+    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let name = entry.file_name();
+        name.to_string_lossy().bytes().all(|b| b.is_ascii_digit())
+            && fs::read(entry.path().join("cmdline")).is_ok_and(|line| {
+                // The sleeping program itself, not the shells and stages that quote it.
+                line.split(|b| *b == 0).any(|argument| argument == marker.as_bytes())
+            })
+    })
+}
+
+/// Waits for something that another process does; fails after a while.
+pub(crate) fn until(what: &str, mut happened: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !happened() {
+        assert!(Instant::now() < deadline, "waited in vain: {what}");
+        std::thread::yield_now();
+    }
 }

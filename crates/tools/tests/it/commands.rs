@@ -8,28 +8,7 @@ use holdshort_core::tool::{Outcome, Probed, SandboxLevel};
 use holdshort_tools::limits;
 use serde_json::json;
 
-use crate::bench::{Bench, PROGRAM, call};
-
-/// Waits for something that another process does; fails after a while.
-fn until(what: &str, mut happened: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !happened() {
-        assert!(Instant::now() < deadline, "waited in vain: {what}");
-        std::thread::yield_now();
-    }
-}
-
-/// Whether any process of this machine has a text in its command line.
-fn is_running(marker: &str) -> bool {
-    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        let name = entry.file_name();
-        name.to_string_lossy().bytes().all(|b| b.is_ascii_digit())
-            && fs::read(entry.path().join("cmdline")).is_ok_and(|line| {
-                // The sleeping program itself, not the shells and stages that quote it.
-                line.split(|b| *b == 0).any(|argument| argument == marker.as_bytes())
-            })
-    })
-}
+use crate::bench::{Bench, PROGRAM, call, is_running, until};
 
 #[tokio::test]
 async fn output_and_exit_code() {
@@ -140,7 +119,7 @@ async fn what_forks_wildly_is_stopped() {
     let bench = Bench::new();
     let marker = format!("{}.75", 800_000 + std::process::id());
     // Bounded, so that a failure of this test is no failure of the machine.
-    let line = format!("i=0; while [ $i -lt 3000 ]; do sleep {marker} & i=$((i+1)); done; wait");
+    let line = format!("i=0; while [ $i -lt 1500 ]; do sleep {marker} & i=$((i+1)); done; wait");
     let (text, _) = bench.command(&line).await;
     assert_eq!(text, format!("killed: too many processes (more than {})", limits::PROCESSES));
     assert!(!is_running(&marker));

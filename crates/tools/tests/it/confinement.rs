@@ -196,7 +196,7 @@ async fn toolchains_in_the_home_folder_work_and_nothing_else_there_does() {
     let bench = Bench::with(|settings| {
         let folder = settings.home.clone().unwrap();
         settings.path = format!(
-            "{0}/.pyenv/shims:{0}/.local/bin:{0}:relative:{1}:{2}",
+            "{0}/.pyenv/shims:{0}/.local/bin:{0}:relative:{1}:/tmp:/etc:/proc/self:{2}",
             folder.display(),
             settings.data_dir.display(),
             settings.path

@@ -1,10 +1,13 @@
 //! The tools as a specification: what each refuses, shows, does, and leaves undone.
 
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
+
 mod bench;
 mod catalogue;
 mod changes;
 mod commands;
 mod confinement;
+mod levels;
 mod paths;
 mod reading;
 mod workspace;

@@ -62,7 +62,10 @@ async fn check(store: &Sqlite, writer: u64, acknowledged: u64) {
     let run = store.chain(&run_stream(writer)).await.unwrap();
     let session = store.chain(&StreamId::Session(id(writer))).await.unwrap();
     assert_eq!(run.seq, session.seq, "an append was torn");
-    assert!((acknowledged..=acknowledged + 1).contains(&run.seq) || acknowledged == 0, "{acknowledged} {run:?}");
+    assert!(
+        (acknowledged..=acknowledged + 1).contains(&run.seq) || acknowledged == 0,
+        "{acknowledged} {run:?}"
+    );
     let row = store.run(&id(writer)).await.unwrap();
     assert_eq!(row.map_or(0, |row| row.seq), run.seq);
     for (stream, end) in [(run_stream(writer), run), (StreamId::Session(id(writer)), session)] {
@@ -95,7 +98,7 @@ async fn write(store: Arc<Sqlite>, writer: u64) {
     loop {
         let parts = streams.iter().zip(&mut chains).map(|(stream, chain)| {
             let expected = chain.seq;
-            let content = content(vec![b'x'; size(expected + 1)]);
+            let content = Some(content(vec![b'x'; size(expected + 1)]));
             StreamAppend { stream: stream.clone(), expected, events: vec![event(stream, chain, content)] }
         });
         let streams = parts.collect();

@@ -1,7 +1,6 @@
-//! Group commit as seen from outside; `src/sqlite/writer.rs` tests one group from inside.
+//! Group commit as seen from outside; `src/sqlite/writer/tests.rs` has one group from inside.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use holdshort_store::{AppendError, Journal, Sqlite};
 use tempfile::TempDir;
@@ -45,30 +44,4 @@ async fn more_appends_than_the_queue_holds_all_commit() {
         task.await.unwrap();
     }
     assert_eq!(*store.watch().borrow(), 3000);
-}
-
-/// Not a promise about speed: it prints what this machine does.
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "a measurement: run with --release --ignored --nocapture"]
-async fn throughput() {
-    let folder = TempDir::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-    let store = Arc::new(Sqlite::open(folder.path()).unwrap());
-    for (tasks, each) in [(1, 2000), (64, 500), (256, 200)] {
-        let started = Instant::now();
-        let running: Vec<_> = (0..tasks)
-            .map(|n| {
-                let store = Arc::clone(&store);
-                tokio::spawn(async move {
-                    for seq in 0..each {
-                        store.append(to(&run_stream(tasks * 1000 + n), seq, 1)).await.unwrap();
-                    }
-                })
-            })
-            .collect();
-        for task in running {
-            task.await.unwrap();
-        }
-        let seconds = started.elapsed().as_secs_f64();
-        println!("{tasks} at once: {} appends in {seconds:.2} s", tasks * each);
-    }
 }

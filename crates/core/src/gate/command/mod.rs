@@ -1,0 +1,382 @@
+//! Reading a command line: which programs would run, and whether it writes.
+//!
+//! A reader of the shell's grammar, not a shell: it expands nothing and runs nothing. What it can not
+//! understand for certain is *opaque*, and an opaque command always asks, without a grant (fail closed).
+//! `shell.rs` splits the line, `programs.rs` knows the programs.
+
+mod programs;
+mod shell;
+
+pub use shell::Expansion;
+
+use self::shell::{Token, Word};
+use crate::tool::Category;
+
+/// A command line as gates see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Every simple command in it, in order, through `&&`, `|`, `sh -c` and the like.
+    pub parts: Vec<Part>,
+    /// What it may run as well, where that is not certain. Rules that hold back look here too; nothing is
+    /// ever released by it.
+    pub guesses: Vec<Part>,
+    /// Why the line can not be understood for certain.
+    pub opaque: Option<&'static str>,
+}
+
+/// One simple command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// The base name of a program of the system; any other path as it is written: `./test` is not `test`.
+    pub program: String,
+    /// The words after it.
+    pub arguments: Vec<String>,
+    /// Whether its output goes into a file.
+    pub redirected: bool,
+    /// The files that it is redirected to and from.
+    pub files: Vec<String>,
+    /// What file patterns may make of the arguments.
+    pub expansion: Expansion,
+}
+
+/// Parses a command line.
+pub fn parse(line: &str) -> Command {
+    let command = Command { parts: Vec::new(), guesses: Vec::new(), opaque: None };
+    let mut reading = Reading { command, guessing: false };
+    if line.len() > MAX_BYTES {
+        reading.opaque("it is too long");
+    } else {
+        reading.line(line, 0);
+    }
+    let mut command = reading.command;
+    if command.parts.is_empty() {
+        command.opaque.get_or_insert("it holds no command");
+    }
+    command
+}
+
+/// Nobody reads a longer line before deciding.
+const MAX_BYTES: usize = 32 * 1024;
+
+/// How deep `sh -c 'sh -c …'` and `sudo env nice …` are followed.
+const MAX_DEPTH: u8 = 6;
+
+/// How many commands one line may hold.
+const MAX_PARTS: usize = 256;
+
+/// How many of a command's words are tried as the beginning of another command.
+const MAX_GUESSES: usize = 16;
+
+/// Programs of the system, which the agent can not have written.
+const SYSTEM_FOLDERS: [&str; 6] =
+    ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];
+
+/// Words of the shell's own that stand before a command.
+const KEYWORDS: [&str; 18] = [
+    "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
+    "function", "coproc", "!", "{", "}",
+];
+
+struct Reading {
+    command: Command,
+    /// What is read now may run, or may not.
+    guessing: bool,
+}
+
+impl Reading {
+    fn opaque(&mut self, why: &'static str) {
+        self.command.opaque.get_or_insert(why);
+    }
+
+    fn push(&mut self, part: Part) {
+        let list = if self.guessing { &mut self.command.guesses } else { &mut self.command.parts };
+        if list.len() < MAX_PARTS {
+            list.push(part);
+        } else {
+            self.opaque("it holds too many commands");
+        }
+    }
+
+    fn line(&mut self, line: &str, depth: u8) {
+        let found = shell::tokenise(line);
+        if let Some(why) = found.opaque {
+            self.opaque(why);
+        }
+        let mut simple = Simple::default();
+        let mut tokens = found.tokens.into_iter();
+        while let Some(token) = tokens.next() {
+            match token {
+                Token::Word(word) => simple.words.push(word),
+                Token::Separator => self.simple(std::mem::take(&mut simple), depth),
+                Token::Redirect { writes } => match tokens.next() {
+                    Some(Token::Word(target)) => {
+                        if ["/dev/tcp/", "/dev/udp/"].iter().any(|net| target.text.starts_with(net)) {
+                            self.opaque("it opens a connection");
+                        }
+                        simple.redirected |= writes && target.text != "/dev/null";
+                        simple.files.push(target.text);
+                    }
+                    Some(Token::Separator | Token::Redirect { .. }) | None => {
+                        self.opaque("a redirection without a target");
+                    }
+                },
+            }
+        }
+        self.simple(simple, depth);
+        for hidden in found.hidden {
+            self.guess_line(&hidden, depth);
+        }
+    }
+
+    fn simple(&mut self, simple: Simple, depth: u8) {
+        let mut words = simple.words.as_slice();
+        while let Some((first, rest)) = words.split_first() {
+            if is_assignment(&first.text) {
+                // `PATH=… git` or `LD_PRELOAD=… ls` runs something else than its name says.
+                self.opaque("it sets variables for a program");
+            } else if KEYWORDS.contains(&first.text.as_str()) {
+                self.opaque("it uses the shell's own grammar");
+            } else {
+                break;
+            }
+            words = rest;
+        }
+        let Some((first, rest)) = words.split_first() else {
+            if simple.redirected {
+                let Simple { redirected, files, .. } = simple;
+                self.push(Part { redirected, files, ..Part::default() });
+            }
+            return;
+        };
+        let written = first.text.as_str();
+        if written == "[[" {
+            self.opaque("it uses the shell's own grammar");
+        } else if written != "[" && written.contains(['*', '?', '[', '~', '=', '$']) {
+            self.opaque("the program is not a plain name");
+        }
+        let arguments: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
+        let expansion = rest.iter().map(|word| word.expansion).max().unwrap_or_default();
+        let base = written.rsplit('/').next().unwrap_or(written);
+        let of_system = written
+            .strip_suffix(base)
+            .is_none_or(|folder| folder.is_empty() || SYSTEM_FOLDERS.contains(&folder.trim_end_matches('/')));
+        let program = if of_system { base } else { written }.to_owned();
+        let part = Part {
+            program,
+            arguments,
+            redirected: simple.redirected,
+            files: simple.files.clone(),
+            expansion,
+        };
+        if !of_system {
+            // A rule that forbids `sudo` means this one too.
+            self.guess(|reading| reading.push(Part { program: base.to_owned(), ..part.clone() }));
+        }
+        if part.subcommand().is_some_and(|sub| sub.contains(['*', '?', '['])) {
+            self.opaque("the subcommand is a pattern");
+        }
+        if programs::with_subcommands(&part.program)
+            .is_some_and(|known| known.after_options(&part.arguments).is_none())
+        {
+            self.opaque("an option before the subcommand is not known");
+            self.guess_suffixes(&part, depth);
+        }
+        if programs::changes_the_shell(&part.program, &part.arguments) {
+            self.opaque("it changes the shell that runs the rest");
+        }
+        let inner = inner(&part);
+        self.push(part.clone());
+        if depth >= MAX_DEPTH && !matches!(inner, Inner::None) {
+            self.opaque("it is nested too deep");
+            return;
+        }
+        match inner {
+            Inner::None => {}
+            Inner::Words(from) => {
+                let words = rest.get(from..).unwrap_or_default().to_vec();
+                let Simple { redirected, files, .. } = simple;
+                self.simple(Simple { words, redirected, files }, depth + 1);
+            }
+            Inner::Line => self.line(&part.arguments[1], depth + 1),
+            Inner::Unsure => {
+                self.opaque("it runs what it builds itself");
+                self.guess_suffixes(&part, depth);
+            }
+        }
+    }
+
+    fn guess(&mut self, read: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.guessing, true);
+        read(self);
+        self.guessing = before;
+    }
+
+    fn guess_line(&mut self, line: &str, depth: u8) {
+        if depth < MAX_DEPTH {
+            self.guess(|reading| reading.line(line, depth + 1));
+        }
+    }
+
+    /// Any word may begin the command that is run, or hold all of it.
+    fn guess_suffixes(&mut self, part: &Part, depth: u8) {
+        for (i, word) in part.arguments.iter().enumerate().take(MAX_GUESSES) {
+            let rest = part.arguments[i + 1..].to_vec();
+            let base = word.rsplit('/').next().unwrap_or(word).to_owned();
+            self.guess(|reading| {
+                reading.push(Part { program: base, arguments: rest, ..Part::default() });
+                let arguments = part.arguments[i..].to_vec();
+                reading.push(Part { program: part.program.clone(), arguments, ..Part::default() });
+            });
+            if word.contains([' ', '\t', '\n', ';', '&', '|']) {
+                self.guess_line(word, depth);
+            }
+        }
+        if matches!(part.program.as_str(), "eval" | "watch" | "parallel") {
+            self.guess_line(&part.arguments.join(" "), depth);
+        }
+    }
+}
+
+/// The words of one simple command, and where its streams go.
+#[derive(Default)]
+struct Simple {
+    words: Vec<Word>,
+    redirected: bool,
+    files: Vec<String>,
+}
+
+/// The command that a command runs.
+enum Inner {
+    None,
+    /// Its arguments from here on.
+    Words(usize),
+    /// Its second argument is a line of its own.
+    Line,
+    /// It can not be told apart for certain.
+    Unsure,
+}
+
+fn inner(part: &Part) -> Inner {
+    let words: Vec<&str> = part.arguments.iter().map(String::as_str).collect();
+    let is_option = |word: &str| word.starts_with('-');
+    match part.program.as_str() {
+        "command" if matches!(words.first(), Some(&"-v" | &"-V")) => Inner::None,
+        "time" if words.first() == Some(&"-p") => Inner::Words(1),
+        "nohup" | "command" | "exec" | "builtin" | "time" | "setsid" | "env" | "nice" | "ionice" | "sudo"
+        | "doas" | "chronic" | "unbuffer" | "fakeroot" | "strace" | "ltrace" => match words.first() {
+            None => Inner::None,
+            // Options may take values: what comes after them can not be told apart for certain.
+            Some(first) if is_option(first) || is_assignment(first) => Inner::Unsure,
+            Some(_) => Inner::Words(0),
+        },
+        "timeout" => match words.first() {
+            Some(first) if !is_option(first) => Inner::Words(1),
+            Some(_) | None => Inner::Unsure,
+        },
+        // The arguments come from elsewhere; harmless where no argument does harm.
+        "xargs" => {
+            let options = words.iter().take_while(|word| matches!(**word, "-0" | "-r")).count();
+            match words.get(options) {
+                Some(program) if programs::only_reads(program) => Inner::Words(options),
+                Some(_) | None => Inner::Unsure,
+            }
+        }
+        "stdbuf" | "chroot" | "unshare" | "flock" | "watch" | "parallel" | "su" | "busybox" | "toybox"
+        | "script" | "taskset" | "chrt" | "systemd-run" | "pkexec" | "run0" | "runuser" | "setpriv"
+        | "nsenter" | "gosu" | "su-exec" | "entr" | "watchexec" | "firejail" | "bwrap" | "xvfb-run"
+        | "dbus-run-session" | "rlwrap" | "direnv" | "nix" | "nix-shell" | "valgrind" | "perf" | "numactl"
+        | "eval" | "source" | "." => Inner::Unsure,
+        program if program.starts_with("ld-linux") || program.starts_with("ld.so") => Inner::Unsure,
+        program if programs::is_shell(program) => match words.as_slice() {
+            ["-c", _] => Inner::Line,
+            ["--version"] => Inner::None,
+            // A script by its name; without one, the shell reads what it is fed.
+            [script, ..] if !script.starts_with(['-', '+']) && !programs::is_device(script) => Inner::None,
+            [..] => Inner::Unsure,
+        },
+        program if programs::runs_arguments(program, &part.arguments) => Inner::Unsure,
+        _ => Inner::None,
+    }
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        let name = name.strip_suffix('+').unwrap_or(name);
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+impl Part {
+    /// The words that a pattern is compared with: program, then subcommand and what follows.
+    fn words(&self) -> impl Iterator<Item = &str> {
+        let rest = programs::with_subcommands(&self.program)
+            .and_then(|known| known.after_options(&self.arguments))
+            .unwrap_or(&self.arguments);
+        std::iter::once(self.program.as_str()).chain(rest.iter().map(String::as_str))
+    }
+
+    /// Whether `pattern` covers this command. Words must be equal; `*` within a word stands for any
+    /// characters, and a last `*` word for any further words, none included.
+    pub fn matches(&self, pattern: &str) -> bool {
+        let pattern: Vec<&str> = pattern.split_whitespace().collect();
+        let words: Vec<&str> = self.words().collect();
+        let (fixed, open) = match pattern.split_last() {
+            Some((&"*", fixed)) => (fixed, true),
+            Some(_) | None => (pattern.as_slice(), false),
+        };
+        if words.len() < fixed.len() || (!open && words.len() > fixed.len()) {
+            return false;
+        }
+        fixed.iter().zip(&words).all(|(pattern, word)| word_matches(pattern, word))
+    }
+}
+
+impl Command {
+    /// The gravest category among its parts; an opaque command may do anything.
+    pub fn category(&self) -> Category {
+        if self.opaque.is_some() {
+            return Category::CodeExec;
+        }
+        self.parts
+            .iter()
+            .map(Part::category)
+            .max_by_key(|category| gravity(*category))
+            .unwrap_or(Category::CodeExec)
+    }
+
+    /// Known to change nothing.
+    pub fn is_read_only(&self) -> bool {
+        self.opaque.is_none() && self.parts.iter().all(Part::is_read_only)
+    }
+}
+
+fn gravity(category: Category) -> u8 {
+    match category {
+        Category::ReadOnly => 0,
+        Category::FileWrite => 1,
+        Category::Bash => 2,
+        Category::CodeExec => 3,
+        Category::Web => 4,
+        Category::Install => 5,
+    }
+}
+
+fn word_matches(pattern: &str, word: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = word.strip_prefix(first) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    true
+}

@@ -1,0 +1,392 @@
+//! What is known about programs: which of them only read, which take a subcommand, which run another
+//! program, which take code on the line. What is not in these tables counts as writing.
+
+use super::{Expansion, Part};
+use crate::tool::Category;
+
+/// A program whose first word is a command of its own.
+pub(super) struct WithSubcommands {
+    names: &'static [&'static str],
+    /// Options before the subcommand that stand alone. Any other one makes the line opaque: it might take
+    /// the next word as its value, and then the subcommand is not the word that it seems.
+    flags: &'static [&'static str],
+    /// Options before the subcommand that take the next word.
+    valued: &'static [&'static str],
+    /// Subcommands with subcommands: `docker compose up`, `npm run build`. `*`: all of them.
+    groups: &'static [&'static str],
+}
+
+const fn with(
+    names: &'static [&'static str],
+    flags: &'static [&'static str],
+    valued: &'static [&'static str],
+    groups: &'static [&'static str],
+) -> WithSubcommands {
+    WithSubcommands { names, flags, valued, groups }
+}
+
+const WITH_SUBCOMMANDS: [WithSubcommands; 17] = [
+    with(
+        &["git"],
+        &["--no-pager", "-P", "-p", "--paginate", "--bare", "--no-replace-objects", "--no-optional-locks"],
+        &["-C", "--git-dir", "--work-tree", "--namespace"],
+        &["remote", "stash", "worktree", "submodule", "bisect", "notes", "reflog", "bundle"],
+    ),
+    with(&["cargo"], &["-v", "-q", "--locked", "--offline", "--frozen"], &["--color", "-C"], &[]),
+    with(
+        &["npm", "pnpm", "yarn", "bun"],
+        &["-s", "--silent"],
+        &["--prefix", "-C", "--dir", "--cwd", "-w", "--workspace"],
+        &["run", "run-script", "exec", "x", "dlx", "workspace"],
+    ),
+    with(&["npx", "bunx", "uvx", "pipx"], &["-y", "--yes"], &[], &[]),
+    with(&["pip", "pip3"], &["-q", "-v"], &[], &[]),
+    with(&["uv"], &["-q", "-v", "--offline"], &["--directory", "--project"], &["run", "pip", "tool", "python"]),
+    with(&["poetry", "pipenv", "hatch", "conda"], &["-q", "-v"], &["-C"], &["run", "env", "self"]),
+    with(
+        &["docker", "podman"],
+        &["-D"],
+        &["-H", "--host", "--context", "-c", "--config", "-l", "--log-level"],
+        &["compose", "container", "image", "volume", "network", "system", "builder", "buildx", "run", "exec"],
+    ),
+    with(
+        &["kubectl"],
+        &[],
+        &["-n", "--namespace", "--context", "--kubeconfig", "--cluster", "--user", "-s", "--server"],
+        &["config", "rollout", "create", "auth", "set", "exec"],
+    ),
+    with(&["helm"], &[], &["-n", "--namespace", "--kube-context", "--kubeconfig"], &["repo", "plugin"]),
+    with(&["terraform", "tofu"], &[], &["-chdir"], &["state", "workspace"]),
+    with(&["go"], &[], &["-C"], &["mod", "work", "tool"]),
+    with(&["apt", "apt-get"], &["-y", "-q", "-qq", "--yes", "--no-install-recommends"], &["-o"], &[]),
+    with(&["systemctl"], &["--user", "--system", "--no-pager"], &["-H", "--host"], &[]),
+    with(&["gh", "aws", "gcloud"], &[], &["-R", "--repo", "--profile", "--region", "--project"], &["*"]),
+    with(&["rustup"], &["-v", "-q"], &[], &["toolchain", "target", "component", "override", "self"]),
+    with(&["deno"], &["-q"], &[], &["run", "task"]),
+];
+
+pub(super) fn with_subcommands(program: &str) -> Option<&'static WithSubcommands> {
+    WITH_SUBCOMMANDS.iter().find(|each| each.names.contains(&program))
+}
+
+impl WithSubcommands {
+    /// The words from the subcommand on; `None` where an option before it is not known.
+    pub(super) fn after_options<'a>(&self, arguments: &'a [String]) -> Option<&'a [String]> {
+        let mut rest = arguments;
+        while let Some((first, more)) = rest.split_first() {
+            // `cargo +nightly test`
+            let is_toolchain = first.starts_with('+') && self.names.contains(&"cargo");
+            let is_help = matches!(first.as_str(), "--version" | "-V" | "--help" | "-h");
+            let name = first.split_once('=').map(|(name, _)| name);
+            if is_toolchain || is_help || self.flags.contains(&first.as_str()) {
+                rest = more;
+            } else if self.valued.contains(&first.as_str()) {
+                rest = more.get(1..)?;
+            } else if name.is_some_and(|name| self.valued.contains(&name)) {
+                rest = more;
+            } else if first.starts_with('-') {
+                return None;
+            } else {
+                break;
+            }
+        }
+        Some(rest)
+    }
+
+    fn is_group(&self, subcommand: &str) -> bool {
+        self.groups.iter().any(|group| *group == "*" || *group == subcommand)
+    }
+}
+
+/// Build tools: what they do is named by the targets on the line.
+const BY_TARGET: [&str; 10] =
+    ["make", "gmake", "just", "task", "rake", "ninja", "gradle", "mvn", "ant", "invoke"];
+
+const INTERPRETERS: [&str; 13] = [
+    "python", "pypy", "node", "nodejs", "ruby", "perl", "php", "lua", "luajit", "tclsh", "Rscript", "julia",
+    "osascript",
+];
+
+const SHELLS: [&str; 16] = [
+    "sh", "bash", "dash", "zsh", "ksh", "mksh", "yash", "ash", "fish", "rbash", "csh", "tcsh", "pwsh", "nu",
+    "elvish", "xonsh",
+];
+
+/// Filters whose first argument is a program of their own.
+const TAKES_CODE: [&str; 8] = ["awk", "gawk", "mawk", "nawk", "sed", "gsed", "ed", "ex"];
+
+/// They write nothing and run nothing, whatever their arguments say.
+const READS: [&str; 40] = [
+    "ls", "cat", "head", "tail", "wc", "grep", "egrep", "fgrep", "pwd", "echo", "true", "false", ":", "test",
+    "[", "stat", "which", "type", "basename", "dirname", "realpath", "readlink", "cut", "tr", "diff", "cmp",
+    "sha256sum", "sha1sum", "md5sum", "cksum", "du", "df", "whoami", "id", "uname", "nproc", "sleep", "seq",
+    "nl", "tac",
+];
+
+const READS_GIT: [&str; 9] =
+    ["status", "log", "diff", "show", "blame", "rev-parse", "ls-files", "describe", "shortlog"];
+
+const WEB: [&str; 11] =
+    ["curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "telnet", "ftp", "xdg-open"];
+
+/// Parts of the shell that change how it runs what comes after them: its variables, its functions, what a
+/// program's name means.
+const CHANGES_THE_SHELL: [&str; 26] = [
+    "export", "declare", "typeset", "readonly", "local", "read", "unset", "hash", "enable", "shopt",
+    "getopts", "mapfile", "readarray", "let", "pushd", "popd", "bind", "complete", "fc", "history", "ulimit",
+    "umask", "alias", "unalias", "trap", "disown",
+];
+
+pub(super) fn is_shell(program: &str) -> bool {
+    SHELLS.contains(&program)
+}
+
+/// `python3.12` is python.
+pub(super) fn is_interpreter(program: &str) -> bool {
+    let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    INTERPRETERS.contains(&program) || INTERPRETERS.contains(&name) || is_shell(program)
+}
+
+/// A program that reads whatever its arguments are.
+pub(super) fn only_reads(program: &str) -> bool {
+    READS.contains(&program)
+}
+
+/// `set -e` and its like only make the shell stricter.
+pub(super) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
+    let strict = |word: &String| {
+        matches!(word.as_str(), "pipefail" | "errexit" | "nounset" | "xtrace")
+            || word.strip_prefix('-').is_some_and(|flags| flags.chars().all(|c| "euxo".contains(c)))
+    };
+    CHANGES_THE_SHELL.contains(&program)
+        || (program == "set" && !arguments.iter().all(strict))
+        || (program == "printf" && arguments.first().is_some_and(|word| word.starts_with("-v")))
+}
+
+/// Options and subcommands through which a program runs a command that it is given.
+pub(super) fn runs_arguments(program: &str, arguments: &[String]) -> bool {
+    let any = |test: &dyn Fn(&str) -> bool| arguments.iter().any(|word| test(word));
+    match program {
+        "find" => any(&|word| matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir")),
+        "fd" | "fdfind" => any(&|word| {
+            let short = word.starts_with('-') && !word.starts_with("--");
+            word.starts_with("--exec") || (short && word.contains(['x', 'X']))
+        }),
+        "git" => {
+            let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            let by_subcommand = words.windows(2).any(|pair| {
+                matches!(pair, ["submodule", "foreach"] | ["bisect", "run"] | ["grep", "-O"])
+            });
+            by_subcommand
+                || any(&|word| {
+                    matches!(word, "filter-branch" | "for-each-repo" | "difftool" | "mergetool")
+                        || ["--exec", "--upload-pack", "--receive-pack", "--extcmd", "--open-files-in-pager"]
+                            .iter()
+                            .any(|option| word.starts_with(option))
+                })
+                || (words.contains(&"grep") && any(&|word| word.starts_with("-O")))
+                || (words.contains(&"rebase") && any(&|word| word.starts_with("-x")))
+        }
+        "rg" => any(&|word| word.starts_with("--pre") || word.starts_with("--hostname-bin")),
+        "tar" => any(&|word| word.starts_with("--to-c") || word.starts_with("--checkpoint-a")),
+        _ => false,
+    }
+}
+
+impl Part {
+    /// The command within the program: `push` of `git -C x push`, `run build` of `npm run build`,
+    /// `-m unittest` of `python3 -m unittest`, the targets of `make`.
+    pub fn subcommand(&self) -> Option<String> {
+        let program = self.program.as_str();
+        if is_interpreter(program) {
+            return match self.arguments.as_slice() {
+                [flag, module, sub, ..] if flag == "-m" && module == "pip" => {
+                    Some(format!("-m pip {sub}"))
+                }
+                [flag, module, ..] if flag == "-m" => Some(format!("-m {module}")),
+                [script, ..] if !script.starts_with('-') => Some(script.clone()),
+                [..] => None,
+            };
+        }
+        if BY_TARGET.contains(&program) {
+            let targets: Vec<&str> =
+                self.arguments.iter().map(String::as_str).filter(|word| !is_build_flag(word)).collect();
+            return (!targets.is_empty()).then(|| targets.join(" "));
+        }
+        let known = with_subcommands(program)?;
+        match known.after_options(&self.arguments)? {
+            [first, second, ..] if known.is_group(first) => Some(format!("{first} {second}")),
+            [first, ..] => Some(first.clone()),
+            [] => None,
+        }
+    }
+
+    /// Known to change nothing. Everything else counts as writing.
+    pub fn is_read_only(&self) -> bool {
+        if self.redirected {
+            return false;
+        }
+        let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        let any = |test: &dyn Fn(&str) -> bool| words.iter().any(|word| test(word));
+        // A file may be called `--output=x`: a pattern that could become an option is one.
+        let operands = self.expansion != Expansion::Anything;
+        match self.program.as_str() {
+            program if only_reads(program) => true,
+            "printf" => words.first().is_none_or(|word| !word.starts_with("-v")),
+            "set" => !changes_the_shell("set", &self.arguments),
+            "command" => matches!(words.first(), Some(&"-v" | &"-V")),
+            // Within the workspace, like the `cwd` of the tool itself.
+            "cd" => matches!(words.as_slice(), [folder] if self.expansion == Expansion::None && stays(folder)),
+            "find" => operands && !any(&|word| word.starts_with("-delete") || word.starts_with("-f")),
+            "fd" | "fdfind" => operands,
+            "rg" => operands && !runs_arguments("rg", &self.arguments),
+            "file" => operands && !any(&|word| word.starts_with("--c") || has_flag(word, &['C'])),
+            // `-o` writes a file, `-R` one in each folder.
+            "tree" => operands && !any(&|word| word.starts_with("--o") || has_flag(word, &['o', 'R'])),
+            "date" => operands && reads_date(&words),
+            // `uniq in out` writes its second operand.
+            "uniq" => {
+                let flags = ["-c", "-d", "-u", "-i", "-z", "--count", "--repeated", "--unique"];
+                self.expansion == Expansion::None
+                    && words.iter().filter(|word| !flags.contains(word)).count() < 2
+                    && words.iter().all(|word| flags.contains(word) || !word.starts_with('-'))
+            }
+            "git" => {
+                // Another repository brings its own configuration, and with it programs to run; `--output`
+                // and `--ext-diff` make a reader write or run. Git takes options abbreviated.
+                let risky = |word: &str| {
+                    ["-c", "-C", "--git-dir", "--work-tree", "--namespace", "--no-index", "--o"].contains(&word)
+                        || ["--git-dir=", "--work-tree=", "--namespace=", "--ou", "--ex", "--o="]
+                            .iter()
+                            .any(|risk| word.starts_with(risk))
+                };
+                operands
+                    && self.subcommand().is_some_and(|sub| READS_GIT.contains(&sub.as_str()))
+                    && !any(&risky)
+            }
+            "sed" => operands && prints_lines(&words),
+            _ => false,
+        }
+    }
+
+    /// Code given on the line itself or on standard input: nothing about it can be remembered by its name.
+    pub fn is_inline_code(&self) -> bool {
+        let program = self.program.as_str();
+        if TAKES_CODE.contains(&program) {
+            return !self.is_read_only();
+        }
+        if !is_interpreter(program) {
+            return false;
+        }
+        match self.arguments.first().map(String::as_str) {
+            // Standard input.
+            None | Some("-") => true,
+            Some("-m") => self.arguments.len() < 2,
+            Some(script) if !script.starts_with('-') => is_device(script),
+            Some(_) => {
+                !self.arguments.iter().all(|word| matches!(word.as_str(), "--version" | "-V" | "--help"))
+            }
+        }
+    }
+
+    /// Whether a grant may be given for it: whether program and subcommand say what it does.
+    pub(in crate::gate) fn is_memorable(&self) -> bool {
+        let rights = matches!(self.program.as_str(), "sudo" | "su" | "doas" | "pkexec" | "run0" | "");
+        let elsewhere = self.program == "cd" && !self.is_read_only();
+        // `git config` writes down what other git commands then run.
+        let configures = self.program == "git" && self.subcommand().as_deref() == Some("config");
+        let unclear = match with_subcommands(&self.program) {
+            // `gh pr --repo x merge`: the second word is not the one that says it.
+            Some(known) => match known.after_options(&self.arguments) {
+                Some([first, second, ..]) => known.is_group(first) && second.starts_with('-'),
+                Some([_] | []) => false,
+                None => true,
+            },
+            None => BY_TARGET.contains(&self.program.as_str()) && self.arguments.iter().any(|word| {
+                !is_build_flag(word) && (word.starts_with('-') || word.contains('='))
+            }),
+        };
+        !rights && !elsewhere && !configures && !unclear && !self.is_inline_code()
+    }
+
+    pub(super) fn category(&self) -> Category {
+        let sub = self.subcommand();
+        let sub = sub.as_deref().unwrap_or_default();
+        let program = self.program.as_str();
+        let installs = match program {
+            "pip" | "pip3" | "uv" | "npm" | "pnpm" | "yarn" | "bun" | "apt" | "apt-get" | "cargo" | "gem"
+            | "go" | "brew" | "poetry" | "rustup" | "conda" => {
+                matches!(
+                    sub.split(' ').next(),
+                    Some("install" | "add" | "i" | "ci" | "upgrade" | "update" | "sync" | "get" | "toolchain")
+                ) || self.arguments.iter().any(|word| word == "install")
+            }
+            "dpkg" | "rpm" | "dnf" | "yum" | "pacman" | "apk" | "snap" | "npx" | "bunx" | "uvx" | "pipx" => true,
+            _ => sub == "-m pip install",
+        };
+        if installs {
+            Category::Install
+        } else if WEB.contains(&program)
+            || (program == "git" && matches!(sub, "push" | "pull" | "fetch" | "clone" | "ls-remote"))
+        {
+            Category::Web
+        } else if is_interpreter(program) || program.contains('/') {
+            Category::CodeExec
+        } else if self.is_read_only() {
+            Category::ReadOnly
+        } else {
+            Category::Bash
+        }
+    }
+}
+
+/// Whether a short option, perhaps one of several in a word, is among these.
+fn has_flag(word: &str, flags: &[char]) -> bool {
+    word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(flags))
+}
+
+fn is_build_flag(word: &str) -> bool {
+    let jobs = word.strip_prefix("-j").is_some_and(|n| n.chars().all(|c| c.is_ascii_digit()));
+    jobs || matches!(word, "-s" | "-k" | "-B" | "-n" | "-q" | "--silent")
+}
+
+/// What the shell hands over by descriptor: `/dev/stdin`, `/proc/self/fd/0`.
+pub(super) fn is_device(path: &str) -> bool {
+    path.starts_with("/dev/") || path.starts_with("/proc/")
+}
+
+/// A folder beneath the present one.
+fn stays(folder: &str) -> bool {
+    !folder.is_empty()
+        && !folder.starts_with(['/', '-', '~'])
+        && folder.split('/').all(|name| name != "..")
+}
+
+/// `date` sets the clock with `-s`, with `--set`, and with a bare word of digits.
+fn reads_date(words: &[&str]) -> bool {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let reads = word.starts_with('+')
+            || word.starts_with("-I")
+            || matches!(*word, "-u" | "-R" | "--utc" | "--iso-8601" | "--rfc-email")
+            || word.starts_with("--date=")
+            || word.starts_with("--iso-8601=");
+        if !reads && !(matches!(*word, "-d" | "-r" | "--date") && words.next().is_some()) {
+            return false;
+        }
+    }
+    true
+}
+
+/// `sed -n '10,20p' file`: the one form of sed that shows and nothing else.
+fn prints_lines(words: &[&str]) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    match words {
+        ["-n", script, files @ ..] => {
+            let range = script.strip_suffix('p').unwrap_or_default();
+            let (from, to) = range.split_once(',').unwrap_or((range, "$"));
+            is_number(from) && (to == "$" || is_number(to)) && files.iter().all(|file| !file.starts_with('-'))
+        }
+        _ => false,
+    }
+}

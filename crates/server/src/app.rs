@@ -1,0 +1,99 @@
+//! What handlers work with. They get it from an extractor of `auth.rs`, together with who asks; never otherwise.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::event::Event;
+use holdshort_core::id::{InterruptId, RunId, StreamId};
+use holdshort_core::projection::{InterruptRow, RunRow};
+use holdshort_core::run::{Input, Run};
+use holdshort_core::tool::SandboxLevel;
+use holdshort_engine::live::{LiveDriver, Previews};
+use holdshort_engine::rebuild::event_at;
+use holdshort_models::Description;
+use holdshort_protocol::Code;
+use holdshort_store::{Journal, Sqlite};
+use holdshort_workflow::Library;
+use tokio::sync::{Semaphore, watch};
+
+use crate::problem::{Answer, Refused};
+use crate::tokens::Tokens;
+
+pub(crate) struct App {
+    pub(crate) driver: Arc<LiveDriver>,
+    pub(crate) previews: Previews,
+    pub(crate) library: Arc<Library>,
+    pub(crate) model: Description,
+    pub(crate) sandbox: SandboxLevel,
+    pub(crate) data: PathBuf,
+    pub(crate) tokens: Tokens,
+    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) polls: Arc<Semaphore>,
+    /// True once the server stops: whatever waits ends.
+    pub(crate) stopping: watch::Receiver<bool>,
+}
+
+impl App {
+    pub(crate) fn journal(&self) -> &Sqlite {
+        self.driver.journal()
+    }
+
+    pub(crate) async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
+        self.journal().run(id).await?.ok_or_else(|| Refused::not_found("run"))
+    }
+
+    pub(crate) async fn interrupt_row(&self, id: &InterruptId) -> Answer<InterruptRow> {
+        self.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))
+    }
+
+    /// An event that a row points at. A row that points at nothing is damage.
+    pub(crate) async fn event(&self, stream: &StreamId, seq: u64) -> Answer<Event> {
+        event_at(self.journal(), stream, seq).await?.ok_or_else(|| {
+            Refused::new(Code::JournalDamaged, format!("the event {stream}/{seq} is not there"))
+        })
+    }
+
+    pub(crate) async fn send(&self, run: &RunId, input: Input, actor: Actor) -> Result<Arc<Run>, Sent> {
+        let (driver, run) = (self.driver.clone(), run.clone());
+        detached(async move { driver.send(&run, input, actor).await }).await
+    }
+
+    /// Resolves when the server stops.
+    pub(crate) async fn stopped(&self) {
+        let mut stopping = self.stopping.clone();
+        // A sender that is gone has stopped too.
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+    }
+}
+
+/// Why an input did not get through.
+pub(crate) enum Sent {
+    Engine(holdshort_engine::Error),
+    /// The task that carried it panicked or was cut off.
+    Lost,
+}
+
+impl From<Sent> for Refused {
+    fn from(sent: Sent) -> Self {
+        match sent {
+            Sent::Engine(error) => error.into(),
+            Sent::Lost => Self::of(Code::Internal),
+        }
+    }
+}
+
+/// Carries a change out to its end even if the client goes away in the middle: what is committed must be
+/// acted on.
+pub(crate) async fn detached<T: Send + 'static>(
+    work: impl Future<Output = Result<T, holdshort_engine::Error>> + Send + 'static,
+) -> Result<T, Sent> {
+    match tokio::spawn(work).await {
+        Ok(result) => result.map_err(Sent::Engine),
+        Err(error) => {
+            tracing::error!(%error, "a change was not carried out to its end");
+            Err(Sent::Lost)
+        }
+    }
+}

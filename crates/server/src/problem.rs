@@ -1,0 +1,150 @@
+//! Refusals: the one way out for everything that is not carried out. Maps what the engine says to a code.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use holdshort_core::interrupt::Refusal as DecisionRefusal;
+use holdshort_core::run::Rejection;
+use holdshort_core::{schema, session, system};
+use holdshort_engine::Error;
+use holdshort_protocol::{Code, FieldError, Problem};
+
+/// A request that is not carried out, and why.
+#[derive(Debug)]
+pub(crate) struct Refused(pub(crate) Box<Problem>);
+
+pub(crate) type Answer<T> = Result<T, Refused>;
+
+impl Refused {
+    pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self(Box::new(Problem::new(code, detail)))
+    }
+
+    /// With the advice of the code's table as its detail.
+    pub(crate) fn of(code: Code) -> Self {
+        Self::new(code, code.fix())
+    }
+
+    pub(crate) fn not_found(what: &str) -> Self {
+        Self::new(Code::NotFound, format!("there is no such {what}"))
+    }
+
+    /// The body does not fit, in these places.
+    pub(crate) fn invalid(problems: Vec<schema::Problem>) -> Self {
+        let errors: Vec<FieldError> = problems
+            .into_iter()
+            .map(|problem| FieldError { pointer: problem.pointer, message: problem.message })
+            .collect();
+        let detail = match &errors[..] {
+            [only] if only.pointer.is_empty() => only.message.clone(),
+            [only] => format!("{} {}", only.pointer, only.message),
+            several => format!("{} places do not fit", several.len()),
+        };
+        let mut refused = Self::new(Code::InvalidRequest, detail);
+        refused.0.errors = errors;
+        refused
+    }
+
+    /// One place that does not fit.
+    pub(crate) fn invalid_at(pointer: &str, message: impl Into<String>) -> Self {
+        Self::invalid(vec![schema::Problem::new(pointer, message)])
+    }
+
+    pub(crate) fn code(&self) -> Code {
+        self.0.code
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let Self(problem) = self;
+        let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_vec(&problem).unwrap_or_default();
+        let mut response = (status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        match problem.code {
+            Code::Unauthenticated => {
+                let value = HeaderValue::from_static("Bearer realm=\"holdshort\"");
+                headers.insert(header::WWW_AUTHENTICATE, value);
+            }
+            Code::TooManyStreams | Code::Busy | Code::Stopping => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::NotFound => Self::of(Code::NotFound),
+            Error::Rejected(rejection) => rejection.into(),
+            Error::Session(session::Rejection::Role) | Error::System(system::Rejection::Role) => {
+                Self::of(Code::ForbiddenRole)
+            }
+            Error::Session(session::Rejection::UnknownGrant) => Self::not_found("grant"),
+            Error::Start(problems) => Self::invalid(problems),
+            Error::KeyReused => Self::of(Code::IdempotencyKeyReused),
+            Error::Damaged { .. } | Error::NoDefinition { .. } => {
+                tracing::error!(%error, "a run can not be read");
+                Self::new(Code::JournalDamaged, error.to_string())
+            }
+            Error::Store(error) => error.into(),
+            Error::Busy => Self::of(Code::Busy),
+        }
+    }
+}
+
+impl From<Rejection> for Refused {
+    fn from(rejection: Rejection) -> Self {
+        let said = rejection.to_string();
+        match rejection {
+            Rejection::Ended(_) => Self::new(Code::RunEnded, said),
+            Rejection::UnknownInterrupt => Self::not_found("interrupt"),
+            Rejection::Refused(refusal) => refusal.into(),
+            Rejection::Role => Self::of(Code::ForbiddenRole),
+            Rejection::Invalid(problems) => Self::invalid(problems),
+            Rejection::NotExternal => Self::new(Code::NotExternal, said),
+            Rejection::Limit { .. } => Self::new(Code::LimitReached, said),
+            Rejection::AlreadyStarted | Rejection::Outdated => Self::new(Code::NotAwaited, said),
+            Rejection::Frozen => Self::new(Code::Frozen, said),
+        }
+    }
+}
+
+impl From<DecisionRefusal> for Refused {
+    fn from(refusal: DecisionRefusal) -> Self {
+        let said = refusal.to_string();
+        match refusal {
+            DecisionRefusal::Role => Self::new(Code::ForbiddenRole, said),
+            DecisionRefusal::NotAnApprover => Self::new(Code::NotAnApprover, said),
+            DecisionRefusal::Expired => Self::new(Code::Expired, said),
+            DecisionRefusal::AlreadyResolved => Self::new(Code::AlreadyResolved, said),
+            DecisionRefusal::Stale { current } => {
+                let mut refused = Self::new(Code::Stale, said);
+                refused.0.version = Some(current);
+                refused
+            }
+            DecisionRefusal::Invalid(problems) => Self::invalid(problems),
+        }
+    }
+}
+
+impl From<holdshort_store::Error> for Refused {
+    fn from(error: holdshort_store::Error) -> Self {
+        use holdshort_store::Error as Store;
+        if !matches!(error, Store::BadCursor | Store::Closed) {
+            tracing::error!(%error, "the store failed");
+        }
+        match error {
+            Store::Full => Self::of(Code::DiskFull),
+            Store::ReadOnly => Self::of(Code::StoreReadOnly),
+            Store::BadCursor => Self::new(Code::InvalidQuery, format!("cursor: {error}")),
+            Store::Closed => Self::of(Code::Stopping),
+            Store::Corrupt(_) => Self::of(Code::JournalDamaged),
+            Store::InUse | Store::FromTheFuture { .. } | Store::Io(_) => Self::of(Code::StoreFailed),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! One group, handed to the writer as it stands: who is refused, who is spared, who fails together.
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::Sealed;
+use holdshort_core::id::StreamId;
+use tempfile::TempDir;
+
+use super::*;
+use crate::journal::{Key, StreamAppend};
+use crate::sqlite::{folder, read, schema};
+
+#[test]
+fn a_job_that_is_refused_spares_its_group() {
+    let (_folder, writer) = writer(None);
+    let answers = commit(&writer, vec![to_system(0, 10), to_system(0, 10), to_system(1, 10)]);
+    assert_eq!(answers, ["at 1", "sys is at 1, not at 0", "at 2"]);
+    assert_eq!(*writer.position.borrow(), 2);
+}
+
+#[test]
+fn the_second_of_two_equal_keys_in_a_group_is_told_of_the_first() {
+    let (_folder, writer) = writer(None);
+    let key = |reference: &str| Append {
+        keys: vec![Key {
+            scope: "s".into(),
+            key: "k".into(),
+            digest: Digest::ZERO,
+            reference: reference.into(),
+        }],
+        ..Append::default()
+    };
+    assert_eq!(commit(&writer, vec![key("first"), key("second")]), ["at 0", "the key is taken"]);
+    let kept = read::key(&writer.connection, "s", "k").unwrap();
+    assert_eq!(kept.map(|record| record.reference), Some("first".to_owned()));
+}
+
+/// Also the conflict, which rests on what the group then did not write.
+#[test]
+fn a_transaction_that_is_given_up_fails_its_whole_group() {
+    let (_folder, writer) = writer(Some(64));
+    assert_eq!(commit(&writer, vec![to_system(0, 10)]), ["at 1"]);
+    let group = vec![to_system(1, 10), to_system(1, 10), to_system(2, 1_000_000), to_system(2, 10)];
+    assert_eq!(commit(&writer, group), ["the disk is full: nothing was written"; 4]);
+    assert_eq!(*writer.position.borrow(), 1);
+    assert_eq!(commit(&writer, vec![to_system(1, 10)]), ["at 2"]);
+    assert_eq!(read::last_position(&writer.connection).unwrap(), 2);
+}
+
+/// What makes an answer mean "on disk": no test here can pull the plug.
+#[test]
+fn a_commit_waits_for_the_disk() {
+    let (_folder, writer) = writer(None);
+    let synchronous: i64 =
+        writer.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
+    let journal: String =
+        writer.connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+    assert_eq!((synchronous, journal.as_str()), (2, "wal"));
+}
+
+fn writer(max_pages: Option<u32>) -> (TempDir, Writer) {
+    let folder = TempDir::new().unwrap();
+    let (database, lock) = folder::claim(folder.path()).unwrap();
+    let connection = schema::writer(&database, max_pages).unwrap();
+    (folder, Writer { connection, position: watch::Sender::new(0), lock })
+}
+
+/// Commits the appends as one group; what each was told.
+fn commit(writer: &Writer, appends: Vec<Append>) -> Vec<String> {
+    let (mut group, mut answers) = (Vec::new(), Vec::new());
+    for append in appends {
+        let (reply, answer) = oneshot::channel();
+        group.push(Job::Append { append: Box::new(append), reply });
+        answers.push(answer);
+    }
+    writer.commit(group.drain(..));
+    let told = answers.into_iter().map(|mut answer| match answer.try_recv().unwrap() {
+        Ok(appended) => format!("at {}", appended.position),
+        Err(error) => error.to_string(),
+    });
+    told.collect()
+}
+
+fn to_system(expected: u64, size: usize) -> Append {
+    let stream = StreamId::System;
+    let event = Sealed {
+        stream: stream.clone(),
+        seq: expected + 1,
+        head: vec![b'x'; size],
+        content: None,
+        hash: Digest::ZERO,
+    };
+    let part = StreamAppend { stream, expected, events: vec![event] };
+    Append { streams: vec![part], ..Append::default() }
+}
