@@ -1,1 +1,68 @@
-//! Placeholder.
+//! The command line: every verb is a client of the native API; `run`, `demo` and `attach` bring a server of their
+//! own where none answers.
+//!
+//! Holds no engine logic and never writes to a data folder beside a server, except for `rebuild`, which takes its
+//! lock, and the file that says where the server listens. Start at `args.rs` for what can be said, `verbs/` for
+//! what it does, `terminal/` for what a person sees and types.
+
+#![expect(clippy::print_stderr, reason = "messages to people go to standard error")]
+
+mod args;
+mod client;
+mod embed;
+mod exit;
+mod output;
+mod place;
+mod stream;
+mod terminal;
+mod verbs;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Args;
+use crate::exit::Exit;
+
+/// What a test binary may change.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hooks {
+    /// How an embedded server's store behaves: here a test aborts after commit n.
+    pub store: holdshort_store::sqlite::Config,
+}
+
+/// The whole program. `args` starts with the program's name.
+pub fn main(args: impl IntoIterator<Item = OsString>, hooks: Hooks) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    // Before any thread starts: the sandbox restricts the process that it is in.
+    if args.get(1).is_some_and(|verb| verb == holdshort_tools::sandbox::SUBCOMMAND) {
+        return holdshort_tools::sandbox::exec(args.into_iter().skip(2));
+    }
+    let args = match Args::try_parse_from(args) {
+        Ok(args) => args,
+        Err(error) => {
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+            // Nobody reads: nothing to do about it.
+            let _ = error.print();
+            return exit.into();
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("holdshort: the runtime can not start: {error}");
+            return Exit::Failed.into();
+        }
+    };
+    let exit = match runtime.block_on(verbs::perform(args, hooks)) {
+        Ok(exit) => exit,
+        Err(error) => {
+            eprintln!("holdshort: {}", output::error(&error));
+            exit::of_error(&error)
+        }
+    };
+    // A thread that still reads from a terminal must not keep the process.
+    runtime.shutdown_background();
+    exit.into()
+}

@@ -31,9 +31,9 @@ impl Draw {
         Self { seed, now, n: 0 }
     }
 
-    /// The next 16 bytes, used as the salt of an event's content.
+    /// The next 16 bytes, used as the salt of an event's content. Nothing that an id shows tells of a salt.
     pub fn salt(&mut self) -> [u8; 16] {
-        let hash = self.next();
+        let hash = self.next(b"holdshort.salt.v1");
         let mut salt = [0; 16];
         salt.copy_from_slice(&hash[..16]);
         salt
@@ -41,7 +41,7 @@ impl Draw {
 
     /// The next id of one kind.
     pub fn id<I: Id>(&mut self) -> I {
-        let hash = self.next();
+        let hash = self.next(b"holdshort.id.v1");
         let mut bits = u128::from(self.now.as_millis().unsigned_abs() & 0xffff_ffff_ffff) << 80;
         for (i, byte) in hash[..10].iter().enumerate() {
             bits |= u128::from(*byte) << (72 - 8 * i);
@@ -54,10 +54,10 @@ impl Draw {
         I::from_text(format!("{}{text}", I::PREFIX))
     }
 
-    fn next(&mut self) -> [u8; 32] {
+    fn next(&mut self, purpose: &[u8]) -> [u8; 32] {
         let n = self.n;
         self.n += 1;
-        digest::sha256_parts(&[b"holdshort.id.v1", &self.seed.0, &n.to_be_bytes()])
+        digest::sha256_parts(&[purpose, &self.seed.0, &n.to_be_bytes()])
     }
 }
 

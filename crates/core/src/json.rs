@@ -36,6 +36,51 @@ pub fn canonical<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json_canonicalizer::to_vec(value).expect("a journal type serialises to canonical JSON")
 }
 
+/// How deep a value from outside may be nested. Readers stop at 128 levels, and the journal adds its own.
+pub const MAX_DEPTH: usize = 64;
+
+/// Why a value that has been parsed already can not be written so that every reader understands it alike.
+pub fn unsafe_part(value: &Value) -> Option<&'static str> {
+    fn look(value: &Value, depth: usize) -> Option<&'static str> {
+        match value {
+            Value::Null | Value::Bool(_) | Value::String(_) => None,
+            Value::Number(number) => (!is_safe(number)).then_some("an integer beyond 2^53-1; write it as text"),
+            Value::Array(_) | Value::Object(_) if depth == 0 => Some("nested deeper than 64 levels"),
+            Value::Array(items) => items.iter().find_map(|item| look(item, depth - 1)),
+            Value::Object(map) => map.values().find_map(|item| look(item, depth - 1)),
+        }
+    }
+    look(value, MAX_DEPTH)
+}
+
+/// The same value with everything that a reader might refuse as text: what is written can always be read.
+pub fn made_safe(value: Value) -> Value {
+    // The journal wraps what comes from outside in a few levels of its own.
+    const DEPTH: usize = MAX_DEPTH + 16;
+    fn make(value: Value, depth: usize) -> Value {
+        match value {
+            Value::Number(number) if !is_safe(&number) => Value::String(number.to_string()),
+            Value::Array(_) | Value::Object(_) if depth == 0 => Value::String(value.to_string()),
+            Value::Array(items) => items.into_iter().map(|item| make(item, depth - 1)).collect(),
+            Value::Object(map) => {
+                Value::Object(map.into_iter().map(|(key, item)| (key, make(item, depth - 1))).collect())
+            }
+            Value::Null | Value::Bool(_) | Value::String(_) | Value::Number(_) => value,
+        }
+    }
+    make(value, DEPTH)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "2^53 is exact in f64")]
+fn is_safe(number: &Number) -> bool {
+    match (number.as_u64(), number.as_i64(), number.as_f64()) {
+        (Some(n), _, _) => n <= MAX_INTEGER,
+        (None, Some(n), _) => n.unsigned_abs() <= MAX_INTEGER,
+        (None, None, Some(n)) => n.fract() != 0.0 || n.abs() <= MAX_INTEGER as f64,
+        (None, None, None) => false,
+    }
+}
+
 struct Strict;
 
 impl<'de> DeserializeSeed<'de> for Strict {

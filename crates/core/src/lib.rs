@@ -3,6 +3,8 @@
 //! PURE. No I/O, no clock, no randomness, no async, no logging, no hash-ordered map: the same inputs give
 //! byte-equal events. Read [`run`] first; the words are those of the design, part 1.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod actor;
 pub mod definition;
 pub mod digest;

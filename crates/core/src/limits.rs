@@ -15,6 +15,9 @@ pub const INPUT_BYTES: usize = 256 * 1024;
 /// Tool calls in one reply of a model; those beyond are answered with an error.
 pub const CALLS_PER_REPLY: usize = 32;
 
+/// Options of one interrupt that an agent of another framework opens.
+pub const OPTIONS: usize = 50;
+
 /// Open interrupts of one run.
 pub const OPEN_INTERRUPTS: usize = 1_000;
 

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Timestamp(i64);
 
+/// 9999-12-31T23:59:59.999Z: the last moment that RFC 3339 can write.
+const END: i64 = 253_402_300_799_999;
+
 impl Timestamp {
     pub const fn from_millis(ms: i64) -> Self {
         Self(ms)
@@ -21,7 +24,7 @@ impl Timestamp {
 
     /// This moment plus `ms` milliseconds; saturates at the end of time.
     pub fn plus_ms(self, ms: u64) -> Self {
-        Self(self.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
+        Self(self.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)).min(END))
     }
 
     /// Milliseconds from `earlier` to this moment, zero if it is not earlier.

@@ -2,10 +2,9 @@
 
 use std::str::FromStr;
 
-use axum::extract::rawpathparams::RawPathParams;
-use axum::extract::{FromRequestParts, Query};
+use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
-use holdshort_protocol::{Code, Kind, Status};
+use holdshort_protocol::{Code, InterruptStatus, Kind, Status};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
@@ -23,5 +22,108 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
         let query = Query::try_from_uri(&parts.uri)
             .map_err(|error| Refused::new(Code::InvalidQuery, error.body_text()))?;
         Ok(Self(query.0))
+    }
+}
+
+/// The id in the path. One that is malformed names nothing: 404.
+pub(crate) struct Id<T>(pub(crate) T);
+
+impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Answer<Self> {
+        let text = Path::<String>::from_request_parts(parts, state).await.map(|path| path.0);
+        let id = text.ok().and_then(|text| text.parse().ok());
+        id.map(Self).ok_or_else(|| Refused::not_found("id"))
+    }
+}
+
+/// An id in a query.
+pub(crate) fn id<T: FromStr<Err: std::fmt::Display>>(name: &str, text: Option<&str>) -> Answer<Option<T>> {
+    text.map(str::parse)
+        .transpose()
+        .map_err(|error| Refused::new(Code::InvalidQuery, format!("{name}: {error}")))
+}
+
+/// How many items a page shall have.
+pub(crate) fn limit(asked: Option<u16>) -> Answer<usize> {
+    match asked {
+        None => Ok(PAGE_DEFAULT.into()),
+        Some(limit @ 1..=PAGE) => Ok(limit.into()),
+        Some(other) => {
+            Err(Refused::new(Code::InvalidQuery, format!("limit: {other} is not between 1 and {PAGE}")))
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RunsQuery {
+    pub(crate) status: Option<Status>,
+    pub(crate) workflow: Option<String>,
+    pub(crate) session: Option<String>,
+    /// `next_cursor` of the page before.
+    pub(crate) cursor: Option<String>,
+    /// 1 to 200; 50 without it. A page may hold fewer.
+    #[param(minimum = 1, maximum = 200)]
+    pub(crate) limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct InterruptsQuery {
+    pub(crate) status: Option<InterruptStatus>,
+    pub(crate) run: Option<String>,
+    pub(crate) session: Option<String>,
+    pub(crate) kind: Option<Kind>,
+    /// `next_cursor` of the page before.
+    pub(crate) cursor: Option<String>,
+    /// 1 to 200; 50 without it. A page may hold fewer.
+    #[param(minimum = 1, maximum = 200)]
+    pub(crate) limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PageQuery {
+    /// `next_cursor` of the page before.
+    pub(crate) cursor: Option<String>,
+    /// 1 to 200; 50 without it. A page may hold fewer.
+    #[param(minimum = 1, maximum = 200)]
+    pub(crate) limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EventsQuery {
+    /// The last event that is known already: those after it are given. `next_cursor` of the page before.
+    pub(crate) since: Option<u64>,
+    /// 1 to 200; 50 without it. Of pages only.
+    #[param(minimum = 1, maximum = 200)]
+    pub(crate) limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WaitQuery {
+    /// Seconds to wait for the resolution: 0 to 60.
+    #[param(minimum = 0, maximum = 60)]
+    pub(crate) wait: Option<u16>,
+}
+
+impl WaitQuery {
+    pub(crate) fn seconds(&self) -> Answer<u16> {
+        match self.wait.unwrap_or(0) {
+            wait @ 0..=POLL_SECONDS => Ok(wait),
+            other => {
+                let message = format!("wait: {other} is not between 0 and {POLL_SECONDS} seconds");
+                Err(Refused::new(Code::InvalidQuery, message))
+            }
+        }
     }
 }

@@ -49,8 +49,11 @@ fn paths(globs: &[String], subject: &Subject<'_>, releases: bool) -> bool {
         })
     };
     match (subject.path, subject.command) {
-        // `src/../secrets` is not in `src`, and what leaves the workspace is nowhere.
-        (Some(path), _) if releases => plain(path, subject.workspace).is_some_and(|path| covered(&path)),
+        // `src/../secrets` is not in `src`, and where `src/link/..` leads nobody can tell from its name.
+        (Some(path), _) if releases => {
+            !path.split('/').any(|name| name == "..")
+                && plain(path, subject.workspace).is_some_and(|path| covered(&path))
+        }
         (Some(path), _) => {
             covered(path) || plain(path, subject.workspace).is_none_or(|path| covered(&path))
         }
@@ -71,12 +74,11 @@ fn paths(globs: &[String], subject: &Subject<'_>, releases: bool) -> bool {
 
 /// A path relative to the workspace without `.`, `..` and doubled `/`; `None` if it leads out of it.
 fn plain(path: &str, workspace: &str) -> Option<String> {
-    let path = match path.strip_prefix('/') {
-        Some(_) => {
-            let inside = path.strip_prefix(workspace.trim_end_matches('/'))?;
-            inside.strip_prefix('/').or(inside.is_empty().then_some(""))?
-        }
-        None => path,
+    let path = if path.starts_with('/') {
+        let inside = path.strip_prefix(workspace).filter(|_| !workspace.is_empty())?;
+        if inside.is_empty() { inside } else { inside.strip_prefix('/')? }
+    } else {
+        path
     };
     let mut names = Vec::new();
     for name in path.split('/') {

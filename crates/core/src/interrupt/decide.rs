@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{Carry, Choice, Interrupt, Outcome, option};
 use crate::actor::{Actor, Role};
+use crate::json;
 use crate::limits;
 use crate::schema::Problem;
 use crate::time::Timestamp;
@@ -104,6 +105,12 @@ fn carried(interrupt: &Interrupt, choice: &Choice, decision: &Decision) -> Vec<P
     }
     if choice.needs_edit && decision.edit.is_null() {
         problems.push(Problem::new("/edit", format!("`{}` needs an edit", choice.id)));
+    }
+    if let Some(problem) = json::unsafe_part(&decision.edit) {
+        problems.push(Problem::new("/edit", format!("holds something that can not be kept: {problem}")));
+    }
+    if serde_json::to_string(&decision.edit).map_or(0, |edit| edit.len()) > limits::PAYLOAD_BYTES {
+        problems.push(Problem::new("/edit", format!("is larger than {} bytes", limits::PAYLOAD_BYTES)));
     }
     // Options of `choice` are the asker's own and carry no edit.
     let edit = option(interrupt.opened.kind, &choice.id).map_or(Carry::Never, |row| row.edit);

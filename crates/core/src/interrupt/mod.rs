@@ -40,6 +40,31 @@ impl Choice {
     }
 }
 
+impl Choice {
+    /// Whether it can take effect without a person: it carries no edit, and gives no grant in nobody's name.
+    pub fn applies_alone(&self) -> bool {
+        !self.needs_edit && self.effect != Effect::Grant
+    }
+
+    /// Whether it stops work, and releases none.
+    pub fn stops(&self) -> bool {
+        matches!(self.effect.outcome(), Outcome::Rejected | Outcome::Cancelled)
+    }
+}
+
+/// The option that an expiry will apply: the configured one where it is offered and applies alone, else the
+/// kind's own, else the last one that stops work. Where none of these is offered, the kind's own is named
+/// all the same, and nothing of what is offered is taken.
+pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Choice]) -> String {
+    let usual = default_on_expiry(kind);
+    let find = |id: &str| offered.iter().find(|choice| choice.id == id && choice.applies_alone());
+    configured
+        .and_then(find)
+        .or_else(|| find(usual))
+        .or_else(|| offered.iter().rev().find(|choice| choice.stops() && choice.applies_alone()))
+        .map_or_else(|| usual.to_owned(), |choice| choice.id.clone())
+}
+
 /// How much is at stake, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

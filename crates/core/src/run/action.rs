@@ -120,7 +120,9 @@ impl Run {
     }
 
     fn is_blocked(&self, step: &str) -> bool {
-        self.steps.get(step).is_none_or(|step| step.blocked.is_some() || step.end.is_some())
+        self.steps.get(step).is_none_or(|step| {
+            step.blocked.is_some() || step.closing.is_some() || step.end.is_some()
+        })
     }
 
     fn writer(&self) -> Option<&String> {

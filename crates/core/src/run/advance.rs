@@ -13,7 +13,8 @@ use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Origin, Run, Step,
 use crate::definition::{Limits, PhaseKind, PlanGate, StepGates};
 use crate::event::Content;
 use crate::gate::Verdict;
-use crate::interrupt::{About, Kind, Level};
+use crate::interrupt::{About, Cause, Kind, Level, Outcome};
+use crate::json;
 use crate::limits;
 use crate::tool::{Opens, Runs};
 
@@ -138,6 +139,9 @@ impl Draft<'_> {
 
     fn advance_step(&mut self, id: &str) -> bool {
         let Some(step) = self.run.steps.get(id).cloned() else { return false };
+        if let Some(end) = step.closing {
+            return self.advance_closing(id, &step, end);
+        }
         if step.crashes >= limits::CRASHES {
             self.step_failed(id);
             return true;
@@ -155,6 +159,15 @@ impl Draft<'_> {
         false
     }
 
+    /// What comes back to a step that is closing is not started again.
+    fn advance_closing(&mut self, id: &str, step: &Step, end: StepEnd) -> bool {
+        let before = self.written();
+        if self.settle(id) {
+            self.end_step(id, end, step.output.as_deref().unwrap_or_default());
+        }
+        self.written() > before
+    }
+
     /// The agent has said its last word: it is a question after all, or goes to the gate, or ends the step.
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         if self.run.definition.asking.enabled && is_question(text) {
@@ -165,23 +178,61 @@ impl Draft<'_> {
             opening.payload = json!({ "question": text, "asker": step.agent });
             self.open(opening);
         } else if self.run.gates(id).after_step {
-            let mut only: &[&str] = &["continue", "redo", "abort"];
-            if step.redos >= self.run.limits(id).redos {
-                only = &["continue", "abort"];
-            }
+            let may_redo = step.redos < self.run.limits(id).redos;
             let title = format!("Step `{id}` is done");
             let mut opening = Opening::new(Kind::Checkpoint, About::AfterStep(id.to_owned()), title);
             opening.step = Some(id.to_owned());
-            opening.only =
-                if only.len() == 3 { &["continue", "redo", "abort"] } else { &["continue", "abort"] };
+            opening.only = if may_redo { &["continue", "redo", "abort"] } else { &["continue", "abort"] };
             opening.payload = json!({ "position": "after_step", "output": text, "redos": step.redos });
             self.open(opening);
         } else {
-            self.end_step(id, StepEnd::Completed, text);
+            self.close_step(id, StepEnd::Completed, text);
         }
     }
 
-    pub(super) fn end_step(&mut self, id: &str, end: StepEnd, text: &str) {
+    /// Nothing of the step starts any more. It ends at once, or when what is under way has come back: a call
+    /// that may have taken effect is not forgotten.
+    pub(super) fn close_step(&mut self, id: &str, end: StepEnd, text: &str) {
+        if self.settle(id) {
+            self.end_step(id, end, text);
+        } else {
+            self.emit(Fact::StepClosed { step: id.to_owned(), end }, Content::text(text));
+        }
+    }
+
+    /// Skips every call of the step that has not started, and withdraws what is asked about it. Whether
+    /// nothing is left under way.
+    fn settle(&mut self, id: &str) -> bool {
+        let calls: Vec<(String, CallState)> = self
+            .run
+            .calls
+            .iter()
+            .filter(|(_, call)| call.step == id)
+            .map(|(id, call)| (id.clone(), call.state.clone()))
+            .collect();
+        let mut settled = true;
+        for (call, state) in calls {
+            match state {
+                CallState::Gated(interrupt) => {
+                    self.resolve(&interrupt, Outcome::Superseded, None, Cause::Superseded);
+                    self.skip_rest(&call);
+                }
+                CallState::Proposed | CallState::Authorised => self.skip_rest(&call),
+                CallState::Started { .. } | CallState::Doubted(_) => settled = false,
+                CallState::Ended(_) => {}
+            }
+        }
+        if let Some(blocker) = self.run.steps.get(id).and_then(|step| step.blocked.clone()) {
+            self.resolve(&blocker, Outcome::Superseded, None, Cause::Superseded);
+        }
+        settled
+    }
+
+    fn skip_rest(&mut self, call: &str) {
+        self.finish_call(call, CallEnd::Skipped, Some("step_ended"), "not run: the step has ended");
+    }
+
+    fn end_step(&mut self, id: &str, end: StepEnd, text: &str) {
         let phase = self.run.steps.get(id).map(|step| step.phase.clone());
         self.emit(Fact::StepEnded { step: id.to_owned(), end }, Content::text(text));
         if let Some(phase) = phase {
@@ -265,6 +316,10 @@ impl Draft<'_> {
         if done {
             let result = self.run.result();
             self.emit(Fact::RunCompleted { reason: "done".to_owned() }, Content::data(result));
+        } else if at_work == 0 {
+            // A need that nothing meets, or no room for any step: a run that waits for nobody fails.
+            self.fail_run("no_phase_can_start", "no phase is at work, and none can start");
+            return true;
         }
         done
     }
@@ -320,6 +375,7 @@ impl Run {
         }
         let Some(step) = self.steps.get(id) else { return false };
         step.end.is_none()
+            && step.closing.is_none()
             && step.blocked.is_none()
             && step.model == ModelCall::Idle
             && self.last_turn(step).is_none_or(|(_, calls)| calls.iter().all(|call| call.is_ended()))
@@ -345,7 +401,7 @@ impl Run {
             return Some(("tool_calls", limits.tool_calls.into()));
         }
         if let Some(budget) = limits.budget_tokens.filter(|budget| step.used.tokens >= *budget) {
-            return Some(("budget_tokens", budget));
+            return Some(("budget_tokens", budget.min(json::MAX_INTEGER)));
         }
         (step.used.identical >= limits::IDENTICAL_CALLS)
             .then_some(("identical_calls", limits::IDENTICAL_CALLS.into()))

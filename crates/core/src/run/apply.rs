@@ -11,7 +11,7 @@ use super::{Ended, Run, Started};
 use crate::event::{self, Event};
 use crate::gate::Reason;
 use crate::id::InterruptId;
-use crate::interrupt::{About, Interrupt, Made, Resolution};
+use crate::interrupt::{About, Interrupt, Kind, Made, Resolution};
 use crate::projection::Status;
 
 impl Run {
@@ -49,6 +49,10 @@ impl Run {
                 new.entries.extend(self.messages.iter().map(|text| Entry::Note { text: text.clone() }));
                 self.steps.insert(step.clone(), Arc::new(new));
             }
+            Fact::StepClosed { step, end } => self.step(step, |step| {
+                step.closing = Some(*end);
+                step.output = content.text.as_deref().map(Arc::from);
+            }),
             Fact::StepEnded { step, end } => self.step(step, |step| {
                 step.end = Some(*end);
                 step.output = content.text.as_deref().map(Arc::from);
@@ -67,6 +71,7 @@ impl Run {
 
             Fact::ModelStarted { step, attempt, epoch, .. } => self.step(step, |step| {
                 step.model = ModelCall::Running { attempt: *attempt, epoch: *epoch };
+                step.sent = step.entries.len();
                 step.retry_at = None;
             }),
             Fact::ModelReplied { step: id, usage, calls, .. } => {
@@ -83,16 +88,19 @@ impl Run {
                     step.turn += 1;
                     step.used.rounds += 1;
                     step.used.calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
-                    step.used.tokens += usage.input_tokens + usage.output_tokens;
+                    let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+                    step.used.tokens = step.used.tokens.saturating_add(tokens);
                     for listed in calls {
                         let same = step.used.last_call == Some(listed.digest);
                         step.used.identical = if same { step.used.identical + 1 } else { 1 };
                         step.used.last_call = Some(listed.digest);
                     }
-                    step.entries.push(Entry::Turn {
+                    let turn = Entry::Turn {
                         text: Arc::from(content.as_text()),
                         calls: calls.iter().map(|listed| listed.call.clone()).collect(),
-                    });
+                    };
+                    // The model has not heard what a person said meanwhile: that comes after its reply.
+                    step.entries.insert(step.sent.min(step.entries.len()), turn);
                 });
             }
             Fact::ModelFailed { step, kind, retry_at, .. } => self.step(step, |step| {
@@ -280,10 +288,14 @@ impl Run {
         let call = self.calls.get(call)?;
         let last = call.interrupt.clone()?;
         let asked = match &call.authority {
-            Some(Authority::Interrupt(approved)) => approved,
-            Some(Authority::Gate(_)) | None => &last,
+            Some(Authority::Interrupt(approved)) => self.interrupts.get(approved)?,
+            Some(Authority::Gate(_)) | None => self.interrupts.get(&last)?,
         };
-        let reasons = self.interrupts.get(asked)?.opened.risk.reasons.clone();
+        let mut reasons = asked.opened.risk.reasons.clone();
+        // Run again for the second time: the question about the doubt gave no reasons of its own.
+        if asked.opened.kind == Kind::UnknownOutcome {
+            reasons.extend(call.cleared.iter().flat_map(|(_, cleared)| cleared.clone()));
+        }
         Some((last, reasons))
     }
 

@@ -10,7 +10,7 @@ use crate::digest::Digest;
 use crate::event::Content;
 use crate::gate::{Reason, Verdict};
 use crate::interrupt::{About, Cause, Kind, Level, Outcome};
-use crate::tool::{Inspected, Inspection, OnCrash, Outcome as Ran, Precondition, Probed, Runs};
+use crate::tool::{Inspected, Inspection, OnCrash, Outcome as Ran, Precondition, Probed};
 
 impl Draft<'_> {
     fn call(&self, id: &str) -> Result<Call, Rejection> {
@@ -59,13 +59,13 @@ impl Draft<'_> {
         };
         let category = super::gating::category(&self.run, &call);
         let digest = self.run.action_digest(&call, &inspection);
-        let shown = call.look.as_ref().map(|look| look.digest);
         let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, card } = inspection;
         preconditions.sort();
         let look = Look { digest, category, workspace, cwd, preconditions, sandbox, ask_because };
+        let as_shown = call.look.as_ref() == Some(&look);
         self.emit(Fact::ToolInspected { call: id.to_owned(), look }, Content::data(card));
         if let CallState::Gated(_) = call.state {
-            if shown == Some(digest) {
+            if as_shown {
                 return Ok(());
             }
             self.supersede(&call);
@@ -212,11 +212,7 @@ impl Draft<'_> {
     /// A call that another process had started.
     pub(super) fn adopt_call(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
-        let on_crash = match self.run.spec(&call.tool).map(|spec| &spec.runs) {
-            Some(Runs::Here { on_crash, .. }) => *on_crash,
-            Some(Runs::Opens(_)) | None => OnCrash::Ask,
-        };
-        match on_crash {
+        match self.run.on_crash(&call.tool) {
             OnCrash::Rerun => self.emit(Fact::ToolLost { call: id.to_owned() }, Content::none()),
             // `actions` names the probe: the call is started under an older epoch.
             OnCrash::Probe => {}

@@ -35,7 +35,7 @@ enum By {
 impl Draft<'_> {
     pub(super) fn decide(&mut self, id: &InterruptId, decision: &Decision) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
-        let choice = match interrupt::check(&interrupt, &self.cx.actor, decision, self.cx.now)? {
+        let choice = match interrupt::check(&interrupt, &self.cx.actor, decision, self.now())? {
             Standing::Repeat => return Ok(()),
             Standing::New(choice) => choice,
         };
@@ -55,7 +55,7 @@ impl Draft<'_> {
 
     /// Resolves every interrupt whose time is over with the option that its `on_expiry` names.
     pub(super) fn expire(&mut self) {
-        let now = self.cx.now;
+        let now = self.now();
         let due: Vec<Interrupt> = self
             .run
             .open_interrupts()
@@ -69,7 +69,10 @@ impl Draft<'_> {
             if !still_open {
                 continue;
             }
-            let choice = interrupt.offers(&interrupt.opened.on_expiry).cloned();
+            let choice = interrupt
+                .offers(&interrupt.opened.on_expiry)
+                .filter(|choice| choice.applies_alone())
+                .cloned();
             self.resolve(&interrupt.opened.interrupt, Outcome::Expired, choice.as_ref(), Cause::Expiry);
             let choice = choice.unwrap_or_else(|| fallback(interrupt.opened.kind));
             let text = if choice.needs_text { "No response" } else { "" };
@@ -142,7 +145,10 @@ impl Draft<'_> {
             Kind::Review => self.review_effect(id, call, taken),
             Kind::UnknownOutcome => match taken.choice.effect {
                 Effect::Respond => self.finish_call(id, CallEnd::Done, Some("happened"), taken.text),
-                Effect::Retry => self.give_back(id, Returned::Rerun, Vec::new()),
+                Effect::Retry => {
+                    self.give_back(id, Returned::Rerun, Vec::new());
+                    self.note(interrupt, &call.step, taken.text);
+                }
                 Effect::Skip => {
                     let text = format!("not run again; nobody knows whether it took effect{}", why(taken));
                     self.finish_call(id, CallEnd::Skipped, Some("unknown_outcome"), text);
@@ -192,39 +198,7 @@ impl Draft<'_> {
             }
             Effect::EndTurn => {
                 self.finish_call(id, CallEnd::Refused, Some(taken.code()), refused(taken));
-                let others: Vec<String> = self
-                    .run
-                    .calls
-                    .iter()
-                    .filter(|(_, other)| other.step == call.step && !other.is_ended())
-                    .map(|(id, _)| id.clone())
-                    .collect();
-                // A call that is under way comes back before the step can end.
-                for other in others {
-                    let state = self.run.calls.get(&other).map(|call| call.state.clone());
-                    match state {
-                        Some(CallState::Gated(interrupt)) => {
-                            self.resolve(&interrupt, Outcome::Superseded, None, Cause::Superseded);
-                            self.finish_call(
-                                &other,
-                                CallEnd::Skipped,
-                                Some("turn_ended"),
-                                "the turn was ended",
-                            );
-                        }
-                        Some(CallState::Proposed | CallState::Authorised) => {
-                            self.finish_call(
-                                &other,
-                                CallEnd::Skipped,
-                                Some("turn_ended"),
-                                "the turn was ended",
-                            );
-                        }
-                        Some(CallState::Started { .. } | CallState::Doubted(_) | CallState::Ended(_))
-                        | None => {}
-                    }
-                }
-                self.end_step(&call.step, StepEnd::Completed, &refused(taken));
+                self.close_step(&call.step, StepEnd::Completed, &refused(taken));
             }
             _ => self.finish_call(id, CallEnd::Refused, Some(taken.code()), refused(taken)),
         }
@@ -307,7 +281,7 @@ impl Draft<'_> {
                 );
                 self.note(interrupt, step, taken.text);
             }
-            Effect::Skip => self.end_step(step, StepEnd::Skipped, taken.text),
+            Effect::Skip => self.close_step(step, StepEnd::Skipped, taken.text),
             _ => self.fail_run("rejected", format!("step `{step}` was rejected{}", why(taken))),
         }
     }
@@ -317,7 +291,8 @@ impl Draft<'_> {
             Effect::Proceed => {
                 let output = interrupt.content.pointer("/payload/output").and_then(Value::as_str);
                 let output = output.unwrap_or_default().to_owned();
-                self.end_step(step, StepEnd::Completed, &output);
+                self.close_step(step, StepEnd::Completed, &output);
+                self.tell_run(taken.text);
             }
             Effect::Redo => {
                 self.emit(Fact::StepRedone { step: step.to_owned() }, Content::none());
@@ -335,6 +310,7 @@ impl Draft<'_> {
                     Fact::PhaseEnded { phase: phase.to_owned(), end: StepEnd::Completed },
                     Content::none(),
                 );
+                self.tell_run(taken.text);
             }
             _ => self.fail_run("rejected", format!("checkpoint `{phase}` was rejected{}", why(taken))),
         }
@@ -346,8 +322,8 @@ impl Draft<'_> {
                 self.emit(Fact::StepRetried { step: step.to_owned() }, Content::none());
                 self.note(interrupt, step, taken.text);
             }
-            Effect::Skip => self.end_step(step, StepEnd::Skipped, taken.text),
-            Effect::Respond => self.end_step(step, StepEnd::Completed, taken.text),
+            Effect::Skip => self.close_step(step, StepEnd::Skipped, taken.text),
+            Effect::Respond => self.close_step(step, StepEnd::Completed, taken.text),
             _ => self.fail_run("aborted", format!("step `{step}` failed and was aborted{}", why(taken))),
         }
     }
@@ -361,19 +337,25 @@ impl Draft<'_> {
             _ => {
                 let last = self.run.steps.get(step).and_then(|step| self.run.last_turn(step));
                 let said = last.map(|(text, _)| text.to_owned()).unwrap_or_default();
-                self.end_step(step, StepEnd::Completed, &said);
+                self.close_step(step, StepEnd::Completed, &said);
+                self.tell_run(taken.text);
             }
         }
     }
 
     fn printed_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
-        match taken.choice.effect {
-            Effect::Respond => self.note(interrupt, step, taken.text),
-            _ => {
-                let said = interrupt.content.pointer("/payload/question").and_then(Value::as_str);
-                let said = said.unwrap_or_default().to_owned();
-                self.end_step(step, StepEnd::Completed, &said);
-            }
+        // Either way the agent goes on: answered, or with what it assumes.
+        if taken.choice.effect == Effect::Respond {
+            self.note(interrupt, step, taken.text);
+        } else {
+            self.note(interrupt, step, &unanswered(taken));
+        }
+    }
+
+    /// Guidance that came with the end of a step or phase reaches what is at work, and what starts later.
+    fn tell_run(&mut self, text: &str) {
+        if let Some(text) = nonempty(text) {
+            self.emit(Fact::MessageAdded, Content::text(text));
         }
     }
 

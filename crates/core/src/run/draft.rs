@@ -5,12 +5,14 @@ use serde_json::{Value, json};
 
 use super::input::{Context, Rejection};
 use super::{Fact, Run};
+use crate::definition::KindGate;
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::{Draw, Id, InterruptId, StreamId};
 use crate::interrupt::{
-    About, Cause, Choice, Effect, Interrupt, Kind, Level, Opened, Outcome, Risk, default_on_expiry, options,
+    About, Cause, Choice, Interrupt, Kind, Level, Opened, Outcome, Risk, Row, on_expiry, options,
 };
+use crate::json;
 use crate::limits;
 use crate::session::{self, Session};
 
@@ -79,7 +81,9 @@ impl<'a> Draft<'a> {
         self.cx.now.max(self.run.last_at)
     }
 
-    pub(super) fn emit(&mut self, fact: Fact, content: Content) {
+    pub(super) fn emit(&mut self, fact: Fact, mut content: Content) {
+        // What is written down must be readable again, whatever a tool or a model came up with.
+        content.data = json::made_safe(content.data);
         let event = Event {
             stream: StreamId::Run(self.run.id.clone()),
             at: self.now(),
@@ -101,24 +105,25 @@ impl<'a> Draft<'a> {
 
     /// Opens an interrupt with the options, labels, expiry and approvers that the workflow gives its kind.
     pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
-        let offered = options(opening.kind)
+        let gate = self.run.definition.gates.kinds.get(&opening.kind).cloned().unwrap_or_default();
+        let offered: Vec<Choice> = options(opening.kind)
             .iter()
             .filter(|row| opening.only.is_empty() || opening.only.contains(&row.id))
-            .map(Choice::of)
+            .map(|row| adapted(row, &gate))
             .collect();
-        let gate = self.run.definition.gates.kinds.get(&opening.kind).cloned().unwrap_or_default();
+        let on_expiry = on_expiry(opening.kind, gate.on_expiry.as_deref(), &offered);
         let opened = Opened {
             interrupt: self.id(),
             kind: opening.kind,
             about: opening.about,
             agent: opening.step.as_ref().and_then(|id| self.run.steps.get(id)).map(|step| step.agent.clone()),
             step: opening.step,
-            options: relabel(offered, &gate),
+            options: offered,
             risk: Risk { level: opening.risk, reasons: opening.reasons },
             action_digest: opening.action_digest,
             policy_version: self.cx.system.policy_version,
             expires_at: gate.expires_in_ms.map(|ms| self.now().plus_ms(ms)),
-            on_expiry: gate.on_expiry.unwrap_or_else(|| default_on_expiry(opening.kind).to_owned()),
+            on_expiry,
             approvers: gate.approvers,
             quorum: 1,
             supersedes: opening.supersedes,
@@ -163,26 +168,27 @@ impl<'a> Draft<'a> {
         self.run.interrupts.get(id).map(|each| (**each).clone()).ok_or(Rejection::UnknownInterrupt)
     }
 
+    /// How many events are written down so far.
+    pub(super) fn written(&self) -> usize {
+        self.events.len()
+    }
+
     pub(super) fn is_over(&self) -> bool {
         self.run.ended.is_some()
     }
 }
 
-/// Applies a workflow's labels, and what `reject` does in it, to options of the table.
-fn relabel(mut choices: Vec<Choice>, gate: &crate::definition::KindGate) -> Vec<Choice> {
-    for choice in &mut choices {
-        if let Some(label) = gate.labels.get(&choice.id) {
-            choice.label.clone_from(label);
-        }
-        if let (true, Some(effect)) = (is_reject(choice.effect), gate.reject) {
-            choice.effect = effect;
-        }
+/// An option of the table with the label that the workflow gives it, and what `reject` does there. An effect
+/// that the table does not know for the option changes nothing: no workflow turns a refusal into a release.
+fn adapted(row: &Row, gate: &KindGate) -> Choice {
+    let mut choice = Choice::of(row);
+    if let Some(label) = gate.labels.get(row.id) {
+        choice.label.clone_from(label);
     }
-    choices
-}
-
-fn is_reject(effect: Effect) -> bool {
-    matches!(effect, Effect::Refuse | Effect::DropPlan)
+    if let Some(effect) = gate.reject.filter(|effect| row.id == "reject" && row.effects.contains(effect)) {
+        choice.effect = effect;
+    }
+    choice
 }
 
 /// Cuts at a character boundary and says so.

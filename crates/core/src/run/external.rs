@@ -7,8 +7,9 @@ use super::input::{Ask, Rejection};
 use super::{Fact, Origin};
 use crate::event::Content;
 use crate::interrupt::{
-    About, Choice, Effect, Interrupt, Kind, Level, Opened, Outcome, Risk, default_on_expiry, option, options,
+    About, Choice, Effect, Interrupt, Kind, Level, Opened, Outcome, Risk, on_expiry, option, options,
 };
+use crate::json;
 use crate::limits;
 use crate::schema::{self, Problem};
 
@@ -21,9 +22,10 @@ impl Draft<'_> {
         }
         let (offered, mut problems) = offered(&ask);
         problems.extend(check(&ask));
-        let on_expiry = ask.on_expiry.clone().unwrap_or_else(|| default_for(ask.kind, &offered));
-        if !offered.iter().any(|choice| choice.id == on_expiry) && ask.on_expiry.is_some() {
-            problems.push(Problem::new("/on_expiry", format!("`{on_expiry}` is not one of the options")));
+        let on_expiry = on_expiry(ask.kind, ask.on_expiry.as_deref(), &offered);
+        if let Some(wanted) = ask.on_expiry.as_ref().filter(|wanted| **wanted != on_expiry) {
+            let message = format!("`{wanted}` is not one of the options, or needs a person");
+            problems.push(Problem::new("/on_expiry", message));
         }
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
@@ -54,6 +56,9 @@ impl Draft<'_> {
 
     pub(super) fn finish_external(&mut self, result: Value) -> Result<(), Rejection> {
         self.require_external()?;
+        if let Some(problem) = unkeepable(&result, "/result") {
+            return Err(Rejection::Invalid(vec![problem]));
+        }
         self.wind_up();
         self.emit(Fact::RunCompleted { reason: "finished".to_owned() }, Content::data(result));
         Ok(())
@@ -75,6 +80,7 @@ impl Draft<'_> {
             "edit": made.as_ref().map(|made| made.edit.clone()),
         });
         let reason = if resolution.outcome == Outcome::Expired { "expired" } else { "resolved" };
+        self.wind_up();
         self.emit(Fact::RunCompleted { reason: reason.to_owned() }, Content::data(result));
     }
 
@@ -128,10 +134,8 @@ fn offered(ask: &Ask) -> (Vec<Choice>, Vec<Problem>) {
     }
     if ask.options.is_empty() {
         let all = options(ask.kind).iter().map(Choice::of);
-        let only: &[&str] = match ask.kind {
-            Kind::Checkpoint => &["approve", "edit", "reject"],
-            _ => &[],
-        };
+        let only: &[&str] =
+            if ask.kind == Kind::Checkpoint { &["approve", "edit", "reject"] } else { &[] };
         choices = all
             .filter(|choice| {
                 choice.effect != Effect::Grant && (only.is_empty() || only.contains(&choice.id.as_str()))
@@ -139,13 +143,6 @@ fn offered(ask: &Ask) -> (Vec<Choice>, Vec<Problem>) {
             .collect();
     }
     (choices, problems)
-}
-
-/// Where nobody answers and nothing is said about it: the option that stops, or the last one offered.
-fn default_for(kind: Kind, offered: &[Choice]) -> String {
-    let usual = default_on_expiry(kind);
-    let usual = offered.iter().find(|choice| choice.id == usual);
-    usual.or(offered.last()).map(|choice| choice.id.clone()).unwrap_or_default()
 }
 
 fn check(ask: &Ask) -> Vec<Problem> {
@@ -163,9 +160,17 @@ fn check(ask: &Ask) -> Vec<Problem> {
     if ask.message.len() > limits::TEXT_BYTES {
         problems.push(Problem::new("/message", format!("is longer than {} bytes", limits::TEXT_BYTES)));
     }
-    if serde_json::to_string(&ask.payload).map_or(0, |text| text.len()) > limits::PAYLOAD_BYTES {
-        problems.push(Problem::new("/payload", format!("is larger than {} bytes", limits::PAYLOAD_BYTES)));
+    problems.extend(unkeepable(&ask.payload, "/payload"));
+    if ask.options.len() > limits::OPTIONS {
+        problems.push(Problem::new("/options", format!("holds more than {}", limits::OPTIONS)));
     }
+    for (i, (_, label)) in ask.options.iter().enumerate() {
+        if label.as_ref().is_some_and(|label| label.len() > limits::TITLE_BYTES) {
+            let message = format!("is longer than {} bytes", limits::TITLE_BYTES);
+            problems.push(Problem::new(format!("/options/{i}/label"), message));
+        }
+    }
+    problems.extend(ask.response_schema.as_ref().and_then(|schema| unkeepable(schema, "/response_schema")));
     if ask.response_schema.as_ref().is_some_and(|schema| !schema::is_schema(schema)) {
         problems.push(Problem::new("/response_schema", "is not a JSON Schema"));
     }
@@ -173,4 +178,13 @@ fn check(ask: &Ask) -> Vec<Problem> {
         problems.push(Problem::new("/expires_in_ms", "must be at least 1"));
     }
     problems
+}
+
+/// Why the journal can not keep a value from outside.
+pub(super) fn unkeepable(value: &Value, pointer: &str) -> Option<Problem> {
+    if let Some(problem) = json::unsafe_part(value) {
+        return Some(Problem::new(pointer, format!("holds something that can not be kept: {problem}")));
+    }
+    (serde_json::to_string(value).map_or(0, |text| text.len()) > limits::PAYLOAD_BYTES)
+        .then(|| Problem::new(pointer, format!("is larger than {} bytes", limits::PAYLOAD_BYTES)))
 }

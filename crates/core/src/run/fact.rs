@@ -58,6 +58,11 @@ pub enum Fact {
         phase: String,
         agent: String,
     },
+    /// Nothing of it starts any more; it ends when what is under way has come back. text: its output.
+    StepClosed {
+        step: String,
+        end: StepEnd,
+    },
     /// text: its output.
     StepEnded {
         step: String,

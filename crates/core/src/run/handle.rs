@@ -8,6 +8,7 @@ use super::{CallEnd, CallState, Fact, ModelCall, Run};
 use crate::actor::Role;
 use crate::event::{Content, Event};
 use crate::interrupt::{Cause, Outcome};
+use crate::json;
 use crate::limits;
 use crate::schema::{self, Problem};
 
@@ -30,12 +31,12 @@ impl Draft<'_> {
     fn take(&mut self, input: Input) -> Result<(), Rejection> {
         if let Some(ended) = &self.run.ended {
             // Deciding on an ended run still answers with the standing result, or with 409.
-            if !matches!(input, Input::Decide { .. }) {
-                return Err(match input {
-                    Input::Start(_) => Rejection::AlreadyStarted,
-                    _ => Rejection::Ended(ended.status),
-                });
+            if !matches!(input, Input::Decide { .. } | Input::Start(_)) {
+                return Err(Rejection::Ended(ended.status));
             }
+        }
+        if !input.is_open_to_agents() {
+            self.require_operator()?;
         }
         match input {
             Input::Start(_) => Err(Rejection::AlreadyStarted),
@@ -53,10 +54,16 @@ impl Draft<'_> {
             }
             Input::Decide { interrupt, decision } => self.decide(&interrupt, &decision),
             Input::Message { text } => self.message(text),
-            Input::Pause => self.pause(true),
-            Input::Resume => self.pause(false),
+            Input::Pause => {
+                self.pause(true);
+                Ok(())
+            }
+            Input::Resume => {
+                self.pause(false);
+                Ok(())
+            }
             Input::Cancel { text } => {
-                self.require_operator()?;
+                check_text(text.as_deref().unwrap_or_default())?;
                 self.wind_up();
                 self.emit(Fact::RunCancelled { reason: "cancelled".to_owned() }, Content::maybe_text(text));
                 Ok(())
@@ -74,6 +81,10 @@ impl Draft<'_> {
 
     fn start(&mut self, start: Start) -> Result<(), Rejection> {
         let mut problems = schema::check(&self.run.definition.input, &start.input, "/input");
+        if let Some(problem) = json::unsafe_part(&start.input) {
+            problems
+                .push(Problem::new("/input", format!("holds something that can not be kept: {problem}")));
+        }
         if serde_json::to_string(&start.input).map_or(0, |text| text.len()) > limits::INPUT_BYTES {
             problems.push(Problem::new("/input", format!("is larger than {} bytes", limits::INPUT_BYTES)));
         }
@@ -97,7 +108,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    pub(super) fn require_operator(&self) -> Result<(), Rejection> {
+    fn require_operator(&self) -> Result<(), Rejection> {
         match self.cx.actor.role {
             Role::Operator | Role::Engine => Ok(()),
             Role::Agent => Err(Rejection::Role),
@@ -105,25 +116,19 @@ impl Draft<'_> {
     }
 
     fn message(&mut self, text: String) -> Result<(), Rejection> {
-        self.require_operator()?;
         if text.trim().is_empty() {
             return Err(Rejection::Invalid(vec![Problem::new("/text", "is empty")]));
         }
-        if text.len() > limits::TEXT_BYTES {
-            let message = format!("is longer than {} bytes", limits::TEXT_BYTES);
-            return Err(Rejection::Invalid(vec![Problem::new("/text", message)]));
-        }
+        check_text(&text)?;
         self.emit(Fact::MessageAdded, Content::text(text));
         Ok(())
     }
 
     /// Pausing what is paused, and resuming what runs, is no event.
-    fn pause(&mut self, pause: bool) -> Result<(), Rejection> {
-        self.require_operator()?;
+    fn pause(&mut self, pause: bool) {
         if self.run.paused != pause {
             self.emit(if pause { Fact::RunPaused } else { Fact::RunResumed }, Content::none());
         }
-        Ok(())
     }
 
     /// Takes over: what was in flight when another process stopped is settled, asked about or run again.
@@ -140,13 +145,7 @@ impl Draft<'_> {
                 ModelCall::Running { .. } | ModelCall::Idle => None,
             })
             .collect();
-        let calls: Vec<String> = self
-            .run
-            .calls
-            .iter()
-            .filter(|(_, call)| matches!(call.state, CallState::Started { epoch: of } if of < epoch))
-            .map(|(id, _)| id.clone())
-            .collect();
+        let calls: Vec<String> = self.run.calls_to_adopt(epoch).cloned().collect();
         if models.is_empty() && calls.is_empty() {
             return;
         }
@@ -209,4 +208,12 @@ impl Draft<'_> {
             other => serde_json::to_string_pretty(other).unwrap_or_default(),
         }
     }
+}
+
+fn check_text(text: &str) -> Result<(), Rejection> {
+    if text.len() > limits::TEXT_BYTES {
+        let message = format!("is longer than {} bytes", limits::TEXT_BYTES);
+        return Err(Rejection::Invalid(vec![Problem::new("/text", message)]));
+    }
+    Ok(())
 }

@@ -88,6 +88,28 @@ pub enum Input {
     },
 }
 
+impl Input {
+    /// Whether an agent of another framework may send it. A decision has an order of refusals of its own.
+    pub fn is_open_to_agents(&self) -> bool {
+        match self {
+            Self::Start(_) | Self::Ask(_) | Self::Finish { .. } | Self::Decide { .. } => true,
+            Self::Adopt
+            | Self::Tick
+            | Self::Message { .. }
+            | Self::Pause
+            | Self::Resume
+            | Self::Cancel { .. }
+            | Self::Revote
+            | Self::Begin { .. }
+            | Self::Inspected { .. }
+            | Self::Ran { .. }
+            | Self::Probed { .. }
+            | Self::Replied { .. }
+            | Self::Failed { .. } => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
     pub session: SessionId,

@@ -140,6 +140,14 @@ impl Run {
         }
     }
 
+    /// What a crash in the middle of a call to this tool means.
+    fn on_crash(&self, tool: &str) -> tool::OnCrash {
+        match self.spec(tool).map(|spec| &spec.runs) {
+            Some(tool::Runs::Here { on_crash, .. }) => *on_crash,
+            Some(tool::Runs::Opens(_)) | None => tool::OnCrash::Ask,
+        }
+    }
+
     /// The calls of a step's last turn, if its conversation ends with one.
     fn last_turn<'a>(&'a self, step: &'a Step) -> Option<(&'a str, Vec<&'a Call>)> {
         match step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }))? {

@@ -8,8 +8,9 @@ use super::input::Rejection;
 use super::{CallEnd, Fact, ModelCall};
 use crate::digest::Digest;
 use crate::event::Content;
+use crate::json;
 use crate::limits;
-use crate::message::{Arguments, Failure, FailureKind, Reply, RequestedCall};
+use crate::message::{Arguments, Failure, FailureKind, Reply, RequestedCall, Usage};
 use crate::schema;
 
 impl Draft<'_> {
@@ -19,7 +20,7 @@ impl Draft<'_> {
         }
         let Some(step) = self.run.steps.get(id) else { return };
         // A back-off that has not run out is not a start.
-        if step.turn != turn || step.retry_at.is_some_and(|at| at > self.cx.now) {
+        if step.turn != turn || step.retry_at.is_some_and(|at| at > self.now()) {
             return;
         }
         let attempt = step.failures + step.crashes + 1;
@@ -66,7 +67,10 @@ impl Draft<'_> {
                 step: step.to_owned(),
                 turn,
                 model: reply.model,
-                usage: reply.usage,
+                usage: Usage {
+                    input_tokens: reply.usage.input_tokens.min(json::MAX_INTEGER),
+                    output_tokens: reply.usage.output_tokens.min(json::MAX_INTEGER),
+                },
                 calls: listed,
             },
             Content { text: Some(reply.text), data },
@@ -104,7 +108,14 @@ impl Draft<'_> {
                 "malformed_arguments",
                 "the arguments are not a JSON object; send them again".to_owned(),
             )),
+            Arguments::Json(arguments) if !arguments.is_object() => Some((
+                "malformed_arguments",
+                "the arguments are not a JSON object; send them again".to_owned(),
+            )),
             Arguments::Json(arguments) => {
+                if let Some(problem) = json::unsafe_part(arguments) {
+                    return Some(("malformed_arguments", format!("the arguments hold {problem}")));
+                }
                 let problems = schema::check(&spec.parameters, arguments, "");
                 (!problems.is_empty()).then(|| ("invalid_arguments", tell(&problems)))
             }

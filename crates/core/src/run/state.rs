@@ -26,12 +26,16 @@ pub struct Step {
     pub phase: String,
     pub agent: String,
     pub end: Option<StepEnd>,
+    /// How it will end, once the calls that are under way have come back.
+    pub closing: Option<StepEnd>,
     /// The interrupt without which the loop does not go on. Gates of single calls are with the calls.
     pub blocked: Option<InterruptId>,
     pub entries: Vec<Entry>,
     /// Replies so far.
     pub turn: u32,
     pub model: ModelCall,
+    /// How many of the entries the request that is out holds: what was said since stands after the reply.
+    pub sent: usize,
     /// Failed model calls in a row.
     pub failures: u32,
     pub last_failure: Option<(FailureKind, Arc<str>)>,
@@ -54,10 +58,12 @@ impl Step {
             phase: phase.to_owned(),
             agent: agent.to_owned(),
             end: None,
+            closing: None,
             blocked: None,
             entries: Vec::new(),
             turn: 0,
             model: ModelCall::Idle,
+            sent: 0,
             failures: 0,
             last_failure: None,
             retry_at: None,

@@ -4,6 +4,7 @@ use super::{CallState, ModelCall, Origin, Run};
 use crate::id::InterruptId;
 use crate::projection::{InterruptRow, RunRow, Status};
 use crate::time::Timestamp;
+use crate::tool::OnCrash;
 
 impl Run {
     pub fn status(&self) -> Status {
@@ -41,10 +42,26 @@ impl Run {
                 .steps
                 .values()
                 .any(|step| matches!(step.model, ModelCall::Running { epoch: of, .. } if of < epoch))
-                || self
-                    .calls
-                    .values()
-                    .any(|call| matches!(call.state, CallState::Started { epoch: of } if of < epoch)))
+                || self.calls_to_adopt(epoch).next().is_some())
+    }
+
+    /// Calls that an older epoch started. One that can be probed is taken over once: `actions` asks for the
+    /// probe until it has told.
+    pub(super) fn calls_to_adopt(&self, epoch: u64) -> impl Iterator<Item = &String> {
+        self.calls
+            .iter()
+            .filter(move |(_, call)| match call.state {
+                CallState::Started { epoch: of } if of < epoch => {
+                    self.epoch < epoch || self.on_crash(&call.tool) != OnCrash::Probe
+                }
+                CallState::Proposed
+                | CallState::Gated(_)
+                | CallState::Authorised
+                | CallState::Started { .. }
+                | CallState::Doubted(_)
+                | CallState::Ended(_) => false,
+            })
+            .map(|(id, _)| id)
     }
 
     /// When something must happen although nobody comes: an interrupt expires, a retry is due.

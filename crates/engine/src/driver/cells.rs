@@ -16,8 +16,35 @@ const IDLE: usize = 256;
 pub(super) struct Live {
     pub(super) run: Arc<Run>,
     pub(super) chain: Chain,
-    /// Performed and not answered, in this process.
+    /// Performed and not answered, by this driver. Outlives a reload: what is under way stays under way.
     pub(super) in_flight: BTreeSet<ActionId>,
+    /// Starts that this driver appended, or tried to, and did not perform yet. What another driver started is
+    /// not here, so it is never performed twice.
+    pub(super) claimed: BTreeSet<ActionId>,
+    /// Somebody else wrote: read the run again before anything is decided on it.
+    pub(super) stale: bool,
+}
+
+impl Live {
+    pub(super) fn new(run: Run, chain: Chain) -> Self {
+        Self {
+            run: Arc::new(run),
+            chain,
+            in_flight: BTreeSet::new(),
+            claimed: BTreeSet::new(),
+            stale: false,
+        }
+    }
+
+    pub(super) fn refresh(&mut self, run: Run, chain: Chain) {
+        self.run = Arc::new(run);
+        self.chain = chain;
+        self.stale = false;
+    }
+
+    fn is_at_work(&self) -> bool {
+        !self.in_flight.is_empty() || !self.claimed.is_empty()
+    }
 }
 
 pub(super) type Slot = Option<Live>;
@@ -37,28 +64,38 @@ impl Cells {
         lock(&self.0).cells.entry(run.clone()).or_default().clone()
     }
 
-    /// Called before the slot's lock is given back: keeps what is at work, and some of what is not.
+    /// Called before the slot's lock is given back: keeps what is at work, and some of what is not. A cell
+    /// that somebody waits for stays: there is never a second one for the same run.
     pub(super) fn release(&self, run: &RunId, slot: &mut Slot) {
-        let at_work = slot.as_ref().is_some_and(|live| !live.in_flight.is_empty());
-        if at_work {
+        if slot.as_ref().is_some_and(Live::is_at_work) {
             return;
         }
-        let over = slot.as_ref().is_none_or(|live| live.run.ended.is_some());
         let mut inner = lock(&self.0);
-        if over {
+        if slot.as_ref().is_none_or(|live| live.run.ended.is_some()) {
             *slot = None;
-            inner.cells.remove(run);
+            // The map's and the caller's.
+            if inner.cells.get(run).is_some_and(|cell| Arc::strong_count(cell) <= 2) {
+                inner.cells.remove(run);
+            }
             return;
         }
         inner.idle.push_back(run.clone());
         while inner.idle.len() > IDLE {
             let Some(oldest) = inner.idle.pop_front() else { break };
-            let unused = inner.cells.get(&oldest).and_then(|cell| {
-                cell.try_lock().ok().map(|slot| slot.as_ref().is_none_or(|live| live.in_flight.is_empty()))
+            if inner.idle.contains(&oldest) {
+                continue;
+            }
+            let unused = inner.cells.get(&oldest).is_some_and(|cell| {
+                Arc::strong_count(cell) == 1
+                    && cell.try_lock().is_ok_and(|slot| !slot.as_ref().is_some_and(Live::is_at_work))
             });
-            if unused == Some(true) && !inner.idle.contains(&oldest) {
+            if unused {
                 inner.cells.remove(&oldest);
             }
         }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        lock(&self.0).cells.len()
     }
 }

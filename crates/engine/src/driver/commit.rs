@@ -6,8 +6,8 @@ use std::sync::Arc;
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{Draw, InterruptId, StreamId};
 use holdshort_core::projection::GrantRow;
-use holdshort_core::run::Fact;
-use holdshort_core::session;
+use holdshort_core::run::{Action, ActionId, Fact};
+use holdshort_core::session::{self, Session};
 use holdshort_store::{Append, AppendError, Blob, Journal, Key, Rows, StreamAppend};
 
 use super::Driver;
@@ -40,7 +40,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut draw = Draw::new(self.clock.seed(), self.clock.now());
         let (mut run_events, mut session_events) = (Vec::new(), Vec::new());
         let mut touched: BTreeSet<&InterruptId> = BTreeSet::new();
-        let mut begins = false;
+        let mut begun: Vec<ActionId> = Vec::new();
         for event in &events {
             match &event.fact {
                 event::Fact::Run(fact) => {
@@ -52,7 +52,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         Fact::InterruptResolved { interrupt, .. } => {
                             touched.insert(interrupt);
                         }
-                        Fact::ToolStarted { .. } | Fact::ModelStarted { .. } => begins = true,
+                        Fact::ToolStarted { call, attempt, .. } => {
+                            begun.push(Action::CallTool { call: call.clone(), attempt: *attempt }.id());
+                        }
+                        Fact::ModelStarted { step, turn, attempt, .. } => {
+                            let (step, turn, attempt) = (step.clone(), *turn, *attempt);
+                            begun.push(Action::CallModel { step, turn, attempt, not_before: None }.id());
+                        }
                         _ => {}
                     }
                 }
@@ -68,16 +74,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             rows: Rows {
                 run: run.row(),
                 interrupts: run.interrupt_rows(touched),
-                grants: grant_rows(&events, session_chain.seq),
+                grants: grant_rows(&events, session_chain.seq, &session),
             },
             ..Append::default()
         };
         // A revoke, a forbid or a freeze holds from the next start on.
-        if begins {
+        if !begun.is_empty() {
             append.guards.push((StreamId::System, system_seq));
         }
         if session_events.is_empty() {
-            if begins {
+            if !begun.is_empty() {
                 append.guards.push((session_stream.clone(), session_chain.seq));
             }
         } else {
@@ -93,17 +99,27 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             events: run_events,
         });
 
+        // Before the append: should nobody be here to see it succeed, the next step still performs them.
+        live.claimed.extend(begun.iter().cloned());
         match self.journal.append(append).await {
             Ok(_) => {}
-            Err(AppendError::Conflict { stream, expected, found }) => {
-                tracing::debug!(%stream, expected, found, "somebody else wrote first");
-                self.streams.forget(&session_stream);
-                self.streams.forget(&StreamId::System);
-                return Ok(Committed::Conflict);
-            }
-            Err(AppendError::KeyTaken(_)) => return Ok(Committed::KeyTaken),
-            Err(AppendError::Malformed(why)) => return Err(Error::Internal(why)),
+            // Whether it was written is not always known, so the claim stands.
             Err(AppendError::Store(error)) => return Err(error.into()),
+            Err(refused) => {
+                live.claimed.retain(|action| !begun.contains(action));
+                return match refused {
+                    AppendError::Conflict { stream, expected, found } => {
+                        tracing::debug!(%stream, expected, found, "somebody else wrote first");
+                        live.stale = true;
+                        self.streams.forget(&session_stream);
+                        self.streams.forget(&StreamId::System);
+                        Ok(Committed::Conflict)
+                    }
+                    AppendError::KeyTaken(_) => Ok(Committed::KeyTaken),
+                    AppendError::Malformed(why) => Err(Error::Internal(why)),
+                    AppendError::Store(error) => Err(error.into()),
+                };
+            }
         }
         let closer = run.next_deadline() != live.run.next_deadline();
         live.chain = run_chain;
@@ -120,7 +136,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 }
 
 /// Rows of the grants that these events add or revoke; `before` is the session's sequence before them.
-pub(super) fn grant_rows(events: &[Event], before: u64) -> Vec<GrantRow> {
+pub(super) fn grant_rows(events: &[Event], before: u64, standing: &Session) -> Vec<GrantRow> {
     let mut seq = before;
     let mut rows = Vec::new();
     for event in events {
@@ -128,11 +144,13 @@ pub(super) fn grant_rows(events: &[Event], before: u64) -> Vec<GrantRow> {
             continue;
         };
         seq += 1;
-        let (grant, revoked) = match fact {
-            session::Fact::GrantAdded { grant, .. } => (grant, false),
-            session::Fact::GrantRevoked { grant } => (grant, true),
+        let (grant, added_seq, revoked) = match fact {
+            session::Fact::GrantAdded { grant, .. } => (grant, seq, false),
+            session::Fact::GrantRevoked { grant } => {
+                (grant, standing.grants.get(grant).map_or(seq, |grant| grant.added_seq), true)
+            }
         };
-        rows.push(GrantRow { grant: grant.clone(), session: session.clone(), added_seq: seq, revoked });
+        rows.push(GrantRow { grant: grant.clone(), session: session.clone(), added_seq, revoked });
     }
     rows
 }

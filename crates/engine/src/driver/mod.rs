@@ -117,6 +117,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
+    /// Runs that are held in memory: those at work, and a bounded number that wait.
+    pub fn loaded_runs(&self) -> usize {
+        self.cells.len()
+    }
+
     /// Follows the run's last committed sequence number, as far as this process wrote it.
     pub fn watch(&self, run: &RunId) -> watch::Receiver<u64> {
         let mut watchers = lock(&self.watchers);
@@ -132,20 +137,30 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Runs of the session that wait for approvals: a new grant may have answered them.
     async fn revote(self: &Arc<Self>, session: &SessionId, but: &RunId) -> Result<(), Error> {
+        const AT_ONCE: usize = 500;
         let filter = holdshort_store::InterruptFilter {
             open: Some(true),
             session: Some(session.clone()),
             kind: Some(holdshort_core::interrupt::Kind::ToolApproval),
             run: None,
         };
-        const AT_MOST: usize = 1_000;
-        let page = self.journal.interrupts(&filter, None, AT_MOST).await?;
-        let mut runs: Vec<RunId> =
-            page.items.into_iter().map(|row| row.run).filter(|run| run != but).collect();
-        runs.sort();
-        runs.dedup();
-        for run in runs {
-            self.send(&run, Input::Revote, Actor::engine()).await?;
+        let mut runs = std::collections::BTreeSet::new();
+        let mut after = None;
+        loop {
+            let page = self.journal.interrupts(&filter, after.as_ref(), AT_ONCE).await?;
+            runs.extend(page.items.into_iter().map(|row| row.run).filter(|run| run != but));
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        for run in &runs {
+            match self.send(run, Input::Revote, Actor::engine()).await {
+                Ok(_) => {}
+                Err(Error::Store(error)) => return Err(error.into()),
+                // It ended meanwhile, or can not be read: that is no reason to leave the others out.
+                Err(error) => tracing::debug!(%run, %error, "open asks were not looked at again"),
+            }
         }
         Ok(())
     }

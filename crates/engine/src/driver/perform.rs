@@ -19,7 +19,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             live.in_flight.remove(&id);
             self.executor.abort(&live.run.id, &id);
         }
+        live.claimed.retain(|action| awaited.contains(action));
         for (action, step, work) in self.due_work(&live.run) {
+            // A start is performed by the driver that wrote it down, and once.
+            let begun = matches!(work, Work::CallTool { .. } | Work::CallModel { .. });
+            if begun && !live.claimed.remove(&action) {
+                continue;
+            }
             if !live.in_flight.insert(action.clone()) {
                 continue;
             }
@@ -118,7 +124,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut slot = cell.lock().await;
         // Until its answer is written down the action counts as under way, so it is not performed again.
         let result = self.step(&mut slot, run, input, Actor::engine()).await;
-        let keep = matches!(result, Err(Error::Store(_)));
+        let keep = matches!(result, Err(Error::Store(_) | Error::Busy));
         if let (false, Some(live)) = (keep, slot.as_mut()) {
             live.in_flight.remove(action);
         }

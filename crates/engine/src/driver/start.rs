@@ -69,11 +69,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let (system, _) = self.system_chain().await?;
             let digest = start.definition.digest();
             let run = Run::new(id.clone(), start.definition.clone());
-            let mut live = Live {
-                run: Arc::new(run.clone()),
-                chain: Chain::START,
-                in_flight: std::collections::BTreeSet::new(),
-            };
+            let mut live = Live::new(run.clone(), Chain::START);
             let mut decided = Decided { run, session: (*session).clone(), events: Vec::new() };
 
             let input = Input::Start(Start {
@@ -95,16 +91,20 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let reference = interrupt.as_ref().map_or(id.as_str(), |interrupt| interrupt.as_str()).to_owned();
             let keys = start.key.iter().map(|key| key.record(reference.clone())).collect();
             let blobs = vec![Blob { digest, bytes: json::canonical(&*start.definition) }];
-            match self.commit(decided, &mut live, session_chain, system.seq, keys, blobs).await? {
-                Committed::Yes => {}
-                Committed::Conflict => continue,
-                Committed::KeyTaken => return self.known(start.key.as_ref()).await?.ok_or(Error::Busy),
-            }
+            // Held over the commit: nobody drives the run before what it begins is under way.
             let cell = self.cells.get(&id);
             let mut slot = cell.lock().await;
-            self.perform(slot.insert(live));
+            let committed =
+                self.commit(decided, &mut live, session_chain, system.seq, keys, blobs).await;
+            if let Ok(Committed::Yes) = committed {
+                self.perform(slot.insert(live));
+            }
             self.cells.release(&id, &mut slot);
-            return Ok(StartedRun { run: id, interrupt, replayed: false });
+            match committed? {
+                Committed::Yes => return Ok(StartedRun { run: id, interrupt, replayed: false }),
+                Committed::Conflict => {}
+                Committed::KeyTaken => return self.known(start.key.as_ref()).await?.ok_or(Error::Busy),
+            }
         }
         Err(Error::Busy)
     }
@@ -150,10 +150,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let keys = key.iter().map(|key| key.record(interrupt.to_string())).collect();
             match self.commit(decided, live, session_chain, system.seq, keys, Vec::new()).await? {
                 Committed::Yes => {}
-                Committed::Conflict => {
-                    *slot = None;
-                    continue;
-                }
+                Committed::Conflict => continue,
                 Committed::KeyTaken => return self.known(key).await?.ok_or(Error::Busy),
             }
             self.perform(live);

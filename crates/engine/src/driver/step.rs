@@ -49,18 +49,27 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 if adopts { (Input::Adopt, Actor::engine()) } else { (input.clone(), actor.clone()) };
             match self.try_step(live, input, actor).await {
                 Ok(Some(granted)) if !adopts => return Ok(Stepped { run: live.run.clone(), granted }),
-                Ok(Some(_)) => {}
-                Ok(None) => *slot = None,
-                Err(error) => return Err(error),
+                // Adopted, or somebody else wrote first: again.
+                Ok(Some(_) | None) => {}
+                Err(error) => {
+                    // What an append whose answer got lost had started is performed all the same.
+                    if !live.stale {
+                        self.perform(live);
+                    }
+                    return Err(error);
+                }
             }
         }
         Err(Error::Busy)
     }
 
     pub(super) async fn loaded<'s>(&self, slot: &'s mut Slot, id: &RunId) -> Result<&'s mut Live, Error> {
-        if slot.is_none() {
+        if slot.as_ref().is_none_or(|live| live.stale) {
             let (run, chain) = self.replay(id).await?;
-            *slot = Some(Live { run: Arc::new(run), chain, in_flight: std::collections::BTreeSet::new() });
+            match slot {
+                Some(live) => live.refresh(run, chain),
+                None => *slot = Some(Live::new(run, chain)),
+            }
         }
         slot.as_mut().ok_or(Error::NotFound)
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use holdshort_core::actor::Actor;
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{GrantId, Id, SessionId, StreamId};
+use holdshort_core::projection::GrantRow;
 use holdshort_core::session::{self, Session};
 use holdshort_core::system::{self, System};
 use holdshort_store::{AppendError, Journal};
@@ -117,7 +118,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if events.is_empty() {
                 return Ok(standing);
             }
-            if self.append_plain(&events, chain).await? {
+            let rows = super::commit::grant_rows(&events, chain.seq, &standing);
+            if self.append_plain(&events, chain, rows).await? {
                 self.streams.forget(&StreamId::Session(session.clone()));
                 return self.session(session).await;
             }
@@ -137,7 +139,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if events.is_empty() {
                 return Ok(standing);
             }
-            if self.append_plain(&events, chain).await? {
+            if self.append_plain(&events, chain, Vec::new()).await? {
                 self.streams.forget(&StreamId::System);
                 let now = self.system().await?;
                 if standing.frozen && !now.frozen {
@@ -150,15 +152,19 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Appends events of one session or of the system; `false` when somebody else was faster.
-    async fn append_plain(&self, events: &[Event], mut chain: Chain) -> Result<bool, Error> {
+    async fn append_plain(
+        &self,
+        events: &[Event],
+        mut chain: Chain,
+        grants: Vec<GrantRow>,
+    ) -> Result<bool, Error> {
         let expected = chain.seq;
         let stream = events[0].stream.clone();
         let mut draw = holdshort_core::id::Draw::new(self.clock.seed(), self.clock.now());
         let sealed = events.iter().map(|event| event::seal(event, &mut chain, &mut draw)).collect();
-        let rows = super::commit::grant_rows(events, expected);
         let append = holdshort_store::Append {
             streams: vec![holdshort_store::StreamAppend { stream: stream.clone(), expected, events: sealed }],
-            rows: holdshort_store::Rows { grants: rows, ..Default::default() },
+            rows: holdshort_store::Rows { grants, ..Default::default() },
             ..Default::default()
         };
         match self.journal.append(append).await {

@@ -42,7 +42,7 @@ pub struct Part {
 /// Parses a command line.
 pub fn parse(line: &str) -> Command {
     let command = Command { parts: Vec::new(), guesses: Vec::new(), opaque: None };
-    let mut reading = Reading { command, guessing: false };
+    let mut reading = Reading { command, guessing: false, lines: 0 };
     if line.len() > MAX_BYTES {
         reading.opaque("it is too long");
     } else {
@@ -64,6 +64,9 @@ const MAX_DEPTH: u8 = 6;
 /// How many commands one line may hold.
 const MAX_PARTS: usize = 256;
 
+/// How many lines one line may hold: `sh -c`, and what is guessed to be one.
+const MAX_LINES: usize = 64;
+
 /// How many of a command's words are tried as the beginning of another command.
 const MAX_GUESSES: usize = 16;
 
@@ -81,6 +84,7 @@ struct Reading {
     command: Command,
     /// What is read now may run, or may not.
     guessing: bool,
+    lines: usize,
 }
 
 impl Reading {
@@ -98,6 +102,10 @@ impl Reading {
     }
 
     fn line(&mut self, line: &str, depth: u8) {
+        self.lines += 1;
+        if self.lines > MAX_LINES {
+            return self.opaque("it holds too many commands");
+        }
         let found = shell::tokenise(line);
         if let Some(why) = found.opaque {
             self.opaque(why);

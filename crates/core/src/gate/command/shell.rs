@@ -48,6 +48,9 @@ pub(super) struct Tokens {
     pub(super) hidden: Vec<String>,
 }
 
+/// How many commands within double quotes are looked at.
+const MAX_HIDDEN: usize = 8;
+
 const EXPANDS: &str = "it expands variables or commands";
 const GRAMMAR: &str = "it uses the shell's own grammar";
 const UNCLOSED: &str = "a quote is not closed";
@@ -186,7 +189,8 @@ impl Lexer<'_> {
                 Some('"') => return,
                 Some(c @ ('$' | '`')) => {
                     self.opaque(EXPANDS);
-                    if c == '`' || self.chars.peek() == Some(&'(') {
+                    let starts = c == '`' || self.chars.peek() == Some(&'(');
+                    if starts && self.found.hidden.len() < MAX_HIDDEN {
                         let rest = self.chars.clone().collect();
                         self.found.hidden.push(rest);
                     }

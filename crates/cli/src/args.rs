@@ -1,0 +1,197 @@
+//! What can be said on the command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit;
+
+/// Agents hold short of risky steps until a person clears them.
+///
+/// An agent works in a repository and stops where you must speak: a command to allow, an edit to check, a
+/// question, a plan. You decide where you are; nothing is lost while you think.
+///
+/// New here? `holdshort demo` shows it in two minutes, without a model and without touching your files.
+#[derive(Debug, Parser)]
+#[command(name = "holdshort", version, after_help = exit::HELP, disable_help_subcommand = true)]
+pub(crate) struct Args {
+    /// Print JSON on standard output: one document, or one per line for streams.
+    #[arg(long, global = true)]
+    pub json: bool,
+    #[command(flatten)]
+    pub reach: Reach,
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// How a server is found.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Reach {
+    /// The data folder: journal and tokens [default: ~/.local/share/holdshort].
+    #[arg(long, global = true, value_name = "DIR", env = "HOLDSHORT_DATA", hide_env = true)]
+    pub data: Option<PathBuf>,
+    /// The address of a running server [default: the one that uses the data folder].
+    #[arg(long, global = true, value_name = "URL", env = "HOLDSHORT_SERVER", hide_env = true)]
+    pub server: Option<String>,
+}
+
+/// Which model answers the agents.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct ModelArgs {
+    /// The model that answers the agents; also HOLDSHORT_MODEL. Keys come from the environment.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// An OpenAI-compatible server to ask; also OPENAI_BASE_URL.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// See it work: an agent, a throw-away repository, and you
+    Demo {
+        #[command(flatten)]
+        model: ModelArgs,
+    },
+    /// Start an agent in a repository of yours, and stay beside it
+    Run(Run),
+    /// Keep a server running, for you and for agents of other frameworks
+    Serve(Serve),
+
+    /// What waits for a decision
+    Inbox {
+        /// Those that are decided, too.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Look at an interrupt or a run
+    Show {
+        /// `int_…` or `run_…`.
+        id: String,
+    },
+    /// Decide on an interrupt
+    Decide(Decide),
+    /// Stay beside a run: see what it does, decide where it holds short
+    Attach {
+        run: String,
+    },
+    /// Tell a run something; its agents hear it with their next request
+    Message {
+        run: String,
+        text: String,
+    },
+    /// Stop a run for a while; what waits for a decision goes on waiting
+    Pause {
+        run: String,
+    },
+    /// Let a paused run go on
+    Resume {
+        run: String,
+    },
+    /// End a run
+    Cancel {
+        run: String,
+        /// Why; it stands in the journal.
+        #[arg(long)]
+        text: Option<String>,
+    },
+    /// What happened in a run, event by event
+    Events {
+        run: String,
+        /// Go on until the run has ended.
+        #[arg(long)]
+        follow: bool,
+        /// Only events after this one.
+        #[arg(long, value_name = "SEQ", default_value_t = 0)]
+        since: u64,
+    },
+
+    /// The workflows that can be started
+    Workflows,
+    /// What was allowed for a session
+    Grants {
+        /// `ses_…`; a run names its session.
+        session: String,
+    },
+    /// Take a grant back
+    Revoke {
+        grant: String,
+    },
+    /// Stop everything: no tool and no model call starts
+    Freeze,
+    /// Let things start again
+    Unfreeze,
+    /// The journal
+    #[command(subcommand)]
+    Audit(Audit),
+    /// Make every list new from the journal; no server may use the data folder
+    Rebuild,
+    /// What is configured here, and what works
+    Doctor {
+        #[command(flatten)]
+        model: ModelArgs,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    /// The workflow: `pair` is one agent in a repository.
+    pub workflow: String,
+    /// What is to be done.
+    #[arg(required_unless_present = "input", conflicts_with = "input")]
+    pub task: Option<String>,
+    /// The folder that the agent works in, and never leaves.
+    #[arg(long, value_name = "PATH")]
+    pub workspace: Option<PathBuf>,
+    /// The run's input as JSON, for workflows that take more than a task (`-`: standard input).
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    /// The session it belongs to: grants of that session hold [default: a new one].
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Workflows of your own: a folder that holds one folder or YAML file for each.
+    #[arg(long, value_name = "DIR")]
+    pub workflows: Option<PathBuf>,
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Start it on the running server and come back at once.
+    #[arg(long)]
+    pub detach: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Serve {
+    /// Where to listen; a loopback address.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7349")]
+    pub listen: SocketAddr,
+    /// Workflows of your own: a folder that holds one folder or YAML file for each.
+    #[arg(long, value_name = "DIR")]
+    pub workflows: Option<PathBuf>,
+    #[command(flatten)]
+    pub model: ModelArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Decide {
+    /// `int_…`
+    pub interrupt: String,
+    /// One of its options: `holdshort show ID` lists them.
+    pub option: String,
+    /// An answer, a reason, feedback.
+    #[arg(long)]
+    pub text: Option<String>,
+    /// What replaces the arguments, the plan or the output: JSON, or plain text where text is edited (`-`: standard
+    /// input).
+    #[arg(long, value_name = "FILE")]
+    pub edit: Option<PathBuf>,
+    /// Only if the interrupt still has this version.
+    #[arg(long, value_name = "N")]
+    pub version: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum Audit {
+    /// Prove that the journal is as it was written
+    Verify,
+}

@@ -1,0 +1,237 @@
+//! The HTTP client: requests with the operator's token, answers or problems, and finding the server.
+//!
+//! Never retries by itself: whoever asks decides what an answer that did not come means.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use anyhow::Context;
+use holdshort_protocol::{Code, Problem, header};
+use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::args::Reach;
+use crate::exit::usage;
+use crate::place::Place;
+
+const DEFAULT_SERVER: &str = "http://127.0.0.1:7349";
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+/// A whole request. A walk over the journal takes longer than the others.
+const REQUEST_TIME: Duration = Duration::from_secs(300);
+/// The longest silence: a server gives a sign of life on its streams every 15 s.
+const SILENCE: Duration = Duration::from_secs(50);
+
+/// The server said no.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", describe(.0))]
+pub(crate) struct Refused(pub(crate) Problem);
+
+impl Refused {
+    /// Whether the request was wrong, not what it met.
+    pub(crate) fn is_usage(&self) -> bool {
+        matches!(self.0.status, 400 | 401 | 403 | 413 | 415 | 421 | 422)
+    }
+}
+
+fn describe(problem: &Problem) -> String {
+    let mut text = problem.title.clone();
+    if !problem.detail.is_empty() && problem.detail != problem.title {
+        text = format!("{text}: {}", problem.detail);
+    }
+    for error in &problem.errors {
+        let pointer = if error.pointer.is_empty() { "the body" } else { &error.pointer };
+        text = format!("{text}\n  {pointer}: {}", error.message);
+    }
+    if !problem.known.is_empty() {
+        text = format!("{text}\n  known: {}", problem.known.join(", "));
+    }
+    let fix = problem.code.fix();
+    if !fix.is_empty() && !problem.detail.contains(fix) {
+        text = format!("{text}\n  {fix}");
+    }
+    crate::terminal::escape::text(&format!("{text} [{}]", problem.code.as_str())).into_owned()
+}
+
+/// Nobody answers at this address.
+#[derive(Debug, thiserror::Error)]
+#[error("no server answers at {address}; start one with `holdshort serve`, or name its address with --server URL")]
+pub(crate) struct Unreachable {
+    address: String,
+    source: reqwest::Error,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    http: reqwest::Client,
+    target: Arc<RwLock<Target>>,
+    reach: Reach,
+}
+
+#[derive(Clone, Debug)]
+struct Target {
+    base: Url,
+    token: String,
+}
+
+impl Client {
+    /// The server that was named, or the one that uses the data folder.
+    pub(crate) fn find(reach: &Reach) -> anyhow::Result<Self> {
+        let target = target(reach)?;
+        let http = reqwest::Client::builder()
+            .user_agent(concat!("holdshort/", env!("CARGO_PKG_VERSION")))
+            // A proxy of the environment does not reach a server on this machine, and must not see its token.
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(CONNECT_TIME)
+            .read_timeout(SILENCE)
+            .build()
+            .context("the HTTP client can not be built")?;
+        Ok(Self { http, target: Arc::new(RwLock::new(target)), reach: reach.clone() })
+    }
+
+    pub(crate) fn address(&self) -> String {
+        self.target().base.as_str().trim_end_matches('/').to_owned()
+    }
+
+    /// A server that was started again may listen elsewhere.
+    pub(crate) fn find_again(&self) {
+        if let Ok(found) = target(&self.reach) {
+            *self.target.write().unwrap_or_else(PoisonError::into_inner) = found;
+        }
+    }
+
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
+        self.ask(self.request(Method::GET, path)?).await
+    }
+
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> anyhow::Result<T> {
+        self.ask(self.request(Method::POST, path)?.json(body)).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> anyhow::Result<Value> {
+        self.ask(self.request(Method::DELETE, path)?).await
+    }
+
+    /// All pages of a list.
+    pub(crate) async fn list(&self, path: &str, query: &[(&str, &str)]) -> anyhow::Result<Vec<Value>> {
+        let mut items = Vec::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let mut request = self.request(Method::GET, path)?.query(query);
+            if let Some(cursor) = &cursor {
+                request = request.query(&[("cursor", cursor)]);
+            }
+            let mut page: holdshort_protocol::List<Value> = self.ask(request).await?;
+            items.append(&mut page.items);
+            match page.next_cursor {
+                Some(next) => cursor = Some(next),
+                None => return Ok(items),
+            }
+        }
+    }
+
+    /// The open stream of a run's events after `since`.
+    pub(crate) async fn events(&self, run: &str, since: u64) -> anyhow::Result<Response> {
+        let request = self
+            .request(Method::GET, &format!("/v1/runs/{run}/events"))?
+            .header(reqwest::header::ACCEPT, "text/event-stream")
+            .header(header::LAST_EVENT_ID, since.to_string());
+        self.send(request).await
+    }
+
+    fn target(&self) -> Target {
+        self.target.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn request(&self, method: Method, path: &str) -> anyhow::Result<RequestBuilder> {
+        let target = self.target();
+        let url = target.base.join(path).with_context(|| format!("{path} is no path"))?;
+        Ok(self.http.request(method, url).bearer_auth(target.token).header(header::VIA, "cli"))
+    }
+
+    async fn ask<T: DeserializeOwned>(&self, request: RequestBuilder) -> anyhow::Result<T> {
+        let response = self.send(request.timeout(REQUEST_TIME)).await?;
+        if response.status() == StatusCode::NO_CONTENT {
+            return Ok(serde_json::from_value(Value::Null)?);
+        }
+        let text = response.text().await.context("the answer did not arrive whole")?;
+        serde_json::from_str(&text)
+            .with_context(|| format!("{} gave an answer that this version does not understand", self.address()))
+    }
+
+    async fn send(&self, request: RequestBuilder) -> anyhow::Result<Response> {
+        let response = request.send().await.map_err(|source| {
+            let address = self.address();
+            if source.is_connect() {
+                anyhow::Error::new(Unreachable { address, source })
+            } else {
+                anyhow::Error::new(source.without_url()).context(format!("{address} gave no answer"))
+            }
+        })?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let text = response.text().await.unwrap_or_default();
+        match serde_json::from_str::<Problem>(&text) {
+            Ok(problem) => Err(self.refused(problem)),
+            Err(_) => anyhow::bail!("{} answered {status}: it is no Holdshort server, or another version", self.address()),
+        }
+    }
+
+    fn refused(&self, mut problem: Problem) -> anyhow::Error {
+        if problem.code == Code::Unauthenticated {
+            problem.detail = format!(
+                "the server at {} uses another data folder; name it with --data DIR, or set HOLDSHORT_TOKEN",
+                self.address()
+            );
+        }
+        Refused(problem).into()
+    }
+}
+
+/// The code with which a request was refused.
+pub(crate) fn code(error: &anyhow::Error) -> Option<Code> {
+    error.downcast_ref::<Refused>().map(|refused| refused.0.code)
+}
+
+/// An id as it may stand in a path.
+pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
+    let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+    if fits { Ok(text) } else { Err(usage(format!("`{}` is no id", crate::terminal::escape::line(text)))) }
+}
+
+fn target(reach: &Reach) -> anyhow::Result<Target> {
+    let place = Place::of(reach.data.as_deref())?;
+    let address = reach.server.clone().or_else(|| place.listening());
+    let is_guess = address.is_none();
+    let address = address.unwrap_or_else(|| DEFAULT_SERVER.to_owned());
+    let base = Url::parse(&address).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let base = base.ok_or_else(|| usage(format!("`{address}` is no address such as {DEFAULT_SERVER}")))?;
+    if base.scheme() == "http" && !is_loopback(&base) {
+        return Err(usage(format!("{address} is not on this machine: a token goes there by https only")));
+    }
+    let token = match std::env::var("HOLDSHORT_TOKEN").ok().filter(|token| !token.is_empty()) {
+        Some(token) => token,
+        None => place.token()?.ok_or_else(|| {
+            let place = place.path.display();
+            usage(if is_guess {
+                format!("no server uses {place}; start one with `holdshort serve`, or name its folder with --data DIR")
+            } else {
+                format!("there is no token in {place}; name the server's folder with --data DIR, or set HOLDSHORT_TOKEN")
+            })
+        })?,
+    };
+    Ok(Target { base, token })
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+}

@@ -1,0 +1,53 @@
+//! Exit codes: what a script reads of how it went. The one place where an error becomes a code.
+
+use std::process::ExitCode;
+
+use crate::client::Refused;
+
+/// As documented in `--help`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Completed, or done what was asked.
+    Ok,
+    Failed,
+    /// Usage or configuration: the same again will not help.
+    Usage,
+    Cancelled,
+    /// The run goes on without us, or waits for a person.
+    Waiting,
+}
+
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0  completed, or done
+  1  failed
+  2  usage or configuration
+  3  cancelled
+  4  left waiting: detached, end of input, or no terminal to decide in";
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Ok => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Cancelled => 3,
+            Exit::Waiting => 4,
+        })
+    }
+}
+
+/// Something that the person who started this has to change.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Usage(pub(crate) String);
+
+/// Shorthand for an error that says what to change.
+pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
+    Usage(message.into()).into()
+}
+
+pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
+    let refused = error.downcast_ref::<Refused>();
+    if error.is::<Usage>() || refused.is_some_and(Refused::is_usage) { Exit::Usage } else { Exit::Failed }
+}

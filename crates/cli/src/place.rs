@@ -1,0 +1,102 @@
+//! The data folder as a client sees it: where it is, where its server listens, the operator's token.
+//!
+//! `server.json` is written by whoever serves from the folder and taken away when it stops. One that a killed
+//! server left behind names a process that is gone, and counts as absent.
+
+use std::fs;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use rustix::process::{Pid, test_kill_process};
+use serde::{Deserialize, Serialize};
+
+use crate::exit::usage;
+
+const ADDRESS: &str = "server.json";
+const TOKENS: &str = "tokens.json";
+const DATABASE: &str = "holdshort.db";
+
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub path: PathBuf,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Address {
+    listening: String,
+    pid: i32,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    operator: String,
+}
+
+impl Place {
+    /// The folder that was named, or the person's own.
+    pub(crate) fn of(given: Option<&Path>) -> anyhow::Result<Self> {
+        if let Some(path) = given {
+            return Ok(Self { path: std::path::absolute(path)? });
+        }
+        let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let base = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
+        let base = base.ok_or_else(|| usage("HOME is not set: name the data folder with --data DIR"))?;
+        Ok(Self { path: base.join("holdshort") })
+    }
+
+    /// Whether something was ever stored here.
+    pub(crate) fn holds_journal(&self) -> bool {
+        self.path.join(DATABASE).exists()
+    }
+
+    /// Where the server that uses this folder listens, if there is one.
+    pub(crate) fn listening(&self) -> Option<String> {
+        let text = fs::read_to_string(self.path.join(ADDRESS)).ok()?;
+        let address: Address = serde_json::from_str(&text).ok()?;
+        let lives = Pid::from_raw(address.pid).is_some_and(|pid| test_kill_process(pid).is_ok());
+        lives.then_some(address.listening)
+    }
+
+    pub(crate) fn announce(&self, address: SocketAddr) -> anyhow::Result<Announced> {
+        let path = self.path.join(ADDRESS);
+        let pid = rustix::process::getpid().as_raw_nonzero().get();
+        let text = serde_json::to_vec(&Address { listening: format!("http://{address}"), pid })?;
+        // Readers see the old file or the new one, never half of one.
+        let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
+        file.write_all(&text)?;
+        file.persist(&path).with_context(|| format!("{} can not be written", path.display()))?;
+        Ok(Announced { path, text })
+    }
+
+    /// The operator's token, if a server has made one.
+    pub(crate) fn token(&self) -> anyhow::Result<Option<String>> {
+        let path = self.path.join(TOKENS);
+        match fs::read_to_string(&path) {
+            Ok(text) => {
+                let tokens: Tokens = serde_json::from_str(&text)
+                    .with_context(|| format!("{} does not hold tokens", path.display()))?;
+                Ok(Some(tokens.operator))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("{} can not be read", path.display())),
+        }
+    }
+}
+
+/// Takes the file away again, if it is still ours.
+#[derive(Debug)]
+pub(crate) struct Announced {
+    path: PathBuf,
+    text: Vec<u8>,
+}
+
+impl Drop for Announced {
+    fn drop(&mut self) {
+        if fs::read(&self.path).is_ok_and(|text| text == self.text) {
+            // One that stays names a process that is gone.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

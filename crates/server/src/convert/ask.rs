@@ -1,0 +1,52 @@
+//! What an agent of another framework asks.
+
+use holdshort_core::run;
+use holdshort_core::schema::Problem;
+use holdshort_protocol::Ask;
+
+use crate::limits::{APPROVERS, EXPIRY_MS, LINE_BYTES, OPTIONS};
+use crate::problem::{Answer, Refused};
+
+/// The question without where it belongs: `run` and `session` are the handler's.
+pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
+    let approvers = ask.assignment.unwrap_or_default().approvers;
+    let mut problems = Vec::new();
+    if ask.run.is_some() && ask.session.is_some() {
+        problems.push(Problem::new("/session", "belongs to the run that `run` names already: leave one out"));
+    }
+    if ask.expires_in_ms.is_some_and(|ms| ms > EXPIRY_MS) {
+        problems.push(Problem::new("/expires_in_ms", format!("is more than {EXPIRY_MS}, ten years")));
+    }
+    if ask.options.len() > OPTIONS {
+        problems.push(Problem::new("/options", format!("holds more than {OPTIONS}")));
+    }
+    for (i, option) in ask.options.iter().enumerate() {
+        if option.label.as_ref().is_some_and(|label| label.trim().is_empty() || label.len() > LINE_BYTES) {
+            let rule = format!("is empty or longer than {LINE_BYTES} bytes");
+            problems.push(Problem::new(format!("/options/{i}/label"), rule));
+        }
+    }
+    if approvers.len() > APPROVERS {
+        problems.push(Problem::new("/assignment/approvers", format!("holds more than {APPROVERS}")));
+    }
+    for (i, approver) in approvers.iter().enumerate() {
+        if approver.trim().is_empty() || approver.len() > LINE_BYTES {
+            let rule = format!("is empty or longer than {LINE_BYTES} bytes");
+            problems.push(Problem::new(format!("/assignment/approvers/{i}"), rule));
+        }
+    }
+    if !problems.is_empty() {
+        return Err(Refused::invalid(problems));
+    }
+    Ok(run::Ask {
+        kind: super::kind(ask.kind),
+        title: ask.title,
+        message: ask.message,
+        payload: ask.payload,
+        options: ask.options.into_iter().map(|option| (option.id, option.label)).collect(),
+        response_schema: ask.response_schema,
+        expires_in_ms: ask.expires_in_ms,
+        on_expiry: ask.on_expiry,
+        approvers,
+    })
+}

@@ -1,0 +1,101 @@
+//! What a run sets for itself. A rule that can match nothing, or that matches everything by mistake, is refused:
+//! a misspelt name in a `forbid` would let the call through.
+
+use holdshort_core::definition::{self, Definition};
+use holdshort_core::run;
+use holdshort_core::schema::Problem;
+use holdshort_core::tool;
+use holdshort_protocol::{Category, GateConfig, Rule, RuleAction, RunConfig};
+
+use crate::limits::LINE_BYTES;
+use crate::problem::{Answer, Refused};
+
+pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answer<run::Config> {
+    let Some(config) = config else { return Ok(run::Config::default()) };
+    if definition.is_external() {
+        return Err(Refused::invalid_at("/config", "has no meaning here: Holdshort runs nothing in this workflow"));
+    }
+    let mut problems = Vec::new();
+    if config.model.as_ref().is_some_and(|name| !is_line(name)) {
+        problems.push(Problem::new("/config/model", "is not the name of a model"));
+    }
+    let gates = config.gates.unwrap_or_default();
+    for (i, rule) in gates.rules.iter().enumerate() {
+        check(rule, definition, &format!("/config/gates/rules/{i}"), &mut problems);
+    }
+    if !problems.is_empty() {
+        return Err(Refused::invalid(problems));
+    }
+    Ok(run::Config { workspace: config.workspace, model: config.model, gates: self::gates(gates) })
+}
+
+fn is_line(text: &str) -> bool {
+    !text.trim().is_empty() && text.len() <= LINE_BYTES && !text.chars().any(char::is_control)
+}
+
+fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Problem>) {
+    let lists = [
+        ("tools", &rule.tools),
+        ("commands", &rule.commands),
+        ("paths", &rule.paths),
+        ("agents", &rule.agents),
+    ];
+    if rule.categories.is_empty() && lists.iter().all(|(_, list)| list.is_empty()) {
+        let message = "needs a criterion: `tools`, `commands`, `paths`, `categories` or `agents`; \
+                       `tools: [\"*\"]` matches every call";
+        problems.push(Problem::new(at, message));
+    }
+    for (key, list) in lists {
+        for (i, each) in list.iter().enumerate() {
+            let message = if !is_line(each) {
+                Some(format!("is empty, longer than {LINE_BYTES} bytes or holds control characters"))
+            } else if key == "tools" && each != "*" && !definition.tools.contains_key(each) {
+                let known: Vec<&str> = definition.tools.keys().map(String::as_str).collect();
+                Some(format!("`{each}` is no tool of this workflow; it has: {}", known.join(", ")))
+            } else if key == "agents" && !definition.agents.contains_key(each) {
+                let known: Vec<&str> = definition.agents.keys().map(String::as_str).collect();
+                Some(format!("`{each}` is no agent of this workflow; it has: {}", known.join(", ")))
+            } else {
+                None
+            };
+            problems.extend(message.map(|message| Problem::new(format!("{at}/{key}/{i}"), message)));
+        }
+    }
+}
+
+fn gates(gates: GateConfig) -> run::Gates {
+    run::Gates {
+        rules: gates.rules.into_iter().map(rule).collect(),
+        plan: gates.plan.is_some(),
+        before_step: gates.before_step.is_some(),
+        after_step: gates.after_step.is_some(),
+        on_error: gates.on_error.is_some(),
+    }
+}
+
+fn rule(rule: Rule) -> definition::Rule {
+    definition::Rule {
+        tools: rule.tools,
+        commands: rule.commands,
+        paths: rule.paths,
+        categories: rule.categories.into_iter().map(category).collect(),
+        agents: rule.agents,
+        action: match rule.action {
+            RuleAction::Allow => definition::RuleAction::Allow,
+            RuleAction::Ask => definition::RuleAction::Ask,
+            RuleAction::Forbid => definition::RuleAction::Forbid,
+        },
+        reason: rule.reason,
+    }
+}
+
+fn category(category: Category) -> tool::Category {
+    match category {
+        Category::ReadOnly => tool::Category::ReadOnly,
+        Category::FileWrite => tool::Category::FileWrite,
+        Category::Bash => tool::Category::Bash,
+        Category::CodeExec => tool::Category::CodeExec,
+        Category::Install => tool::Category::Install,
+        Category::Web => tool::Category::Web,
+    }
+}

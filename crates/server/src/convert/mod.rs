@@ -1,0 +1,40 @@
+//! From the types of the wire to the core's: what a type alone can not refuse is refused here.
+
+mod ask;
+mod config;
+
+pub(crate) use ask::ask;
+pub(crate) use config::config;
+
+use holdshort_core::interrupt::Kind as CoreKind;
+use holdshort_core::projection::Status as CoreStatus;
+use holdshort_protocol::{Kind, Status};
+
+pub(crate) fn kind(kind: Kind) -> CoreKind {
+    match kind {
+        Kind::ToolApproval => CoreKind::ToolApproval,
+        Kind::PlanApproval => CoreKind::PlanApproval,
+        Kind::Checkpoint => CoreKind::Checkpoint,
+        Kind::Error => CoreKind::Error,
+        Kind::Question => CoreKind::Question,
+        Kind::Choice => CoreKind::Choice,
+        Kind::Turn => CoreKind::Turn,
+        Kind::Escalation => CoreKind::Escalation,
+        Kind::Review => CoreKind::Review,
+        Kind::Continuation => CoreKind::Continuation,
+        Kind::ClientCall => CoreKind::ClientCall,
+        Kind::UnknownOutcome => CoreKind::UnknownOutcome,
+    }
+}
+
+pub(crate) fn status(status: Status) -> CoreStatus {
+    match status {
+        Status::Queued => CoreStatus::Queued,
+        Status::Running => CoreStatus::Running,
+        Status::Waiting => CoreStatus::Waiting,
+        Status::Paused => CoreStatus::Paused,
+        Status::Completed => CoreStatus::Completed,
+        Status::Failed => CoreStatus::Failed,
+        Status::Cancelled => CoreStatus::Cancelled,
+    }
+}

@@ -1,0 +1,77 @@
+//! Workflows of a folder: `DIR/NAME/workflow.yaml` with `rehearsal.yaml` beside it, or single files `DIR/*.yaml`.
+//! Reads files; whether they are right is for the crate `workflow` to say.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use holdshort_workflow::{Library, Override, Problem, bounds};
+
+const WORKFLOW: &str = "workflow.yaml";
+const REHEARSAL: &str = "rehearsal.yaml";
+/// Files of one folder.
+const FILES: usize = 1_000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{} can not be read: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error("{} holds no workflow: neither NAME/{WORKFLOW} nor a file ending in .yaml", path.display())]
+    Empty { path: PathBuf },
+    #[error("{} holds more than {FILES} entries", path.display())]
+    TooMany { path: PathBuf },
+    #[error("{}", lines(.0))]
+    Invalid(Vec<Problem>),
+}
+
+fn lines(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// The shipped workflows, and those of the folder over them.
+pub(crate) fn open(folder: Option<&Path>) -> Result<Library, Error> {
+    let overrides = folder.map(read).transpose()?.unwrap_or_default();
+    Library::new(&holdshort_tools::catalogue(), overrides).map_err(Error::Invalid)
+}
+
+fn read(folder: &Path) -> Result<Vec<Override>, Error> {
+    let io = |source| Error::Io { path: folder.to_owned(), source };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(io)? {
+        paths.push(entry.map_err(io)?.path());
+        if paths.len() > FILES {
+            return Err(Error::TooMany { path: folder.to_owned() });
+        }
+    }
+    // The order in which a folder gives its entries is no order.
+    paths.sort();
+    let mut overrides = Vec::new();
+    for path in paths {
+        if path.is_dir() && path.join(WORKFLOW).exists() {
+            overrides.push(pair(&path.join(WORKFLOW), &path.join(REHEARSAL))?);
+        } else if path.ends_with(WORKFLOW) {
+            overrides.push(pair(&path, &folder.join(REHEARSAL))?);
+        } else if is_yaml(&path) && !path.ends_with(REHEARSAL) {
+            overrides.push((path.display().to_string(), text(&path)?, None));
+        }
+    }
+    if overrides.is_empty() { Err(Error::Empty { path: folder.to_owned() }) } else { Ok(overrides) }
+}
+
+fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") && path.is_file()
+}
+
+fn pair(workflow: &Path, rehearsal: &Path) -> Result<Override, Error> {
+    let script = rehearsal.exists().then(|| text(rehearsal)).transpose()?;
+    Ok((workflow.display().to_string(), text(workflow)?, script))
+}
+
+fn text(path: &Path) -> Result<String, Error> {
+    let io = |source| Error::Io { path: path.to_owned(), source };
+    let largest = bounds::WORKFLOW_BYTES.max(bounds::REHEARSAL_BYTES) as u64;
+    if fs::metadata(path).map_err(io)?.len() > largest {
+        return Err(io(io::Error::other(format!("it is larger than {largest} bytes"))));
+    }
+    fs::read_to_string(path).map_err(io)
+}

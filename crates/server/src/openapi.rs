@@ -1,0 +1,138 @@
+//! The OpenAPI document: made from the handlers themselves, so that it lists what is routed and nothing else.
+
+use std::collections::BTreeMap;
+
+use holdshort_protocol::{Code, Problem};
+use serde_json::{Value, json};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{
+    Components, ContentBuilder, OpenApi as Document, Ref, RefOr, Response, ResponseBuilder, ResponsesBuilder,
+};
+use utoipa::{IntoResponses, Modify, OpenApi};
+
+use crate::routes;
+
+/// The OpenAPI 3.1 document of the native API.
+pub fn openapi() -> Value {
+    serde_json::to_value(document()).unwrap_or_default()
+}
+
+pub(crate) fn document() -> Document {
+    routes::router().into_openapi()
+}
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Holdshort",
+        description = "People in the loop of AI agents: runs, interrupts, decisions, events.\n\n\
+            An agent holds short of a risky step until a person clears it. Errors are RFC 9457 problems with a \
+            stable `code`. Lists are cursor pages. Times are RFC 3339 UTC. Bodies are refused if they hold a \
+            field that is not known; answers may grow fields.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0")
+    ),
+    components(schemas(Problem, holdshort_protocol::Preview)),
+    tags(
+        (name = "runs", description = "Start, watch and steer runs"),
+        (name = "interrupts", description = "What waits for a person: ask, wait, decide"),
+        (name = "sessions", description = "Conversations, and what people allowed in them"),
+        (name = "system", description = "The installation"),
+        (name = "health", description = "For those who watch over the process")
+    ),
+    modifiers(&Security)
+)]
+pub(crate) struct Base;
+
+struct Security;
+
+impl Modify for Security {
+    fn modify(&self, document: &mut Document) {
+        let scheme = |role: &str| {
+            let description = format!("The {role} token of tokens.json in the data folder");
+            SecurityScheme::Http(
+                HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(description)).build(),
+            )
+        };
+        let components = document.components.get_or_insert_with(Components::new);
+        components.add_security_scheme("operator", scheme("operator's"));
+        components.add_security_scheme("agent", scheme("agents'"));
+    }
+}
+
+/// The refusals that an operation may answer with, one response per status.
+fn refusals(codes: &[&[Code]]) -> BTreeMap<String, RefOr<Response>> {
+    let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
+    for code in codes.iter().copied().flatten() {
+        by_status.entry(code.status()).or_default().push(*code);
+    }
+    let mut responses = ResponsesBuilder::new();
+    for (status, codes) in by_status {
+        let lines: Vec<String> =
+            codes.iter().map(|code| format!("`{}`: {}", code.as_str(), code.title())).collect();
+        let example = Problem::new(codes[0], codes[0].fix());
+        let content = ContentBuilder::new()
+            .schema(Some(Ref::from_schema_name("Problem")))
+            .example(Some(json!(example)))
+            .build();
+        let response = ResponseBuilder::new()
+            .description(lines.join("\n\n"))
+            .content("application/problem+json", content)
+            .build();
+        responses = responses.response(status.to_string(), response);
+    }
+    responses.build().responses
+}
+
+macro_rules! refuses {
+    ($($(#[$doc:meta])* $name:ident: $($codes:expr),+;)*) => {
+        $(
+            $(#[$doc])*
+            pub(crate) struct $name;
+            impl IntoResponses for $name {
+                fn responses() -> BTreeMap<String, RefOr<Response>> {
+                    refusals(&[$($codes),+])
+                }
+            }
+        )*
+    };
+}
+
+const ANY: &[Code] = &[
+    Code::Unauthenticated,
+    Code::ForbiddenRole,
+    Code::WrongHost,
+    Code::Internal,
+    Code::StoreFailed,
+    Code::Stopping,
+];
+const BODY: &[Code] = &[
+    Code::MalformedJson,
+    Code::RequestTimeout,
+    Code::BodyTooLarge,
+    Code::UnsupportedMediaType,
+    Code::InvalidRequest,
+];
+const CHANGE: &[Code] = &[Code::WrongOrigin, Code::StoreReadOnly, Code::Busy, Code::DiskFull];
+const OF_A_RUN: &[Code] = &[Code::NotFound, Code::JournalDamaged];
+
+refuses! {
+    /// Of everything that reads the installation.
+    Reads: ANY;
+    /// Of lists.
+    Lists: ANY, &[Code::InvalidQuery, Code::JournalDamaged];
+    /// Of what reads one thing.
+    ReadsOne: ANY, OF_A_RUN;
+    /// Of what reads one thing with parameters.
+    ReadsPart: ANY, OF_A_RUN, &[Code::InvalidQuery, Code::InvalidHeader, Code::TooManyStreams];
+    ReadsResult: ANY, OF_A_RUN, &[Code::RunNotEnded];
+    Starts: ANY, BODY, CHANGE,
+        &[Code::InvalidHeader, Code::UnknownWorkflow, Code::UnknownSession, Code::IdempotencyKeyReused];
+    Asks: ANY, BODY, CHANGE, OF_A_RUN,
+        &[Code::InvalidHeader, Code::UnknownSession, Code::IdempotencyKeyReused, Code::NotExternal,
+          Code::RunEnded, Code::LimitReached];
+    Decides: ANY, BODY, CHANGE, OF_A_RUN,
+        &[Code::NotAnApprover, Code::AlreadyResolved, Code::Stale, Code::Expired];
+    Steers: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotExternal];
+    Revokes: ANY, CHANGE, OF_A_RUN;
+    Changes: ANY, CHANGE;
+}

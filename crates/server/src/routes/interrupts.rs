@@ -1,0 +1,138 @@
+//! Interrupts: ask, list, read, wait.
+
+use axum::Json;
+use axum::response::Response;
+use holdshort_core::definition::EXTERNAL;
+use holdshort_core::id::{InterruptId, RunId, SessionId};
+use holdshort_core::run::{Config, Origin};
+use holdshort_protocol::{Ask, Code, Interrupt, InterruptStatus, List};
+use holdshort_store::{InterruptFilter, Journal};
+use serde_json::json;
+
+use super::runs::{created, unknown_session};
+use crate::app::{App, detached};
+use crate::auth::Caller;
+use crate::body::{Body, fit};
+use crate::idempotency::Idempotency;
+use crate::openapi::{Asks, Lists, ReadsPart};
+use crate::problem::{Answer, Refused};
+use crate::query::{Id, InterruptsQuery, Params, WaitQuery, id, limit};
+use crate::{convert, view, wait};
+
+/// Ask a person.
+///
+/// For agents of other frameworks. Without `run` a run of the workflow `external` starts that completes with the
+/// resolution. Wait for it with `GET /v1/interrupts/{id}?wait=25`.
+#[utoipa::path(
+    post, path = "/v1/interrupts", tag = "interrupts", operation_id = "ask",
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key asks once")),
+    request_body = Ask,
+    responses(
+        (status = 201, body = Interrupt,
+         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its interrupt"))),
+        Asks
+    ),
+    security(("operator" = []), ("agent" = []))
+)]
+pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) -> Answer<Response> {
+    let value = body.value().await?;
+    let ask: Ask = fit(&value)?;
+    let key = idempotency.of(&caller.actor, "POST /v1/interrupts", &value);
+    let run: Option<RunId> = match &ask.run {
+        Some(run) => Some(run.parse().map_err(|_| Refused::not_found("run"))?),
+        None => None,
+    };
+    let session = session(ask.session.as_deref())?;
+    let ask = convert::ask(ask)?;
+    if let Some(run) = &run {
+        caller.run(run).await?;
+    }
+    let Caller { app, actor } = caller;
+    let driver = app.driver.clone();
+    let started = match run {
+        Some(run) => detached(async move { driver.ask(&run, ask, key, actor).await }).await?,
+        None => {
+            let Some(definition) = app.library.get(EXTERNAL) else {
+                return Err(Refused::of(Code::Internal));
+            };
+            let start = holdshort_engine::StartRun {
+                definition,
+                session,
+                config: Config::default(),
+                input: json!({ "task": ask.title }),
+                origin: Origin::ExternalOnce,
+                ask: Some(ask),
+                key,
+            };
+            detached(async move { driver.start(start, actor).await }).await.map_err(unknown_session)?
+        }
+    };
+    let Some(interrupt) = started.interrupt else { return Err(Refused::of(Code::Internal)) };
+    let row = app.interrupt_row(&interrupt).await?;
+    Ok(created(started.replayed, Json(view::interrupt::of_row(&app, &row).await?)))
+}
+
+/// The session that a body names: one that is malformed is as unknown as one that is not there.
+pub(super) fn session(text: Option<&str>) -> Answer<Option<SessionId>> {
+    text.map(str::parse).transpose().map_err(|_| Refused::of(Code::UnknownSession))
+}
+
+/// List interrupts.
+///
+/// Open ones first, the riskiest and oldest before the others; then resolved ones, newest first. An agent names
+/// one of its runs.
+#[utoipa::path(
+    get, path = "/v1/interrupts", tag = "interrupts", operation_id = "list_interrupts",
+    params(InterruptsQuery),
+    responses((status = 200, body = List<Interrupt>), Lists),
+    security(("operator" = []), ("agent" = []))
+)]
+pub(crate) async fn list(
+    caller: Caller,
+    Params(query): Params<InterruptsQuery>,
+) -> Answer<Json<List<Interrupt>>> {
+    let run: Option<RunId> = id("run", query.run.as_deref())?;
+    if !caller.is_operator() {
+        let Some(run) = &run else {
+            return Err(Refused::new(Code::ForbiddenRole, "an agent lists the interrupts of one of its runs: name `run`"));
+        };
+        caller.run(run).await?;
+    }
+    let filter = InterruptFilter {
+        open: query.status.map(|status| status == InterruptStatus::Open),
+        run,
+        session: id("session", query.session.as_deref())?,
+        kind: query.kind.map(convert::kind),
+    };
+    Ok(Json(page(&caller.app, &filter, query.cursor, limit(query.limit)?).await?))
+}
+
+pub(super) async fn page(
+    app: &App,
+    filter: &InterruptFilter,
+    cursor: Option<String>,
+    limit: usize,
+) -> Answer<List<Interrupt>> {
+    let read = |limit| app.journal().interrupts(filter, cursor.as_ref(), limit);
+    view::page::show(limit, read, async |row| view::interrupt::of_row(app, &row).await.map(Some)).await
+}
+
+/// Read an interrupt, or wait for its resolution.
+///
+/// With `wait` the answer comes once it is resolved, or as it is when that many seconds are over: ask again.
+#[utoipa::path(
+    get, path = "/v1/interrupts/{id}", tag = "interrupts", operation_id = "read_interrupt",
+    params(("id" = String, Path, example = "int_01k6f0000000000000000000cc"), WaitQuery),
+    responses((status = 200, body = Interrupt), ReadsPart),
+    security(("operator" = []), ("agent" = []))
+)]
+pub(crate) async fn read(
+    caller: Caller,
+    Id(id): Id<InterruptId>,
+    Params(query): Params<WaitQuery>,
+) -> Answer<Json<Interrupt>> {
+    let seconds = query.seconds()?;
+    let row = caller.interrupt(&id).await?;
+    let row = wait::for_resolution(&caller.app, row, seconds).await?;
+    Ok(Json(view::interrupt::of_row(&caller.app, &row).await?))
+}

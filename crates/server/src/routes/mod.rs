@@ -1,0 +1,77 @@
+//! The routes of the native API, one file per group of verbs.
+
+mod audit;
+mod decisions;
+mod events;
+mod health;
+mod interrupts;
+mod runs;
+mod sessions;
+mod steer;
+mod system;
+mod workflows;
+
+use std::sync::Arc;
+
+use axum::response::{IntoResponse, Response};
+use axum::{Router, middleware};
+use holdshort_protocol::Code;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::auth::Door;
+use crate::guard::{self, Names};
+use crate::openapi::Base;
+use crate::problem::Refused;
+
+pub(crate) fn router() -> OpenApiRouter<Door> {
+    OpenApiRouter::with_openapi(Base::openapi())
+        .routes(routes!(runs::start, runs::list))
+        .routes(routes!(runs::read))
+        .routes(routes!(runs::result))
+        .routes(routes!(events::read))
+        .routes(routes!(steer::message))
+        .routes(routes!(steer::pause))
+        .routes(routes!(steer::resume))
+        .routes(routes!(steer::cancel))
+        .routes(routes!(steer::finish))
+        .routes(routes!(interrupts::ask, interrupts::list))
+        .routes(routes!(interrupts::read))
+        .routes(routes!(decisions::decide))
+        .routes(routes!(sessions::read))
+        .routes(routes!(sessions::interrupts))
+        .routes(routes!(sessions::grants))
+        .routes(routes!(sessions::revoke))
+        .routes(routes!(workflows::list))
+        .routes(routes!(system::read))
+        .routes(routes!(system::freeze))
+        .routes(routes!(system::unfreeze))
+        .routes(routes!(system::info))
+        .routes(routes!(audit::verify))
+        .routes(routes!(health::alive))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::document))
+        .routes(routes!(health::explain))
+}
+
+/// The whole service, guards included.
+pub(crate) fn service(door: Door, names: Arc<Names>) -> Router {
+    let (router, _) = router().split_for_parts();
+    router
+        .fallback(|| async { Refused::not_found("address") })
+        .method_not_allowed_fallback(|| async { Refused::of(Code::MethodNotAllowed) })
+        .layer(middleware::from_fn_with_state(names, guard::check))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn(guard::seal))
+        .layer(middleware::from_fn(guard::log))
+        .with_state(door)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the layer hands the box over")]
+fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
+    let message = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(|text| &**text));
+    tracing::error!(message, "a handler panicked");
+    Refused::of(Code::Internal).into_response()
+}

@@ -1,0 +1,134 @@
+//! Runs: start, list, read.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use holdshort_core::definition::EXTERNAL;
+use holdshort_core::id::RunId;
+use holdshort_core::run::Origin;
+use holdshort_engine::Error;
+use holdshort_protocol::{Code, List, Run, RunResult, StartRun, header};
+use holdshort_store::{Journal, RunFilter};
+
+use super::interrupts::session;
+use crate::app::{Sent, detached};
+use crate::auth::Caller;
+use crate::body::{Body, fit};
+use crate::convert;
+use crate::idempotency::Idempotency;
+use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
+use crate::problem::{Answer, Refused};
+use crate::query::{Id, Params, RunsQuery, id, limit};
+use crate::view;
+
+/// Start a run.
+///
+/// Agents may start runs of the workflow `external`: Holdshort executes nothing for these; they ask through
+/// `POST /v1/interrupts` and end by `POST /v1/runs/{id}/finish`.
+#[utoipa::path(
+    post, path = "/v1/runs", tag = "runs", operation_id = "start_run",
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key starts one run")),
+    request_body = StartRun,
+    responses(
+        (status = 201, body = Run,
+         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its run"))),
+        Starts
+    ),
+    security(("operator" = []), ("agent" = []))
+)]
+pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) -> Answer<Response> {
+    let value = body.value().await?;
+    let start: StartRun = fit(&value)?;
+    if start.workflow != EXTERNAL {
+        caller.require_operator()?;
+    }
+    let Caller { app, actor } = caller;
+    let Some(definition) = app.library.get(&start.workflow) else {
+        let known: Vec<String> = app.library.names().map(str::to_owned).collect();
+        let mut refused =
+            Refused::new(Code::UnknownWorkflow, format!("the known ones are: {}", known.join(", ")));
+        refused.0.known = known;
+        return Err(refused);
+    };
+    let start = holdshort_engine::StartRun {
+        config: convert::config(start.config, &definition)?,
+        origin: if definition.is_external() { Origin::External } else { Origin::Native },
+        definition,
+        session: session(start.session.as_deref())?,
+        input: start.input,
+        ask: None,
+        key: idempotency.of(&actor, "POST /v1/runs", &value),
+    };
+    let driver = app.driver.clone();
+    let started = detached(async move { driver.start(start, actor).await }).await;
+    let started = started.map_err(unknown_session)?;
+    let run = view::run::of_row(&app, &app.run_row(&started.run).await?).await?;
+    Ok(created(started.replayed, Json(run)))
+}
+
+/// The engine finds nothing where a new run names a session that no run belongs to.
+pub(super) fn unknown_session(sent: Sent) -> Refused {
+    match sent {
+        Sent::Engine(Error::NotFound) => Refused::of(Code::UnknownSession),
+        sent => sent.into(),
+    }
+}
+
+pub(super) fn created(replayed: bool, body: impl IntoResponse) -> Response {
+    let replay = replayed.then_some([(header::IDEMPOTENCY_REPLAYED, "true")]);
+    match replay {
+        Some(headers) => (StatusCode::CREATED, headers, body).into_response(),
+        None => (StatusCode::CREATED, body).into_response(),
+    }
+}
+
+/// List runs, newest first.
+///
+/// An agent sees those that it started itself.
+#[utoipa::path(
+    get, path = "/v1/runs", tag = "runs", operation_id = "list_runs",
+    params(RunsQuery),
+    responses((status = 200, body = List<Run>), Lists),
+    security(("operator" = []), ("agent" = []))
+)]
+pub(crate) async fn list(caller: Caller, Params(query): Params<RunsQuery>) -> Answer<Json<List<Run>>> {
+    let app = &caller.app;
+    let only_external = !caller.is_operator();
+    let filter = RunFilter {
+        status: query.status.map(convert::status),
+        workflow: if only_external { Some(EXTERNAL.to_owned()) } else { query.workflow.clone() },
+        session: id("session", query.session.as_deref())?,
+    };
+    if only_external && query.workflow.is_some_and(|workflow| workflow != EXTERNAL) {
+        return Ok(Json(List { items: Vec::new(), next_cursor: None }));
+    }
+    let read = |limit| app.journal().runs(&filter, query.cursor.as_ref(), limit);
+    let list = view::page::show(limit(query.limit)?, read, async |row| {
+        if caller.may_see(&row).await? { view::run::of_row(app, &row).await.map(Some) } else { Ok(None) }
+    });
+    Ok(Json(list.await?))
+}
+
+/// Read a run.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}", tag = "runs", operation_id = "read_run",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    responses((status = 200, body = Run), ReadsOne),
+    security(("operator" = []), ("agent" = []))
+)]
+pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>> {
+    let row = caller.run(&id).await?;
+    Ok(Json(view::run::of_row(&caller.app, &row).await?))
+}
+
+/// Read how a run ended.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/result", tag = "runs", operation_id = "read_run_result",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    responses((status = 200, body = RunResult), ReadsResult),
+    security(("operator" = []), ("agent" = []))
+)]
+pub(crate) async fn result(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<RunResult>> {
+    let row = caller.run(&id).await?;
+    Ok(Json(view::run::result(&caller.app, &row).await?))
+}

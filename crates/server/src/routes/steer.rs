@@ -1,0 +1,111 @@
+//! Steering a run: tell it something, pause, resume, cancel; and the end of an external one.
+
+use axum::Json;
+use holdshort_core::id::RunId;
+use holdshort_core::limits::TEXT_BYTES;
+use holdshort_core::run::Input;
+use holdshort_protocol::{Finish, Message, Note, Run};
+
+use crate::auth::{Caller, Operator};
+use crate::body::{Body, fit};
+use crate::openapi::Steers;
+use crate::problem::{Answer, Refused};
+use crate::query::Id;
+use crate::view;
+
+/// Tell a run something.
+///
+/// Every step at work hears it with its next model request.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/messages", tag = "runs", operation_id = "message_run",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    request_body = Message,
+    responses((status = 200, body = Run), Steers),
+    security(("operator" = []))
+)]
+pub(crate) async fn message(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
+    operator.app.run_row(&id).await?;
+    let Message { text } = body.json().await?;
+    send(operator, &id, Input::Message { text }).await
+}
+
+/// Pause a run.
+///
+/// What is under way comes to its end; nothing else starts. Deadlines of interrupts go on.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/pause", tag = "runs", operation_id = "pause_run",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    responses((status = 200, body = Run), Steers),
+    security(("operator" = []))
+)]
+pub(crate) async fn pause(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
+    operator.app.run_row(&id).await?;
+    nothing(body).await?;
+    send(operator, &id, Input::Pause).await
+}
+
+/// Let a paused run go on.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/resume", tag = "runs", operation_id = "resume_run",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    responses((status = 200, body = Run), Steers),
+    security(("operator" = []))
+)]
+pub(crate) async fn resume(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
+    operator.app.run_row(&id).await?;
+    nothing(body).await?;
+    send(operator, &id, Input::Resume).await
+}
+
+/// Cancel a run.
+///
+/// Its open interrupts are resolved as cancelled; what is under way is stopped.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/cancel", tag = "runs", operation_id = "cancel_run",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    request_body(content = Option<Note>, description = "May be left out"),
+    responses((status = 200, body = Run), Steers),
+    security(("operator" = []))
+)]
+pub(crate) async fn cancel(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
+    operator.app.run_row(&id).await?;
+    let note: Note = body.optional().await?.map(|value| fit(&value)).transpose()?.unwrap_or_default();
+    if note.text.as_ref().is_some_and(|text| text.len() > TEXT_BYTES) {
+        return Err(Refused::invalid_at("/text", format!("is longer than {TEXT_BYTES} bytes")));
+    }
+    send(operator, &id, Input::Cancel { text: note.text }).await
+}
+
+/// End a run of another framework's agent.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/finish", tag = "runs", operation_id = "finish_run",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    request_body = Finish,
+    responses((status = 200, body = Run), Steers),
+    security(("operator" = []), ("agent" = []))
+)]
+pub(crate) async fn finish(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
+    caller.run(&id).await?;
+    let Finish { result } = body.json().await?;
+    let Caller { app, actor } = caller;
+    let run = app.send(&id, Input::Finish { result }, actor).await?;
+    Ok(Json(view::run::of_run(&run)?))
+}
+
+async fn send(operator: Operator, id: &RunId, input: Input) -> Answer<Json<Run>> {
+    let run = operator.app.send(id, input, operator.actor).await?;
+    Ok(Json(view::run::of_run(&run)?))
+}
+
+/// No body, or an empty object: a field that is sent must mean something.
+async fn nothing(body: Body) -> Answer<()> {
+    match body.optional().await? {
+        None => Ok(()),
+        Some(value) if value.as_object().is_some_and(serde_json::Map::is_empty) => Ok(()),
+        Some(value) => {
+            let field = value.as_object().and_then(|fields| fields.keys().next());
+            let pointer = field.map(|field| format!("/{}", field.replace('~', "~0").replace('/', "~1")));
+            Err(Refused::invalid_at(&pointer.unwrap_or_default(), "nothing is expected here"))
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The workflows that can be started.
+
+use axum::Json;
+use holdshort_protocol::{List, Workflow};
+
+use crate::auth::Operator;
+use crate::openapi::Reads;
+use crate::view;
+
+/// List the workflows that can be started.
+#[utoipa::path(
+    get, path = "/v1/workflows", tag = "system", operation_id = "list_workflows",
+    responses((status = 200, body = List<Workflow>), Reads),
+    security(("operator" = []))
+)]
+pub(crate) async fn list(operator: Operator) -> Json<List<Workflow>> {
+    let library = &operator.app.library;
+    let items = library
+        .names()
+        .filter_map(|name| library.get(name))
+        .map(|definition| view::workflow::of(&definition, library.rehearsal(&definition.name).is_some()))
+        .collect();
+    Json(List { items, next_cursor: None })
+}

@@ -1,0 +1,160 @@
+//! Start and stop: what must be there before the first request, and what ends after the last.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use holdshort_engine::live::{self, Engine, REHEARSAL, Setup};
+use holdshort_models::{Description, Source};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::app::App;
+use crate::auth::Door;
+use crate::guard::Names;
+use crate::limits::{POLLS, STOP_TIME, STREAMS};
+use crate::tokens::Tokens;
+use crate::{library, routes, tokens};
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// A loopback address; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// The data folder: journal and tokens. Made where it is missing; one server at a time.
+    pub data: PathBuf,
+    /// A folder of workflows beside, or instead of, the shipped ones.
+    pub workflows: Option<PathBuf>,
+    pub model: holdshort_models::Settings,
+    /// The program that has the hidden subcommand `sandbox-exec`.
+    pub sandbox_program: PathBuf,
+}
+
+/// Why a server does not start. Nothing was changed, and nothing runs.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("{0} is not a loopback address: the API has no authentication for other machines yet, so it listens \
+             on this one only; use 127.0.0.1 or [::1]")]
+    NotLoopback(SocketAddr),
+    #[error("can not listen on {address}: {source}")]
+    Listen { address: SocketAddr, source: std::io::Error },
+    #[error(transparent)]
+    Library(#[from] library::Error),
+    #[error(transparent)]
+    Model(#[from] holdshort_models::Error),
+    #[error(transparent)]
+    Engine(#[from] holdshort_engine::Error),
+    #[error(transparent)]
+    Tokens(#[from] tokens::Error),
+}
+
+/// A running server.
+pub struct Server {
+    address: SocketAddr,
+    app: Arc<App>,
+    engine: Engine,
+    stop: watch::Sender<bool>,
+    serving: JoinHandle<()>,
+}
+
+/// Opens the data folder, goes on with what was interrupted, and serves. Answers once requests are accepted.
+pub async fn start(options: Options) -> Result<Server, StartError> {
+    if !options.listen.ip().is_loopback() {
+        return Err(StartError::NotLoopback(options.listen));
+    }
+    let library = Arc::new(library::open(options.workflows.as_deref())?);
+    let env = |name: &str| std::env::var(name).ok();
+    let (model, described) = match holdshort_models::from_env(&options.model, &env)? {
+        Source::Provider(model) => {
+            let described = model.describe();
+            (Some(model), described)
+        }
+        Source::Missing(missing) => {
+            tracing::info!("{missing}; agents play their rehearsal scripts");
+            (None, rehearsal())
+        }
+    };
+    // Bound before anything runs, served after everything does: whoever connects in between waits.
+    let listening = |source| StartError::Listen { address: options.listen, source };
+    let listener = TcpListener::bind(options.listen).await.map_err(listening)?;
+    let address = listener.local_addr().map_err(listening)?;
+
+    let engine = live::open(Setup {
+        data: options.data.clone(),
+        library: library.clone(),
+        model,
+        sandbox_program: options.sandbox_program,
+        store: holdshort_store::sqlite::Config::default(),
+    })
+    .await?;
+    // After the store has locked the folder.
+    let tokens = match Tokens::open(&options.data) {
+        Ok(tokens) => tokens,
+        Err(error) => {
+            engine.stop().await?;
+            return Err(error.into());
+        }
+    };
+    let (stop, stopping) = watch::channel(false);
+    let app = Arc::new(App {
+        driver: engine.driver.clone(),
+        previews: engine.previews.clone(),
+        library,
+        model: described,
+        sandbox: engine.sandbox,
+        data: options.data,
+        tokens,
+        streams: Arc::new(Semaphore::new(STREAMS)),
+        polls: Arc::new(Semaphore::new(POLLS)),
+        stopping,
+    });
+    let service = routes::service(Door::new(app.clone()), Names::of(address));
+    let serving = tokio::spawn(serve(listener, service, app.clone()));
+    tracing::info!(%address, "listening");
+    Ok(Server { address, app, engine, stop, serving })
+}
+
+fn rehearsal() -> Description {
+    Description { name: REHEARSAL.to_owned(), provider: REHEARSAL, rehearsal: true, base_url: None }
+}
+
+async fn serve(listener: TcpListener, service: Router, app: Arc<App>) {
+    let stopped = async move { app.stopped().await };
+    if let Err(error) = axum::serve(listener, service).with_graceful_shutdown(stopped).await {
+        tracing::error!(%error, "the server no longer accepts connections");
+    }
+}
+
+impl Server {
+    /// Where it listens, with the port it got.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The operator's token.
+    pub fn token(&self) -> &str {
+        &self.app.tokens.operator
+    }
+
+    /// The token for agents of other frameworks: they ask and read what is theirs.
+    pub fn agent_token(&self) -> &str {
+        &self.app.tokens.agent
+    }
+
+    /// Accepts no more, ends streams and long polls, lets requests under way finish, then stops the engine and
+    /// closes the store. What still runs then is settled at the next start.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        let abort = self.serving.abort_handle();
+        if timeout(STOP_TIME, self.serving).await.is_err() {
+            tracing::warn!("some requests did not come to their end");
+            abort.abort();
+        }
+        if let Err(error) = self.engine.stop().await {
+            tracing::error!(%error, "the store did not close as it should; the next start repairs it");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! From the journal's types to those of the wire. Reads single events that rows point at; never loads a run to
+//! show one line of a list.
+
+pub(crate) mod event;
+pub(crate) mod interrupt;
+pub(crate) mod page;
+pub(crate) mod run;
+pub(crate) mod session;
+pub(crate) mod workflow;
+mod word;
+
+pub(crate) use word::word;

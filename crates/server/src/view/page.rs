@@ -1,0 +1,40 @@
+//! Pages: of as many items as asked for, and no larger than a limit.
+
+use std::future::Future;
+
+use holdshort_protocol::List;
+use holdshort_store::Page;
+use serde::Serialize;
+
+use crate::limits::PAGE_BYTES;
+use crate::problem::Answer;
+
+/// Shows rows one by one. A page that grows too large is read again, shorter, so that its cursor is right.
+pub(crate) async fn show<R, T, Read, Shown, See, Seen>(
+    limit: usize,
+    read: Read,
+    mut see: See,
+) -> Answer<List<T>>
+where
+    T: Serialize,
+    Read: Fn(usize) -> Shown,
+    Shown: Future<Output = Result<Page<R>, holdshort_store::Error>>,
+    See: FnMut(R) -> Seen,
+    Seen: Future<Output = Answer<Option<T>>>,
+{
+    let page = read(limit).await?;
+    let mut next_cursor = page.next;
+    let mut items = Vec::new();
+    let mut bytes = 0;
+    for (i, row) in page.items.into_iter().enumerate() {
+        if bytes > PAGE_BYTES {
+            next_cursor = read(i).await?.next;
+            break;
+        }
+        if let Some(item) = see(row).await? {
+            bytes += serde_json::to_vec(&item).map_or(0, |bytes| bytes.len());
+            items.push(item);
+        }
+    }
+    Ok(List { items, next_cursor })
+}

@@ -1,0 +1,33 @@
+//! Long polls: a request that is answered once its interrupt is resolved, or its time is over.
+
+use std::time::Duration;
+
+use holdshort_core::projection::InterruptRow;
+use holdshort_protocol::Code;
+
+use crate::app::App;
+use crate::problem::{Answer, Refused};
+
+/// The interrupt's row when it is resolved, or as it is when the time is over or the server stops. Holds a
+/// receiver and a timer; a client that goes away drops both.
+pub(crate) async fn for_resolution(app: &App, row: InterruptRow, seconds: u16) -> Answer<InterruptRow> {
+    if seconds == 0 || !row.open {
+        return Ok(row);
+    }
+    let Ok(_permit) = app.polls.try_acquire() else { return Err(Refused::of(Code::TooManyStreams)) };
+    // Before the row is read again: what is committed in between is not missed.
+    let mut commits = app.driver.watch(&row.run);
+    let over = tokio::time::sleep(Duration::from_secs(seconds.into()));
+    tokio::pin!(over);
+    loop {
+        let row = app.interrupt_row(&row.interrupt).await?;
+        if !row.open {
+            return Ok(row);
+        }
+        tokio::select! {
+            changed = commits.changed() => if changed.is_err() { return Ok(row) },
+            () = &mut over => return Ok(row),
+            () = app.stopped() => return Ok(row),
+        }
+    }
+}

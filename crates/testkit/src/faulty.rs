@@ -1,0 +1,145 @@
+//! A journal that fails when it is told to: appends that write nothing, and appends whose answer gets lost.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::time::Timestamp;
+use holdshort_store::{
+    Append, AppendError, Appended, Cursor, Error, InterruptFilter, Journal, KeyRecord, Page, Positioned,
+    Rows, RunFilter,
+};
+use tokio::sync::watch;
+
+/// What happens to an append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The disk is full: nothing is written.
+    Full,
+    /// It is written, and whoever asked hears of an error.
+    LostAnswer,
+    /// No fault: for scripts that skip appends.
+    Pass,
+}
+
+/// Another journal, with faults. Reads always work.
+#[derive(Debug)]
+pub struct Faulty<J> {
+    inner: Arc<J>,
+    faults: Mutex<VecDeque<Fault>>,
+}
+
+impl<J> Faulty<J> {
+    pub fn new(inner: Arc<J>) -> Self {
+        Self { inner, faults: Mutex::default() }
+    }
+
+    /// The next appends meet these, in order.
+    pub fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
+        self.faults().extend(faults);
+    }
+
+    /// Faults that no append has met yet.
+    pub fn left(&self) -> usize {
+        self.faults().len()
+    }
+
+    fn faults(&self) -> MutexGuard<'_, VecDeque<Fault>> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<J: Journal> Journal for Faulty<J> {
+    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
+        let fault = self.faults().pop_front();
+        match fault {
+            Some(Fault::Full) => Err(Error::Full.into()),
+            Some(Fault::LostAnswer) => {
+                self.inner.append(append).await?;
+                Err(Error::Io("the answer got lost".into()).into())
+            }
+            Some(Fault::Pass) | None => self.inner.append(append).await,
+        }
+    }
+
+    async fn read(&self, stream: &StreamId, after: u64, limit: usize) -> Result<Vec<Sealed>, Error> {
+        self.inner.read(stream, after, limit).await
+    }
+
+    async fn tail(&self, after: u64, limit: usize) -> Result<Vec<Positioned>, Error> {
+        self.inner.tail(after, limit).await
+    }
+
+    fn watch(&self) -> watch::Receiver<u64> {
+        self.inner.watch()
+    }
+
+    async fn chain(&self, stream: &StreamId) -> Result<Chain, Error> {
+        self.inner.chain(stream).await
+    }
+
+    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.inner.blob(digest).await
+    }
+
+    async fn key(&self, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
+        self.inner.key(scope, key).await
+    }
+
+    async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
+        self.inner.run(run).await
+    }
+
+    async fn runs(
+        &self,
+        filter: &RunFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<RunRow>, Error> {
+        self.inner.runs(filter, after, limit).await
+    }
+
+    async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {
+        self.inner.interrupt(id).await
+    }
+
+    async fn interrupts(
+        &self,
+        filter: &InterruptFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<InterruptRow>, Error> {
+        self.inner.interrupts(filter, after, limit).await
+    }
+
+    async fn grant(&self, id: &GrantId) -> Result<Option<GrantRow>, Error> {
+        self.inner.grant(id).await
+    }
+
+    async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
+        self.inner.runnable(limit).await
+    }
+
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
+        self.inner.due(now, limit).await
+    }
+
+    async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
+        self.inner.next_deadline().await
+    }
+
+    fn epoch(&self) -> u64 {
+        self.inner.epoch()
+    }
+
+    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
+        self.inner.streams(after, limit).await
+    }
+
+    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
+        self.inner.replace_rows(rows).await
+    }
+}
