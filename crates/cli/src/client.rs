@@ -66,7 +66,8 @@ pub(crate) struct Unreachable {
 pub(crate) struct Client {
     http: reqwest::Client,
     target: Arc<RwLock<Target>>,
-    reach: Reach,
+    /// How the server is found again; `None` for one in this process.
+    reach: Option<Reach>,
 }
 
 #[derive(Clone, Debug)]
@@ -78,7 +79,15 @@ struct Target {
 impl Client {
     /// The server that was named, or the one that uses the data folder.
     pub(crate) fn find(reach: &Reach) -> anyhow::Result<Self> {
-        let target = target(reach)?;
+        Self::new(target(reach)?, Some(reach.clone()))
+    }
+
+    /// A server whose address and token are known.
+    pub(crate) fn of(address: &str, token: &str) -> anyhow::Result<Self> {
+        Self::new(Target { base: Url::parse(address)?, token: token.to_owned() }, None)
+    }
+
+    fn new(target: Target, reach: Option<Reach>) -> anyhow::Result<Self> {
         let http = reqwest::Client::builder()
             .user_agent(concat!("holdshort/", env!("CARGO_PKG_VERSION")))
             // A proxy of the environment does not reach a server on this machine, and must not see its token.
@@ -88,7 +97,7 @@ impl Client {
             .read_timeout(SILENCE)
             .build()
             .context("the HTTP client can not be built")?;
-        Ok(Self { http, target: Arc::new(RwLock::new(target)), reach: reach.clone() })
+        Ok(Self { http, target: Arc::new(RwLock::new(target)), reach })
     }
 
     pub(crate) fn address(&self) -> String {
@@ -97,7 +106,7 @@ impl Client {
 
     /// A server that was started again may listen elsewhere.
     pub(crate) fn find_again(&self) {
-        if let Ok(found) = target(&self.reach) {
+        if let Some(Ok(found)) = self.reach.as_ref().map(target) {
             *self.target.write().unwrap_or_else(PoisonError::into_inner) = found;
         }
     }

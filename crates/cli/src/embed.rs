@@ -9,7 +9,7 @@ use holdshort_server::{Options, Server};
 use tracing_subscriber::EnvFilter;
 
 use crate::Hooks;
-use crate::args::{ModelArgs, Reach};
+use crate::args::ModelArgs;
 use crate::client::Client;
 use crate::exit::usage;
 use crate::place::{Announced, Place};
@@ -56,9 +56,8 @@ impl Embedded {
     }
 
     /// A client of this server, whatever else listens on this machine.
-    pub(crate) fn client(&self, place: &Place) -> anyhow::Result<Client> {
-        let server = Some(format!("http://{}", self.address));
-        Client::find(&Reach { data: Some(place.path.clone()), server })
+    pub(crate) fn client(&self) -> anyhow::Result<Client> {
+        Client::of(&format!("http://{}", self.address), self.server.token())
     }
 
     /// Lets what runs end for a moment, and closes the journal.

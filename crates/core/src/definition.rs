@@ -152,7 +152,7 @@ pub struct Limits {
     pub rounds: u32,
     /// Tool calls in one step before a `continuation` is asked.
     pub tool_calls: u32,
-    /// Failed model calls in a row, and crashes without progress, before the step fails.
+    /// Failed model calls in a row before the step fails.
     pub attempts: u32,
     /// How often an after-step gate may send a step back.
     pub redos: u32,

@@ -179,8 +179,8 @@ pub fn decode(sealed: &Sealed) -> Result<Event, Error> {
         return Err(Error::FromTheFuture { stream: stream.clone(), seq, version });
     }
     if version == 0 {
-        let source = serde::de::Error::custom("there is no format version 0");
-        return Err(unreadable(json::Error::from(serde_json::Error::from(source))));
+        let source: serde_json::Error = serde::de::Error::custom("there is no format version 0");
+        return Err(unreadable(source.into()));
     }
     let head: Head = serde_json::from_value(raw).map_err(|error| unreadable(error.into()))?;
     if head.stream != *stream || head.seq != seq {

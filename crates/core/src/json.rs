@@ -44,7 +44,9 @@ pub fn unsafe_part(value: &Value) -> Option<&'static str> {
     fn look(value: &Value, depth: usize) -> Option<&'static str> {
         match value {
             Value::Null | Value::Bool(_) | Value::String(_) => None,
-            Value::Number(number) => (!is_safe(number)).then_some("an integer beyond 2^53-1; write it as text"),
+            Value::Number(number) => {
+                (!is_safe(number)).then_some("an integer beyond 2^53-1; write it as text")
+            }
             Value::Array(_) | Value::Object(_) if depth == 0 => Some("nested deeper than 64 levels"),
             Value::Array(items) => items.iter().find_map(|item| look(item, depth - 1)),
             Value::Object(map) => map.values().find_map(|item| look(item, depth - 1)),

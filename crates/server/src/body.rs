@@ -3,7 +3,7 @@
 
 use std::error::Error as _;
 
-use axum::body::{Body as RawBody, to_bytes};
+use axum::body::{Body as RawBody, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
@@ -56,7 +56,7 @@ impl Body {
         fit(&self.value().await?)
     }
 
-    async fn bytes(self) -> Answer<axum::body::Bytes> {
+    async fn bytes(self) -> Answer<Bytes> {
         if declared(&self.headers).is_some_and(|length| length > BODY_BYTES as u64) {
             // Who waits for leave to send has sent nothing yet.
             if !self.headers.contains_key(EXPECT) {
@@ -98,18 +98,17 @@ impl Body {
 
 /// A client that is still sending when the connection closes never sees the answer.
 async fn drain(raw: RawBody) {
-    let _ = tokio::time::timeout(BODY_TIME, to_bytes_discarded(raw)).await;
-}
-
-async fn to_bytes_discarded(raw: RawBody) {
     let mut read = 0;
     let mut chunks = raw.into_data_stream();
-    while let Some(Ok(chunk)) = chunks.next().await {
-        read += chunk.len();
-        if read > DRAINED_BYTES {
-            return;
+    let reading = async {
+        while let Some(Ok(chunk)) = chunks.next().await {
+            read += chunk.len();
+            if read > DRAINED_BYTES {
+                return;
+            }
         }
-    }
+    };
+    let _ = tokio::time::timeout(BODY_TIME, reading).await;
 }
 
 fn declared(headers: &HeaderMap) -> Option<u64> {

@@ -93,6 +93,10 @@ impl From<Error> for Refused {
             }
             Error::Store(error) => error.into(),
             Error::Busy => Self::of(Code::Busy),
+            Error::Internal(_) => {
+                tracing::error!(%error, "the engine made a mistake");
+                Self::of(Code::Internal)
+            }
         }
     }
 }

@@ -2,4 +2,6 @@
 //!
 //! Real where the real thing starts at once (a server, a socket), never a mock of our own code.
 
+pub mod clock;
+pub mod faulty;
 pub mod model;

@@ -54,9 +54,7 @@ fn paths(globs: &[String], subject: &Subject<'_>, releases: bool) -> bool {
             !path.split('/').any(|name| name == "..")
                 && plain(path, subject.workspace).is_some_and(|path| covered(&path))
         }
-        (Some(path), _) => {
-            covered(path) || plain(path, subject.workspace).is_none_or(|path| covered(&path))
-        }
+        (Some(path), _) => covered(path) || plain(path, subject.workspace).is_none_or(|path| covered(&path)),
         (None, Some(line)) if !releases => {
             let command = command::parse(line);
             let parts = command.parts.iter().chain(&command.guesses);

@@ -65,15 +65,15 @@ impl Run {
                 | CallState::Ended(_) => {}
             }
         }
-        let mut writer = self.writer().is_some();
+        let mut taken = self.writer().is_some();
         for (id, call) in self.calls_in_order() {
             if call.state != CallState::Authorised || self.is_blocked(&call.step) {
                 continue;
             }
             let writes = self.writes(&call.tool);
-            if !writes || !writer {
+            if !writes || !taken {
                 actions.push(Action::CallTool { call: id.clone(), attempt: call.attempt + 1 });
-                writer |= writes;
+                taken |= writes;
             }
         }
         for (id, step) in &self.steps {
@@ -120,9 +120,9 @@ impl Run {
     }
 
     fn is_blocked(&self, step: &str) -> bool {
-        self.steps.get(step).is_none_or(|step| {
-            step.blocked.is_some() || step.closing.is_some() || step.end.is_some()
-        })
+        self.steps
+            .get(step)
+            .is_none_or(|step| step.blocked.is_some() || step.closing.is_some() || step.end.is_some())
     }
 
     fn writer(&self) -> Option<&String> {

@@ -59,7 +59,7 @@ impl Draft<'_> {
         let question = call.argument("question").unwrap_or_default();
         let mut opening = Opening::new(Kind::Question, About::Call(id.to_owned()), question);
         opening.step = Some(call.step.clone());
-        opening.message = call.argument("context").unwrap_or_default().to_owned();
+        call.argument("context").unwrap_or_default().clone_into(&mut opening.message);
         let asker = self.run.steps.get(&call.step).map(|step| step.agent.clone());
         let mut payload = json!({ "question": question, "asker": asker, "call_id": id });
         for key in ["context", "choices"] {
@@ -146,7 +146,7 @@ impl Draft<'_> {
             self.step_failed(id);
             return true;
         }
-        if let Some(text) = self.run.final_text(&step) {
+        if let Some(text) = final_text(&step) {
             self.step_answered(id, &step, &text);
             return true;
         }
@@ -174,7 +174,7 @@ impl Draft<'_> {
             let mut opening =
                 Opening::new(Kind::Question, About::Printed(id.to_owned()), last_line(text).to_owned());
             opening.step = Some(id.to_owned());
-            opening.message = "The agent printed this question instead of asking it.".to_owned();
+            opening.message = String::from("The agent printed this question instead of asking it.");
             opening.payload = json!({ "question": text, "asker": step.agent });
             self.open(opening);
         } else if self.run.gates(id).after_step {
@@ -379,17 +379,7 @@ impl Run {
             && step.blocked.is_none()
             && step.model == ModelCall::Idle
             && self.last_turn(step).is_none_or(|(_, calls)| calls.iter().all(|call| call.is_ended()))
-            && self.final_text(step).is_none()
-    }
-
-    /// The last word of the agent: a reply without calls, and nothing said after it.
-    fn final_text(&self, step: &Step) -> Option<String> {
-        match step.entries.last() {
-            Some(Entry::Turn { text, calls }) if calls.is_empty() && step.model == ModelCall::Idle => {
-                Some(text.to_string())
-            }
-            Some(Entry::Turn { .. } | Entry::Note { .. }) | None => None,
-        }
+            && final_text(step).is_none()
     }
 
     fn limit_reached(&self, id: &str, step: &Step) -> Option<(&'static str, u64)> {
@@ -422,6 +412,16 @@ impl Run {
             self.steps.values().find(|step| step.phase == phase.id).and_then(|step| step.output.clone())
         });
         json!({ "text": last, "phases": self.results(), "released": self.released })
+    }
+}
+
+/// The last word of the agent: a reply without calls, and nothing said after it.
+fn final_text(step: &Step) -> Option<String> {
+    match step.entries.last() {
+        Some(Entry::Turn { text, calls }) if calls.is_empty() && step.model == ModelCall::Idle => {
+            Some(text.to_string())
+        }
+        Some(Entry::Turn { .. } | Entry::Note { .. }) | None => None,
     }
 }
 

@@ -21,6 +21,7 @@ pub struct Config {
 /// Gates that the run adds. They tighten; an `allow` frees only what no rule of the workflow speaks of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent gates, named as the workflow names them")]
 pub struct Gates {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,

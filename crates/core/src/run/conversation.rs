@@ -61,7 +61,7 @@ impl Run {
         if let Some(input) = &step.input {
             return input.to_string();
         }
-        let input = self.started.as_ref().map(|started| &started.input).unwrap_or(&Value::Null);
+        let input = self.started.as_ref().map_or(&Value::Null, |started| &started.input);
         let mut text = match input.get("task").and_then(Value::as_str) {
             Some(task) => task.to_owned(),
             None => Draft::readable(input),
@@ -78,7 +78,7 @@ impl Run {
                 .find(|other| other.phase == *need)
                 .and_then(|other| other.output.as_ref());
             if let Some(output) = output {
-                text.push_str(&format!("\n\nResult of `{need}`:\n{output}"));
+                text.extend(["\n\nResult of `", need, "`:\n", output]);
             }
         }
         text

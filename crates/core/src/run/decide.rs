@@ -1,5 +1,10 @@
 //! What a resolution does: one function per thing an interrupt can be about.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each function names the effects that release work; every other one stops it, also a new one"
+)]
+
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
@@ -83,7 +88,7 @@ impl Draft<'_> {
     /// Checks the edit against what it replaces.
     fn check_edit(&self, interrupt: &Interrupt, choice: &Choice, edit: &Value) -> Vec<Problem> {
         if edit.is_null() || choice.id != "edit" {
-            return self.check_response(interrupt, choice, edit);
+            return check_response(interrupt, choice, edit);
         }
         match (&interrupt.opened.about, interrupt.opened.kind) {
             (About::Call(call), Kind::ToolApproval) => {
@@ -93,14 +98,7 @@ impl Draft<'_> {
                 }
             }
             (About::Call(call), Kind::PlanApproval) => self.check_plan(call, edit).err().unwrap_or_default(),
-            _ => self.check_response(interrupt, choice, edit),
-        }
-    }
-
-    fn check_response(&self, interrupt: &Interrupt, choice: &Choice, edit: &Value) -> Vec<Problem> {
-        match interrupt.content.get("response_schema") {
-            Some(schema) if choice.id == "edit" => schema::check(schema, edit, "/edit"),
-            Some(_) | None => Vec::new(),
+            _ => check_response(interrupt, choice, edit),
         }
     }
 
@@ -194,7 +192,7 @@ impl Draft<'_> {
             }
             Effect::Respond => self.finish_call(id, CallEnd::Answered, Some("responded"), taken.text),
             Effect::FailRun => {
-                self.fail_run("rejected", format!("`{}` was refused{}", call.tool, why(taken)))
+                self.fail_run("rejected", format!("`{}` was refused{}", call.tool, why(taken)));
             }
             Effect::EndTurn => {
                 self.finish_call(id, CallEnd::Refused, Some(taken.code()), refused(taken));
@@ -329,17 +327,14 @@ impl Draft<'_> {
     }
 
     fn limit_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
-        match taken.choice.effect {
-            Effect::Proceed => {
-                self.emit(Fact::LimitLifted { step: step.to_owned() }, Content::none());
-                self.note(interrupt, step, taken.text);
-            }
-            _ => {
-                let last = self.run.steps.get(step).and_then(|step| self.run.last_turn(step));
-                let said = last.map(|(text, _)| text.to_owned()).unwrap_or_default();
-                self.close_step(step, StepEnd::Completed, &said);
-                self.tell_run(taken.text);
-            }
+        if taken.choice.effect == Effect::Proceed {
+            self.emit(Fact::LimitLifted { step: step.to_owned() }, Content::none());
+            self.note(interrupt, step, taken.text);
+        } else {
+            let last = self.run.steps.get(step).and_then(|step| self.run.last_turn(step));
+            let said = last.map(|(text, _)| text.to_owned()).unwrap_or_default();
+            self.close_step(step, StepEnd::Completed, &said);
+            self.tell_run(taken.text);
         }
     }
 
@@ -376,6 +371,13 @@ impl Taken<'_> {
             By::Person => "refused",
             By::Expiry => "expired",
         }
+    }
+}
+
+fn check_response(interrupt: &Interrupt, choice: &Choice, edit: &Value) -> Vec<Problem> {
+    match interrupt.content.get("response_schema") {
+        Some(schema) if choice.id == "edit" => schema::check(schema, edit, "/edit"),
+        Some(_) | None => Vec::new(),
     }
 }
 

@@ -134,8 +134,7 @@ fn offered(ask: &Ask) -> (Vec<Choice>, Vec<Problem>) {
     }
     if ask.options.is_empty() {
         let all = options(ask.kind).iter().map(Choice::of);
-        let only: &[&str] =
-            if ask.kind == Kind::Checkpoint { &["approve", "edit", "reject"] } else { &[] };
+        let only: &[&str] = if ask.kind == Kind::Checkpoint { &["approve", "edit", "reject"] } else { &[] };
         choices = all
             .filter(|choice| {
                 choice.effect != Effect::Grant && (only.is_empty() || only.contains(&choice.id.as_str()))

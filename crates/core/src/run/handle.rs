@@ -82,8 +82,7 @@ impl Draft<'_> {
     fn start(&mut self, start: Start) -> Result<(), Rejection> {
         let mut problems = schema::check(&self.run.definition.input, &start.input, "/input");
         if let Some(problem) = json::unsafe_part(&start.input) {
-            problems
-                .push(Problem::new("/input", format!("holds something that can not be kept: {problem}")));
+            problems.push(Problem::new("/input", format!("holds something that can not be kept: {problem}")));
         }
         if serde_json::to_string(&start.input).map_or(0, |text| text.len()) > limits::INPUT_BYTES {
             problems.push(Problem::new("/input", format!("is larger than {} bytes", limits::INPUT_BYTES)));
@@ -205,7 +204,9 @@ impl Draft<'_> {
     pub(super) fn readable(value: &Value) -> String {
         match value {
             Value::String(text) => text.clone(),
-            other => serde_json::to_string_pretty(other).unwrap_or_default(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                serde_json::to_string_pretty(value).unwrap_or_default()
+            }
         }
     }
 }

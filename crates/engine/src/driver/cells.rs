@@ -11,6 +11,8 @@ use super::lock;
 
 /// Runs without work in flight that stay loaded for the next decision. The rest are rows.
 const IDLE: usize = 256;
+/// The map's own reference to a cell, and that of whoever holds its lock.
+const IN_MAP_AND_HERE: usize = 2;
 
 /// A loaded run.
 pub(super) struct Live {
@@ -48,7 +50,7 @@ impl Live {
 }
 
 pub(super) type Slot = Option<Live>;
-type Cell = Arc<tokio::sync::Mutex<Slot>>;
+pub(super) type Cell = Arc<tokio::sync::Mutex<Slot>>;
 
 #[derive(Default)]
 pub(super) struct Cells(Mutex<Inner>);
@@ -64,17 +66,23 @@ impl Cells {
         lock(&self.0).cells.entry(run.clone()).or_default().clone()
     }
 
-    /// Called before the slot's lock is given back: keeps what is at work, and some of what is not. A cell
-    /// that somebody waits for stays: there is never a second one for the same run.
-    pub(super) fn release(&self, run: &RunId, slot: &mut Slot) {
-        if slot.as_ref().is_some_and(Live::is_at_work) {
+    /// Runs that are loaded.
+    pub(super) fn len(&self) -> usize {
+        lock(&self.0).cells.len()
+    }
+
+    /// Called with the slot's lock held: keeps what is at work, and some of what is not.
+    ///
+    /// A run has one cell in a process, so that one lock covers it and what is in flight is known. A cell is
+    /// dropped only while nobody else holds it: `get` clones under the same lock.
+    pub(super) fn release(&self, run: &RunId, cell: &Cell, slot: &mut Slot) {
+        let mut inner = lock(&self.0);
+        if !is_idle(slot) {
             return;
         }
-        let mut inner = lock(&self.0);
         if slot.as_ref().is_none_or(|live| live.run.ended.is_some()) {
             *slot = None;
-            // The map's and the caller's.
-            if inner.cells.get(run).is_some_and(|cell| Arc::strong_count(cell) <= 2) {
+            if Arc::strong_count(cell) <= IN_MAP_AND_HERE {
                 inner.cells.remove(run);
             }
             return;
@@ -82,20 +90,18 @@ impl Cells {
         inner.idle.push_back(run.clone());
         while inner.idle.len() > IDLE {
             let Some(oldest) = inner.idle.pop_front() else { break };
-            if inner.idle.contains(&oldest) {
-                continue;
-            }
-            let unused = inner.cells.get(&oldest).is_some_and(|cell| {
-                Arc::strong_count(cell) == 1
-                    && cell.try_lock().is_ok_and(|slot| !slot.as_ref().is_some_and(Live::is_at_work))
+            let Inner { cells, idle } = &mut *inner;
+            let unused = cells.get(&oldest).is_some_and(|cell| {
+                Arc::strong_count(cell) == 1 && cell.try_lock().is_ok_and(|slot| is_idle(&slot))
             });
-            if unused {
-                inner.cells.remove(&oldest);
+            if unused && !idle.contains(&oldest) {
+                cells.remove(&oldest);
             }
         }
     }
+}
 
-    pub(super) fn len(&self) -> usize {
-        lock(&self.0).cells.len()
-    }
+/// Nothing that this process performs for the run is unanswered.
+fn is_idle(slot: &Slot) -> bool {
+    slot.as_ref().is_none_or(|live| !live.is_at_work())
 }

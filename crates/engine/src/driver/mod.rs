@@ -72,7 +72,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let cell = self.cells.get(run);
             let mut slot = cell.lock().await;
             let result = self.step(&mut slot, run, input, actor).await;
-            self.cells.release(run, &mut slot);
+            self.cells.release(run, &cell, &mut slot);
             result?
         };
         // Outside the cell: two runs of one session may grant at once.

@@ -128,7 +128,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if let (false, Some(live)) = (keep, slot.as_mut()) {
             live.in_flight.remove(action);
         }
-        self.cells.release(run, &mut slot);
+        self.cells.release(run, &cell, &mut slot);
         match result {
             Ok(_) | Err(Error::Rejected(Rejection::Outdated | Rejection::Ended(_))) => Ok(()),
             Err(error) => Err(error),

@@ -99,7 +99,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if let Ok(Committed::Yes) = committed {
                 self.perform(slot.insert(live));
             }
-            self.cells.release(&id, &mut slot);
+            self.cells.release(&id, &cell, &mut slot);
             match committed? {
                 Committed::Yes => return Ok(StartedRun { run: id, interrupt, replayed: false }),
                 Committed::Conflict => {}
@@ -123,7 +123,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let cell = self.cells.get(run);
         let mut slot = cell.lock().await;
         let result = self.ask_in(&mut slot, run, &ask, key.as_ref(), &actor).await;
-        self.cells.release(run, &mut slot);
+        self.cells.release(run, &cell, &mut slot);
         result
     }
 

@@ -111,7 +111,7 @@ impl Reading {
             self.opaque(why);
         }
         let mut simple = Simple::default();
-        let mut tokens = found.tokens.into_iter();
+        let mut tokens = found.list.into_iter();
         while let Some(token) = tokens.next() {
             match token {
                 Token::Word(word) => simple.words.push(word),
@@ -292,8 +292,8 @@ fn inner(part: &Part) -> Inner {
         "stdbuf" | "chroot" | "unshare" | "flock" | "watch" | "parallel" | "su" | "busybox" | "toybox"
         | "script" | "taskset" | "chrt" | "systemd-run" | "pkexec" | "run0" | "runuser" | "setpriv"
         | "nsenter" | "gosu" | "su-exec" | "entr" | "watchexec" | "firejail" | "bwrap" | "xvfb-run"
-        | "dbus-run-session" | "rlwrap" | "direnv" | "nix" | "nix-shell" | "valgrind" | "perf" | "numactl"
-        | "eval" | "source" | "." => Inner::Unsure,
+        | "dbus-run-session" | "rlwrap" | "direnv" | "nix" | "nix-shell" | "valgrind" | "perf"
+        | "numactl" | "eval" | "source" | "." => Inner::Unsure,
         program if program.starts_with("ld-linux") || program.starts_with("ld.so") => Inner::Unsure,
         program if programs::is_shell(program) => match words.as_slice() {
             ["-c", _] => Inner::Line,

@@ -41,7 +41,12 @@ const WITH_SUBCOMMANDS: [WithSubcommands; 17] = [
     ),
     with(&["npx", "bunx", "uvx", "pipx"], &["-y", "--yes"], &[], &[]),
     with(&["pip", "pip3"], &["-q", "-v"], &[], &[]),
-    with(&["uv"], &["-q", "-v", "--offline"], &["--directory", "--project"], &["run", "pip", "tool", "python"]),
+    with(
+        &["uv"],
+        &["-q", "-v", "--offline"],
+        &["--directory", "--project"],
+        &["run", "pip", "tool", "python"],
+    ),
     with(&["poetry", "pipenv", "hatch", "conda"], &["-q", "-v"], &["-C"], &["run", "env", "self"]),
     with(
         &["docker", "podman"],
@@ -103,7 +108,18 @@ const BY_TARGET: [&str; 10] =
     ["make", "gmake", "just", "task", "rake", "ninja", "gradle", "mvn", "ant", "invoke"];
 
 const INTERPRETERS: [&str; 13] = [
-    "python", "pypy", "node", "nodejs", "ruby", "perl", "php", "lua", "luajit", "tclsh", "Rscript", "julia",
+    "python",
+    "pypy",
+    "node",
+    "nodejs",
+    "ruby",
+    "perl",
+    "php",
+    "lua",
+    "luajit",
+    "tclsh",
+    "Rscript",
+    "julia",
     "osascript",
 ];
 
@@ -117,10 +133,46 @@ const TAKES_CODE: [&str; 8] = ["awk", "gawk", "mawk", "nawk", "sed", "gsed", "ed
 
 /// They write nothing and run nothing, whatever their arguments say.
 const READS: [&str; 40] = [
-    "ls", "cat", "head", "tail", "wc", "grep", "egrep", "fgrep", "pwd", "echo", "true", "false", ":", "test",
-    "[", "stat", "which", "type", "basename", "dirname", "realpath", "readlink", "cut", "tr", "diff", "cmp",
-    "sha256sum", "sha1sum", "md5sum", "cksum", "du", "df", "whoami", "id", "uname", "nproc", "sleep", "seq",
-    "nl", "tac",
+    "ls",
+    "cat",
+    "head",
+    "tail",
+    "wc",
+    "grep",
+    "egrep",
+    "fgrep",
+    "pwd",
+    "echo",
+    "true",
+    "false",
+    ":",
+    "test",
+    "[",
+    "stat",
+    "which",
+    "type",
+    "basename",
+    "dirname",
+    "realpath",
+    "readlink",
+    "cut",
+    "tr",
+    "diff",
+    "cmp",
+    "sha256sum",
+    "sha1sum",
+    "md5sum",
+    "cksum",
+    "du",
+    "df",
+    "whoami",
+    "id",
+    "uname",
+    "nproc",
+    "sleep",
+    "seq",
+    "nl",
+    "tac",
 ];
 
 const READS_GIT: [&str; 9] =
@@ -132,9 +184,32 @@ const WEB: [&str; 11] =
 /// Parts of the shell that change how it runs what comes after them: its variables, its functions, what a
 /// program's name means.
 const CHANGES_THE_SHELL: [&str; 26] = [
-    "export", "declare", "typeset", "readonly", "local", "read", "unset", "hash", "enable", "shopt",
-    "getopts", "mapfile", "readarray", "let", "pushd", "popd", "bind", "complete", "fc", "history", "ulimit",
-    "umask", "alias", "unalias", "trap", "disown",
+    "export",
+    "declare",
+    "typeset",
+    "readonly",
+    "local",
+    "read",
+    "unset",
+    "hash",
+    "enable",
+    "shopt",
+    "getopts",
+    "mapfile",
+    "readarray",
+    "let",
+    "pushd",
+    "popd",
+    "bind",
+    "complete",
+    "fc",
+    "history",
+    "ulimit",
+    "umask",
+    "alias",
+    "unalias",
+    "trap",
+    "disown",
 ];
 
 pub(super) fn is_shell(program: &str) -> bool {
@@ -174,9 +249,9 @@ pub(super) fn runs_arguments(program: &str, arguments: &[String]) -> bool {
         }),
         "git" => {
             let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-            let by_subcommand = words.windows(2).any(|pair| {
-                matches!(pair, ["submodule", "foreach"] | ["bisect", "run"] | ["grep", "-O"])
-            });
+            let by_subcommand = words
+                .windows(2)
+                .any(|pair| matches!(pair, ["submodule", "foreach"] | ["bisect", "run"] | ["grep", "-O"]));
             by_subcommand
                 || any(&|word| {
                     matches!(word, "filter-branch" | "for-each-repo" | "difftool" | "mergetool")
@@ -200,9 +275,7 @@ impl Part {
         let program = self.program.as_str();
         if is_interpreter(program) {
             return match self.arguments.as_slice() {
-                [flag, module, sub, ..] if flag == "-m" && module == "pip" => {
-                    Some(format!("-m pip {sub}"))
-                }
+                [flag, module, sub, ..] if flag == "-m" && module == "pip" => Some(format!("-m pip {sub}")),
                 [flag, module, ..] if flag == "-m" => Some(format!("-m {module}")),
                 [script, ..] if !script.starts_with('-') => Some(script.clone()),
                 [..] => None,
@@ -236,7 +309,9 @@ impl Part {
             "set" => !changes_the_shell("set", &self.arguments),
             "command" => matches!(words.first(), Some(&"-v" | &"-V")),
             // Within the workspace, like the `cwd` of the tool itself.
-            "cd" => matches!(words.as_slice(), [folder] if self.expansion == Expansion::None && stays(folder)),
+            "cd" => {
+                matches!(words.as_slice(), [folder] if self.expansion == Expansion::None && stays(folder))
+            }
             "find" => operands && !any(&|word| word.starts_with("-delete") || word.starts_with("-f")),
             "fd" | "fdfind" => operands,
             "rg" => operands && !runs_arguments("rg", &self.arguments),
@@ -255,7 +330,8 @@ impl Part {
                 // Another repository brings its own configuration, and with it programs to run; `--output`
                 // and `--ext-diff` make a reader write or run. Git takes options abbreviated.
                 let risky = |word: &str| {
-                    ["-c", "-C", "--git-dir", "--work-tree", "--namespace", "--no-index", "--o"].contains(&word)
+                    ["-c", "-C", "--git-dir", "--work-tree", "--namespace", "--no-index", "--o"]
+                        .contains(&word)
                         || ["--git-dir=", "--work-tree=", "--namespace=", "--ou", "--ex", "--o="]
                             .iter()
                             .any(|risk| word.starts_with(risk))
@@ -302,9 +378,13 @@ impl Part {
                 Some([_] | []) => false,
                 None => true,
             },
-            None => BY_TARGET.contains(&self.program.as_str()) && self.arguments.iter().any(|word| {
-                !is_build_flag(word) && (word.starts_with('-') || word.contains('='))
-            }),
+            None => {
+                BY_TARGET.contains(&self.program.as_str())
+                    && self
+                        .arguments
+                        .iter()
+                        .any(|word| !is_build_flag(word) && (word.starts_with('-') || word.contains('=')))
+            }
         };
         !rights && !elsewhere && !configures && !unclear && !self.is_inline_code()
     }
@@ -318,10 +398,14 @@ impl Part {
             | "go" | "brew" | "poetry" | "rustup" | "conda" => {
                 matches!(
                     sub.split(' ').next(),
-                    Some("install" | "add" | "i" | "ci" | "upgrade" | "update" | "sync" | "get" | "toolchain")
+                    Some(
+                        "install" | "add" | "i" | "ci" | "upgrade" | "update" | "sync" | "get" | "toolchain"
+                    )
                 ) || self.arguments.iter().any(|word| word == "install")
             }
-            "dpkg" | "rpm" | "dnf" | "yum" | "pacman" | "apk" | "snap" | "npx" | "bunx" | "uvx" | "pipx" => true,
+            "dpkg" | "rpm" | "dnf" | "yum" | "pacman" | "apk" | "snap" | "npx" | "bunx" | "uvx" | "pipx" => {
+                true
+            }
             _ => sub == "-m pip install",
         };
         if installs {
@@ -357,21 +441,22 @@ pub(super) fn is_device(path: &str) -> bool {
 
 /// A folder beneath the present one.
 fn stays(folder: &str) -> bool {
-    !folder.is_empty()
-        && !folder.starts_with(['/', '-', '~'])
-        && folder.split('/').all(|name| name != "..")
+    !folder.is_empty() && !folder.starts_with(['/', '-', '~']) && folder.split('/').all(|name| name != "..")
 }
 
 /// `date` sets the clock with `-s`, with `--set`, and with a bare word of digits.
 fn reads_date(words: &[&str]) -> bool {
     let mut words = words.iter();
     while let Some(word) = words.next() {
+        let takes_a_word = matches!(*word, "-d" | "-r" | "--date");
         let reads = word.starts_with('+')
             || word.starts_with("-I")
             || matches!(*word, "-u" | "-R" | "--utc" | "--iso-8601" | "--rfc-email")
             || word.starts_with("--date=")
             || word.starts_with("--iso-8601=");
-        if !reads && !(matches!(*word, "-d" | "-r" | "--date") && words.next().is_some()) {
+        if takes_a_word {
+            words.next();
+        } else if !reads {
             return false;
         }
     }

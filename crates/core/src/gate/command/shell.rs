@@ -42,7 +42,7 @@ pub(super) enum Token {
 
 #[derive(Debug, Default)]
 pub(super) struct Tokens {
-    pub(super) tokens: Vec<Token>,
+    pub(super) list: Vec<Token>,
     pub(super) opaque: Option<&'static str>,
     /// Commands within double quotes: `"$(…)"`.
     pub(super) hidden: Vec<String>,
@@ -102,9 +102,7 @@ impl Lexer<'_> {
                 self.opaque(GRAMMAR);
                 self.separate();
             }
-            '#' if self.word.is_none() => {
-                while self.chars.next_if(|c| *c != '\n').is_some() {}
-            }
+            '#' if self.word.is_none() => while self.chars.next_if(|c| *c != '\n').is_some() {},
             ' ' | '\t' => self.end_word(),
             '\n' | ';' => self.separate(),
             '|' => {
@@ -155,20 +153,20 @@ impl Lexer<'_> {
 
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
-        let is_file = matches!(self.found.tokens.last(), Some(Token::Redirect { .. }));
+        let is_file = matches!(self.found.list.last(), Some(Token::Redirect { .. }));
         if self.split_by_some && !is_file {
             self.opaque(AMBIGUOUS);
         }
         if word.text.contains('\0') {
             self.opaque("it holds a control character");
         }
-        self.found.tokens.push(Token::Word(word));
+        self.found.list.push(Token::Word(word));
     }
 
     fn separate(&mut self) {
         self.end_word();
         self.split_by_some = false;
-        self.found.tokens.push(Token::Separator);
+        self.found.list.push(Token::Separator);
     }
 
     fn single_quotes(&mut self) {
@@ -260,7 +258,7 @@ impl Lexer<'_> {
             }
             Some(_) | None => Token::Redirect { writes: false },
         };
-        self.found.tokens.push(redirect);
+        self.found.list.push(redirect);
     }
 
     fn writes(&mut self) {
@@ -269,7 +267,7 @@ impl Lexer<'_> {
         if self.chars.next_if_eq(&'&').is_some() {
             return self.duplicate(true);
         }
-        self.found.tokens.push(Token::Redirect { writes: true });
+        self.found.list.push(Token::Redirect { writes: true });
     }
 
     /// `2>&1` joins two streams and writes nothing by itself; `>&file` and `>&2file` are files.
@@ -280,7 +278,7 @@ impl Lexer<'_> {
         }
         let ends = matches!(self.chars.peek(), None | Some(' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>'));
         if target.is_empty() || !ends {
-            self.found.tokens.push(Token::Redirect { writes });
+            self.found.list.push(Token::Redirect { writes });
             if !target.is_empty() {
                 self.word().text = target;
             }

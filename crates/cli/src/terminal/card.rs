@@ -1,0 +1,339 @@
+//! The card: what stopped, why, and what can be decided.
+//!
+//! What the runtime knows stands bare; what an agent says stands behind a bar, escaped and capped.
+
+use holdshort_protocol::{Interrupt, InterruptStatus, Kind, Level, Origin, Outcome};
+use serde_json::Value;
+
+use super::paint::Paint;
+use super::quote::{Cap, quote};
+use super::{diff, escape};
+
+/// Lines of one part of a card before it is cut; `v` shows the rest.
+const PART: Cap = Cap::Lines(60);
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'a> {
+    pub paint: Paint,
+    pub uncut: bool,
+    /// What the agent said just above: not said again.
+    pub said: &'a str,
+}
+
+pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
+    let paint = view.paint;
+    let cap = if view.uncut { Cap::None } else { PART };
+    let mut out = vec![paint.rule(&format!("{}: {}", holding(interrupt), kind(interrupt.kind)))];
+    out.extend(facts(interrupt, paint));
+    out.push(String::new());
+    let said = interrupt.message.trim();
+    if !said.is_empty() && said != view.said.trim() {
+        out.extend(quote(said, &speaker(interrupt), cap, paint));
+        out.push(String::new());
+    }
+    let subject = subject(interrupt, cap, paint);
+    if !subject.is_empty() {
+        out.extend(subject);
+        out.push(String::new());
+    }
+    out.extend(warnings(interrupt, paint));
+    out
+}
+
+/// The options as the server lists them, numbered after the choices of a question.
+pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut number = 0;
+    for choice in choices(interrupt) {
+        number += 1;
+        out.push(format!("  {} {}", paint.bold(&format!("{number:>2}")), escape::line(choice)));
+    }
+    for option in &interrupt.options {
+        number += 1;
+        let id = escape::line(&option.id);
+        let label = escape::line(&option.label);
+        out.push(format!("  {} {label}  {}", paint.bold(&format!("{number:>2}")), paint.dim(&id)));
+    }
+    out
+}
+
+/// The answers that a question suggests.
+pub(crate) fn choices(interrupt: &Interrupt) -> Vec<&str> {
+    if interrupt.kind != Kind::Question || !interrupt.options.iter().any(|option| option.id == "answer") {
+        return Vec::new();
+    }
+    let listed = interrupt.payload.get("choices").and_then(Value::as_array);
+    listed.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// How it ended, for those that are resolved.
+pub(crate) fn resolution(interrupt: &Interrupt, paint: Paint) -> Option<String> {
+    let resolution = interrupt.resolution.as_ref()?;
+    let option = resolution.option.as_deref().unwrap_or("-");
+    let label = interrupt.options.iter().find(|each| each.id == option).map_or(option, |each| &each.label);
+    let by = if resolution.by.is_empty() { resolution.cause.clone() } else { resolution.by.join(", ") };
+    let mut text = format!("{}: {} ({})", outcome(resolution.outcome), escape::line(label), escape::line(&by));
+    if let Some(words) = &resolution.text {
+        text = format!("{text}: “{}”", escape::line(words));
+    }
+    Some(paint.green(&text))
+}
+
+pub(crate) fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Approved => "approved",
+        Outcome::Rejected => "rejected",
+        Outcome::Answered => "answered",
+        Outcome::Expired => "expired",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Superseded => "superseded",
+    }
+}
+
+fn holding(interrupt: &Interrupt) -> &'static str {
+    match interrupt.status {
+        InterruptStatus::Open => "Holding short",
+        InterruptStatus::Resolved => "Held short",
+    }
+}
+
+pub(crate) fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::ToolApproval => "a call to allow",
+        Kind::PlanApproval => "a plan to approve",
+        Kind::Checkpoint => "a checkpoint",
+        Kind::Error => "something failed",
+        Kind::Question => "a question",
+        Kind::Choice => "a choice",
+        Kind::Turn => "your turn",
+        Kind::Escalation => "an escalation",
+        Kind::Review => "a review before release",
+        Kind::Continuation => "a limit is reached",
+        Kind::ClientCall => "a call for the client",
+        Kind::UnknownOutcome => "did it happen?",
+    }
+}
+
+/// What the runtime knows about who, where and why.
+fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
+    let mut who = match (&interrupt.agent, interrupt.origin) {
+        (Some(agent), Origin::Native) => format!("agent {}", escape::line(agent)),
+        (Some(agent), Origin::External) => format!("{}, an agent that runs elsewhere", escape::line(agent)),
+        (None, _) => "the workflow".to_owned(),
+    };
+    if let Some(step) = &interrupt.step {
+        who = format!("{who}, step {}", escape::line(step));
+    }
+    let mut out = vec![fact("asked by", &who, paint)];
+    for (i, reason) in interrupt.risk.reasons.iter().enumerate() {
+        let text = escape::line(&reason.text).into_owned();
+        let source = match reason.rule {
+            Some(rule) => format!("{} rule {}", escape::line(&reason.source), rule + 1),
+            None => escape::line(&reason.source).into_owned(),
+        };
+        let label = if i == 0 { "because" } else { "" };
+        out.push(fact(label, &format!("{text} {}", paint.dim(&format!("({source})"))), paint));
+    }
+    let level = match interrupt.risk.level {
+        Level::Low => "low".to_owned(),
+        Level::Medium => paint.yellow("medium"),
+        Level::High => paint.red("high"),
+        Level::Critical => paint.red("CRITICAL"),
+    };
+    out.push(fact("risk", &level, paint));
+    if let Some(at) = &interrupt.expires_at {
+        let text = format!("{}, then: {}", escape::line(at), escape::line(&interrupt.on_expiry));
+        out.push(fact("expires", &text, paint));
+    }
+    if let Some(earlier) = &interrupt.supersedes {
+        out.push(fact("again", &format!("what {} was about has changed since", escape::line(earlier)), paint));
+    }
+    out.push(fact("id", &paint.dim(&escape::line(&interrupt.id)), paint));
+    out
+}
+
+fn fact(label: &str, text: &str, paint: Paint) -> String {
+    format!("  {} {text}", paint.dim(&format!("{label:9}")))
+}
+
+fn speaker(interrupt: &Interrupt) -> String {
+    let name = interrupt.agent.as_deref().unwrap_or("agent");
+    // Of these kinds the runtime writes the message.
+    match interrupt.kind {
+        Kind::Error | Kind::UnknownOutcome | Kind::Continuation => " ".to_owned(),
+        _ => format!("  {}", escape::line(name)),
+    }
+}
+
+/// What it is about.
+fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
+    let payload = &interrupt.payload;
+    let string = |key: &str| payload.get(key).and_then(Value::as_str).unwrap_or_default();
+    if interrupt.origin == Origin::External {
+        return external(interrupt, cap, paint);
+    }
+    match interrupt.kind {
+        Kind::ToolApproval | Kind::UnknownOutcome => call(interrupt, cap, paint),
+        Kind::PlanApproval => plan(payload, cap, paint),
+        Kind::Question => {
+            let mut out = quote(string("question"), &format!("  {}", escape::line(string("asker"))), cap, paint);
+            if let Some(context) = payload.get("context").and_then(Value::as_str) {
+                out.extend(quote(context, "   ", cap, paint));
+            }
+            out
+        }
+        Kind::Review => {
+            let mut out = vec![format!("  {}", paint.bold(&escape::line(string("title")))), String::new()];
+            out.extend(quote(string("content"), " ", cap, paint));
+            if let Some(findings) = payload.get("findings").filter(|findings| !findings.is_null()) {
+                out.push(String::new());
+                out.extend(quote(&readable(findings), "  findings", cap, paint));
+            }
+            out
+        }
+        Kind::Checkpoint => {
+            let mut out = vec![format!("  {}", paint.bold(&escape::line(&interrupt.title)))];
+            for key in ["input", "output", "results"] {
+                if let Some(value) = payload.get(key).filter(|value| !value.is_null()) {
+                    out.push(String::new());
+                    out.extend(quote(&readable(value), &format!("  {key}"), cap, paint));
+                }
+            }
+            out
+        }
+        Kind::Error | Kind::Continuation => vec![format!("  {}", paint.bold(&escape::line(&interrupt.title)))],
+        Kind::Choice | Kind::Turn | Kind::Escalation | Kind::ClientCall => external(interrupt, cap, paint),
+    }
+}
+
+/// A call of ours: a command, a change of a file, or whatever its arguments are.
+fn call(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
+    let payload = &interrupt.payload;
+    let tool = payload.get("tool").and_then(Value::as_str).unwrap_or_default();
+    let mut out = vec![fact("tool", &paint.bold(&escape::line(tool)), paint)];
+    if interrupt.kind == Kind::UnknownOutcome {
+        out.insert(0, format!("  {}", escape::line(&interrupt.title)));
+    }
+    let command = payload.get("command").or_else(|| payload.pointer("/arguments/command")).and_then(Value::as_str);
+    if let Some(command) = command {
+        out.extend(run_of(command, payload, cap, paint));
+    } else if let Some(diff) = diff::of_card(interrupt, cap, paint) {
+        out.push(String::new());
+        out.extend(diff.into_iter().map(|line| format!("  {line}")));
+    } else {
+        let arguments = payload.get("arguments").unwrap_or(&Value::Null);
+        out.extend(quote(&readable(arguments), "  arguments", cap, paint));
+    }
+    out
+}
+
+fn run_of(command: &str, payload: &Value, cap: Cap, paint: Paint) -> Vec<String> {
+    let string = |key: &str| payload.get(key).and_then(Value::as_str);
+    let mut out = Vec::new();
+    if let Some(cwd) = string("cwd") {
+        out.push(fact("in", &escape::line(cwd), paint));
+    }
+    let sandbox = match string("sandbox") {
+        Some("full") => "full: writes only here and in a private temporary folder".to_owned(),
+        Some("partial") => paint.yellow("partial: this machine can not confine it fully"),
+        Some(_) => paint.red("none: it can do whatever you can do"),
+        None => String::new(),
+    };
+    if !sandbox.is_empty() {
+        out.push(fact("sandbox", &sandbox, paint));
+    }
+    match payload.get("network").and_then(Value::as_bool) {
+        Some(true) => out.push(fact("network", &paint.yellow("yes"), paint)),
+        Some(false) if string("sandbox") == Some("full") => out.push(fact("network", "no", paint)),
+        _ => {}
+    }
+    if let Some(seconds) = payload.get("timeout_s").and_then(Value::as_f64) {
+        out.push(fact("at most", &format!("{seconds} s"), paint));
+    }
+    out.push(String::new());
+    let lines: Vec<&str> = command.trim_end_matches('\n').split('\n').collect();
+    for (i, line) in lines.iter().enumerate() {
+        let lead = if i == 0 { "  $ " } else { "    " };
+        out.push(format!("{}{}", paint.cyan(lead), paint.bold(&escape::line(line))));
+    }
+    if let Cap::Lines(cap) = cap
+        && lines.len() > cap
+    {
+        out.push(paint.yellow("    a long one: read it to its end"));
+    }
+    if let Some(note) = string("note") {
+        out.push(String::new());
+        out.extend(textwrap::wrap(note, paint.width - 4).iter().map(|line| format!("  {}", paint.dim(line))));
+    }
+    out
+}
+
+fn plan(payload: &Value, cap: Cap, paint: Paint) -> Vec<String> {
+    let subtasks = payload.pointer("/plan/subtasks").and_then(Value::as_array);
+    let mut out = Vec::new();
+    for (i, subtask) in subtasks.into_iter().flatten().enumerate() {
+        let string = |key: &str| subtask.get(key).and_then(Value::as_str).unwrap_or_default();
+        let needs = subtask.get("depends_on").and_then(Value::as_array);
+        let needs: Vec<_> = needs.into_iter().flatten().filter_map(Value::as_str).map(escape::line).collect();
+        let after = if needs.is_empty() { String::new() } else { format!(", after {}", needs.join(", ")) };
+        let by = if string("agent").is_empty() { String::new() } else { format!(" by {}", escape::line(string("agent"))) };
+        let head = format!("{}{by}{after}", escape::line(string("id")));
+        out.extend(quote(string("description"), &format!("  {:>2}", i + 1), cap, paint));
+        out.extend(quote(&head, "    ", cap, paint).into_iter().map(|line| paint.dim(&line)));
+    }
+    if out.is_empty() {
+        out = quote(&readable(payload), "  plan", cap, paint);
+    }
+    out
+}
+
+/// What an agent of another framework asks about: all of it in its words.
+fn external(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
+    let mut out = quote(&interrupt.title, "  title  ", cap, paint);
+    let payload = &interrupt.payload;
+    if !payload.is_null() && payload.as_object().is_none_or(|object| !object.is_empty()) {
+        out.extend(quote(&readable(payload), "  details", cap, paint));
+    }
+    out
+}
+
+/// A text as it is, other data as JSON.
+pub(crate) fn readable(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}
+
+/// What the eye would miss.
+fn warnings(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
+    let mut texts = vec![interrupt.message.as_str(), interrupt.title.as_str()];
+    strings(&interrupt.payload, &mut texts);
+    let mut out = Vec::new();
+    if texts.iter().any(|text| escape::hides_something(text)) {
+        let text = "It holds characters that hide or control what you see; they stand as \\u{…} above.";
+        out.push(format!("  {}", paint.red(&format!("! {text}"))));
+    }
+    let names = ["/command", "/path", "/arguments/command", "/arguments/path", "/tool", "/cwd"];
+    let named = names.iter().filter_map(|name| interrupt.payload.pointer(name)?.as_str());
+    let mut alike: Vec<_> = named.flat_map(escape::look_alikes).collect();
+    alike.sort();
+    alike.dedup();
+    for (word, looks) in alike {
+        let text = format!("! “{word}” is not the “{looks}” that it looks like: it mixes or borrows letters of other scripts.");
+        out.push(format!("  {}", paint.red(&text)));
+    }
+    if !out.is_empty() {
+        out.push(String::new());
+    }
+    out
+}
+
+fn strings<'a>(value: &'a Value, into: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => into.push(text),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, into)),
+        Value::Object(fields) => fields.values().for_each(|item| strings(item, into)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,104 @@
+//! A unified diff for a person: of the hunks that a card brings, and of what an edit changed.
+
+use holdshort_protocol::Interrupt;
+use serde::Deserialize;
+use serde_json::Value;
+use similar::{ChangeTag, TextDiff};
+
+use super::escape;
+use super::paint::Paint;
+use super::quote::Cap;
+
+/// As the tools give it.
+#[derive(Debug, Deserialize)]
+struct Diff {
+    hunks: Vec<Hunk>,
+    added: usize,
+    removed: usize,
+    #[serde(default)]
+    truncated: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Hunk {
+    old_start: usize,
+    old_lines: usize,
+    new_start: usize,
+    new_lines: usize,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Line {
+    op: String,
+    text: String,
+    #[serde(default)]
+    no_newline_at_end: bool,
+}
+
+/// The diff of a card, if it has one that is understood.
+pub(crate) fn of_card(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Option<Vec<String>> {
+    let payload = &interrupt.payload;
+    let diff = Diff::deserialize(payload.get("diff")?).ok()?;
+    let path = payload.get("path").and_then(Value::as_str).unwrap_or("the file");
+    let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
+    let counts = format!("+{} −{}", diff.added, diff.removed);
+    let kind = if is_new { "new file" } else { "changed" };
+    let mut out = vec![format!("{}  {}", paint.bold(&escape::line(path)), paint.dim(&format!("{kind}, {counts}")))];
+    let mut lines = Vec::new();
+    for hunk in &diff.hunks {
+        let head =
+            format!("@@ -{},{} +{},{} @@", hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines);
+        lines.push(paint.cyan(&head));
+        for line in &hunk.lines {
+            lines.push(coloured(&line.op, &line.text, paint));
+            if line.no_newline_at_end {
+                lines.push(paint.dim("\\ no line break at the end of the file"));
+            }
+        }
+    }
+    if let Cap::Lines(cap) = cap
+        && lines.len() > cap + 1
+    {
+        let more = lines.len() - cap;
+        lines.truncate(cap);
+        lines.push(paint.yellow(&format!("… {more} more lines: v shows all of it")));
+    }
+    out.append(&mut lines);
+    if diff.truncated {
+        out.push(paint.red("The change is larger than what is shown here: look at the arguments and the file."));
+    }
+    Some(out)
+}
+
+/// What a person changed in `$EDITOR`.
+pub(crate) fn between(old: &str, new: &str, paint: Paint) -> Vec<String> {
+    let diff = TextDiff::from_lines(old, new);
+    let mut out = Vec::new();
+    for group in diff.grouped_ops(2) {
+        if !out.is_empty() {
+            out.push(paint.cyan("…"));
+        }
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            let op = match change.tag() {
+                ChangeTag::Equal => " ",
+                ChangeTag::Insert => "+",
+                ChangeTag::Delete => "-",
+            };
+            let text: &str = change.value();
+            out.push(coloured(op, text.trim_end_matches('\n'), paint));
+        }
+    }
+    out
+}
+
+fn coloured(op: &str, text: &str, paint: Paint) -> String {
+    let text = escape::text(text);
+    // A line of a diff is one line, whatever is in it.
+    let line = format!("{} {}", escape::line(op), text.replace('\n', "\\n").replace('\t', "    "));
+    match op {
+        "+" => paint.green(&line),
+        "-" => paint.red(&line),
+        _ => line,
+    }
+}

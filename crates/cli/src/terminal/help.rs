@@ -1,0 +1,67 @@
+//! What options do, in words: the answer to `?`.
+
+use holdshort_protocol::{Choice, Interrupt, Kind};
+
+use super::escape;
+use super::paint::Paint;
+
+/// Every option with its effect, then the keys.
+pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
+    let mut out = vec![String::new()];
+    for choice in &interrupt.options {
+        let id = format!("{:16}", escape::line(&choice.id));
+        out.push(format!("  {} {}", paint.bold(&id), effect(interrupt.kind, choice)));
+    }
+    out.push(String::new());
+    let expiry = match &interrupt.expires_at {
+        Some(at) => format!("If nobody decides until {}: {}.", escape::line(at), escape::line(&interrupt.on_expiry)),
+        None => "It waits for as long as it takes; nothing is lost while you think.".to_owned(),
+    };
+    out.push(format!("  {}", paint.dim(&expiry)));
+    for (key, what) in [
+        ("number or name", "chooses an option; words after it go along as your reason or note"),
+        ("e", "opens $EDITOR on what is asked about, or on your answer"),
+        ("v", "shows everything, uncut"),
+        ("d", "leaves; the run keeps its place, and `holdshort attach` comes back to it"),
+    ] {
+        out.push(format!("  {} {what}", paint.bold(&format!("{key:16}"))));
+    }
+    out.push(String::new());
+    out
+}
+
+/// What one option does.
+fn effect(kind: Kind, choice: &Choice) -> String {
+    let what = match (choice.effect.as_str(), kind) {
+        ("proceed", Kind::ToolApproval) => "it runs, exactly as shown, this once",
+        ("proceed", Kind::PlanApproval) => "the agent goes on with this plan",
+        ("proceed", Kind::Continuation) => "it goes on with a fresh budget",
+        ("proceed", _) => "it goes on",
+        ("proceed_with_edit", Kind::ToolApproval) => {
+            "your version of the arguments runs in its place; it is checked again first"
+        }
+        ("proceed_with_edit", _) => "your version takes its place",
+        ("respond", Kind::ToolApproval) => "nothing runs; the agent gets your words as the result",
+        ("respond", Kind::Error) => "your words become the result of the step",
+        ("respond", Kind::UnknownOutcome) => "your words become the result of the call; it is not run again",
+        ("respond", _) => "the agent gets your words",
+        ("grant", _) => "it runs, and calls like it are not asked about again in this session; `holdshort revoke` ends that",
+        ("refuse", _) => "it does not run; the agent is told, with your reason if you give one",
+        ("retry", Kind::UnknownOutcome) => "it runs again: only if you are sure that it did not happen",
+        ("retry", _) => "it is tried again",
+        ("redo", _) => "it is done again, with your feedback",
+        ("skip", Kind::Question) => "the agent goes on with an assumption of its own",
+        ("skip", _) => "it is left out, and the run goes on",
+        ("replan", _) => "the agent makes another plan, with your feedback",
+        ("drop_plan", _) => "the plan is dropped, and the agent is told",
+        ("release", _) if choice.needs_edit => "your version is released",
+        ("release", _) => "it is released as it is",
+        ("new_task", _) => "the agent starts on something new",
+        ("end_turn", _) => "it does not run, and the agent's turn ends",
+        ("finish", _) => "it ends here, with what there is",
+        ("fail_run", _) => "the run ends as failed",
+        ("cancel_run", _) => "the run is cancelled",
+        (other, _) => return escape::line(other).into_owned(),
+    };
+    what.to_owned()
+}

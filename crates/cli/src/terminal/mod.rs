@@ -1,0 +1,16 @@
+//! What a person sees and types: cards, lines, progress, prompts.
+//!
+//! Whatever agents wrote passes through `escape` before it reaches the terminal. Start at `follow.rs`.
+
+pub(crate) mod card;
+mod diff;
+mod edit;
+pub(crate) mod escape;
+pub(crate) mod follow;
+mod help;
+mod input;
+pub(crate) mod paint;
+mod progress;
+mod prompt;
+mod quote;
+pub(crate) mod story;

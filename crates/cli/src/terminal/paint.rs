@@ -1,0 +1,71 @@
+//! Colours and widths: what a terminal can show, asked once. Without colours every style is plain text.
+
+use console::{Style, Term};
+
+/// The widest that text is set, also in wider windows.
+const WIDEST: usize = 110;
+const NARROWEST: usize = 40;
+const WIDTH_UNKNOWN: usize = 80;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Paint {
+    colours: bool,
+    pub width: usize,
+}
+
+impl Paint {
+    /// For standard output.
+    pub(crate) fn stdout() -> Self {
+        Self::of(&Term::stdout(), console::colors_enabled())
+    }
+
+    /// For standard error.
+    pub(crate) fn stderr() -> Self {
+        Self::of(&Term::stderr(), console::colors_enabled_stderr())
+    }
+
+    fn of(term: &Term, colours: bool) -> Self {
+        let width = term.size_checked().map_or(WIDTH_UNKNOWN, |(_, columns)| usize::from(columns));
+        Self { colours, width: width.clamp(NARROWEST, WIDEST) }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn plain() -> Self {
+        Self { colours: false, width: WIDTH_UNKNOWN }
+    }
+
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.style(Style::new().bold(), text)
+    }
+
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.style(Style::new().dim(), text)
+    }
+
+    pub(crate) fn red(self, text: &str) -> String {
+        self.style(Style::new().red(), text)
+    }
+
+    pub(crate) fn green(self, text: &str) -> String {
+        self.style(Style::new().green(), text)
+    }
+
+    pub(crate) fn yellow(self, text: &str) -> String {
+        self.style(Style::new().yellow(), text)
+    }
+
+    pub(crate) fn cyan(self, text: &str) -> String {
+        self.style(Style::new().cyan(), text)
+    }
+
+    fn style(self, style: Style, text: &str) -> String {
+        style.force_styling(self.colours).apply_to(text).to_string()
+    }
+
+    /// A line that says that something new starts.
+    pub(crate) fn rule(self, title: &str) -> String {
+        let used = console::measure_text_width(title) + 4;
+        let rest = "─".repeat(self.width.saturating_sub(used));
+        format!("{} {} {}", self.yellow("──"), self.bold(title), self.yellow(&rest))
+    }
+}

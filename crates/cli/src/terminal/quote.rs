@@ -1,0 +1,59 @@
+//! What an agent says, set apart: escaped, wrapped, behind a bar, and cut where it goes on for too long.
+
+use super::escape;
+use super::paint::Paint;
+
+/// How much of a text is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cap {
+    Lines(usize),
+    /// All of it: the person asked for it.
+    None,
+}
+
+/// The text behind a bar, after `lead` on its first line.
+pub(crate) fn quote(text: &str, lead: &str, cap: Cap, paint: Paint) -> Vec<String> {
+    let indent = " ".repeat(console::measure_text_width(lead));
+    let bar = paint.dim("│");
+    let room = paint.width.saturating_sub(indent.len() + 3).max(20);
+    let escaped = escape::text(text.trim_matches('\n'));
+    let mut lines: Vec<String> = Vec::new();
+    for paragraph in escaped.lines() {
+        let paragraph = paragraph.replace('\t', "    ");
+        if console::measure_text_width(&paragraph) <= room {
+            lines.push(paragraph);
+        } else {
+            let options = textwrap::Options::new(room).subsequent_indent(own_indent(&paragraph));
+            lines.extend(textwrap::wrap(&paragraph, options).into_iter().map(std::borrow::Cow::into_owned));
+        }
+    }
+    if let Cap::Lines(cap) = cap
+        && lines.len() > cap + 1
+    {
+        let more = lines.len() - cap;
+        lines.truncate(cap);
+        lines.push(paint.dim(&format!("… {more} more lines")));
+    }
+    let mut lead = lead.to_owned();
+    lines
+        .into_iter()
+        .map(|line| {
+            let line = format!("{lead} {bar} {line}");
+            lead.clone_from(&indent);
+            line.trim_end().to_owned()
+        })
+        .collect()
+}
+
+/// Wrapped lines of a list stay under their first.
+fn own_indent(paragraph: &str) -> &str {
+    let blank = paragraph.len() - paragraph.trim_start_matches(' ').len();
+    &paragraph[..blank.min(20)]
+}
+
+/// One line, cut to the room that there is.
+pub(crate) fn brief(text: &str, room: usize) -> String {
+    let first = text.trim().lines().next().unwrap_or_default();
+    let escaped = escape::line(first);
+    console::truncate_str(&escaped, room.max(8), "…").into_owned()
+}

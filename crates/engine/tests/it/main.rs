@@ -1,0 +1,16 @@
+//! The driver over real journals, with a scripted world: nothing here waits for a clock or a network.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod crash;
+mod decisions;
+mod faults;
+mod grants;
+mod keys;
+mod loop_turns;
+mod rivals;
+mod stage;
+mod steering;
+mod time;
+mod upkeep;
+mod world;

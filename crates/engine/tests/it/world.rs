@@ -1,0 +1,239 @@
+//! The world as a scripted executor: a workspace in memory, a model that answers by position, and a count of
+//! everything that was done. It survives "crashes": only the jobs under way are lost.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use holdshort_core::definition::Definition;
+use holdshort_core::digest::Digest;
+use holdshort_core::id::RunId;
+use holdshort_core::message::{Arguments, Failure, FailureKind, Message, Reply, RequestedCall};
+use holdshort_core::run::{ActionId, Config, Input, Run};
+use holdshort_core::schema::Problem;
+use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel};
+use holdshort_engine::{Deliver, Executor, Job, Work};
+use serde_json::{Value, json};
+
+/// What the model says to a request with so many replies in it.
+#[derive(Clone, Debug)]
+pub enum Say {
+    Text(&'static str),
+    Calls(Vec<(&'static str, Value)>),
+    /// Fails once with this, then says the other.
+    FailOnce(FailureKind, Box<Say>),
+}
+
+/// Shared by all drivers of a test.
+#[derive(Clone, Default)]
+pub struct World(Arc<Mutex<Inner>>);
+
+#[derive(Default)]
+struct Inner {
+    jobs: VecDeque<(Job, Deliver)>,
+    files: BTreeMap<String, String>,
+    script: BTreeMap<String, Vec<Say>>,
+    failed: Vec<(String, usize)>,
+    /// Side effects: `run:command` or `write:path=content`, in order.
+    effects: Vec<String>,
+    /// Everything that was handed over, per run.
+    performed: Vec<(RunId, String)>,
+    aborted: Vec<String>,
+    requests: Vec<Vec<Message>>,
+}
+
+impl World {
+    pub fn script(&self, agent: &str, script: Vec<Say>) {
+        self.inner().script.insert(agent.to_owned(), script);
+    }
+
+    pub fn write(&self, path: &str, content: &str) {
+        self.inner().files.insert(path.to_owned(), content.to_owned());
+    }
+
+    pub fn file(&self, path: &str) -> Option<String> {
+        self.inner().files.get(path).cloned()
+    }
+
+    pub fn effects(&self) -> Vec<String> {
+        self.inner().effects.clone()
+    }
+
+    pub fn performed(&self) -> Vec<String> {
+        self.inner().performed.iter().map(|(_, action)| action.clone()).collect()
+    }
+
+    pub fn aborted(&self) -> Vec<String> {
+        self.inner().aborted.clone()
+    }
+
+    pub fn requests(&self) -> Vec<Vec<Message>> {
+        self.inner().requests.clone()
+    }
+
+    /// The oldest job under way, taken out.
+    pub fn take(&self) -> Option<(Job, Deliver)> {
+        self.inner().jobs.pop_front()
+    }
+
+    pub fn waiting(&self) -> Vec<String> {
+        self.inner().jobs.iter().map(|(job, _)| job.action.to_string()).collect()
+    }
+
+    /// Does every job and brings every answer back, until nothing is under way.
+    pub async fn settle(&self) {
+        while let Some((job, deliver)) = self.take() {
+            let answer = self.work(&job);
+            deliver(answer).await.unwrap();
+        }
+    }
+
+    /// What a process that dies leaves undone, or done and untold.
+    pub fn lose_jobs(&self, done: bool) {
+        while let Some((job, _)) = self.take() {
+            if done {
+                let _untold = self.work(&job);
+            }
+        }
+    }
+
+    /// Does the job and says what came of it.
+    pub fn work(&self, job: &Job) -> Input {
+        let mut inner = self.inner();
+        match &job.work {
+            Work::Inspect { call, revision, tool, arguments } => Input::Inspected {
+                call: call.clone(),
+                revision: *revision,
+                inspected: inner.inspect(tool, arguments),
+            },
+            Work::Probe { call, attempt, arguments, preconditions, .. } => Input::Probed {
+                call: call.clone(),
+                attempt: *attempt,
+                probed: inner.probe(arguments, preconditions),
+            },
+            Work::CallTool { call, attempt, tool, arguments, preconditions } => Input::Ran {
+                call: call.clone(),
+                attempt: *attempt,
+                outcome: inner.run(tool, arguments, preconditions),
+            },
+            Work::CallModel { turn, request } => {
+                inner.requests.push(request.messages.clone());
+                inner.reply(&job.step, *turn, &request.agent, &request.messages)
+            }
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn state(&self, path: &str) -> Precondition {
+        let sha256 = self.files.get(path).map(|content| Digest::of(content.as_bytes()));
+        Precondition { path: path.to_owned(), sha256 }
+    }
+
+    fn inspect(&self, tool: &str, arguments: &Value) -> Inspected {
+        let path = arguments["path"].as_str().unwrap_or_default();
+        if path.contains("..") {
+            return Inspected::Impossible { code: "outside", message: "outside the workspace".to_owned() };
+        }
+        let writes = tool == "write_file";
+        Inspected::Ready(Inspection {
+            workspace: "/workspace".to_owned(),
+            cwd: "/workspace".to_owned(),
+            preconditions: if writes { vec![self.state(path)] } else { Vec::new() },
+            sandbox: (tool == "run_command").then_some(SandboxLevel::Full),
+            ask_because: Vec::new(),
+            card: json!({}),
+        })
+    }
+
+    fn run(&mut self, tool: &str, arguments: &Value, preconditions: &[Precondition]) -> Outcome {
+        let argument = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
+        let changed: Vec<String> = preconditions
+            .iter()
+            .filter(|shown| self.state(&shown.path) != **shown)
+            .map(|shown| shown.path.clone())
+            .collect();
+        if !changed.is_empty() {
+            return Outcome::Changed { paths: changed };
+        }
+        let text = match tool {
+            "write_file" => {
+                self.effects.push(format!("write:{}={}", argument("path"), argument("content")));
+                self.files.insert(argument("path"), argument("content"));
+                "written".to_owned()
+            }
+            "run_command" => {
+                self.effects.push(format!("run:{}", argument("command")));
+                "exit code 0".to_owned()
+            }
+            "read_file" => match self.files.get(&argument("path")) {
+                Some(content) => content.clone(),
+                None => return Outcome::Failed { text: "no such file".to_owned() },
+            },
+            other => panic!("the world has no tool `{other}`"),
+        };
+        Outcome::Done { text, data: Value::Null }
+    }
+
+    fn probe(&self, arguments: &Value, before: &[Precondition]) -> Probed {
+        let now = self.state(arguments["path"].as_str().unwrap());
+        let after = Digest::of(arguments["content"].as_str().unwrap().as_bytes());
+        if now.sha256 == Some(after) {
+            Probed::Happened { text: "written".to_owned() }
+        } else if before.contains(&now) {
+            Probed::NotHappened
+        } else {
+            Probed::Unclear { why: "the file is neither as before nor as after".to_owned() }
+        }
+    }
+
+    fn reply(&mut self, step: &str, turn: u32, agent: &str, messages: &[Message]) -> Input {
+        let at = messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
+        let script = self.script.get(agent).unwrap_or_else(|| panic!("no script for `{agent}`"));
+        let mut say = script.get(at).unwrap_or_else(|| panic!("`{agent}` has no reply {at}")).clone();
+        if let Say::FailOnce(kind, then) = say {
+            let place = (agent.to_owned(), at);
+            if !self.failed.contains(&place) {
+                self.failed.push(place);
+                let failure = Failure { kind, retry_after_ms: None, message: "scripted".to_owned() };
+                return Input::Failed { step: step.to_owned(), turn, failure };
+            }
+            say = *then;
+        }
+        let mut reply = Reply { model: "scripted".to_owned(), ..Reply::default() };
+        match say {
+            Say::Text(text) => text.clone_into(&mut reply.text),
+            Say::Calls(calls) => reply.calls.extend(calls.into_iter().map(|(tool, arguments)| {
+                RequestedCall { tool: tool.to_owned(), arguments: Arguments::Json(arguments) }
+            })),
+            Say::FailOnce(..) => panic!("one failure at a time"),
+        }
+        Input::Replied { step: step.to_owned(), turn, reply }
+    }
+}
+
+impl Executor for World {
+    async fn prepare(&self, _: &Definition, config: Config) -> Result<Config, Vec<Problem>> {
+        Ok(config)
+    }
+
+    async fn observe(&self, _: &Run, paths: &[String]) -> Vec<Precondition> {
+        let inner = self.inner();
+        paths.iter().map(|path| inner.state(path)).collect()
+    }
+
+    fn perform(&self, job: Job, deliver: Deliver) {
+        let mut inner = self.inner();
+        inner.performed.push((job.run.clone(), job.action.to_string()));
+        inner.jobs.push_back((job, deliver));
+    }
+
+    fn abort(&self, run: &RunId, action: &ActionId) {
+        let mut inner = self.inner();
+        inner.aborted.push(action.to_string());
+        inner.jobs.retain(|(job, _)| job.run != *run || job.action != *action);
+    }
+}
