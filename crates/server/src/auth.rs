@@ -107,7 +107,10 @@ impl Caller {
 }
 
 fn others() -> Refused {
-    Refused::new(Code::ForbiddenRole, "an agent reads and ends the runs that it started itself, and no others")
+    Refused::new(
+        Code::ForbiddenRole,
+        "an agent reads and ends the runs that it started itself, and no others",
+    )
 }
 
 /// Exactly one header of exactly this form; never a cookie, never a query parameter.

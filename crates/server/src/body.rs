@@ -138,7 +138,10 @@ pub(crate) fn fit<T: DeserializeOwned>(value: &Value) -> Answer<T> {
 fn named(message: &str) -> Option<&str> {
     if let Some(rest) = message.strip_prefix("unknown field `") {
         // The name is the client's and may hold anything; what follows it is ours.
-        return rest.rfind("`, expected ").or_else(|| rest.rfind("`, there are no fields")).map(|end| &rest[..end]);
+        return rest
+            .rfind("`, expected ")
+            .or_else(|| rest.rfind("`, there are no fields"))
+            .map(|end| &rest[..end]);
     }
     message.strip_prefix("missing field `")?.strip_suffix('`')
 }
@@ -147,7 +150,10 @@ fn pointer(path: &Path) -> String {
     let mut pointer = String::new();
     for segment in path {
         match segment {
-            Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
+            Segment::Seq { index } => {
+                pointer.push('/');
+                pointer.push_str(&index.to_string());
+            }
             Segment::Map { key } => {
                 pointer.push('/');
                 pointer.push_str(&escape(key));
@@ -196,9 +202,8 @@ mod tests {
                 "/config/gates/plans",
                 "unknown field `plans`, expected one of `rules`, `plan`, `before_step`, `after_step`, `on_error`",
             ),
-            (json!([]), "/workflow", "invalid length 0, expected struct StartRun with 4 elements"),
         ];
-        for (body, pointer, message) in table.into_iter().take(5) {
+        for (body, pointer, message) in table {
             assert_eq!(refused::<StartRun>(&body), [(pointer.to_owned(), message.to_owned())], "{body}");
         }
         let ask = json!({"kind": "question", "title": "t", "options": [{"id": "answer", "lable": "x"}]});

@@ -22,7 +22,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Idempotency {
         let Some(value) = values.next() else { return Ok(Self(None)) };
         let key = value.to_str().unwrap_or_default().trim();
         if values.next().is_some() || key.is_empty() || key.len() > IDEMPOTENCY_KEY_BYTES {
-            let rule = format!("Idempotency-Key: one value of 1 to {IDEMPOTENCY_KEY_BYTES} visible ASCII characters");
+            let rule = format!(
+                "Idempotency-Key: one value of 1 to {IDEMPOTENCY_KEY_BYTES} visible ASCII characters"
+            );
             return Err(Refused::new(Code::InvalidHeader, rule));
         }
         Ok(Self(Some(key.to_owned())))

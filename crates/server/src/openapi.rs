@@ -1,4 +1,4 @@
-//! The OpenAPI document: made from the handlers themselves, so that it lists what is routed and nothing else.
+//! The `OpenAPI` document: made from the handlers themselves, so that it lists what is routed and nothing else.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
 
 use crate::routes;
 
-/// The OpenAPI 3.1 document of the native API.
+/// The `OpenAPI` 3.1 document of the native API.
 pub fn openapi() -> Value {
     serde_json::to_value(document()).unwrap_or_default()
 }

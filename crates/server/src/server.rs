@@ -36,8 +36,10 @@ pub struct Options {
 /// Why a server does not start. Nothing was changed, and nothing runs.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error("{0} is not a loopback address: the API has no authentication for other machines yet, so it listens \
-             on this one only; use 127.0.0.1 or [::1]")]
+    #[error(
+        "{0} is not a loopback address: the API has no authentication for other machines yet, so it listens \
+             on this one only; use 127.0.0.1 or [::1]"
+    )]
     NotLoopback(SocketAddr),
     #[error("can not listen on {address}: {source}")]
     Listen { address: SocketAddr, source: std::io::Error },

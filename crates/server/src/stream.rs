@@ -25,8 +25,7 @@ use crate::view;
 
 /// Starts the stream of a run's events with `seq > since`.
 pub(crate) fn open(app: &Arc<App>, run: RunId, since: u64) -> Answer<Response> {
-    let permit =
-        app.streams.clone().try_acquire_owned().map_err(|_| Refused::of(Code::TooManyStreams))?;
+    let permit = app.streams.clone().try_acquire_owned().map_err(|_| Refused::of(Code::TooManyStreams))?;
     let (frames, reader) = mpsc::channel(STREAM_FRAMES);
     let writer = Writer { app: app.clone(), run, cursor: since, frames, _permit: permit };
     tokio::spawn(writer.write());

@@ -37,6 +37,10 @@ impl<J> Faulty<J> {
         Self { inner, faults: Mutex::default() }
     }
 
+    pub fn inner(&self) -> &J {
+        &self.inner
+    }
+
     /// The next appends meet these, in order.
     pub fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
         self.faults().extend(faults);

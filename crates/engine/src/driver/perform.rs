@@ -122,11 +122,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     async fn delivered(self: &Arc<Self>, run: &RunId, action: &ActionId, input: Input) -> Result<(), Error> {
         let cell = self.cells.get(run);
         let mut slot = cell.lock().await;
-        // Until its answer is written down the action counts as under way, so it is not performed again.
+        // It is back: what follows must neither stop it nor wait for it.
+        let was_awaited = slot.as_mut().is_some_and(|live| live.in_flight.remove(action));
         let result = self.step(&mut slot, run, input, Actor::engine()).await;
-        let keep = matches!(result, Err(Error::Store(_) | Error::Busy));
-        if let (false, Some(live)) = (keep, slot.as_mut()) {
-            live.in_flight.remove(action);
+        // Not written down: the executor comes again, and until then the action counts as under way.
+        if let (true, Err(Error::Store(_) | Error::Busy), Some(live)) = (was_awaited, &result, slot.as_mut()) {
+            live.in_flight.insert(action.clone());
         }
         self.cells.release(run, &cell, &mut slot);
         match result {

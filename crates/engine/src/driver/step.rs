@@ -53,7 +53,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(Some(_) | None) => {}
                 Err(error) => {
                     // What an append whose answer got lost had started is performed all the same.
-                    if !live.stale {
+                    if matches!(error, Error::Rejected(_)) && !live.stale {
                         self.perform(live);
                     }
                     return Err(error);

@@ -1,1 +1,150 @@
-//! TODO
+//! Two drivers on one journal: whoever is late reads again and decides again; nothing begins twice.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use holdshort_core::projection::Status;
+use holdshort_core::run::Input;
+use holdshort_engine::Error;
+use holdshort_store::Memory;
+use holdshort_testkit::clock::SimClock;
+
+use crate::stage::{Stage, command, option, write};
+use crate::world::{Say, World};
+
+fn rivals(script: Vec<Say>) -> (Stage<Memory>, Stage<Memory>) {
+    let (journal, world, clock) = (Arc::new(Memory::new()), World::default(), SimClock::new(2));
+    world.script("solo", script);
+    let one = Stage::on(journal.clone(), world.clone(), clock.clone());
+    (one, Stage::on(journal, world, clock))
+}
+
+/// Every start in the journal, and whether it was performed exactly once.
+async fn assert_each_start_was_performed_once(stage: &Stage<Memory>, run: &holdshort_core::id::RunId) {
+    let told = stage.story(run).await;
+    let starts = told.iter().filter(|event| event.starts_with("tool_started") || *event == "model_started");
+    let performed = stage.world.performed();
+    let begun: Vec<&String> =
+        performed.iter().filter(|action| action.starts_with("tool/") || action.starts_with("model/")).collect();
+    let unique: BTreeSet<&&String> = begun.iter().collect();
+    assert_eq!((begun.len(), unique.len()), (starts.clone().count(), starts.count()), "{performed:#?}");
+}
+
+#[tokio::test]
+async fn a_decision_taken_elsewhere_is_seen() {
+    let calls = Say::Calls(vec![command("touch a"), write("b.txt", "beta")]);
+    let (one, two) = rivals(vec![calls, Say::Text("Done.")]);
+    let run = one.play().await;
+    let [first, second] = one.open(&run).await.try_into().unwrap();
+    // Both have it loaded; each decides what the other does not know of.
+    two.send(&run, Input::Tick).await.unwrap();
+    two.decide(&run, &first.opened.interrupt, option("approve")).await.unwrap();
+    one.decide(&run, &second.opened.interrupt, option("approve")).await.unwrap();
+    one.send(&run, Input::Message { text: "hurry".into() }).await.unwrap();
+    two.send(&run, Input::Message { text: "slowly".into() }).await.unwrap();
+    one.world.settle().await;
+    assert_eq!(one.world.effects(), ["run:touch a", "write:b.txt=beta"]);
+    assert_eq!(one.status(&run).await, Status::Completed);
+    assert_each_start_was_performed_once(&one, &run).await;
+}
+
+#[tokio::test]
+async fn a_conflict_in_the_middle_of_a_call_does_not_run_it_again() {
+    let calls = Say::Calls(vec![command("touch a"), command("touch b")]);
+    let (one, two) = rivals(vec![calls, Say::Text("Done.")]);
+    let run = one.play().await;
+    let [first, second] = one.open(&run).await.try_into().unwrap();
+    one.decide(&run, &first.opened.interrupt, option("approve")).await.unwrap();
+    assert_eq!(one.world.waiting(), ["tool/call_1/1"]);
+    // The other driver writes; the first one meets a conflict while its call is under way.
+    two.send(&run, Input::Message { text: "hello".into() }).await.unwrap();
+    one.decide(&run, &second.opened.interrupt, option("approve")).await.unwrap();
+    assert_eq!(one.world.waiting(), ["tool/call_1/1"]);
+    // And it still knows what to stop.
+    one.send(&run, Input::Cancel { text: None }).await.unwrap();
+    assert_eq!((one.world.waiting().len(), one.world.aborted()), (0, vec!["tool/call_1/1".to_owned()]));
+}
+
+#[tokio::test]
+async fn the_same_decision_at_both_is_taken_once() {
+    let (one, two) = rivals(vec![Say::Calls(vec![command("touch a")]), Say::Text("Done.")]);
+    let run = one.play().await;
+    let shown = one.only_open(&run).await.opened.interrupt;
+    let (left, right) = tokio::join!(
+        one.decide(&run, &shown, option("approve")),
+        two.decide(&run, &shown, option("approve")),
+    );
+    left.unwrap();
+    right.unwrap();
+    one.world.settle().await;
+    assert_eq!(one.world.effects(), ["run:touch a"]);
+    assert_each_start_was_performed_once(&one, &run).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_deciders_exactly_one_wins() {
+    let (one, two) = rivals(vec![Say::Calls(vec![command("touch a")]), Say::Text("Done.")]);
+    let run = one.play().await;
+    let shown = one.only_open(&run).await.opened.interrupt;
+    let deciders: Vec<_> = (0..20)
+        .map(|n| {
+            let driver = if n % 2 == 0 { one.driver.clone() } else { two.driver.clone() };
+            let (run, interrupt) = (run.clone(), shown.clone());
+            let decision = crate::stage::text("respond", &format!("answer {n}"));
+            tokio::spawn(async move {
+                let input = Input::Decide { interrupt, decision };
+                driver.send(&run, input, crate::stage::operator()).await
+            })
+        })
+        .collect();
+    let mut won = 0;
+    for decider in deciders {
+        match decider.await.unwrap() {
+            Ok(_) => won += 1,
+            Err(Error::Rejected(_)) => {}
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!(won, 1);
+    one.world.settle().await;
+    assert_eq!(one.status(&run).await, Status::Completed);
+    assert_each_start_was_performed_once(&one, &run).await;
+}
+
+#[tokio::test]
+async fn everything_at_once_converges() {
+    for seed in 0..20 {
+        let calls = Say::Calls(vec![command("touch a"), write("b.txt", "beta"), command("touch c")]);
+        let (one, two) = rivals(vec![calls, Say::Text("Done.")]);
+        let run = one.play().await;
+        let mut dice = seed;
+        let mut roll = |sides: u64| {
+            dice = holdshort_testkit::clock::mix(dice);
+            dice % sides
+        };
+        for _ in 0..200 {
+            let stage = if roll(2) == 0 { &one } else { &two };
+            let open = one.open(&run).await;
+            match (roll(4), one.world.take(), open.first()) {
+                (0 | 1, Some((job, deliver)), _) => deliver(stage.world.work(&job)).await.unwrap(),
+                (_, Some((job, deliver)), open) => {
+                    // Not now: it stays under way while a person acts.
+                    if let Some(open) = open {
+                        stage.decide(&run, &open.opened.interrupt, option("approve")).await.unwrap();
+                    }
+                    deliver(stage.world.work(&job)).await.unwrap();
+                }
+                (2, None, Some(open)) => {
+                    stage.decide(&run, &open.opened.interrupt, option("approve")).await.unwrap();
+                }
+                (_, None, Some(_)) => drop(stage.send(&run, Input::Tick).await),
+                (_, None, None) => break,
+            }
+        }
+        let mut effects = one.world.effects();
+        effects.sort();
+        assert_eq!(effects, ["run:touch a", "run:touch c", "write:b.txt=beta"], "seed {seed}");
+        assert_eq!(two.status(&run).await, Status::Completed, "seed {seed}");
+        assert_each_start_was_performed_once(&one, &run).await;
+    }
+}

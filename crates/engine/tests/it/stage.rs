@@ -16,14 +16,14 @@ use serde_json::{Value, json};
 
 use crate::world::{Say, World};
 
-pub struct Stage<J> {
-    pub driver: Arc<Driver<J, SimClock, World>>,
-    pub world: World,
-    pub clock: SimClock,
+pub(crate) struct Stage<J> {
+    pub(crate) driver: Arc<Driver<J, SimClock, World>>,
+    pub(crate) world: World,
+    pub(crate) clock: SimClock,
 }
 
 /// One agent with every tool that the world has; reading is free.
-pub const SOLO: &str = r"
+pub(crate) const SOLO: &str = r"
 name: solo
 agents:
   solo:
@@ -36,41 +36,41 @@ gates:
     - {tools: [read_file], do: allow}
 ";
 
-pub fn definition(text: &str) -> Arc<Definition> {
+pub(crate) fn definition(text: &str) -> Arc<Definition> {
     Arc::new(holdshort_workflow::parse("test.yaml", text, &holdshort_tools::catalogue()).unwrap())
 }
 
-pub fn operator() -> Actor {
+pub(crate) fn operator() -> Actor {
     Actor::operator("test")
 }
 
-pub fn option(option: &str) -> Decision {
+pub(crate) fn option(option: &str) -> Decision {
     Decision { option: option.to_owned(), ..Decision::default() }
 }
 
-pub fn text(option: &str, text: &str) -> Decision {
+pub(crate) fn text(option: &str, text: &str) -> Decision {
     Decision { option: option.to_owned(), text: Some(text.to_owned()), ..Decision::default() }
 }
 
-pub fn edit(edit: Value) -> Decision {
+pub(crate) fn edit(edit: Value) -> Decision {
     Decision { option: "edit".to_owned(), edit, ..Decision::default() }
 }
 
-pub fn command(command: &str) -> (&'static str, Value) {
+pub(crate) fn command(command: &str) -> (&'static str, Value) {
     ("run_command", json!({ "command": command }))
 }
 
-pub fn write(path: &str, content: &str) -> (&'static str, Value) {
+pub(crate) fn write(path: &str, content: &str) -> (&'static str, Value) {
     ("write_file", json!({ "path": path, "content": content }))
 }
 
-pub fn read(path: &str) -> (&'static str, Value) {
+pub(crate) fn read(path: &str) -> (&'static str, Value) {
     ("read_file", json!({ "path": path }))
 }
 
 impl Stage<Memory> {
     /// An agent `solo` with this script, on a journal in memory.
-    pub fn solo(script: Vec<Say>) -> Self {
+    pub(crate) fn solo(script: Vec<Say>) -> Self {
         let world = World::default();
         world.script("solo", script);
         Self::on(Arc::new(Memory::new()), world, SimClock::new(1))
@@ -78,24 +78,24 @@ impl Stage<Memory> {
 }
 
 impl<J: Journal> Stage<J> {
-    pub fn on(journal: Arc<J>, world: World, clock: SimClock) -> Self {
+    pub(crate) fn on(journal: Arc<J>, world: World, clock: SimClock) -> Self {
         Self { driver: Driver::new(journal, clock.clone(), world.clone()), world, clock }
     }
 
     /// Starts a run; its jobs are under way.
-    pub async fn start(&self) -> RunId {
+    pub(crate) async fn start(&self) -> RunId {
         self.start_with(SOLO, None).await
     }
 
-    pub async fn start_in(&self, session: &SessionId) -> RunId {
+    pub(crate) async fn start_in(&self, session: &SessionId) -> RunId {
         self.start_with(SOLO, Some(session.clone())).await
     }
 
-    pub async fn start_with(&self, workflow: &str, session: Option<SessionId>) -> RunId {
+    pub(crate) async fn start_with(&self, workflow: &str, session: Option<SessionId>) -> RunId {
         self.try_start(workflow, session, None, "do it").await.unwrap().run
     }
 
-    pub async fn try_start(
+    pub(crate) async fn try_start(
         &self,
         workflow: &str,
         session: Option<SessionId>,
@@ -115,49 +115,53 @@ impl<J: Journal> Stage<J> {
     }
 
     /// Starts a run and lets it go on until it waits for a person or ends.
-    pub async fn play(&self) -> RunId {
+    pub(crate) async fn play(&self) -> RunId {
         let run = self.start().await;
         self.world.settle().await;
         run
     }
 
-    pub async fn run(&self, run: &RunId) -> Arc<Run> {
+    pub(crate) async fn run(&self, run: &RunId) -> Arc<Run> {
         self.driver.load(run).await.unwrap()
     }
 
-    pub async fn status(&self, run: &RunId) -> Status {
+    pub(crate) async fn status(&self, run: &RunId) -> Status {
         self.run(run).await.status()
     }
 
-    pub async fn open(&self, run: &RunId) -> Vec<Interrupt> {
-        self.run(run).await.open_interrupts().map(|(_, interrupt)| interrupt.clone()).collect()
+    /// In the order in which they were opened.
+    pub(crate) async fn open(&self, run: &RunId) -> Vec<Interrupt> {
+        let run = self.run(run).await;
+        let mut open: Vec<_> = run.open_interrupts().map(|(_, interrupt)| interrupt.clone()).collect();
+        open.sort_by_key(|interrupt| interrupt.opened_seq);
+        open
     }
 
     /// The one open interrupt.
-    pub async fn only_open(&self, run: &RunId) -> Interrupt {
+    pub(crate) async fn only_open(&self, run: &RunId) -> Interrupt {
         let mut open = self.open(run).await;
         assert_eq!(open.len(), 1, "{open:#?}");
         open.remove(0)
     }
 
-    pub async fn decide(&self, run: &RunId, id: &InterruptId, decision: Decision) -> Result<Arc<Run>, Error> {
+    pub(crate) async fn decide(&self, run: &RunId, id: &InterruptId, decision: Decision) -> Result<Arc<Run>, Error> {
         let input = Input::Decide { interrupt: id.clone(), decision };
         self.driver.send(run, input, operator()).await
     }
 
     /// Decides on the one open interrupt and lets the run go on.
-    pub async fn decide_only(&self, run: &RunId, decision: Decision) {
+    pub(crate) async fn decide_only(&self, run: &RunId, decision: Decision) {
         let open = self.only_open(run).await;
         self.decide(run, &open.opened.interrupt, decision).await.unwrap();
         self.world.settle().await;
     }
 
-    pub async fn send(&self, run: &RunId, input: Input) -> Result<Arc<Run>, Error> {
+    pub(crate) async fn send(&self, run: &RunId, input: Input) -> Result<Arc<Run>, Error> {
         self.driver.send(run, input, operator()).await
     }
 
     /// Says yes to everything until the run ends. Doubts are settled by looking at what was done.
-    pub async fn approve_all(&self, run: &RunId) {
+    pub(crate) async fn approve_all(&self, run: &RunId) {
         for _ in 0..50 {
             self.world.settle().await;
             let Some(interrupt) = self.open(run).await.into_iter().next() else { return };
@@ -167,7 +171,8 @@ impl<J: Journal> Stage<J> {
         panic!("the run does not end");
     }
 
-    fn yes(&self, interrupt: &Interrupt) -> Decision {
+    /// The decision that lets it go on.
+    pub(crate) fn yes(&self, interrupt: &Interrupt) -> Decision {
         match interrupt.opened.kind {
             Kind::ToolApproval | Kind::PlanApproval | Kind::Review | Kind::Checkpoint => option("approve"),
             Kind::Question => text("answer", "yes"),
@@ -187,14 +192,14 @@ impl<J: Journal> Stage<J> {
     }
 
     /// The run's events, verified from the first to the last.
-    pub async fn events(&self, run: &RunId) -> Vec<Event> {
+    pub(crate) async fn events(&self, run: &RunId) -> Vec<Event> {
         let sealed = self.driver.journal().read(&StreamId::Run(run.clone()), 0, usize::MAX >> 1).await;
         let mut chain = event::Chain::START;
         sealed.unwrap().iter().map(|sealed| event::open(sealed, &mut chain).unwrap()).collect()
     }
 
     /// `type` of each event, with the call where it names one.
-    pub async fn story(&self, run: &RunId) -> Vec<String> {
+    pub(crate) async fn story(&self, run: &RunId) -> Vec<String> {
         let tell = |event: &Event| {
             let (kind, facts) = event.fact.encode();
             match facts.get("call").and_then(Value::as_str) {
@@ -206,7 +211,7 @@ impl<J: Journal> Stage<J> {
     }
 
     /// What the model was told with its last request.
-    pub fn last_request(&self) -> String {
+    pub(crate) fn last_request(&self) -> String {
         serde_json::to_string(self.world.requests().last().unwrap()).unwrap()
     }
 }

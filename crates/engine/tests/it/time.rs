@@ -1,1 +1,64 @@
-//! TODO
+//! Deadlines: they are in the journal, so they come whether or not anybody was there.
+
+use holdshort_core::interrupt::Outcome;
+use holdshort_core::projection::Status;
+use holdshort_core::run::Input;
+use holdshort_engine::Error;
+use holdshort_store::Journal;
+use holdshort_testkit::clock::START;
+
+use crate::stage::{SOLO, Stage, command, option};
+use crate::world::Say;
+
+fn expiring() -> String {
+    SOLO.replace("  rules:", "  tool_approval: {expires_in: 10m}\n  rules:")
+}
+
+#[tokio::test]
+async fn an_ask_that_nobody_answers_expires_and_is_never_a_rejection() {
+    let stage = Stage::solo(vec![Say::Calls(vec![command("rm old")]), Say::Text("Done.")]);
+    let run = stage.start_with(&expiring(), None).await;
+    stage.world.settle().await;
+    let shown = stage.only_open(&run).await;
+    assert_eq!(stage.driver.journal().next_deadline().await.unwrap(), Some(START.plus_ms(600_000)));
+    stage.clock.advance_ms(599_999);
+    assert_eq!(stage.driver.due().await.unwrap(), 0);
+    stage.clock.advance_ms(1);
+    assert_eq!(stage.driver.due().await.unwrap(), 1);
+    stage.world.settle().await;
+    let ended = stage.run(&run).await;
+    let resolution = ended.interrupts[&shown.opened.interrupt].resolution.clone().unwrap();
+    assert_eq!((resolution.outcome, resolution.option.as_deref()), (Outcome::Expired, Some("reject")));
+    assert!(stage.last_request().contains("nobody decided in time"));
+    assert_eq!((stage.world.effects().len(), ended.status()), (0, Status::Completed));
+    assert_eq!(stage.driver.journal().next_deadline().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_deadline_counts_also_while_the_sweep_is_late_and_the_run_paused() {
+    let stage = Stage::solo(vec![Say::Calls(vec![command("rm old")]), Say::Text("Done.")]);
+    let run = stage.start_with(&expiring(), None).await;
+    stage.world.settle().await;
+    let shown = stage.only_open(&run).await.opened.interrupt;
+    stage.send(&run, Input::Pause).await.unwrap();
+    stage.clock.advance_ms(600_000);
+    let late = stage.decide(&run, &shown, option("approve")).await;
+    assert!(matches!(late, Err(Error::Rejected(_))), "{late:?}");
+    assert_eq!(stage.driver.due().await.unwrap(), 1);
+    assert_eq!(stage.open(&run).await.len(), 0);
+    assert_eq!((stage.status(&run).await, stage.world.waiting().len()), (Status::Paused, 0));
+    stage.send(&run, Input::Resume).await.unwrap();
+    stage.world.settle().await;
+    assert_eq!(stage.status(&run).await, Status::Completed);
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_back_moves_no_event_back() {
+    let stage = Stage::solo(vec![Say::Calls(vec![command("rm old")]), Say::Text("Done.")]);
+    let run = stage.play().await;
+    stage.clock.advance_ms(-3_600_000);
+    stage.decide_only(&run, option("approve")).await;
+    let times: Vec<_> = stage.events(&run).await.iter().map(|event| event.at).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    assert_eq!(stage.status(&run).await, Status::Completed);
+}

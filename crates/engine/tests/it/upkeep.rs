@@ -1,1 +1,163 @@
-//! TODO
+//! Rows from the journal, proof of the journal, and what waiting runs cost. Over memory and over SQLite.
+
+use std::sync::Arc;
+
+use holdshort_core::id::StreamId;
+use holdshort_core::projection::Status;
+use holdshort_core::run::Input;
+use holdshort_engine::{audit, rebuild};
+use holdshort_store::{InterruptFilter, Journal, Memory, RunFilter, Sqlite};
+use holdshort_testkit::clock::SimClock;
+
+use crate::stage::{Stage, command, operator, option, read, text};
+use crate::world::{Say, World};
+
+fn script() -> Vec<Say> {
+    vec![
+        Say::Calls(vec![read("a"), command("git add a")]),
+        Say::Calls(vec![("ask_human", serde_json::json!({"question": "Which?"}))]),
+        Say::Text("Done."),
+    ]
+}
+
+/// Runs in every state, with a grant that holds and one that was revoked.
+async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
+    let world = World::default();
+    world.script("solo", script());
+    world.write("a", "alpha");
+    let stage = Stage::on(journal, world, SimClock::new(4));
+    let waiting = stage.play().await;
+    let session = stage.run(&waiting).await.session().unwrap().clone();
+    stage.clock.advance_ms(1);
+    let done = stage.start_in(&session).await;
+    stage.world.settle().await;
+    stage.decide_only(&done, option("approve_session")).await;
+    stage.decide_only(&done, text("answer", "this")).await;
+    let grant = stage.driver.session(&session).await.unwrap().standing().next().unwrap().id.clone();
+    stage.driver.revoke(&session, &grant, operator()).await.unwrap();
+    stage.clock.advance_ms(1);
+    let granted = stage.play().await;
+    stage.decide_only(&granted, option("approve_session")).await;
+    let cancelled = stage.play().await;
+    stage.send(&cancelled, Input::Cancel { text: None }).await.unwrap();
+    let paused = stage.play().await;
+    stage.send(&paused, Input::Pause).await.unwrap();
+    assert_eq!(stage.status(&done).await, Status::Completed);
+    stage
+}
+
+/// Everything that lists are made of.
+async fn rows<J: Journal>(stage: &Stage<J>) -> String {
+    let journal = stage.driver.journal();
+    let runs = journal.runs(&RunFilter::default(), None, 100).await.unwrap();
+    let interrupts = journal.interrupts(&InterruptFilter::default(), None, 100).await.unwrap();
+    let mut grants = Vec::new();
+    for run in &runs.items {
+        for grant in stage.driver.session(&run.session).await.unwrap().grants.keys() {
+            grants.push(journal.grant(grant).await.unwrap());
+        }
+    }
+    format!("{runs:#?}\n{interrupts:#?}\n{grants:#?}")
+}
+
+async fn rebuild_changes_nothing<J: Journal>(journal: Arc<J>) {
+    let stage = play(journal).await;
+    let before = rows(&stage).await;
+    let rebuilt = rebuild::rebuild(&stage.driver).await.unwrap();
+    assert_eq!(rows(&stage).await, before);
+    assert_eq!((rebuilt.runs, rebuilt.grants), (5, 2));
+    // And from nothing.
+    stage.driver.journal().replace_rows(Vec::new()).await.unwrap();
+    rebuild::rebuild(&stage.driver).await.unwrap();
+    assert_eq!(rows(&stage).await, before);
+}
+
+#[tokio::test]
+async fn rebuild_yields_the_rows_that_were_there_in_memory() {
+    rebuild_changes_nothing(Arc::new(Memory::new())).await;
+}
+
+#[tokio::test]
+async fn rebuild_yields_the_rows_that_were_there_in_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    rebuild_changes_nothing(Arc::new(Sqlite::open(folder.path()).unwrap())).await;
+}
+
+#[tokio::test]
+async fn a_run_on_sqlite_goes_on_after_the_store_was_closed_and_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let stage = play(Arc::new(Sqlite::open(folder.path()).unwrap())).await;
+    let open = stage.driver.journal().interrupts(
+        &InterruptFilter { open: Some(true), ..InterruptFilter::default() },
+        None,
+        100,
+    );
+    let open = open.await.unwrap();
+    stage.driver.journal().close().await.unwrap();
+
+    let reopened = Arc::new(Sqlite::open(folder.path()).unwrap());
+    let stage = Stage::on(reopened, stage.world.clone(), stage.clock.clone());
+    assert_eq!(stage.driver.sweep().await.unwrap(), 0);
+    for row in &open.items {
+        if stage.status(&row.run).await == Status::Waiting {
+            stage.approve_all(&row.run).await;
+            assert_eq!(stage.status(&row.run).await, Status::Completed);
+        }
+    }
+    let report = audit::verify(&**stage.driver.journal()).await.unwrap();
+    assert_eq!((report.problems.len(), report.streams), (0, 7));
+}
+
+#[tokio::test]
+async fn audit_finds_an_event_that_was_changed() {
+    let changes = [
+        ("head", "UPDATE events SET head = CAST(replace(CAST(head AS TEXT), 'operator', 'somebody') AS BLOB) WHERE seq = 1"),
+        ("content", "UPDATE events SET content = CAST('{}' AS BLOB) WHERE seq = 1"),
+        ("missing", "DELETE FROM events WHERE seq = 2"),
+    ];
+    for (what, sql) in changes {
+        let folder = tempfile::tempdir().unwrap();
+        let stage = play(Arc::new(Sqlite::open(folder.path()).unwrap())).await;
+        let clean = audit::verify(&**stage.driver.journal()).await.unwrap();
+        assert_eq!(clean.problems, [], "{what}");
+        stage.driver.journal().close().await.unwrap();
+        let file = rusqlite::Connection::open(folder.path().join("holdshort.db")).unwrap();
+        let changed = file.execute(sql, []).unwrap();
+        assert!(changed > 0, "{what}");
+        drop(file);
+        let reopened = Arc::new(Sqlite::open(folder.path()).unwrap());
+        let found = audit::verify(&*reopened).await.unwrap();
+        assert!(!found.problems.is_empty(), "{what}: {found:?}");
+        // A damaged run stops by itself.
+        let stage = Stage::on(reopened, stage.world.clone(), stage.clock.clone());
+        stage.driver.sweep().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn runs_that_wait_are_not_held_in_memory() {
+    let stage = Stage::solo(script());
+    stage.world.write("a", "alpha");
+    let mut runs = Vec::new();
+    for _ in 0..400 {
+        runs.push(stage.play().await);
+    }
+    assert!(stage.driver.loaded_runs() <= 256, "{}", stage.driver.loaded_runs());
+    // One that was let go is as good as any.
+    stage.approve_all(&runs[0]).await;
+    assert_eq!(stage.status(&runs[0]).await, Status::Completed);
+}
+
+#[tokio::test]
+async fn watchers_hear_of_commits() {
+    let stage = Stage::solo(script());
+    stage.world.write("a", "alpha");
+    let run = stage.play().await;
+    let mut seq = stage.driver.watch(&run);
+    stage.decide_only(&run, option("approve")).await;
+    assert!(seq.has_changed().unwrap());
+    let last = stage.events(&run).await.len() as u64;
+    assert_eq!(*seq.borrow_and_update(), last);
+    let page = stage.driver.journal().read(&StreamId::Run(run), last - 1, 10).await.unwrap();
+    assert_eq!(page.len(), 1);
+}

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 /// What the model says to a request with so many replies in it.
 #[derive(Clone, Debug)]
-pub enum Say {
+pub(crate) enum Say {
     Text(&'static str),
     Calls(Vec<(&'static str, Value)>),
     /// Fails once with this, then says the other.
@@ -25,7 +25,7 @@ pub enum Say {
 
 /// Shared by all drivers of a test.
 #[derive(Clone, Default)]
-pub struct World(Arc<Mutex<Inner>>);
+pub(crate) struct World(Arc<Mutex<Inner>>);
 
 #[derive(Default)]
 struct Inner {
@@ -42,45 +42,45 @@ struct Inner {
 }
 
 impl World {
-    pub fn script(&self, agent: &str, script: Vec<Say>) {
+    pub(crate) fn script(&self, agent: &str, script: Vec<Say>) {
         self.inner().script.insert(agent.to_owned(), script);
     }
 
-    pub fn write(&self, path: &str, content: &str) {
+    pub(crate) fn write(&self, path: &str, content: &str) {
         self.inner().files.insert(path.to_owned(), content.to_owned());
     }
 
-    pub fn file(&self, path: &str) -> Option<String> {
+    pub(crate) fn file(&self, path: &str) -> Option<String> {
         self.inner().files.get(path).cloned()
     }
 
-    pub fn effects(&self) -> Vec<String> {
+    pub(crate) fn effects(&self) -> Vec<String> {
         self.inner().effects.clone()
     }
 
-    pub fn performed(&self) -> Vec<String> {
+    pub(crate) fn performed(&self) -> Vec<String> {
         self.inner().performed.iter().map(|(_, action)| action.clone()).collect()
     }
 
-    pub fn aborted(&self) -> Vec<String> {
+    pub(crate) fn aborted(&self) -> Vec<String> {
         self.inner().aborted.clone()
     }
 
-    pub fn requests(&self) -> Vec<Vec<Message>> {
+    pub(crate) fn requests(&self) -> Vec<Vec<Message>> {
         self.inner().requests.clone()
     }
 
     /// The oldest job under way, taken out.
-    pub fn take(&self) -> Option<(Job, Deliver)> {
+    pub(crate) fn take(&self) -> Option<(Job, Deliver)> {
         self.inner().jobs.pop_front()
     }
 
-    pub fn waiting(&self) -> Vec<String> {
+    pub(crate) fn waiting(&self) -> Vec<String> {
         self.inner().jobs.iter().map(|(job, _)| job.action.to_string()).collect()
     }
 
     /// Does every job and brings every answer back, until nothing is under way.
-    pub async fn settle(&self) {
+    pub(crate) async fn settle(&self) {
         while let Some((job, deliver)) = self.take() {
             let answer = self.work(&job);
             deliver(answer).await.unwrap();
@@ -88,7 +88,7 @@ impl World {
     }
 
     /// What a process that dies leaves undone, or done and untold.
-    pub fn lose_jobs(&self, done: bool) {
+    pub(crate) fn lose_jobs(&self, done: bool) {
         while let Some((job, _)) = self.take() {
             if done {
                 let _untold = self.work(&job);
@@ -97,7 +97,7 @@ impl World {
     }
 
     /// Does the job and says what came of it.
-    pub fn work(&self, job: &Job) -> Input {
+    pub(crate) fn work(&self, job: &Job) -> Input {
         let mut inner = self.inner();
         match &job.work {
             Work::Inspect { call, revision, tool, arguments } => Input::Inspected {

@@ -13,7 +13,10 @@ use crate::problem::{Answer, Refused};
 pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answer<run::Config> {
     let Some(config) = config else { return Ok(run::Config::default()) };
     if definition.is_external() {
-        return Err(Refused::invalid_at("/config", "has no meaning here: Holdshort runs nothing in this workflow"));
+        return Err(Refused::invalid_at(
+            "/config",
+            "has no meaning here: Holdshort runs nothing in this workflow",
+        ));
     }
     let mut problems = Vec::new();
     if config.model.as_ref().is_some_and(|name| !is_line(name)) {

@@ -37,7 +37,9 @@ pub(crate) async fn decide(caller: Caller, Id(id): Id<InterruptId>, body: Body) 
     let Caller { app, actor } = caller;
     let input = Input::Decide { interrupt: id.clone(), decision };
     match app.send(&row.run, input, actor).await.map_err(Refused::from) {
-        Ok(run) => view::interrupt::of_run(&run, &id).map(Json).ok_or_else(|| Refused::not_found("interrupt")),
+        Ok(run) => {
+            view::interrupt::of_run(&run, &id).map(Json).ok_or_else(|| Refused::not_found("interrupt"))
+        }
         Err(mut refused) => {
             if matches!(refused.code(), Code::AlreadyResolved | Code::Expired) {
                 let row = app.interrupt_row(&id).await?;

@@ -67,7 +67,8 @@ fn last_seen(headers: &HeaderMap) -> Answer<Option<u64>> {
         return Ok(None);
     };
     let seq = value.to_str().ok().and_then(|text| text.parse().ok());
-    seq.map(Some).ok_or_else(|| Refused::new(Code::InvalidHeader, "Last-Event-ID: is not the `seq` of an event"))
+    seq.map(Some)
+        .ok_or_else(|| Refused::new(Code::InvalidHeader, "Last-Event-ID: is not the `seq` of an event"))
 }
 
 /// Events after `since`, as many as asked for and no more bytes than a page may have.

@@ -49,23 +49,20 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
     }
     let Caller { app, actor } = caller;
     let driver = app.driver.clone();
-    let started = match run {
-        Some(run) => detached(async move { driver.ask(&run, ask, key, actor).await }).await?,
-        None => {
-            let Some(definition) = app.library.get(EXTERNAL) else {
-                return Err(Refused::of(Code::Internal));
-            };
-            let start = holdshort_engine::StartRun {
-                definition,
-                session,
-                config: Config::default(),
-                input: json!({ "task": ask.title }),
-                origin: Origin::ExternalOnce,
-                ask: Some(ask),
-                key,
-            };
-            detached(async move { driver.start(start, actor).await }).await.map_err(unknown_session)?
-        }
+    let started = if let Some(run) = run {
+        detached(async move { driver.ask(&run, ask, key, actor).await }).await?
+    } else {
+        let definition = app.library.get(EXTERNAL).ok_or_else(|| Refused::of(Code::Internal))?;
+        let start = holdshort_engine::StartRun {
+            definition,
+            session,
+            config: Config::default(),
+            input: json!({ "task": ask.title }),
+            origin: Origin::ExternalOnce,
+            ask: Some(ask),
+            key,
+        };
+        detached(async move { driver.start(start, actor).await }).await.map_err(unknown_session)?
     };
     let Some(interrupt) = started.interrupt else { return Err(Refused::of(Code::Internal)) };
     let row = app.interrupt_row(&interrupt).await?;
@@ -94,7 +91,10 @@ pub(crate) async fn list(
     let run: Option<RunId> = id("run", query.run.as_deref())?;
     if !caller.is_operator() {
         let Some(run) = &run else {
-            return Err(Refused::new(Code::ForbiddenRole, "an agent lists the interrupts of one of its runs: name `run`"));
+            return Err(Refused::new(
+                Code::ForbiddenRole,
+                "an agent lists the interrupts of one of its runs: name `run`",
+            ));
         };
         caller.run(run).await?;
     }

@@ -71,7 +71,8 @@ pub(crate) fn service(door: Door, names: Arc<Names>) -> Router {
 
 #[expect(clippy::needless_pass_by_value, reason = "the layer hands the box over")]
 fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
-    let message = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(|text| &**text));
+    let message =
+        panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(|text| &**text));
     tracing::error!(message, "a handler panicked");
     Refused::of(Code::Internal).into_response()
 }

@@ -65,7 +65,8 @@ pub(crate) async fn grants(
     let after: Option<GrantId> = crate::query::id("cursor", query.cursor.as_deref())?;
     let session = operator.app.driver.session(&id).await?;
     // By id, and so by age.
-    let following = session.grants.values().filter(|grant| after.as_ref().is_none_or(|after| grant.id > *after));
+    let following =
+        session.grants.values().filter(|grant| after.as_ref().is_none_or(|after| grant.id > *after));
     let limit = limit(query.limit)?;
     let mut items: Vec<Grant> =
         following.take(limit + 1).map(|grant| view::session::grant(&id, grant)).collect();

@@ -201,9 +201,11 @@ fn position(about: &About) -> Option<&'static str> {
 /// Agents of other frameworks ask by themselves: no policy of ours did.
 fn policy(opened: &Opened) -> Option<wire::Policy> {
     (opened.about != About::External).then(|| {
-        let rule = opened.risk.reasons.iter().find_map(|reason| {
-            reason.rule.map(|place| format!("{}/{place}", word(&reason.source)))
-        });
+        let rule = opened
+            .risk
+            .reasons
+            .iter()
+            .find_map(|reason| reason.rule.map(|place| format!("{}/{place}", word(&reason.source))));
         wire::Policy { rule, version: opened.policy_version }
     })
 }

@@ -6,7 +6,7 @@ pub(crate) mod interrupt;
 pub(crate) mod page;
 pub(crate) mod run;
 pub(crate) mod session;
-pub(crate) mod workflow;
 mod word;
+pub(crate) mod workflow;
 
 pub(crate) use word::word;

@@ -3,10 +3,10 @@
 use holdshort_core::definition::{Rule, RuleAction};
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::StreamId;
+use holdshort_core::limits::OPEN_INTERRUPTS;
 use holdshort_core::projection::{RunRow, Status};
 use holdshort_core::run::{Config, Fact, Run};
 use holdshort_core::tool::Category;
-use holdshort_core::limits::OPEN_INTERRUPTS;
 use holdshort_protocol as wire;
 use holdshort_protocol::Code;
 use holdshort_store::{InterruptFilter, Journal};

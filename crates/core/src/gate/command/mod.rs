@@ -80,6 +80,9 @@ const KEYWORDS: [&str; 18] = [
     "function", "coproc", "!", "{", "}",
 ];
 
+/// How many words of such a command are looked at.
+const MAX_GUESSED_WORDS: usize = 32;
+
 struct Reading {
     command: Command,
     /// What is read now may run, or may not.
@@ -176,9 +179,12 @@ impl Reading {
             files: simple.files.clone(),
             expansion,
         };
-        if !of_system {
+        if !of_system && depth < MAX_DEPTH {
             // A rule that forbids `sudo` means this one too.
-            self.guess(|reading| reading.push(Part { program: base.to_owned(), ..part.clone() }));
+            let words = std::iter::once(Word::plain(base)).chain(rest.iter().cloned()).collect();
+            let Simple { redirected, ref files, .. } = simple;
+            let named = Simple { words, redirected, files: files.clone() };
+            self.guess(|reading| reading.simple(named, depth + 1));
         }
         if part.subcommand().is_some_and(|sub| sub.contains(['*', '?', '['])) {
             self.opaque("the subcommand is a pattern");
@@ -228,11 +234,12 @@ impl Reading {
     /// Any word may begin the command that is run, or hold all of it.
     fn guess_suffixes(&mut self, part: &Part, depth: u8) {
         for (i, word) in part.arguments.iter().enumerate().take(MAX_GUESSES) {
-            let rest = part.arguments[i + 1..].to_vec();
+            let end = part.arguments.len().min(i + MAX_GUESSED_WORDS);
+            let rest = part.arguments[i + 1..end.max(i + 1)].to_vec();
             let base = word.rsplit('/').next().unwrap_or(word).to_owned();
             self.guess(|reading| {
                 reading.push(Part { program: base, arguments: rest, ..Part::default() });
-                let arguments = part.arguments[i..].to_vec();
+                let arguments = part.arguments[i..end].to_vec();
                 reading.push(Part { program: part.program.clone(), arguments, ..Part::default() });
             });
             if word.contains([' ', '\t', '\n', ';', '&', '|']) {
@@ -296,7 +303,8 @@ fn inner(part: &Part) -> Inner {
         | "numactl" | "eval" | "source" | "." => Inner::Unsure,
         program if program.starts_with("ld-linux") || program.starts_with("ld.so") => Inner::Unsure,
         program if programs::is_shell(program) => match words.as_slice() {
-            ["-c", _] => Inner::Line,
+            // Other shells have a grammar of their own.
+            ["-c", _] if matches!(program, "sh" | "bash" | "dash") => Inner::Line,
             ["--version"] => Inner::None,
             // A script by its name; without one, the shell reads what it is fed.
             [script, ..] if !script.starts_with(['-', '+']) && !programs::is_device(script) => Inner::None,

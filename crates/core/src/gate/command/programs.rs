@@ -104,8 +104,8 @@ impl WithSubcommands {
 }
 
 /// Build tools: what they do is named by the targets on the line.
-const BY_TARGET: [&str; 10] =
-    ["make", "gmake", "just", "task", "rake", "ninja", "gradle", "mvn", "ant", "invoke"];
+const BY_TARGET: [&str; 12] =
+    ["make", "gmake", "just", "task", "rake", "ninja", "gradle", "./gradlew", "mvn", "./mvnw", "ant", "invoke"];
 
 const INTERPRETERS: [&str; 13] = [
     "python",
@@ -308,6 +308,10 @@ impl Part {
             "printf" => words.first().is_none_or(|word| !word.starts_with("-v")),
             "set" => !changes_the_shell("set", &self.arguments),
             "command" => matches!(words.first(), Some(&"-v" | &"-V")),
+            // What it runs is a part of its own, and is known to read whatever its arguments are.
+            "xargs" => {
+                words.iter().find(|word| !matches!(**word, "-0" | "-r")).is_some_and(|word| only_reads(word))
+            }
             // Within the workspace, like the `cwd` of the tool itself.
             "cd" => {
                 matches!(words.as_slice(), [folder] if self.expansion == Expansion::None && stays(folder))

@@ -17,6 +17,12 @@ pub(super) struct Word {
     braces: u32,
 }
 
+impl Word {
+    pub(super) fn plain(text: &str) -> Self {
+        Self { text: text.to_owned(), ..Self::default() }
+    }
+}
+
 /// What the shell's file patterns may make of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expansion {

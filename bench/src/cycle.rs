@@ -1,0 +1,172 @@
+//! One cycle: start → pause → decide → done, as an agent and a person make it over HTTP.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+use hyper::body::Bytes;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::client::Client;
+use crate::server::Target;
+
+/// The workflow that the native row runs; see [`WORKFLOW_FILE`].
+const WORKFLOW: &str = "one-checkpoint";
+pub(crate) const WORKFLOW_FILE: &str = "\
+name: one-checkpoint
+phases:
+  - {id: gate, kind: checkpoint, message: May this go on?}
+";
+
+/// What the agent shows, or what the run is given: serialised.
+pub(crate) const PAYLOAD_BYTES: usize = 500;
+
+/// Looks for a state that comes by itself before the cycle counts as broken.
+const LOOKS: usize = 1_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Row {
+    /// An agent of another framework asks.
+    External,
+    /// A run of a workflow with one checkpoint.
+    Native,
+}
+
+#[derive(Deserialize)]
+struct Interrupt {
+    id: String,
+    status: String,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    id: String,
+    status: String,
+    open_interrupts: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Items {
+    items: Vec<Interrupt>,
+}
+
+/// An asker and a person, a connection each.
+pub(crate) struct Pair {
+    row: Row,
+    asker: Client,
+    person: Client,
+    body: Bytes,
+    decision: Bytes,
+    path: String,
+}
+
+impl Pair {
+    pub(crate) async fn connect(target: &Target, row: Row) -> Result<Self> {
+        let asker = match row {
+            Row::External => &target.agent,
+            // Agents of other frameworks may not start runs of ours.
+            Row::Native => &target.operator,
+        };
+        Ok(Self {
+            row,
+            asker: Client::connect(target, asker).await?,
+            person: Client::connect(target, &target.operator).await?,
+            body: body(row),
+            decision: Bytes::from_static(br#"{"option":"approve"}"#),
+            path: String::new(),
+        })
+    }
+
+    pub(crate) fn requests(&self) -> u64 {
+        self.asker.sent + self.person.sent
+    }
+
+    /// From the decision's departure to the moment when the asker knows.
+    pub(crate) async fn cycle(&mut self) -> Result<Duration> {
+        match self.row {
+            Row::External => self.external().await,
+            Row::Native => self.native().await,
+        }
+    }
+
+    async fn external(&mut self) -> Result<Duration> {
+        let asked: Interrupt = self.asker.create("/v1/interrupts", self.body.clone(), &key()).await?;
+        self.decide(&asked.id, None).await
+    }
+
+    async fn native(&mut self) -> Result<Duration> {
+        let run: Run = self.asker.create("/v1/runs", self.body.clone(), &key()).await?;
+        let interrupt = match run.open_interrupts.and_then(|open| open.into_iter().next()) {
+            Some(interrupt) => interrupt,
+            None => self.find(&run.id).await?,
+        };
+        self.decide(&interrupt, Some(&run.id)).await
+    }
+
+    async fn find(&mut self, run: &str) -> Result<String> {
+        let path = format!("/v1/interrupts?status=open&run={run}");
+        for _ in 0..LOOKS {
+            let found: Items = self.asker.get(&path).await?;
+            if let Some(interrupt) = found.items.into_iter().next() {
+                return Ok(interrupt.id);
+            }
+        }
+        anyhow::bail!("the run {run} opened no interrupt")
+    }
+
+    /// The long poll leaves first, so it waits when the decision is committed.
+    async fn decide(&mut self, interrupt: &str, run: Option<&str>) -> Result<Duration> {
+        let Self { asker, person, decision, path, .. } = self;
+        path.clear();
+        write!(path, "/v1/interrupts/{interrupt}/decisions")?;
+        let waiting = async {
+            let polled: Interrupt = asker.get(&format!("/v1/interrupts/{interrupt}?wait=25")).await?;
+            ensure!(polled.status == "resolved", "{interrupt} is {} after the poll", polled.status);
+            if let Some(run) = run {
+                completed(asker, run).await?;
+            }
+            Ok(Instant::now())
+        };
+        let deciding = async {
+            let sent = Instant::now();
+            let decided: Interrupt = person.post(path, decision.clone()).await?;
+            ensure!(decided.status == "resolved", "{interrupt} is {} after the decision", decided.status);
+            Ok(sent)
+        };
+        let (done, sent) = tokio::try_join!(waiting, deciding)?;
+        Ok(done.saturating_duration_since(sent))
+    }
+}
+
+async fn completed(asker: &mut Client, run: &str) -> Result<()> {
+    let path = format!("/v1/runs/{run}");
+    for _ in 0..LOOKS {
+        let seen: Run = asker.get(&path).await.context("after the poll")?;
+        match &*seen.status {
+            "completed" => return Ok(()),
+            "failed" | "cancelled" => anyhow::bail!("the run {run} is {}", seen.status),
+            _ => {}
+        }
+    }
+    anyhow::bail!("the run {run} did not complete")
+}
+
+fn body(row: Row) -> Bytes {
+    let text = |rest: usize| "x".repeat(PAYLOAD_BYTES - rest);
+    let body = match row {
+        Row::External => json!({
+            "kind": "tool_approval", "title": "Deploy to production", "payload": {"note": text(r#"{"note":""}"#.len())},
+        }),
+        Row::Native => json!({"workflow": WORKFLOW, "input": {"task": text(r#"{"task":""}"#.len())}}),
+    };
+    body.to_string().into()
+}
+
+/// Never the same twice, over all rounds.
+fn key() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("bench-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}

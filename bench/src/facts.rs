@@ -1,0 +1,61 @@
+//! What the numbers were measured on: the machine and the versions. No names of hosts or people.
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const LOCK: &str = include_str!("../../Cargo.lock");
+
+pub(crate) struct Facts {
+    cores: usize,
+    processor: String,
+    kernel: String,
+    holdshort: String,
+}
+
+impl Facts {
+    pub(crate) fn of(binary: &Path) -> Self {
+        let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+        let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let version = Command::new(binary).arg("--version").output();
+        let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        Self {
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            processor: model.map_or("unknown processor", |(_, model)| model).to_owned(),
+            // What follows the number names builds and machines.
+            kernel: kernel.trim().split('-').next().unwrap_or_default().to_owned(),
+            holdshort: version.unwrap_or_default(),
+        }
+    }
+}
+
+impl fmt::Display for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cores, processor, kernel, holdshort } = self;
+        writeln!(
+            f,
+            "- Machine: {cores} cores ({processor}), Linux {kernel}; both servers and the client share it."
+        )?;
+        writeln!(
+            f,
+            "- Versions: {holdshort}, SQLite {}, rusqlite {}, axum {}, tokio {}.",
+            rusqlite::version(),
+            locked("rusqlite"),
+            locked("axum"),
+            locked("tokio"),
+        )?;
+        writeln!(
+            f,
+            "- Durability of both: WAL, `synchronous=FULL`, one writer with group commit, a checkpoint each 4,000 pages."
+        )
+    }
+}
+
+/// The version of a package in `Cargo.lock`.
+fn locked(package: &str) -> &'static str {
+    let name = format!("name = \"{package}\"\nversion = \"");
+    let after = LOCK.split_once(&name).map_or("", |(_, after)| after);
+    after.split('"').next().unwrap_or_default()
+}

@@ -1,0 +1,35 @@
+//! Who waits for which decision.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+/// Holds every open question; one that is missing is decided, or was never asked.
+#[derive(Default)]
+pub(super) struct Waiters(Mutex<HashMap<i64, Vec<oneshot::Sender<String>>>>);
+
+impl Waiters {
+    pub(super) fn open(&self, id: i64) {
+        self.lock().insert(id, Vec::new());
+    }
+
+    /// `None`: it is not open.
+    pub(super) fn wait(&self, id: i64) -> Option<oneshot::Receiver<String>> {
+        let (sender, receiver) = oneshot::channel();
+        self.lock().get_mut(&id)?.push(sender);
+        Some(receiver)
+    }
+
+    /// Called after the commit.
+    pub(super) fn resolve(&self, id: i64, option: &str) {
+        let waiting = self.lock().remove(&id).unwrap_or_default();
+        for sender in waiting {
+            let _gone = sender.send(option.to_owned());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<i64, Vec<oneshot::Sender<String>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,133 @@
+//! One row: ours and the loop beside it, in turns.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use crate::cycle::Row;
+use crate::load::{Until, count, round_trip};
+use crate::plan::{CROWD, Plan};
+use crate::server::Server;
+use crate::{disk, hand, load, stats, wal};
+
+/// Cycles over which commits are counted: few enough for one generation of the log.
+const COUNTED: u64 = 20;
+/// The log may be begun anew while it is read.
+const TRIES: usize = 5;
+
+/// What was measured of one server.
+pub(crate) struct Side {
+    /// Cycles per second at concurrency 1, one for each round.
+    pub(crate) alone: Vec<f64>,
+    /// The same at [`CROWD`].
+    pub(crate) together: Vec<f64>,
+    /// Decision to done at concurrency 1, of all rounds.
+    pub(crate) latencies: Vec<Duration>,
+    pub(crate) requests: f64,
+    pub(crate) commits: f64,
+    pub(crate) log_bytes: f64,
+    pub(crate) flushes_alone: Option<f64>,
+    pub(crate) flushes_together: Option<f64>,
+    pub(crate) cycles: usize,
+    /// Resident memory now and at its highest.
+    pub(crate) memory: (u64, u64),
+}
+
+pub(crate) struct Measured {
+    pub(crate) row: Row,
+    pub(crate) ours: Side,
+    pub(crate) hand: Side,
+    /// The loop without HTTP: cycles per second, and decision to done at the median.
+    pub(crate) in_process: (f64, Duration),
+    pub(crate) round_trip: Duration,
+    pub(crate) syncs: Vec<f64>,
+}
+
+pub(crate) fn row(row: Row, plan: Plan, binary: &Path, folder: &Path) -> Result<Measured> {
+    let server = Server::ours(binary, folder)?;
+    let mut ours = Side::warm(&server, row, plan)?;
+    let commits = whole(ours.commits);
+    let loop_server = Server::hand_written(folder, commits)?;
+    let mut hand = Side::warm(&loop_server, row, plan)?;
+    let mut syncs = Vec::new();
+    for _ in 0..plan.rounds {
+        syncs.push(disk::syncs_per_second(folder, plan.syncs)?);
+        ours.alone(&server, row, plan)?;
+        hand.alone(&loop_server, row, plan)?;
+        ours.together(&server, row, plan)?;
+        hand.together(&loop_server, row, plan)?;
+    }
+    ours.memory = server.memory()?;
+    hand.memory = loop_server.memory()?;
+    let round_trip = round_trip(&loop_server.target)?;
+    drop((server, loop_server));
+    let mut alone = hand::in_process(&folder.join("loop"), commits, plan.alone)?;
+    let in_process = (alone.cycles_per_second(), stats::percentile(&mut alone.latencies, 50));
+    Ok(Measured { row, ours, hand, in_process, round_trip, syncs })
+}
+
+impl Side {
+    /// Warms the server up, and counts what a cycle is made of.
+    fn warm(server: &Server, row: Row, plan: Plan) -> Result<Self> {
+        load::run(&server.target, row, CROWD, Until::Time(plan.warm_up))?;
+        load::run(&server.target, row, 1, Until::Time(plan.warm_up))?;
+        let (commits, log_bytes) = counted(server, row)?;
+        Ok(Self {
+            alone: Vec::new(),
+            together: Vec::new(),
+            latencies: Vec::new(),
+            requests: 0.0,
+            commits,
+            log_bytes,
+            flushes_alone: None,
+            flushes_together: None,
+            cycles: 0,
+            memory: (0, 0),
+        })
+    }
+
+    fn alone(&mut self, server: &Server, row: Row, plan: Plan) -> Result<()> {
+        let before = disk::flushes(&server.data);
+        let sample = load::run(&server.target, row, 1, Until::Time(plan.alone))?;
+        self.flushes_alone = flushed(before, server, sample.latencies.len());
+        self.alone.push(sample.cycles_per_second());
+        self.requests = sample.requests_per_cycle();
+        self.cycles += sample.latencies.len();
+        self.latencies.extend(sample.latencies);
+        Ok(())
+    }
+
+    fn together(&mut self, server: &Server, row: Row, plan: Plan) -> Result<()> {
+        let before = disk::flushes(&server.data);
+        let sample = load::run(&server.target, row, CROWD, Until::Time(plan.together))?;
+        self.flushes_together = flushed(before, server, sample.latencies.len());
+        self.together.push(sample.cycles_per_second());
+        self.cycles += sample.latencies.len();
+        Ok(())
+    }
+}
+
+/// Durable commits and bytes of log for each cycle, at concurrency 1.
+fn counted(server: &Server, row: Row) -> Result<(f64, f64)> {
+    for _ in 0..TRIES {
+        let before = wal::read(&server.data)?;
+        load::run(&server.target, row, 1, Until::Cycles(COUNTED))?;
+        let after = wal::read(&server.data)?;
+        if let Some((commits, bytes)) = wal::since(before, after) {
+            return Ok((count(commits) / count(COUNTED), count(bytes) / count(COUNTED)));
+        }
+    }
+    bail!("the write-ahead log of {} is begun anew too often to count commits", server.data.display())
+}
+
+fn flushed(before: Option<u64>, server: &Server, cycles: usize) -> Option<f64> {
+    let flushes = disk::flushes(&server.data)?.checked_sub(before?)?;
+    Some(count(flushes) / count(cycles))
+}
+
+/// The loop makes whole commits: as many as ours, never fewer than it needs.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
+fn whole(commits: f64) -> u32 {
+    commits.round().max(2.0) as u32
+}

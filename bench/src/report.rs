@@ -1,0 +1,110 @@
+//! The table.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::cycle::{PAYLOAD_BYTES, Row};
+use crate::facts::Facts;
+use crate::measure::{Measured, Side};
+use crate::plan::{CROWD, Plan};
+use crate::stats::{Spread, percentile};
+
+pub(crate) fn report(facts: &Facts, plan: Plan, command: &str, rows: &mut [Measured]) -> String {
+    let mut text = String::new();
+    let mut line = |line: &str| {
+        text.push_str(line);
+        text.push('\n');
+    };
+    line("# Results\n");
+    line(
+        "Start → pause → decide → done over HTTP: Holdshort beside a hand-written loop of axum and SQLite with as many requests and durable commits.",
+    );
+    line(
+        "The loop is the ceiling: it checks the bearer token and does nothing else (no journal, hash chain, projections, idempotency or workflows).\n",
+    );
+    line(&format!("- Command: `{command}`."));
+    line(facts.to_string().trim_end());
+    line(&format!(
+        "- {} rounds in turns after a warm-up, {} s at concurrency 1 and {} s at {CROWD} each; medians, and the lowest and highest round.",
+        plan.rounds,
+        plan.alone.as_secs_f64(),
+        plan.together.as_secs_f64(),
+    ));
+    let syncs = Spread::of(rows.iter().flat_map(|row| row.syncs.iter().copied()));
+    line(&format!("- The disk alone: {syncs} appended blocks of 4 kB with `fdatasync` a second."));
+    for row in rows {
+        line("");
+        line(table(row).trim_end());
+    }
+    text
+}
+
+fn table(measured: &mut Measured) -> String {
+    let Measured { row, ours, hand, in_process, round_trip, .. } = measured;
+    let mut text = String::new();
+    let (name, work) = match row {
+        Row::External => {
+            ("external", "an agent asks, waits by long poll, a person decides, the poll returns resolved")
+        }
+        Row::Native => (
+            "native",
+            "a run of a one-checkpoint workflow starts, a person decides, the poll returns, the run is read as completed",
+        ),
+    };
+    let (sum, half) = (Spread::of(ours.alone.iter().copied()), Spread::of(hand.alone.iter().copied()));
+    let (crowd, half_crowd) =
+        (Spread::of(ours.together.iter().copied()), Spread::of(hand.together.iter().copied()));
+    let _ = writeln!(text, "## {name}\n\n{PAYLOAD_BYTES} bytes: {work}.\n");
+    let _ = writeln!(text, "| | Holdshort | loop | Holdshort / loop |\n|---|---|---|---|");
+    let mut put = |what: &str, ours: String, hand: String, ratio: Option<f64>| {
+        let ratio = ratio.map(|ratio| format!("{:.0} %", ratio * 100.0)).unwrap_or_default();
+        let _ = writeln!(text, "| {what} | {ours} | {hand} | {ratio} |");
+    };
+    put("cycles/s at concurrency 1", sum.to_string(), half.to_string(), Some(sum.median / half.median));
+    put(
+        &format!("cycles/s at concurrency {CROWD}"),
+        crowd.to_string(),
+        half_crowd.to_string(),
+        Some(crowd.median / half_crowd.median),
+    );
+    for percent in [50, 99] {
+        let (a, b) = (percentile(&mut ours.latencies, percent), percentile(&mut hand.latencies, percent));
+        let what = format!("decision to done at concurrency 1, p{percent}");
+        put(&what, milliseconds(a), milliseconds(b), Some(a.as_secs_f64() / b.as_secs_f64()));
+    }
+    let mut each = |what: &str, of: &dyn Fn(&Side) -> String| put(what, of(ours), of(hand), None);
+    each("requests a cycle", &|side| format!("{:.2}", side.requests));
+    each("durable commits a cycle, counted in the log", &|side| format!("{:.2}", side.commits));
+    each("log written a cycle at concurrency 1", &|side| format!("{:.1} kB", side.log_bytes / 1000.0));
+    each("flushes of the disk a cycle at concurrency 1", &|side| optional(side.flushes_alone));
+    each(&format!("flushes of the disk a cycle at concurrency {CROWD}"), &|side| {
+        optional(side.flushes_together)
+    });
+    each("resident memory after all cycles (highest)", &|side| {
+        format!("{} ({}) after {}", megabytes(side.memory.0), megabytes(side.memory.1), side.cycles)
+    });
+    let (rate, floor) = *in_process;
+    let reach = floor * 2 + *round_trip;
+    let _ = writeln!(
+        text,
+        "\nThe loop without HTTP: {rate:.0} cycles/s at concurrency 1, decision to done {} at the median. One HTTP round trip: {}. \
+         Twice the former and once the latter: {}; Holdshort takes {}.",
+        milliseconds(floor),
+        milliseconds(*round_trip),
+        milliseconds(reach),
+        milliseconds(percentile(&mut ours.latencies, 50)),
+    );
+    text
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1000.0)
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{} MB", bytes / 1_000_000)
+}
+
+fn optional(value: Option<f64>) -> String {
+    value.map_or_else(|| "not counted here".to_owned(), |value| format!("{value:.2}"))
+}

@@ -1,0 +1,44 @@
+//! `$EDITOR` on a temporary file that only its owner can read.
+
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+use anyhow::Context;
+
+/// What comes back at most; the server takes no more in one request.
+const BYTES: u64 = 1024 * 1024;
+
+/// Opens the editor on `text` and gives back what was saved.
+pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
+    let mut file = tempfile::Builder::new().prefix("holdshort-").suffix(suffix).tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.flush()?;
+    // Through the shell, as `git` does it: the variable may hold options.
+    let status = tokio::process::Command::new("/bin/sh")
+        .arg("-c")
+        .arg(format!("{} \"$1\"", editor()))
+        .arg("sh")
+        .arg(file.path())
+        .stdin(Stdio::inherit())
+        .status()
+        .await
+        .context("the editor can not be started")?;
+    if !status.success() {
+        anyhow::bail!("the editor `{}` ended with {status}; set EDITOR to another one", editor());
+    }
+    // Some editors save by putting another file in the place of this one: read by name.
+    let mut saved = String::new();
+    std::fs::File::open(file.path())?
+        .take(BYTES + 1)
+        .read_to_string(&mut saved)
+        .context("what was saved is no text")?;
+    if saved.len() as u64 > BYTES {
+        anyhow::bail!("what was saved is larger than {} KiB", BYTES / 1024);
+    }
+    Ok(saved)
+}
+
+fn editor() -> String {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_owned())
+}

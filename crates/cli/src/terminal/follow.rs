@@ -1,0 +1,402 @@
+//! Beside a run: tells what happens, shows a card where it holds short, sends what the person decides.
+//!
+//! Selects between the event stream, the terminal and signals. Leaving changes nothing: the run is in the journal.
+
+use std::collections::VecDeque;
+
+use anyhow::Context;
+use holdshort_protocol::{Code, Decision, Event, Interrupt, InterruptStatus, PreviewKind, Run, Status};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::card::{self, View};
+use super::input::{Input, Line};
+use super::paint::Paint;
+use super::progress::Progress;
+use super::prompt::{Editing, Prompt, Reaction};
+use super::story::Story;
+use super::{edit, escape, help, quote};
+use crate::client::{self, Client};
+use crate::exit::Exit;
+use crate::output::{say, tell};
+use crate::stream::{Events, Item};
+
+/// Of a long run that is attached to, only this many events are told again.
+const HISTORY: u64 = 80;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Lines for a person, who may decide.
+    Told,
+    /// Events as JSON lines; nobody is asked.
+    Json,
+}
+
+/// Why following ended.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Ended(Box<Run>),
+    Left(Left),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// `d`, or end of input.
+    Detached,
+    /// Ctrl-C or a request to stop.
+    Signal,
+    /// Only a person can go on, and nobody is at a terminal.
+    Nobody,
+}
+
+impl Outcome {
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Ended(run) => of_status(run.status),
+            Self::Left(_) => Exit::Waiting,
+        }
+    }
+}
+
+pub(crate) fn of_status(status: Status) -> Exit {
+    match status {
+        Status::Completed => Exit::Ok,
+        Status::Failed => Exit::Failed,
+        Status::Cancelled => Exit::Cancelled,
+        Status::Queued | Status::Running | Status::Waiting | Status::Paused => Exit::Waiting,
+    }
+}
+
+/// Follows a run until it ends or the person leaves.
+pub(crate) async fn follow(client: &Client, run: &str, form: Form) -> anyhow::Result<Outcome> {
+    let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
+    let since = match form {
+        Form::Told => run.seq.saturating_sub(HISTORY),
+        Form::Json => 0,
+    };
+    if since > 0 {
+        tell(&format!("… {since} earlier events: holdshort events {}", run.id));
+    }
+    let paint = Paint::stdout();
+    let mut follower = Follower {
+        client,
+        form,
+        input: if form == Form::Told { Input::open() } else { None },
+        story: Story::new(paint),
+        progress: Progress::new(Paint::stderr()),
+        open: run.open_interrupts.iter().cloned().collect(),
+        seen: since,
+        known: run.seq,
+        asking: None,
+        held: Vec::new(),
+        run: run.id,
+    };
+    let outcome = follower.follow(Events::follow(client, &follower.run, since)).await;
+    follower.progress.hide();
+    outcome
+}
+
+struct Follower<'a> {
+    client: &'a Client,
+    run: String,
+    form: Form,
+    input: Option<Input>,
+    story: Story,
+    progress: Progress,
+    /// Interrupts to ask about, in their order.
+    open: VecDeque<String>,
+    /// The last event told.
+    seen: u64,
+    /// Events that were there when we came: they are told, but nobody is asked before all of them are.
+    known: u64,
+    asking: Option<Prompt>,
+    /// Events that came while a card is shown.
+    held: Vec<Event>,
+}
+
+/// Whether to go on.
+enum Next {
+    On,
+    Over(Outcome),
+}
+
+impl Follower<'_> {
+    async fn follow(&mut self, mut events: Events) -> anyhow::Result<Outcome> {
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        loop {
+            if self.asking.is_none() && self.seen >= self.known {
+                self.open_next().await?;
+            }
+            let next = tokio::select! {
+                biased;
+                () = came(&mut interrupt) => Next::Over(Outcome::Left(Left::Signal)),
+                () = came(&mut terminate) => Next::Over(Outcome::Left(Left::Signal)),
+                item = events.next() => match item {
+                    Some(item) => self.item(item).await?,
+                    None => anyhow::bail!("the event stream ended for no known reason"),
+                },
+                line = typed(self.input.as_mut(), self.asking.is_some()) => {
+                    let next = self.typed(line?).await?;
+                    // The editor has the keyboard for itself; its Ctrl-C is not ours.
+                    interrupt = signal(SignalKind::interrupt())?;
+                    next
+                }
+            };
+            if let Next::Over(outcome) = next {
+                if self.asking.take().is_some() {
+                    tell("");
+                }
+                return Ok(outcome);
+            }
+        }
+    }
+
+    async fn item(&mut self, item: Item) -> anyhow::Result<Next> {
+        match item {
+            Item::Event(event, line) => return self.event(*event, &line).await,
+            Item::Preview(preview) => {
+                if self.form == Form::Told && matches!(preview.kind, PreviewKind::Text | PreviewKind::Output) {
+                    self.progress.stream(&preview.text);
+                }
+            }
+            Item::Lost => self.message("The server is gone. The run is safe in its journal; trying to reach it again …"),
+            Item::Back => self.message("The server is back."),
+            Item::Broken(error) => return Err(error),
+        }
+        Ok(Next::On)
+    }
+
+    async fn event(&mut self, event: Event, line: &str) -> anyhow::Result<Next> {
+        self.seen = event.seq;
+        let id = event.data.get("interrupt").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+        match event.kind.as_str() {
+            "interrupt_opened" if !self.open.contains(&id) && !id.is_empty() => self.open.push_back(id.clone()),
+            "interrupt_resolved" => self.open.retain(|open| *open != id),
+            _ => {}
+        }
+        let ends = matches!(event.kind.as_str(), "run_completed" | "run_failed" | "run_cancelled");
+        if self.form == Form::Json {
+            say(line);
+        } else {
+            let is_ours = self.asking.as_ref().is_some_and(|prompt| prompt.interrupt.id == id);
+            if is_ours && event.kind == "interrupt_resolved" {
+                self.asking = None;
+                tell("\n  Decided meanwhile, elsewhere:");
+                self.tell_held();
+            }
+            if self.asking.is_some() && !ends {
+                self.held.push(event);
+            } else {
+                self.tell_held();
+                self.tell(&event);
+            }
+        }
+        if ends {
+            self.progress.hide();
+            let run: Run = self.client.get(&format!("/v1/runs/{}", self.run)).await?;
+            return Ok(Next::Over(Outcome::Ended(Box::new(run))));
+        }
+        if self.input.is_none() && self.seen >= self.known && self.is_left_waiting().await? {
+            return Ok(Next::Over(Outcome::Left(Left::Nobody)));
+        }
+        Ok(Next::On)
+    }
+
+    /// Whether only a person can go on.
+    async fn is_left_waiting(&self) -> anyhow::Result<bool> {
+        let run: Run = self.client.get(&format!("/v1/runs/{}", self.run)).await?;
+        Ok(match run.status {
+            Status::Waiting | Status::Paused => true,
+            Status::Queued | Status::Running | Status::Completed | Status::Failed | Status::Cancelled => false,
+        })
+    }
+
+    /// Shows the card of the next open interrupt, or a sign of life.
+    async fn open_next(&mut self) -> anyhow::Result<()> {
+        if self.input.is_none() {
+            return Ok(());
+        }
+        while let Some(id) = self.open.front().cloned() {
+            let interrupt: Interrupt = match self.client.get(&format!("/v1/interrupts/{id}")).await {
+                Ok(interrupt) => interrupt,
+                // It is asked for again once the server is back.
+                Err(error) if client::code(&error).is_none() => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            if interrupt.status == InterruptStatus::Open {
+                self.progress.hide();
+                self.ask(interrupt);
+                return Ok(());
+            }
+            self.open.pop_front();
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, interrupt: Interrupt) {
+        let paint = Paint::stderr();
+        tell("");
+        let view = View { paint, uncut: false, said: self.story.said() };
+        card::render(&interrupt, view).iter().for_each(|line| tell(line));
+        card::options(&interrupt, paint).iter().for_each(|line| tell(line));
+        let prompt = Prompt::new(interrupt);
+        tell(&prompt.keys(paint));
+        if let Some(input) = &mut self.input {
+            input.forget();
+        }
+        self.asking = Some(prompt);
+        self.cursor();
+    }
+
+    /// The place where the person types.
+    fn cursor(&self) {
+        use std::io::Write;
+        if let Some(prompt) = &self.asking {
+            let mut err = std::io::stderr().lock();
+            let _ = write!(err, "{}", prompt.label()).and_then(|()| err.flush());
+        }
+    }
+
+    async fn typed(&mut self, line: Line) -> anyhow::Result<Next> {
+        let paint = Paint::stderr();
+        let Some(prompt) = &mut self.asking else { return Ok(Next::On) };
+        let reaction = match line {
+            Line::End => Reaction::Detach,
+            Line::TooLong => Reaction::Ask(vec![
+                "  That is longer than a terminal can hand over, and was not sent; e opens an editor.".to_owned(),
+            ]),
+            Line::Text(text) => prompt.line(&text, paint),
+        };
+        self.react(reaction).await
+    }
+
+    async fn react(&mut self, mut reaction: Reaction) -> anyhow::Result<Next> {
+        let paint = Paint::stderr();
+        loop {
+            let Some(prompt) = &mut self.asking else { return Ok(Next::On) };
+            match reaction {
+                Reaction::Ask(lines) => {
+                    lines.iter().for_each(|line| tell(line));
+                    if let Some(input) = &mut self.input {
+                        input.forget();
+                    }
+                    self.cursor();
+                    return Ok(Next::On);
+                }
+                Reaction::Help => reaction = Reaction::Ask(help::options(&prompt.interrupt, paint)),
+                Reaction::Uncut => {
+                    let view = View { paint, uncut: true, said: "" };
+                    let mut lines = card::render(&prompt.interrupt, view);
+                    lines.extend(card::options(&prompt.interrupt, paint));
+                    reaction = Reaction::Ask(lines);
+                }
+                Reaction::Detach => return Ok(Next::Over(Outcome::Left(Left::Detached))),
+                Reaction::Edit(editing) => reaction = self.edit(&editing).await,
+                Reaction::Decide(decision) => match self.decide(decision).await? {
+                    Some(lines) => reaction = Reaction::Ask(lines),
+                    None => return Ok(Next::On),
+                },
+            }
+        }
+    }
+
+    async fn edit(&mut self, editing: &Editing) -> Reaction {
+        let saved = edit::edit(&editing.text, editing.form.suffix()).await;
+        let paint = Paint::stderr();
+        match (saved, &mut self.asking) {
+            (Ok(saved), Some(prompt)) => prompt.edited(editing, &saved, paint),
+            (Ok(_), None) => Reaction::Ask(Vec::new()),
+            (Err(error), _) => Reaction::Ask(vec![format!("  {}", paint.red(&crate::output::error(&error)))]),
+        }
+    }
+
+    /// Sends a decision. What comes back is said, and the person is asked again.
+    async fn decide(&mut self, decision: Decision) -> anyhow::Result<Option<Vec<String>>> {
+        let paint = Paint::stderr();
+        let Some(prompt) = &self.asking else { return Ok(None) };
+        let id = prompt.interrupt.id.clone();
+        let path = format!("/v1/interrupts/{id}/decisions");
+        match self.client.post::<Interrupt>(&path, &decision).await {
+            Ok(interrupt) => {
+                self.story.is_ours(&id);
+                self.open.retain(|open| *open != id);
+                self.asking = None;
+                tell(&format!("  {} {}", paint.green("✓"), chosen(&interrupt, &decision, paint)));
+                self.tell_held();
+                self.progress.show("");
+                Ok(None)
+            }
+            Err(error) => match client::code(&error) {
+                Some(Code::AlreadyResolved | Code::Expired | Code::RunEnded) => {
+                    tell(&format!("  {}", paint.yellow(&crate::output::error(&error))));
+                    self.open.retain(|open| *open != id);
+                    self.asking = None;
+                    self.tell_held();
+                    Ok(None)
+                }
+                // Read it again and show it as it is now.
+                Some(Code::Stale) => {
+                    tell(&format!("  {}", paint.yellow("It has changed since you read it.")));
+                    self.asking = None;
+                    self.tell_held();
+                    Ok(None)
+                }
+                Some(_) | None => {
+                    let text = crate::output::error(&error);
+                    Ok(Some(text.lines().map(|line| format!("  {}", paint.red(line))).collect()))
+                }
+            },
+        }
+    }
+
+    fn tell_held(&mut self) {
+        for event in std::mem::take(&mut self.held) {
+            self.tell(&event);
+        }
+    }
+
+    fn tell(&mut self, event: &Event) {
+        let lines = self.story.tell(event);
+        if !lines.is_empty() {
+            self.progress.hide();
+            lines.iter().for_each(|line| say(line));
+        }
+        if self.seen >= self.known && self.open.is_empty() {
+            self.progress.show(self.story.activity());
+        }
+    }
+
+    /// Something about the connection.
+    fn message(&mut self, text: &str) {
+        self.progress.hide();
+        if self.asking.is_some() {
+            tell("");
+        }
+        tell(&format!("  {}", Paint::stderr().yellow(text)));
+        self.cursor();
+    }
+}
+
+/// What was decided, in the words of the option.
+fn chosen(interrupt: &Interrupt, decision: &Decision, paint: Paint) -> String {
+    let choice = interrupt.options.iter().find(|choice| choice.id == decision.option);
+    let label = escape::line(choice.map_or(&*decision.option, |choice| &choice.label)).into_owned();
+    match &decision.text {
+        Some(text) => format!("{label}: {}", quote::brief(text, paint.width.saturating_sub(label.len() + 8))),
+        None => label,
+    }
+}
+
+async fn came(signal: &mut Signal) {
+    // A signal that can not come any more never comes.
+    if signal.recv().await.is_none() {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn typed(input: Option<&mut Input>, is_asking: bool) -> anyhow::Result<Line> {
+    match input {
+        Some(input) if is_asking => input.line().await.context("the terminal can not be read"),
+        Some(_) | None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,79 @@
+//! Signs of life: a spinner with what goes on, and the newest lines of streamed text below it.
+//!
+//! On standard error, and only if that is a terminal. Gone without a trace before anything else is printed.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::escape;
+use super::paint::Paint;
+
+const TICK: Duration = Duration::from_millis(100);
+/// Of streamed text: what is shown, and what is kept.
+const TAIL_LINES: usize = 4;
+const KEPT_BYTES: usize = 4_096;
+
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: Option<ProgressBar>,
+    enabled: bool,
+    paint: Paint,
+    preview: String,
+}
+
+impl Progress {
+    pub(crate) fn new(paint: Paint) -> Self {
+        Self { bar: None, enabled: console::Term::stderr().is_term(), paint, preview: String::new() }
+    }
+
+    /// Something new begins: what was streamed is over.
+    pub(crate) fn show(&mut self, activity: &str) {
+        if !self.enabled {
+            return;
+        }
+        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed:.dim}");
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = style {
+            bar.set_style(style);
+        }
+        self.hide();
+        let activity = if activity.is_empty() { "working" } else { activity };
+        bar.set_message(self.paint.dim(activity));
+        bar.enable_steady_tick(TICK);
+        self.bar = Some(bar);
+    }
+
+    /// Text as it arrives.
+    pub(crate) fn stream(&mut self, text: &str) {
+        let Some(bar) = &self.bar else { return };
+        self.preview.push_str(text);
+        if self.preview.len() > KEPT_BYTES {
+            let mut cut = self.preview.len() - KEPT_BYTES / 2;
+            while !self.preview.is_char_boundary(cut) {
+                cut += 1;
+            }
+            self.preview.drain(..cut);
+        }
+        let lines: Vec<&str> = self.preview.trim_end().lines().filter(|line| !line.trim().is_empty()).collect();
+        let room = self.paint.width.saturating_sub(6);
+        let tail = lines[lines.len().saturating_sub(TAIL_LINES)..].iter().map(|line| {
+            let line = escape::line(line);
+            format!("  {}", self.paint.dim(&console::truncate_str(&line, room, "…")))
+        });
+        let tail: Vec<String> = tail.collect();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed:.dim}\n{msg}") {
+            bar.set_style(style);
+        }
+        bar.set_prefix(self.paint.dim("streaming"));
+        bar.set_message(tail.join("\n"));
+    }
+
+    /// Leaves nothing behind.
+    pub(crate) fn hide(&mut self) {
+        self.preview.clear();
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}

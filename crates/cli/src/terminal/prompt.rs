@@ -1,0 +1,289 @@
+//! What a typed line means: a small machine without I/O, from lines to a decision.
+//!
+//! Nothing is sent that was not either chosen by its number or name, or shown back first.
+
+use holdshort_protocol::{Choice, Decision, Interrupt, Kind};
+use serde_json::Value;
+
+use super::paint::Paint;
+use super::quote::{Cap, quote};
+use super::{card, diff, escape};
+
+#[derive(Debug)]
+pub(crate) struct Prompt {
+    pub interrupt: Interrupt,
+    stage: Stage,
+    /// An empty line was answered with a hint.
+    hinted: bool,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Choose,
+    /// An option is chosen that needs words.
+    Words(String),
+    /// Shown back; Enter sends it.
+    Confirm(Decision),
+}
+
+/// What follows from a line.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Reaction {
+    /// Say this and ask again.
+    Ask(Vec<String>),
+    Decide(Decision),
+    Edit(Editing),
+    Help,
+    Uncut,
+    Detach,
+}
+
+/// What is opened in the editor, and for which option.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Editing {
+    pub option: String,
+    pub text: String,
+    pub form: Form,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// An edit that is JSON.
+    Json,
+    /// An edit that is text.
+    Text,
+    /// No edit: the words of a decision.
+    Words,
+}
+
+impl Form {
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            Self::Json => ".json",
+            Self::Text | Self::Words => ".md",
+        }
+    }
+}
+
+impl Prompt {
+    pub(crate) fn new(interrupt: Interrupt) -> Self {
+        Self { interrupt, stage: Stage::Choose, hinted: false }
+    }
+
+    /// What stands before the cursor.
+    pub(crate) fn label(&self) -> &'static str {
+        match &self.stage {
+            Stage::Choose => "> ",
+            Stage::Words(_) => "your words> ",
+            Stage::Confirm(_) => "Enter sends it, or type something else> ",
+        }
+    }
+
+    /// The keys, in one line below the options.
+    pub(crate) fn keys(&self, paint: Paint) -> String {
+        let typed = match natural(&self.interrupt) {
+            Some(choice) if choice.effect == "respond" => "a number, or your own words",
+            Some(_) => "a number, or what the agent should do instead",
+            None => "a number",
+        };
+        let edit = if self.editing().is_some() { " · e edit" } else { "" };
+        paint.dim(&format!("  {typed}{edit} · ? explain · v all of it · d leave"))
+    }
+
+    pub(crate) fn line(&mut self, line: &str, paint: Paint) -> Reaction {
+        let line = line.trim();
+        match std::mem::replace(&mut self.stage, Stage::Choose) {
+            Stage::Confirm(decision) if line.is_empty() => Reaction::Decide(decision),
+            Stage::Words(option) if !line.is_empty() => {
+                Reaction::Decide(self.decision(&option, Some(line.to_owned())))
+            }
+            Stage::Words(_) => Reaction::Ask(vec!["  No words, no decision.".to_owned()]),
+            Stage::Choose | Stage::Confirm(_) => self.choose(line, paint),
+        }
+    }
+
+    /// What came back from the editor.
+    pub(crate) fn edited(&mut self, editing: &Editing, saved: &str, paint: Paint) -> Reaction {
+        let saved = saved.trim_end_matches('\n');
+        if saved.trim().is_empty() || saved == editing.text.trim_end_matches('\n') {
+            return Reaction::Ask(vec!["  Nothing changed, nothing sent.".to_owned()]);
+        }
+        let mut decision = self.decision(&editing.option, None);
+        match editing.form {
+            Form::Words => decision.text = Some(saved.to_owned()),
+            Form::Text => decision.edit = Value::String(saved.to_owned()),
+            Form::Json => match serde_json::from_str(saved) {
+                Ok(edit) => decision.edit = edit,
+                Err(error) => {
+                    return Reaction::Ask(vec![format!("  {}", paint.red(&format!("That is no JSON: {error}. e opens it again.")))]);
+                }
+            },
+        }
+        let mut shown = vec![format!("  {}", self.sentence(&editing.option))];
+        match editing.form {
+            Form::Words => shown.extend(quote(saved, "   ", Cap::None, paint)),
+            Form::Text | Form::Json => {
+                shown.extend(diff::between(&editing.text, saved, paint).into_iter().map(|line| format!("    {line}")));
+            }
+        }
+        self.stage = Stage::Confirm(decision);
+        Reaction::Ask(shown)
+    }
+
+    fn choose(&mut self, line: &str, paint: Paint) -> Reaction {
+        match line {
+            "" => return self.empty(paint),
+            "?" | "help" => return Reaction::Help,
+            "d" | "detach" => return Reaction::Detach,
+            "v" => return Reaction::Uncut,
+            "e" => {
+                return self.editing().map_or_else(
+                    || Reaction::Ask(vec!["  There is nothing to edit here.".to_owned()]),
+                    Reaction::Edit,
+                );
+            }
+            _ => {}
+        }
+        self.hinted = false;
+        if let Some(reaction) = self.picked(line) {
+            return reaction;
+        }
+        if let Some((first, words)) = line.split_once(char::is_whitespace)
+            && self.interrupt.kind != Kind::Question
+            && let Some(choice) = self.option(first)
+            && !choice.needs_edit
+        {
+            let id = choice.id.clone();
+            return self.confirm(&id, words.trim(), paint);
+        }
+        match natural(&self.interrupt).map(|choice| choice.id.clone()) {
+            Some(id) => self.confirm(&id, line, paint),
+            None => Reaction::Ask(vec![format!(
+                "  “{}” is none of the options; type a number, or ? for what they do.",
+                escape::line(line)
+            )]),
+        }
+    }
+
+    fn empty(&mut self, paint: Paint) -> Reaction {
+        if self.hinted {
+            return Reaction::Ask(Vec::new());
+        }
+        self.hinted = true;
+        let mut hint = vec!["  Nothing is decided yet.".to_owned()];
+        hint.extend(card::options(&self.interrupt, paint));
+        hint.push(self.keys(paint));
+        Reaction::Ask(hint)
+    }
+
+    /// A number or an option's name, and nothing else.
+    fn picked(&mut self, line: &str) -> Option<Reaction> {
+        let choices = card::choices(&self.interrupt);
+        if let Ok(number) = line.parse::<usize>() {
+            if (1..=choices.len()).contains(&number) {
+                let text = choices[number - 1].to_owned();
+                return Some(Reaction::Decide(self.decision("answer", Some(text))));
+            }
+            let last = choices.len() + self.interrupt.options.len();
+            if number == 0 || number > last {
+                return Some(Reaction::Ask(vec![format!("  There is no {number}: 1 to {last}.")]));
+            }
+        }
+        let choice = self.option(line)?.clone();
+        if choice.needs_edit {
+            return Some(self.editing_for(&choice).map_or_else(
+                || Reaction::Ask(vec!["  There is nothing to edit here.".to_owned()]),
+                Reaction::Edit,
+            ));
+        }
+        if choice.needs_text {
+            let what = format!("  {} Empty goes back.", self.sentence(&choice.id));
+            self.stage = Stage::Words(choice.id);
+            return Some(Reaction::Ask(vec![what]));
+        }
+        Some(Reaction::Decide(self.decision(&choice.id, None)))
+    }
+
+    /// By its number, its id, or a word that other systems use for it.
+    fn option(&self, word: &str) -> Option<&Choice> {
+        let options = &self.interrupt.options;
+        if let Ok(number) = word.parse::<usize>() {
+            let first = card::choices(&self.interrupt).len() + 1;
+            return number.checked_sub(first).and_then(|index| options.get(index));
+        }
+        let word = word.to_lowercase();
+        let by_id = |id: &str| options.iter().find(|choice| choice.id == id);
+        by_id(&word).or_else(|| match (self.interrupt.kind, word.as_str()) {
+            (Kind::Question | Kind::Choice | Kind::Turn, _) => None,
+            (_, "y" | "yes" | "ok" | "accept" | "accepted" | "approved" | "allow") => by_id("approve"),
+            (_, "n" | "no" | "deny" | "denied" | "decline" | "refuse" | "rejected") => by_id("reject"),
+            (_, "modify" | "change") => by_id("edit"),
+            _ => None,
+        })
+    }
+
+    /// Shows the words back before they are sent.
+    fn confirm(&mut self, option: &str, words: &str, paint: Paint) -> Reaction {
+        let mut shown = vec![format!("  {}", self.sentence(option))];
+        shown.extend(quote(words, "   ", Cap::None, paint));
+        self.stage = Stage::Confirm(self.decision(option, Some(words.to_owned())));
+        Reaction::Ask(shown)
+    }
+
+    fn sentence(&self, option: &str) -> String {
+        let choice = self.interrupt.options.iter().find(|choice| choice.id == option);
+        let label = escape::line(choice.map_or(option, |choice| &choice.label));
+        match choice.map(|choice| &*choice.effect) {
+            Some("fail_run") => format!("{label} (the run ends as failed):"),
+            Some("cancel_run") => format!("{label} (the run is cancelled):"),
+            _ => format!("{label}:"),
+        }
+    }
+
+    fn decision(&self, option: &str, text: Option<String>) -> Decision {
+        Decision { option: option.to_owned(), text, edit: Value::Null, version: Some(self.interrupt.version) }
+    }
+
+    /// What `e` opens.
+    fn editing(&self) -> Option<Editing> {
+        match self.interrupt.options.iter().find(|choice| choice.needs_edit) {
+            Some(choice) => self.editing_for(choice),
+            None => natural(&self.interrupt).map(|choice| Editing {
+                option: choice.id.clone(),
+                text: String::new(),
+                form: Form::Words,
+            }),
+        }
+    }
+
+    fn editing_for(&self, choice: &Choice) -> Option<Editing> {
+        let payload = &self.interrupt.payload;
+        let of_kind = match self.interrupt.kind {
+            Kind::ToolApproval => payload.get("arguments"),
+            Kind::PlanApproval => payload.get("plan"),
+            Kind::Review => payload.get("content"),
+            Kind::Checkpoint => payload.get("input"),
+            _ => None,
+        };
+        let value = of_kind.unwrap_or(payload);
+        let form = if value.is_string() { Form::Text } else { Form::Json };
+        let text = card::readable(value);
+        Some(Editing { option: choice.id.clone(), text, form })
+    }
+}
+
+/// The option that free text means; none where words alone say too little.
+fn natural(interrupt: &Interrupt) -> Option<&Choice> {
+    let id = match interrupt.kind {
+        Kind::Question => "answer",
+        Kind::Choice => "custom",
+        Kind::Turn => "submit",
+        Kind::Escalation => "instruct",
+        Kind::PlanApproval => "revise",
+        Kind::ToolApproval => "reject",
+        Kind::Checkpoint => "redo",
+        Kind::ClientCall => "result",
+        Kind::Error | Kind::Review | Kind::Continuation | Kind::UnknownOutcome => return None,
+    };
+    interrupt.options.iter().find(|choice| choice.id == id)
+}

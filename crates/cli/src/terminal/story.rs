@@ -1,0 +1,236 @@
+//! Events as short lines: what happened, for somebody who watches. Pure; keeps what it needs to name calls.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use holdshort_protocol::{Event, Role};
+use serde_json::Value;
+
+use super::escape;
+use super::paint::Paint;
+use super::quote::{Cap, brief, quote};
+
+/// Lines of what an agent says.
+const SAID: Cap = Cap::Lines(24);
+/// Lines of what a command printed, from its end.
+const OUTPUT_LINES: usize = 6;
+
+#[derive(Debug)]
+pub(crate) struct Story {
+    paint: Paint,
+    calls: BTreeMap<String, Call>,
+    agents: BTreeMap<String, String>,
+    /// Interrupts that are decided here: told already.
+    own: BTreeSet<String>,
+    titles: BTreeMap<String, String>,
+    said: String,
+    activity: String,
+}
+
+#[derive(Debug, Default)]
+struct Call {
+    tool: String,
+    arguments: Value,
+}
+
+impl Story {
+    pub(crate) fn new(paint: Paint) -> Self {
+        Self {
+            paint,
+            calls: BTreeMap::new(),
+            agents: BTreeMap::new(),
+            own: BTreeSet::new(),
+            titles: BTreeMap::new(),
+            said: String::new(),
+            activity: String::new(),
+        }
+    }
+
+    /// What an agent said last.
+    pub(crate) fn said(&self) -> &str {
+        &self.said
+    }
+
+    /// What goes on now, in a few words.
+    pub(crate) fn activity(&self) -> &str {
+        &self.activity
+    }
+
+    /// This one is decided here, and the person knows.
+    pub(crate) fn is_ours(&mut self, interrupt: &str) {
+        self.own.insert(interrupt.to_owned());
+    }
+
+    /// The lines of an event; none for those that say nothing to a person.
+    pub(crate) fn tell(&mut self, event: &Event) -> Vec<String> {
+        let paint = self.paint;
+        let data = &event.data;
+        let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
+        let text = data.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
+        let note = |text: String| vec![format!("  {}", paint.dim(&text))];
+        match event.kind.as_str() {
+            "step_started" => {
+                self.agents.insert(string("step").to_owned(), string("agent").to_owned());
+                note(format!("step {} starts: agent {}", escape::line(string("step")), escape::line(string("agent"))))
+            }
+            "step_redone" => note(format!("step {} is done again", escape::line(string("step")))),
+            "model_started" => {
+                self.activity = format!("{} is thinking", escape::line(&self.agent(string("step"))));
+                Vec::new()
+            }
+            "model_replied" => self.replied(data, text),
+            "model_failed" => {
+                let what = match data.get("retry_at").and_then(Value::as_str) {
+                    Some(_) => "the model gave no answer, and is asked again",
+                    None => "the model gave no answer",
+                };
+                vec![format!("  {} {what}: {}", paint.yellow("!"), brief(text, paint.width - 40))]
+            }
+            "adopted" => note("the server was started again; the run goes on".to_owned()),
+            "tool_started" => {
+                self.activity = self.name(string("call"));
+                Vec::new()
+            }
+            "tool_finished" => {
+                self.activity.clear();
+                self.finished(data, text)
+            }
+            "tool_returned" => match string("why") {
+                "changed" => {
+                    let name = self.name(string("call"));
+                    vec![format!("  {} {name}: a file has changed since; nothing was done", paint.yellow("!"))]
+                }
+                _ => Vec::new(),
+            },
+            "tool_doubted" => {
+                let name = self.name(string("call"));
+                vec![format!("  {} {name}: a crash left it in doubt", paint.yellow("!"))]
+            }
+            "plan_proposed" | "limit_reached" => Vec::new(),
+            "output_released" => {
+                let title = data.pointer("/content/data/title").and_then(Value::as_str).unwrap_or_default();
+                vec![format!("  {} released: {}", paint.green("✓"), escape::line(title))]
+            }
+            "interrupt_opened" => {
+                self.activity.clear();
+                let title = data.pointer("/content/data/title").and_then(Value::as_str).unwrap_or_default();
+                self.titles.insert(string("interrupt").to_owned(), title.to_owned());
+                Vec::new()
+            }
+            "interrupt_resolved" => self.resolved(event),
+            "message_added" => {
+                quote(text, &format!("{:>4}", escape::line(&event.actor.id)), SAID, paint)
+            }
+            "run_paused" => note("paused".to_owned()),
+            "run_resumed" => note("goes on".to_owned()),
+            _ => Vec::new(),
+        }
+    }
+
+    fn agent(&self, step: &str) -> String {
+        self.agents.get(step).map_or("agent", String::as_str).to_owned()
+    }
+
+    fn replied(&mut self, data: &Value, text: &str) -> Vec<String> {
+        self.activity.clear();
+        let calls = data.get("calls").and_then(Value::as_array).into_iter().flatten();
+        for (i, listed) in calls.enumerate() {
+            let Some(id) = listed.get("call").and_then(Value::as_str) else { continue };
+            let tool = listed.get("tool").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let arguments = data.pointer(&format!("/content/data/arguments/{i}")).cloned().unwrap_or_default();
+            self.calls.insert(id.to_owned(), Call { tool, arguments });
+        }
+        text.clone_into(&mut self.said);
+        if text.trim().is_empty() {
+            return Vec::new();
+        }
+        let agent = self.agent(data.get("step").and_then(Value::as_str).unwrap_or_default());
+        let mut out = vec![String::new()];
+        out.extend(quote(text, &self.paint.cyan(&escape::line(&agent)), SAID, self.paint));
+        out
+    }
+
+    /// A call in one line: the tool and what it is about.
+    fn name(&self, call: &str) -> String {
+        let Some(Call { tool, arguments }) = self.calls.get(call) else { return escape::line(call).into_owned() };
+        let string = |key: &str| arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let what = match (string("command"), string("pattern"), string("path")) {
+            (Some(command), _, _) => format!("$ {command}"),
+            (None, Some(pattern), Some(path)) => format!("“{pattern}” in {path}"),
+            (None, Some(pattern), None) => format!("“{pattern}”"),
+            (None, None, Some(path)) => path.to_owned(),
+            (None, None, None) => String::new(),
+        };
+        let text = match tool.as_str() {
+            "run_command" => what,
+            _ => format!("{tool} {what}"),
+        };
+        brief(&text, self.paint.width.saturating_sub(30))
+    }
+
+    fn finished(&self, data: &Value, text: &str) -> Vec<String> {
+        let paint = self.paint;
+        let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
+        let call = string("call");
+        let name = self.name(call);
+        let tool = self.calls.get(call).map(|call| call.tool.as_str()).unwrap_or_default();
+        let first = brief(text, paint.width.saturating_sub(12));
+        match (string("end"), tool) {
+            // The card and what was decided on it say it all.
+            ("done" | "answered" | "skipped" | "refused", "ask_human" | "create_plan" | "request_review") => {
+                Vec::new()
+            }
+            ("done", "run_command") => {
+                let mut out = vec![format!("  {} {name}", paint.green("•"))];
+                let lines: Vec<&str> = text.trim_end().lines().filter(|line| !line.trim().is_empty()).collect();
+                let hidden = lines.len().saturating_sub(OUTPUT_LINES);
+                if hidden > 0 {
+                    out.push(paint.dim(&format!("    │ … {hidden} lines above")));
+                }
+                for line in &lines[hidden..] {
+                    let line = console::truncate_str(&escape::line(line), paint.width - 8, "…").into_owned();
+                    out.push(paint.dim(&format!("    │ {line}")));
+                }
+                out
+            }
+            ("done", "edit_file" | "write_file") => vec![format!("  {} {name}", paint.green("✓"))],
+            ("done", _) => {
+                let lines = match text.trim().lines().count() {
+                    1 => "1 line".to_owned(),
+                    count => format!("{count} lines"),
+                };
+                vec![format!("  {} {name} {}", paint.green("•"), paint.dim(&lines))]
+            }
+            ("failed", _) => vec![format!("  {} {name}", paint.red("✗")), paint.dim(&format!("    │ {first}"))],
+            ("refused", _) if string("code") == "forbidden" => {
+                vec![format!("  {} {name}: forbidden by a rule", paint.red("✗"))]
+            }
+            ("refused", _) => vec![format!("  {} {name}: refused", paint.yellow("✗"))],
+            ("answered", _) => vec![format!("  {} {name}: answered in its place", paint.yellow("✓"))],
+            ("skipped", _) => vec![format!("  {} {name}: skipped", paint.yellow("–"))],
+            (_, _) => vec![format!("  {} {name}: {}", paint.yellow("–"), escape::line(string("end")))],
+        }
+    }
+
+    fn resolved(&mut self, event: &Event) -> Vec<String> {
+        let paint = self.paint;
+        let string = |key: &str| event.data.get(key).and_then(Value::as_str).unwrap_or_default();
+        let id = string("interrupt");
+        let title = self.titles.remove(id).unwrap_or_default();
+        if self.own.contains(id) {
+            return Vec::new();
+        }
+        let title = brief(&title, paint.width.saturating_sub(36));
+        let outcome = escape::line(string("outcome")).into_owned();
+        let by = match (event.actor.role, event.actor.via.as_deref()) {
+            (Role::Operator, Some(via)) => format!("{} ({})", event.actor.id, via),
+            (Role::Operator | Role::Agent, _) => event.actor.id.clone(),
+            (Role::Engine, _) => match event.data.get("cause") {
+                Some(Value::String(cause)) if cause == "expiry" => "nobody decided in time".to_owned(),
+                Some(Value::Object(cause)) if cause.contains_key("grant") => "a grant covers it".to_owned(),
+                _ => String::new(),
+            },
+        };
+        let by = if by.is_empty() { by } else { format!(": {}", escape::line(&by)) };
+        vec![format!("  {} {title} {}", paint.yellow("•"), paint.dim(&format!("{outcome}{by}")))]
+    }
+}

@@ -1,0 +1,667 @@
+//! The command tokeniser: what would run, whether it reads, what is opaque, what a grant would cover.
+
+use std::fmt::Write as _;
+
+use holdshort_core::gate::command::{Part, parse};
+use holdshort_core::gate::{Matcher, Subject};
+use holdshort_core::tool::Category;
+
+use crate::snapshot;
+use crate::world::WORKSPACE;
+
+fn subject(line: &str) -> Subject<'_> {
+    Subject {
+        agent: "pair",
+        tool: "run_command",
+        category: Category::Bash,
+        path: None,
+        command: Some(line),
+        workspace: WORKSPACE,
+        ask_because: &[],
+    }
+}
+
+fn show(part: &Part) -> String {
+    let words: Vec<String> =
+        std::iter::once(&part.program).chain(&part.arguments).map(|word| format!("{word:?}")).collect();
+    let write = if part.redirected { " >" } else { "" };
+    format!("{}{write}", words.join(" ").replace('"', "'"))
+}
+
+/// One block per line: what it is, its parts, its guesses, what a grant would remember.
+#[test]
+fn lines_are_read_as_the_shell_would() {
+    let mut text = String::new();
+    for line in include_str!("commands.txt").lines().filter(|line| !line.is_empty()) {
+        if let Some(title) = line.strip_prefix("## ") {
+            let _ = writeln!(text, "\n## {title}\n");
+            continue;
+        }
+        // `␤`, `␍` and `␀` stand for what a line of a file can not hold.
+        let command = line.replace('␤', "\n").replace('␍', "\r").replace('␀', "\0").replace('␉', "\t");
+        let parsed = parse(&command);
+        let reads = if parsed.is_read_only() { "reads" } else { "writes" };
+        let _ = writeln!(text, "{line}");
+        let _ = write!(text, "    {:?}, {reads}", parsed.category());
+        match parsed.opaque {
+            Some(why) => {
+                let _ = writeln!(text, ", opaque: {why}");
+            }
+            None => {
+                let _ = writeln!(text);
+            }
+        }
+        for part in &parsed.parts {
+            let _ = writeln!(text, "    $ {}", show(part));
+        }
+        if let Some(matcher) = Matcher::of(&subject(&command)) {
+            let covers: Vec<String> = matcher
+                .commands
+                .iter()
+                .map(|each| {
+                    let sub = each.subcommand.as_deref().map(|sub| format!(" {sub}")).unwrap_or_default();
+                    format!("{}{sub}{}", each.program, if each.writes { "" } else { " (reading)" })
+                })
+                .collect();
+            let _ = writeln!(text, "    grant: {}", covers.join(", "));
+        }
+    }
+    snapshot::check("commands", &text);
+}
+
+/// Whatever a shell would run as `git push` or `sudo`: seen by a rule that holds back, or opaque.
+#[test]
+fn nothing_is_pushed_unseen() {
+    let lines = [
+        "git push",
+        "git  push origin main",
+        "git\tpush",
+        "g'i't p\"us\"h",
+        r"g\it pu\sh",
+        "git \\\npush",
+        "gi\\\nt push",
+        "/usr/bin/git push",
+        "./git push",
+        "../../usr/bin/git push",
+        "git -C x push",
+        "git --git-dir=x push",
+        "git --no-pager push",
+        "git -c core.pager=x push",
+        "git --attr-source status push",
+        "git --config-env a=b push",
+        "git --exec-path=x push",
+        "ls&&git push",
+        "ls;git push",
+        "ls|git push",
+        "ls|&git push",
+        "ls||git push",
+        "ls&git push",
+        "ls & git push",
+        "ls\ngit push",
+        "ls &>/dev/null git push",
+        "ls &>>/dev/null git push",
+        "git &>/dev/null push",
+        "ls >/dev/null; git push",
+        ">/dev/null git push",
+        "<f git push",
+        "2>&1 git push",
+        "git push>f",
+        "git 2>/dev/null push",
+        "! git push",
+        "(git push)",
+        "{ git push; }",
+        "if true; then git push; fi",
+        "while git push; do :; done",
+        "for i in 1; do git push; done",
+        "case x in x) git push;; esac",
+        "coproc git push",
+        "f() { git push; }; f",
+        "function f { git push; }; f",
+        "time git push",
+        "time -p git push",
+        "time -o f git push",
+        "exec git push",
+        "exec -a ls git push",
+        "command git push",
+        "command -p git push",
+        "builtin command git push",
+        "nohup git push",
+        "setsid git push",
+        "env git push",
+        "env -i git push",
+        "env A=1 git push",
+        "env -S 'git push'",
+        "A=1 git push",
+        "A+=1 git push",
+        "a[0]=1 git push",
+        "nice git push",
+        "nice -n 5 git push",
+        "timeout 5 git push",
+        "timeout -k 5 10 git push",
+        "timeout --signal KILL 5 git push",
+        "stdbuf -o L git push",
+        "xargs git push",
+        "echo push | xargs git",
+        "xargs -I x git push",
+        "parallel git push ::: a",
+        "watch git push",
+        "watch 'git push'",
+        "flock f git push",
+        "flock f -c 'git push'",
+        "busybox sh -c 'git push'",
+        "strace git push",
+        "strace -f git push",
+        "sudo git push",
+        "sudo -u x git push",
+        "su -c 'git push'",
+        "sh -c 'git push'",
+        "sh -c 'ls; git push'",
+        "sh -ec 'git push'",
+        "bash -lc 'git push'",
+        "bash -o pipefail -c 'git push'",
+        "bash --norc -c 'git push'",
+        "fish -c 'git push'",
+        "sh -c \"sh -c 'git push'\"",
+        "eval git push",
+        "eval 'git push'",
+        "echo 'git push' | sh",
+        "echo 'git push' | sh -s",
+        "echo 'git push' | bash /dev/stdin",
+        "sh <<EOF\ngit push\nEOF",
+        "sh <<< 'git push'",
+        "$(echo git) push",
+        "`echo git push`",
+        "echo $(git push)",
+        "echo \"$(git push)\"",
+        "echo \"`git push`\"",
+        "cat <(git push)",
+        "ls >(git push)",
+        "$'git' push",
+        "git pu?h",
+        "g?t push",
+        "{git,push}",
+        "git {push,}",
+        "find . -exec git push ;",
+        "find . -execdir git push \\;",
+        "fd --exec-batch git push",
+        "fd -x git push",
+        "fd --exec=git push",
+        "git submodule foreach 'git push'",
+        "git bisect run git push",
+        "git rebase -x 'git push'",
+        "git rebase --exec='git push'",
+        "git grep -Osh x",
+        "rg --pre=git push",
+        "rg --hostname-bin=git push",
+        "# x\ngit push",
+        "ls # x\ngit push",
+        "ls ''#\ngit push",
+        "ls 2>&1& git push",
+        "echo >&2; git push",
+        "trap 'git push' EXIT",
+        "alias ls='git push'; ls",
+        "hash -p /ws/x ls; ls",
+        "export PATH=/ws; ls",
+        "printf -v PATH /ws; ls",
+        "enable -f ./x ls; ls",
+        ". ./git-push",
+        "source git-push",
+        "/opt/bin/bash -c 'git push'",
+        "./env git push",
+        "/lib64/ld-linux-x86-64.so.2 /usr/bin/git push",
+        "a=git; $a push",
+        "${a:-git} push",
+        "echo $((1)); git push",
+    ];
+    let unseen: Vec<&str> = lines
+        .into_iter()
+        .filter(|line| {
+            let command = parse(line);
+            let seen = command
+                .parts
+                .iter()
+                .chain(&command.guesses)
+                .any(|part| part.matches("git push *") || part.matches("git push"));
+            !seen && command.opaque.is_none()
+        })
+        .collect();
+    assert_eq!(unseen, Vec::<&str>::new());
+}
+
+/// A rule that forbids sees through what makes a line opaque, wherever the words stand there at all.
+#[test]
+fn a_forbidden_command_is_found_in_an_opaque_line() {
+    let lines = [
+        "git push origin $BRANCH",
+        "(cd x && git push)",
+        "{ git push; }",
+        "if true; then git push; fi",
+        "for i in 1 2; do git push; done",
+        "A=1 git push",
+        "bash -lc 'git push origin main'",
+        "bash -o pipefail -c 'ls; git push'",
+        "eval 'git push'",
+        "eval git push",
+        "echo \"$(git push)\"",
+        "x=`git push`",
+        "sudo -u x git push",
+        "env -S 'git push'",
+        "timeout -k 5 10 git push",
+        "find . -exec git push ;",
+        "git -c a=b push",
+        "sh <<EOF\ngit push\nEOF",
+        "/opt/git/bin/git push",
+        "git submodule foreach 'git push'",
+        "git push 'unclosed",
+    ];
+    let missed: Vec<&str> = lines
+        .into_iter()
+        .filter(|line| {
+            let command = parse(line);
+            !command.parts.iter().chain(&command.guesses).any(|part| part.matches("git push *"))
+        })
+        .collect();
+    assert_eq!(missed, Vec::<&str>::new());
+}
+
+/// Lines that change something, or may: none counts as reading.
+#[test]
+fn nothing_that_writes_counts_as_reading() {
+    let lines = [
+        "ls > f",
+        "ls >f",
+        "ls>f",
+        "ls >> f",
+        "ls >| f",
+        "ls <> f",
+        "ls 2> f",
+        "ls 2>f",
+        "ls &> f",
+        "ls &>> f",
+        "ls >& f",
+        "ls >&2f",
+        "ls 1<>f",
+        ">f ls",
+        "> f",
+        ": > f",
+        "echo x>/dev/../tmp/f",
+        "echo x > /dev/tcp/h/1",
+        "cat < /dev/tcp/h/1",
+        "echo x | tee f",
+        "sort -o f g",
+        "sort --output=f g",
+        "find . -delete",
+        "find . -fprint f",
+        "find . -fls f",
+        "find . -fprintf f x",
+        "find . -exec rm {} +",
+        "find . -ok rm {} ;",
+        "find . -dele*",
+        "find *",
+        "fd -x rm",
+        "fd -Hx rm",
+        "fd --exec rm",
+        "fd --exec=rm",
+        "fd -X rm",
+        "git log --output=x",
+        "git log --output x",
+        "git diff --outpu=x",
+        "git diff --out x",
+        "git show --ext-diff",
+        "git diff --ext",
+        "git -c core.pager=x log",
+        "git -c alias.x=!rm status",
+        "git -C x log",
+        "git --git-dir=x status",
+        "git --work-tree=x diff",
+        "git --exec-path=x log",
+        "git --config-env=a=b log",
+        "git -p log --ext-diff",
+        "git log *",
+        "git branch",
+        "git checkout .",
+        "git grep -O x",
+        "git stash",
+        "git fetch",
+        "git diff --no-index a b",
+        "git --attr-source status log",
+        "rg --pre x y",
+        "rg --pre=x y",
+        "rg --hostname-bin=x y",
+        "rg * x",
+        "date -s 1",
+        "date --set=1",
+        "date --se=1",
+        "date 010100002026",
+        "date -us 1",
+        "date *",
+        "tree -o f",
+        "tree -ao f",
+        "tree -R -H . -L 1",
+        "uniq a b",
+        "uniq - b",
+        "uniq a -- b",
+        "uniq *",
+        "uniq a?",
+        "uniq in \"2\">/dev/null",
+        "uniq in 10>/dev/null",
+        "uniq -- -a b",
+        "file -C -m x",
+        "file --compile",
+        "file -bC",
+        "sed -i s/a/b/ f",
+        "sed s/a/b/w f",
+        "sed -n '1w f' g",
+        "sed -n '1e rm' g",
+        "sed -n 1,2p -i f",
+        "awk '{print > \"f\"}' g",
+        "awk 1 f",
+        "perl -e 1",
+        "python3 -c 1",
+        "python3",
+        "node x.js",
+        "xargs rm",
+        "xargs tee",
+        "xargs git log",
+        "time ls -l > f",
+        "env > f",
+        "env ls",
+        "nohup ls",
+        "timeout 5 ls",
+        "exec > f",
+        "sudo ls",
+        "sh -c ls",
+        "./ls",
+        "./test",
+        "bin/test x",
+        "/ws/cat x",
+        "/tmp/git status",
+        "../ls",
+        "~/bin/ls",
+        "l?",
+        "cd /",
+        "cd ..",
+        "cd a/../..",
+        "cd -",
+        "cd",
+        "cd ~",
+        "cd x*",
+        "tail -f x > y",
+        "rm x",
+        "mv a b",
+        "cp a b",
+        "touch f",
+        "mkdir d",
+        "ln a b",
+        "chmod +x f",
+        "kill 1",
+        "make",
+        "dd if=a of=b",
+        "truncate -s 0 f",
+        "install a b",
+        "rsync a b",
+        "curl x",
+        "wget x",
+        "tar xf x",
+        "unzip x",
+        "patch < x",
+        "echo x; rm y",
+        "echo x && rm y",
+        "echo x | rm y",
+        "echo x & rm y",
+        "echo x\nrm y",
+        "ls;:>f",
+        "ls $(rm x)",
+        "ls `rm x`",
+        "ls <(rm x)",
+        "ls \"$(rm x)\"",
+        "ls ${x:=y}",
+        "A=1 ls",
+        "PATH=. ls",
+        "! ls",
+        "(ls)",
+        "{ ls; }",
+        "ls\r\nrm x",
+        "ls \u{b}rm",
+        "printf -v PATH x",
+        "printf -vPATH x",
+        "export A=1",
+        "set -a",
+        "read x",
+        "hash -p ./x ls",
+        "test -f x -o -f $(rm x)",
+        "ls {a,b}",
+        "cat x{1..3}",
+        "echo a&>f",
+        "echo hi >&2file",
+        "ls &>/dev/null rm x",
+        "command -p rm x",
+        "command rm x",
+        "type -f x > y",
+        "which ls > f",
+        "",
+        " ",
+        "#",
+        ";",
+        "\\\n",
+        "ls\0",
+        "'ls\0'",
+        "ls 'unclosed",
+        "ls \"unclosed",
+        "ls \\",
+        "> ",
+        "ls >",
+        "ls <",
+        "ls > > f",
+        "ls > ; f",
+        "2>",
+        "&",
+        "| ls x > y",
+    ];
+    let reading: Vec<&str> = lines.into_iter().filter(|line| parse(line).is_read_only()).collect();
+    assert_eq!(reading, Vec::<&str>::new());
+}
+
+/// What agents run all day to look around is known to read.
+#[test]
+fn ordinary_looking_around_counts_as_reading() {
+    let lines = [
+        "ls",
+        "ls -la src",
+        "cat a b",
+        "cat src/*.rs",
+        "head -n 20 f",
+        "tail -n +3 f",
+        "wc -l *.py",
+        "pwd",
+        "grep -rn 'fn main' .",
+        "rg -n x src",
+        "find . -name '*.rs' -type f",
+        "find src -newer f",
+        "git status",
+        "git status --porcelain",
+        "git log --oneline -5",
+        "git diff HEAD~1 -- src",
+        "git --no-pager diff",
+        "git show HEAD@{1}",
+        "git ls-files src/*.rs",
+        "git blame f",
+        "echo \"it is\"",
+        "ls 2>/dev/null",
+        "ls >/dev/null 2>&1",
+        "ls &>/dev/null",
+        "ls 2>&1 | head",
+        "cat < f",
+        "true && false || echo x",
+        "ls; pwd",
+        "/bin/ls",
+        "/usr/bin/git status",
+        "date",
+        "date +%s",
+        "date -u",
+        "date -d tomorrow",
+        "tree -L 2",
+        "uniq -c f",
+        "test -f x && cat x",
+        "[ -f x ] && cat x",
+        "command -v node",
+        "which python3",
+        "cd src && ls",
+        "sed -n '10,20p' f",
+        "sed -n 5p f",
+        "find . -name '*.py' | xargs grep -l x",
+        "find . -print0 | xargs -0 cat",
+        "set -e; ls",
+        "set -euo pipefail\nls",
+        "file x",
+        "diff a b",
+        "stat f",
+        "echo done # not a command",
+        "echo 'a > b'",
+        "echo a\\>b",
+        "printf '%s\\n' x",
+    ];
+    let writing: Vec<&str> = lines.into_iter().filter(|line| !parse(line).is_read_only()).collect();
+    assert_eq!(writing, Vec::<&str>::new());
+}
+
+/// A grant given with one line before the person covers the lines that are the same program and subcommand.
+#[test]
+fn what_a_grant_covers() {
+    let given = [
+        ("cargo test", "cargo test -p core", true),
+        ("cargo test", "cargo +nightly test", true),
+        ("cargo test", "cargo publish", false),
+        ("cargo test", "cargo test > log", true),
+        ("cargo test", "cargo test | head", true),
+        ("cargo test", "cargo test && rm x", false),
+        ("cargo test", "cargo test && git status", true),
+        ("cargo test", "cd sub && cargo test", true),
+        ("cargo test", "cd /elsewhere && cargo test", false),
+        ("cargo test", "PATH=. cargo test", false),
+        ("cargo test", "cargo test $(x)", false),
+        ("cargo test", "./cargo test", false),
+        ("cargo test", "sudo cargo test", false),
+        ("cargo test", "cargo --config x test", false),
+        ("git log", "git log -5", true),
+        ("git log", "git log > f", false),
+        ("git log", "git log --output=f", false),
+        ("git commit -m x", "git commit -m y", true),
+        ("git commit -m x", "git -c core.editor=x commit", false),
+        ("git commit -m x", "git push", false),
+        ("git remote -v", "git remote add x y", false),
+        ("git rebase main", "git rebase -x evil main", false),
+        ("npm run build", "npm run build -- --fast", true),
+        ("npm run build", "npm run deploy", false),
+        ("gh pr view 1", "gh pr view 2", true),
+        ("gh pr view 1", "gh pr merge 1", false),
+        ("gh pr view 1", "gh pr --repo x merge 1", false),
+        ("make test", "make -j4 test", true),
+        ("make test", "make deploy", false),
+        ("make test", "make test deploy", false),
+        ("make test", "make test SHELL=evil", false),
+        ("python3 a.py", "python3 a.py x", true),
+        ("python3 a.py", "python3 b.py", false),
+        ("python3 a.py", "python3 -c 'x'", false),
+        ("python3 a.py", "echo x | python3", false),
+        ("python3 -m pip list", "python3 -m pip install x", false),
+        ("python3 -m pytest", "python3 -m pytest tests", true),
+        ("bash a.sh", "bash b.sh", false),
+        ("bash a.sh", "echo x | bash /dev/stdin", false),
+        ("./gradlew build", "./gradlew build", true),
+        ("./gradlew build", "../gradlew build", false),
+        ("docker compose up", "docker compose down", false),
+        ("touch a", "touch b", true),
+        ("ls", "touch b", false),
+        ("ls > f", "ls > g", true),
+    ];
+    let wrong: Vec<_> = given
+        .into_iter()
+        .filter(|(given, later, covers)| {
+            let matcher = Matcher::of(&subject(given));
+            matcher.is_some_and(|matcher| matcher.covers(&subject(later))) != *covers
+        })
+        .collect();
+    assert_eq!(wrong, []);
+}
+
+#[test]
+fn no_grant_is_offered_for_what_can_not_be_told_by_its_name() {
+    let lines = [
+        "python3 -c 'x'",
+        "python3",
+        "python3.12 -c x",
+        "python3 -",
+        "python3 /dev/stdin",
+        "node -e x",
+        "perl -ne x",
+        "sh -c ls",
+        "bash -x a.sh",
+        "awk 1 f",
+        "sed s/a/b/e f",
+        "sudo ls",
+        "su x",
+        "doas ls",
+        "pkexec ls",
+        "> f",
+        "git config core.pager x",
+        "git -c a=b commit",
+        "gh pr --repo x merge",
+        "docker run -it x",
+        "cd /x && make test",
+        "make CC=evil",
+        "make -f evil",
+        "export A=1",
+        "A=1 make",
+        "eval x",
+        "xargs rm",
+        "find . -exec rm {} +",
+        "x $y",
+        "uv run --with x y",
+        "npm run --silent deploy",
+    ];
+    let offered: Vec<&str> = lines.into_iter().filter(|line| Matcher::of(&subject(line)).is_some()).collect();
+    assert_eq!(offered, Vec::<&str>::new());
+}
+
+/// Nothing in a line makes the reader slow, deep or wrong about its own limits.
+#[test]
+fn a_hostile_line_is_read_in_time() {
+    let many = |text: &str| text.repeat(30_000 / text.len());
+    let lines = [
+        many("exec "),
+        many("sudo "),
+        many("env "),
+        many("eval "),
+        many("sh -c '"),
+        many("\"`"),
+        many("\"$("),
+        many("("),
+        many("{"),
+        many(";"),
+        many("|"),
+        many(">"),
+        many("<"),
+        many("&"),
+        many("a;"),
+        many("a "),
+        many("\\"),
+        many("'"),
+        many("\""),
+        many("#"),
+        many("!"),
+        many("eval 'eval "),
+        many("watch 'git push' "),
+        "x".repeat(10_000_000),
+        format!("eval {}", many("'a b' ")),
+        many("find -exec 'x y' "),
+        many("git -x 'a b' "),
+    ];
+    for line in lines {
+        let t=std::time::Instant::now();
+        let command = parse(&line);
+        eprintln!("{:?} {}", t.elapsed(), &line[..20]);
+        assert!(command.parts.len() <= 256 && command.guesses.len() <= 256, "{}", &line[..20]);
+        assert!(!command.is_read_only(), "{}", &line[..20]);
+    }
+}

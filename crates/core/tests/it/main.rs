@@ -1,0 +1,9 @@
+//! The core as a specification: tables and stories, without I/O.
+//!
+//! `world.rs` plays everything around a run: the store, the clock, models, tools, people.
+//! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-core` rewrites the tables under `snapshots/`.
+
+mod commands;
+mod snapshot;
+#[allow(dead_code)]
+mod world;

@@ -1,0 +1,508 @@
+//! Everything around a run, in memory: the store that appends, the clock, a model with a script, tools over
+//! a map of files, people.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::{
+    Agent, Asking, Definition, Gates, Limits, Phase, PhaseKind, Rule, RuleAction, StepGates,
+};
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{self, Event};
+use holdshort_core::id::{Draw, InterruptId, RunId, Seed, SessionId};
+use holdshort_core::interrupt::{Decision, Kind};
+use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, RequestedCall};
+use holdshort_core::run::{Action, Begin, Config, Context, Input, Origin, Rejection, Run, Start};
+use holdshort_core::session::Session;
+use holdshort_core::system::System;
+use holdshort_core::time::Timestamp;
+use holdshort_core::tool::{
+    Category, Effect, Inspected, Inspection, OnCrash, Opens, Outcome, Precondition, Probed, Runs,
+    SandboxLevel, Spec,
+};
+use serde_json::{Value, json};
+
+pub(crate) const WORKSPACE: &str = "/ws";
+
+/// Where the clock starts: 2026-01-31T09:30:00Z.
+pub(crate) const START_MS: i64 = 1_769_851_800_000;
+
+#[derive(Clone)]
+pub(crate) struct World {
+    pub(crate) run: Run,
+    pub(crate) session: Session,
+    pub(crate) system: System,
+    pub(crate) now: Timestamp,
+    pub(crate) epoch: u64,
+    /// Everything that was appended, of all streams.
+    pub(crate) log: Vec<Event>,
+    /// What the model says next, by step.
+    pub(crate) script: BTreeMap<String, VecDeque<Result<Reply, Failure>>>,
+    pub(crate) files: BTreeMap<String, String>,
+    /// Codes that the inspection of any call finds.
+    pub(crate) findings: Vec<String>,
+    /// Side effects, in order: `write_file a.txt`, `run_command ls`.
+    pub(crate) effects: Vec<String>,
+    seeds: u64,
+}
+
+/// A workflow of one step and one agent that has every tool.
+pub(crate) fn definition() -> Definition {
+    let text = |name: &str| json!({ name: { "type": "string" } });
+    let object = |properties: Value, required: &[&str]| {
+        json!({
+            "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+        })
+    };
+    let here = |effect, category, on_crash| Runs::Here { effect, category, on_crash };
+    let file = json!({ "path": { "type": "string" }, "content": { "type": "string" } });
+    let subtask = json!({ "type": "object" });
+    let tools = [
+        (
+            "read_file",
+            object(text("path"), &["path"]),
+            here(Effect::Read, Category::ReadOnly, OnCrash::Rerun),
+        ),
+        (
+            "write_file",
+            object(file, &["path", "content"]),
+            here(Effect::Write, Category::FileWrite, OnCrash::Probe),
+        ),
+        (
+            "run_command",
+            object(text("command"), &["command"]),
+            here(Effect::Write, Category::Bash, OnCrash::Ask),
+        ),
+        (
+            "ask_human",
+            object(json!({ "question": { "type": "string" }, "context": {}, "choices": {} }), &["question"]),
+            Runs::Opens(Opens::Question),
+        ),
+        (
+            "create_plan",
+            object(json!({ "subtasks": { "type": "array", "items": subtask } }), &["subtasks"]),
+            Runs::Opens(Opens::Plan),
+        ),
+        (
+            "request_review",
+            object(
+                json!({
+                    "title": { "type": "string" }, "content": { "type": "string" },
+                    "findings": {}, "risk_level": { "type": "string" },
+                }),
+                &["title", "content"],
+            ),
+            Runs::Opens(Opens::Review),
+        ),
+    ];
+    let tools: BTreeMap<String, Spec> = tools
+        .into_iter()
+        .map(|(name, parameters, runs)| {
+            let name = name.to_owned();
+            (name.clone(), Spec { name, description: String::new(), parameters, runs })
+        })
+        .collect();
+    let agent =
+        Agent { instructions: "Work.".to_owned(), model: None, tools: tools.keys().cloned().collect() };
+    Definition {
+        name: "pair".to_owned(),
+        description: String::new(),
+        input: json!({ "type": "object", "required": ["task"] }),
+        agents: BTreeMap::from([("pair".to_owned(), agent)]),
+        tools,
+        phases: vec![one_shot("work", &[])],
+        gates: Gates { rules: vec![allow(&["read_file"])], ..Gates::default() },
+        limits: Limits::default(),
+        asking: Asking::default(),
+        network: false,
+    }
+}
+
+pub(crate) fn external() -> Definition {
+    Definition {
+        name: "external".to_owned(),
+        input: json!({}),
+        agents: BTreeMap::new(),
+        tools: BTreeMap::new(),
+        phases: Vec::new(),
+        ..definition()
+    }
+}
+
+pub(crate) fn one_shot(id: &str, needs: &[&str]) -> Phase {
+    phase(id, needs, PhaseKind::OneShot { agent: "pair".to_owned() })
+}
+
+pub(crate) fn checkpoint(id: &str, needs: &[&str]) -> Phase {
+    phase(id, needs, PhaseKind::Checkpoint { message: format!("look at {id}") })
+}
+
+fn phase(id: &str, needs: &[&str], kind: PhaseKind) -> Phase {
+    Phase {
+        id: id.to_owned(),
+        kind,
+        needs: needs.iter().map(|need| (*need).to_owned()).collect(),
+        input: None,
+        gates: StepGates::default(),
+        limits: Limits::default(),
+    }
+}
+
+pub(crate) fn rule(action: RuleAction, tools: &[&str], commands: &[&str]) -> Rule {
+    let owned = |list: &[&str]| list.iter().map(|each| (*each).to_owned()).collect();
+    Rule { tools: owned(tools), commands: owned(commands), action, ..Rule::default() }
+}
+
+pub(crate) fn allow(tools: &[&str]) -> Rule {
+    rule(RuleAction::Allow, tools, &[])
+}
+
+pub(crate) fn says(text: &str) -> Result<Reply, Failure> {
+    Ok(Reply { text: text.to_owned(), model: "m".to_owned(), ..Reply::default() })
+}
+
+pub(crate) fn calls(calls: &[(&str, Value)]) -> Result<Reply, Failure> {
+    let calls = calls
+        .iter()
+        .map(|(tool, arguments)| RequestedCall {
+            tool: (*tool).to_owned(),
+            arguments: Arguments::Json(arguments.clone()),
+        })
+        .collect();
+    Ok(Reply { text: "I will.".to_owned(), calls, model: "m".to_owned(), ..Reply::default() })
+}
+
+pub(crate) fn write(path: &str) -> (&'static str, Value) {
+    ("write_file", json!({ "path": path, "content": format!("text of {path}") }))
+}
+
+pub(crate) fn command(line: &str) -> (&'static str, Value) {
+    ("run_command", json!({ "command": line }))
+}
+
+pub(crate) fn read(path: &str) -> (&'static str, Value) {
+    ("read_file", json!({ "path": path }))
+}
+
+pub(crate) fn fails(kind: FailureKind) -> Result<Reply, Failure> {
+    Err(Failure { kind, retry_after_ms: None, message: format!("{kind:?}") })
+}
+
+pub(crate) fn choose(option: &str) -> Decision {
+    Decision { option: option.to_owned(), ..Decision::default() }
+}
+
+pub(crate) fn choose_with(option: &str, text: &str) -> Decision {
+    Decision { text: Some(text.to_owned()), ..choose(option) }
+}
+
+pub(crate) fn edit(value: Value) -> Decision {
+    Decision { edit: value, ..choose("edit") }
+}
+
+/// An id that is the same in every test run.
+pub(crate) fn draw(n: u8) -> Draw {
+    Draw::new(Seed([n; 16]), Timestamp::from_millis(START_MS))
+}
+
+impl World {
+    /// Nothing has happened yet.
+    pub(crate) fn new(definition: Definition) -> Self {
+        let (run, session) = (draw(1).id::<RunId>(), draw(2).id::<SessionId>());
+        Self {
+            run: Run::new(run, Arc::new(definition)),
+            session: Session::new(session),
+            system: System::default(),
+            now: Timestamp::from_millis(START_MS),
+            epoch: 1,
+            log: Vec::new(),
+            script: BTreeMap::new(),
+            files: BTreeMap::new(),
+            findings: Vec::new(),
+            effects: Vec::new(),
+            seeds: 0,
+        }
+    }
+
+    /// Started, with what the model will say in step `work`.
+    pub(crate) fn started(definition: Definition, script: Vec<Result<Reply, Failure>>) -> Self {
+        let mut world = Self::new(definition).with("work", script);
+        world.start(Config::default());
+        world
+    }
+
+    pub(crate) fn with(mut self, step: &str, script: Vec<Result<Reply, Failure>>) -> Self {
+        self.script.entry(step.to_owned()).or_default().extend(script);
+        self
+    }
+
+    pub(crate) fn start(&mut self, config: Config) -> Vec<String> {
+        let input = self.start_input(config);
+        self.send(input)
+    }
+
+    pub(crate) fn start_input(&self, config: Config) -> Input {
+        let origin = if self.run.definition.is_external() { Origin::External } else { Origin::Native };
+        Input::Start(Start {
+            session: self.session.id.clone(),
+            definition: self.run.definition.digest(),
+            config,
+            input: json!({ "task": "Do it" }),
+            origin,
+        })
+    }
+
+    pub(crate) fn context(&self, actor: &Actor) -> Context<'_> {
+        let mut seed = [7; 16];
+        seed[..8].copy_from_slice(&self.seeds.to_be_bytes());
+        Context {
+            now: self.now,
+            seed: Seed(seed),
+            actor: actor.clone(),
+            session: &self.session,
+            system: &self.system,
+            epoch: self.epoch,
+        }
+    }
+
+    pub(crate) fn handle(&self, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
+        self.run.handle(&self.context(actor), input)
+    }
+
+    pub(crate) fn try_send(&mut self, actor: &Actor, input: Input) -> Result<Vec<String>, Rejection> {
+        let events = self.handle(actor, input)?;
+        self.seeds += 1;
+        Ok(self.append(events))
+    }
+
+    /// Appends and applies; what happened, in short.
+    pub(crate) fn append(&mut self, events: Vec<Event>) -> Vec<String> {
+        let told = events.iter().map(tell).collect();
+        self.run.touched.clear();
+        for event in events {
+            match &event.fact {
+                event::Fact::Run(_) => self.run.apply(&event),
+                event::Fact::Session(fact) => self.session.apply(fact, event.at, &event.actor),
+                event::Fact::System(fact) => self.system.apply(fact, event.at),
+            }
+            self.log.push(event);
+        }
+        told
+    }
+
+    /// What the driver sends.
+    #[track_caller]
+    pub(crate) fn send(&mut self, input: Input) -> Vec<String> {
+        self.try_send(&Actor::engine(), input).expect("the driver's input is taken")
+    }
+
+    /// What a person sends.
+    #[track_caller]
+    pub(crate) fn person(&mut self, input: Input) -> Vec<String> {
+        self.try_send(&Actor::operator("rest"), input).expect("the person's input is taken")
+    }
+
+    #[track_caller]
+    pub(crate) fn message(&mut self, text: &str) -> Vec<String> {
+        self.person(Input::Message { text: text.to_owned() })
+    }
+
+    /// Decides the only open interrupt of a kind.
+    #[track_caller]
+    pub(crate) fn decide(&mut self, kind: Kind, decision: Decision) -> Vec<String> {
+        let interrupt = self.open(kind);
+        self.person(Input::Decide { interrupt, decision })
+    }
+
+    #[track_caller]
+    pub(crate) fn open(&self, kind: Kind) -> InterruptId {
+        let open: Vec<_> = self
+            .run
+            .open_interrupts()
+            .filter(|(_, each)| each.opened.kind == kind)
+            .map(|(id, _)| id)
+            .collect();
+        assert_eq!(open.len(), 1, "open interrupts of kind {kind:?}; log: {:#?}", self.story());
+        open[0].clone()
+    }
+
+    pub(crate) fn open_kinds(&self) -> Vec<&'static str> {
+        self.run.open_interrupts().map(|(_, interrupt)| interrupt.opened.kind.as_str()).collect()
+    }
+
+    pub(crate) fn pass_ms(&mut self, ms: u64) {
+        self.now = self.now.plus_ms(ms);
+    }
+
+    pub(crate) fn story(&self) -> Vec<String> {
+        self.log.iter().map(tell).collect()
+    }
+
+    /// The events of a type so far.
+    pub(crate) fn count(&self, kind: &str) -> usize {
+        self.log.iter().filter(|event| event.fact.encode().0 == kind).count()
+    }
+
+    /// Carries out what is due until nothing is, or the model has no more to say. What happened, in short.
+    pub(crate) fn work(&mut self) -> Vec<String> {
+        let mut told = Vec::new();
+        for _ in 0..1_000 {
+            let Some(more) = self.work_once() else { return told };
+            told.extend(more);
+        }
+        panic!("the run does not come to rest: {:#?}", self.story());
+    }
+
+    /// Carries out one action.
+    pub(crate) fn work_once(&mut self) -> Option<Vec<String>> {
+        for action in self.run.actions() {
+            match action {
+                Action::Inspect { call, revision } => {
+                    let inspected = self.inspect(&call);
+                    return Some(self.send(Input::Inspected { call, revision, inspected }));
+                }
+                Action::Probe { call, attempt } => {
+                    let probed = self.probe(&call);
+                    return Some(self.send(Input::Probed { call, attempt, probed }));
+                }
+                Action::CallTool { call, attempt } => {
+                    let mut told = self.begin_tool(&call);
+                    if self.run.calls[&call].attempt == attempt {
+                        let outcome = self.execute(&call);
+                        told.extend(self.send(Input::Ran { call, attempt, outcome }));
+                    }
+                    return Some(told);
+                }
+                Action::CallModel { step, turn, not_before, .. } => {
+                    if not_before.is_some_and(|at| at > self.now) {
+                        continue;
+                    }
+                    let Some(next) = self.script.get_mut(&step).and_then(VecDeque::pop_front) else {
+                        continue;
+                    };
+                    let mut told = self.begin_model(&step);
+                    told.extend(self.answer(&step, turn, next));
+                    return Some(told);
+                }
+            }
+        }
+        None
+    }
+
+    pub(crate) fn begin_tool(&mut self, call: &str) -> Vec<String> {
+        let begin = self.begin_of(call);
+        self.send(Input::Begin { begins: vec![begin] })
+    }
+
+    pub(crate) fn begin_of(&self, call: &str) -> Begin {
+        let shown = self.run.calls.get(call).and_then(|call| call.look.as_ref());
+        let observed = shown
+            .map(|look| look.preconditions.iter().map(|each| self.precondition(&each.path)).collect())
+            .unwrap_or_default();
+        Begin::Tool { call: call.to_owned(), observed }
+    }
+
+    pub(crate) fn begin_model(&mut self, step: &str) -> Vec<String> {
+        let turn = self.run.steps[step].turn;
+        self.send(Input::Begin { begins: vec![Begin::Model { step: step.to_owned(), turn }] })
+    }
+
+    pub(crate) fn answer(&mut self, step: &str, turn: u32, answer: Result<Reply, Failure>) -> Vec<String> {
+        let step = step.to_owned();
+        self.send(match answer {
+            Ok(reply) => Input::Replied { step, turn, reply },
+            Err(failure) => Input::Failed { step, turn, failure },
+        })
+    }
+
+    fn precondition(&self, path: &str) -> Precondition {
+        let sha256 = self.files.get(path).map(|text| Digest::of(text.as_bytes()));
+        Precondition { path: path.to_owned(), sha256 }
+    }
+
+    pub(crate) fn inspect(&self, call: &str) -> Inspected {
+        let call = &self.run.calls[call];
+        let writes = call.tool == "write_file";
+        let preconditions = call
+            .argument("path")
+            .filter(|_| writes)
+            .map(|path| self.precondition(path))
+            .into_iter()
+            .collect();
+        Inspected::Ready(Inspection {
+            workspace: WORKSPACE.to_owned(),
+            cwd: WORKSPACE.to_owned(),
+            preconditions,
+            sandbox: call.argument("command").map(|_| SandboxLevel::Full),
+            ask_because: self.findings.clone(),
+            card: json!({ "diff": { "path": call.argument("path") } }),
+        })
+    }
+
+    /// Runs a started call as a tool would: a file is replaced only if it is the one that was shown.
+    pub(crate) fn execute(&mut self, id: &str) -> Outcome {
+        let call = self.run.calls[id].clone();
+        let path = call.argument("path").unwrap_or_default().to_owned();
+        match call.tool.as_str() {
+            "read_file" => match self.files.get(&path) {
+                Some(text) => Outcome::Done { text: text.clone(), data: Value::Null },
+                None => Outcome::Failed { text: format!("there is no file `{path}`") },
+            },
+            "write_file" => {
+                let shown = call.look.as_ref().map(|look| look.preconditions.clone()).unwrap_or_default();
+                if shown.iter().any(|each| *each != self.precondition(&each.path)) {
+                    return Outcome::Changed { paths: vec![path] };
+                }
+                self.effects.push(format!("write_file {path}"));
+                self.files.insert(path, call.argument("content").unwrap_or_default().to_owned());
+                Outcome::Done { text: "written".to_owned(), data: Value::Null }
+            }
+            _ => {
+                self.effects.push(format!("run_command {}", call.argument("command").unwrap_or_default()));
+                Outcome::Done { text: "exit code 0".to_owned(), data: json!({ "exit_code": 0 }) }
+            }
+        }
+    }
+
+    pub(crate) fn probe(&self, id: &str) -> Probed {
+        let call = &self.run.calls[id];
+        let after = call.argument("content");
+        let found = call.argument("path").and_then(|path| self.files.get(path)).map(String::as_str);
+        let before = call
+            .look
+            .as_ref()
+            .is_some_and(|look| look.preconditions.iter().all(|each| *each == self.precondition(&each.path)));
+        if found == after {
+            Probed::Happened { text: "written".to_owned() }
+        } else if before {
+            Probed::NotHappened
+        } else {
+            Probed::Unclear { why: "the file is neither as before nor as after".to_owned() }
+        }
+    }
+
+    /// The process dies and another one opens the store.
+    pub(crate) fn crash(&mut self) -> Vec<String> {
+        self.epoch += 1;
+        if self.run.needs_adoption(self.epoch) { self.send(Input::Adopt) } else { Vec::new() }
+    }
+}
+
+/// One event in a few words: its type and the facts that tell events of this type apart.
+pub(crate) fn tell(event: &Event) -> String {
+    let (kind, facts) = event.fact.encode();
+    let telling = [
+        "call", "kind", "about", "outcome", "option", "end", "why", "reason", "limit", "by", "code", "phase",
+    ];
+    let skip = |key: &str| key == "call" && kind.starts_with("interrupt") || key == "about";
+    let mut words = vec![kind.clone()];
+    for key in telling.into_iter().filter(|key| !skip(key)) {
+        match &facts[key] {
+            Value::String(text) => words.push(text.clone()),
+            Value::Object(map) => words.extend(map.keys().next().cloned()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {}
+        }
+    }
+    words.join(" ")
+}

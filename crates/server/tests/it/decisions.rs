@@ -1,0 +1,98 @@
+//! The order of refusals: known, role, repeat, expired, resolved, version, option and schema.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Served, created, ok, refusal, text};
+
+const UNKNOWN: &str = "/v1/interrupts/int_00000000000000000000000000/decisions";
+
+#[tokio::test]
+async fn refusals_come_in_one_order() {
+    let served = Served::new().await;
+    let (agent, operator) = (served.agent(), served.operator());
+    let nonsense = json!({"option": "nonsense", "version": 9, "colour": "red"});
+
+    // Not known, whoever asks and whatever the body says.
+    for (api, body) in [(&operator, &nonsense), (&agent, &nonsense)] {
+        assert_eq!(refusal(&api.post(UNKNOWN, body).await), (404, "not_found", vec![]));
+    }
+    // The role, whatever the body says.
+    let asked = operator.ask().await;
+    assert_eq!(refusal(&agent.decide(&asked, &nonsense).await), (403, "forbidden_role", vec![]));
+
+    // Stale before wrong.
+    let stale = operator.decide(&asked, &json!({"option": "nonsense", "version": 9})).await;
+    assert_eq!((refusal(&stale), &stale.1["version"]), ((409, "stale", vec![]), &json!(1)));
+    let wrong = operator.decide(&asked, &json!({"option": "nonsense", "version": 1})).await;
+    assert_eq!(refusal(&wrong), (422, "invalid_request", vec!["/option"]));
+    assert!(text(&wrong.1, "detail").contains("approve, edit, respond, reject"), "{}", wrong.1);
+
+    // What does not fit leaves it open.
+    let table = [
+        (json!({"option": "respond"}), "/text"),
+        (json!({"option": "edit"}), "/edit"),
+        (json!({"option": "approve", "edit": {}}), "/edit"),
+        (json!({"option": "approve", "text": "x".repeat(65 * 1024)}), "/text"),
+        (json!({"option": "approve", "colour": "red"}), "/colour"),
+        (json!({"option": 1}), "/option"),
+        (json!({}), "/option"),
+    ];
+    for (decision, pointer) in table {
+        let said = operator.decide(&asked, &decision).await;
+        assert_eq!(refusal(&said), (422, "invalid_request", vec![pointer]), "{}", said.1);
+    }
+
+    let decision = json!({"option": "approve", "text": "go", "version": 1});
+    let decided = ok(operator.decide(&asked, &decision).await);
+    // The same again: the standing result. Another one: what stands.
+    assert_eq!(ok(operator.decide(&asked, &decision).await), decided);
+    let other = operator.decide(&asked, &json!({"option": "reject", "version": 9})).await;
+    assert_eq!(refusal(&other), (409, "already_resolved", vec![]));
+    assert_eq!(other.1["resolution"], decided["resolution"]);
+}
+
+#[tokio::test]
+async fn only_approvers_decide() {
+    let served = Served::new().await;
+    let question = json!({
+        "kind": "question", "title": "?", "assignment": {"approvers": ["somebody-else"]}
+    });
+    let asked = created(served.agent().post("/v1/interrupts", &question).await);
+    let said = served.operator().decide(&asked, &json!({"option": "nonsense"})).await;
+    assert_eq!(refusal(&said), (403, "not_an_approver", vec![]));
+}
+
+#[tokio::test]
+async fn an_edit_must_fit_the_schema_that_was_asked_for() {
+    let served = Served::new().await;
+    let question = json!({
+        "kind": "tool_approval", "title": "t",
+        "response_schema": {"type": "object", "properties": {"branches": {"type": "integer", "maximum": 10}},
+                            "required": ["branches"]}
+    });
+    let asked = created(served.agent().post("/v1/interrupts", &question).await);
+    let edit = |edit: Value| json!({"option": "edit", "edit": edit});
+    let said = served.operator().decide(&asked, &edit(json!({"branches": 11}))).await;
+    assert_eq!(refusal(&said), (422, "invalid_request", vec!["/edit/branches"]));
+    let decided = ok(served.operator().decide(&asked, &edit(json!({"branches": 3}))).await);
+    let resolution = &decided["resolution"];
+    assert_eq!(
+        (&resolution["outcome"], &resolution["effect"], &resolution["edit"]),
+        (&json!("approved"), &json!("proceed_with_edit"), &json!({"branches": 3}))
+    );
+}
+
+#[tokio::test]
+async fn the_channel_is_recorded_and_only_known_ones_are() {
+    let served = Served::new().await;
+    let operator = served.operator();
+    for (header, via) in [("cli", "cli"), ("rest", "rest"), ("phone", "rest"), ("", "rest")] {
+        let asked = operator.ask().await;
+        let path = format!("/v1/interrupts/{}/decisions", text(&asked, "id"));
+        let request = operator.request(reqwest::Method::POST, &path).header("x-holdshort-via", header);
+        ok(crate::harness::said(request.json(&json!({"option": "approve"}))).await);
+        let events = ok(operator.get(&format!("/v1/runs/{}/events", text(&asked, "run"))).await);
+        let made = events["items"].as_array().unwrap().iter().find(|event| event["type"] == "decision_made");
+        assert_eq!(made.unwrap()["actor"], json!({"id": "operator", "role": "operator", "via": via}));
+    }
+}

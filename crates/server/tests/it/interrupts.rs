@@ -1,0 +1,132 @@
+//! Agents of other frameworks: ask, wait, get the resolution.
+
+use serde_json::json;
+
+use crate::harness::{Served, created, ok, refusal, text};
+
+#[tokio::test]
+async fn an_agent_asks_waits_and_gets_the_resolution() {
+    let served = Served::new().await;
+    let (agent, operator) = (served.agent(), served.operator());
+    let asked = agent.ask().await;
+    let (id, run) = (text(&asked, "id").to_owned(), text(&asked, "run").to_owned());
+    let shown = json!({
+        "kind": asked["kind"], "origin": asked["origin"], "status": asked["status"], "title": asked["title"],
+        "message": asked["message"], "payload": asked["payload"], "agent": asked["agent"],
+        "version": asked["version"], "on_expiry": asked["on_expiry"], "assignment": asked["assignment"],
+        "options": asked["options"].as_array().unwrap().iter().map(|option| &option["id"]).collect::<Vec<_>>(),
+    });
+    assert_eq!(
+        shown,
+        json!({
+            "kind": "tool_approval", "origin": "external", "status": "open", "title": "Delete 41 branches",
+            "message": "All are merged.", "payload": {"tool": "git", "arguments": {"branches": 41}},
+            "agent": "agent", "version": 1, "on_expiry": "reject",
+            "assignment": {"approvers": [], "quorum": {"required": 1}},
+            "options": ["approve", "edit", "respond", "reject"],
+        })
+    );
+    let waiting = ok(agent.get(&format!("/v1/runs/{run}")).await);
+    assert_eq!((&waiting["status"], &waiting["open_interrupts"]), (&json!("waiting"), &json!([id])));
+
+    // The long poll is under way when the decision comes.
+    let poll = tokio::spawn({
+        let (agent, id) = (agent.clone(), id.clone());
+        async move { agent.get(&format!("/v1/interrupts/{id}?wait=15")).await }
+    });
+    tokio::task::yield_now().await;
+    let decision = json!({"option": "reject", "text": "not the release ones"});
+    let decided = ok(operator.decide(&asked, &decision).await);
+    let polled = ok(poll.await.unwrap());
+    assert_eq!(polled, decided, "both see the same");
+    let resolution = json!({
+        "outcome": "rejected", "option": "reject", "effect": "refuse", "text": "not the release ones",
+        "by": ["operator"], "cause": "decision", "at": decided["resolution"]["at"],
+    });
+    assert_eq!(decided["resolution"], resolution);
+    assert_eq!(ok(agent.get(&format!("/v1/interrupts/{id}")).await), decided);
+
+    let ended = ok(agent.get(&format!("/v1/runs/{run}/result")).await);
+    assert_eq!((&ended["status"], &ended["end_reason"]), (&json!("completed"), &json!("resolved")));
+    assert_eq!(ended["result"]["outcome"], "rejected");
+}
+
+#[tokio::test]
+async fn a_poll_without_a_decision_answers_with_what_is_there() {
+    let served = Served::new().await;
+    let asked = served.agent().ask().await;
+    let path = format!("/v1/interrupts/{}?wait=1", text(&asked, "id"));
+    assert_eq!(ok(served.agent().get(&path).await), asked);
+}
+
+#[tokio::test]
+async fn nobody_decides_and_the_poll_sees_the_expiry() {
+    let served = Served::new().await;
+    let mut question = crate::harness::question();
+    question["expires_in_ms"] = json!(200);
+    let asked = created(served.agent().post("/v1/interrupts", &question).await);
+    assert!(text(&asked, "expires_at").ends_with('Z'));
+    let path = format!("/v1/interrupts/{}?wait=15", text(&asked, "id"));
+    let expired = ok(served.agent().get(&path).await);
+    assert_eq!(
+        expired["resolution"],
+        json!({
+            "outcome": "expired", "option": "reject", "effect": "refuse", "by": [], "cause": "expiry",
+            "at": expired["resolution"]["at"],
+        })
+    );
+    let late = served.operator().decide(&asked, &json!({"option": "approve"})).await;
+    assert_eq!(refusal(&late).0, 410);
+    assert_eq!(late.1["resolution"], expired["resolution"]);
+}
+
+#[tokio::test]
+async fn an_external_run_asks_several_times_and_finishes() {
+    let served = Served::new().await;
+    let (agent, operator) = (served.agent(), served.operator());
+    let run = agent.start_external().await;
+    assert_eq!((&run["status"], &run["input"]), (&json!("running"), &json!({"task": "t"})));
+    let id = text(&run, "id");
+    let ask = |title: &str| json!({"kind": "question", "title": title, "run": id});
+    let first = created(agent.post("/v1/interrupts", &ask("first")).await);
+    let second = created(agent.post("/v1/interrupts", &ask("second")).await);
+    assert_eq!(first["session"], run["session"]);
+
+    // The second is answered while the first one waits.
+    ok(operator.decide(&second, &json!({"option": "answer", "text": "2"})).await);
+    let open = ok(agent.get(&format!("/v1/runs/{id}")).await)["open_interrupts"].clone();
+    assert_eq!(open, json!([first["id"]]));
+
+    let finished = ok(agent.post(&format!("/v1/runs/{id}/finish"), &json!({"result": [1, 2]})).await);
+    assert_eq!(
+        (&finished["status"], &finished["end_reason"], &finished["result"], &finished["open_interrupts"]),
+        (&json!("completed"), &json!("finished"), &json!([1, 2]), &json!([]))
+    );
+    let closed = ok(agent.get(&format!("/v1/interrupts/{}", text(&first, "id"))).await);
+    assert_eq!(
+        (&closed["resolution"]["outcome"], &closed["resolution"]["cause"]),
+        (&json!("cancelled"), &json!("run_ended"))
+    );
+    let again = agent.post(&format!("/v1/runs/{id}/finish"), &json!({"result": null})).await;
+    assert_eq!(refusal(&again), (409, "run_ended", vec![]));
+    let third = agent.post("/v1/interrupts", &ask("third")).await;
+    assert_eq!(refusal(&third), (409, "run_ended", vec![]));
+}
+
+#[tokio::test]
+async fn a_question_may_join_a_session_that_is_there() {
+    let served = Served::new().await;
+    let agent = served.agent();
+    let first = agent.ask().await;
+    let mut question = crate::harness::question();
+    question["session"] = first["session"].clone();
+    let second = created(agent.post("/v1/interrupts", &question).await);
+    assert_eq!(second["session"], first["session"]);
+    assert_ne!(second["run"], first["run"]);
+
+    let session = ok(served.operator().get(&format!("/v1/sessions/{}", text(&first, "session"))).await);
+    assert_eq!(session["runs"], json!([second["run"], first["run"]]));
+    let path = format!("/v1/sessions/{}/interrupts", text(&first, "session"));
+    let listed = ok(served.operator().get(&path).await);
+    assert_eq!(listed["items"], json!([first, second]));
+}

@@ -1,0 +1,16 @@
+//! The server over real HTTP, in this process, on a data folder of its own.
+
+#![expect(clippy::unwrap_used, reason = "a test that can not go on fails")]
+
+mod access;
+mod audit;
+mod decisions;
+mod harness;
+mod idempotency;
+mod input;
+mod interrupts;
+mod lists;
+mod native;
+mod openapi;
+mod start;
+mod streams;

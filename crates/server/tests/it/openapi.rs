@@ -1,0 +1,75 @@
+//! The committed document is the one that the server gives out, and it describes what is there.
+
+use std::path::Path;
+
+use holdshort_protocol::Code;
+use serde_json::Value;
+
+use crate::harness::{Served, ok};
+
+#[tokio::test]
+async fn the_committed_document_is_up_to_date() {
+    let served = Served::new().await;
+    let given = ok(served.api(None).get("/v1/openapi.json").await);
+    assert_eq!(given, holdshort_server::openapi());
+    let text = format!("{}\n", serde_json::to_string_pretty(&given).unwrap());
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
+    if std::env::var_os("UPDATE_OPENAPI").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &text).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == text,
+        "docs/openapi.json is not what the server gives out; run `UPDATE_OPENAPI=1 cargo test -p holdshort-server \
+         openapi` and commit it"
+    );
+}
+
+/// Every reference leads somewhere, and every operation has an answer, its refusals and its rights.
+#[test]
+fn the_document_is_complete() {
+    let document = holdshort_server::openapi();
+    assert_eq!(document["openapi"].as_str().map(|version| &version[..3]), Some("3.1"));
+    let mut references = Vec::new();
+    collect(&document, &mut references);
+    for reference in &references {
+        let target = document.pointer(reference.trim_start_matches('#'));
+        assert!(target.is_some(), "{reference} leads nowhere");
+    }
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let name = format!("{method} {path}");
+            assert!(operation["operationId"].is_string(), "{name}");
+            assert!(operation["summary"].as_str().is_some_and(|text| !text.is_empty()), "{name}");
+            let responses = operation["responses"].as_object().unwrap();
+            assert!(responses.keys().any(|status| status.starts_with('2')), "{name}");
+            if path.starts_with("/v1") && path != "/v1/openapi.json" {
+                assert!(operation["security"].as_array().is_some_and(|roles| !roles.is_empty()), "{name}");
+                for status in ["401", "403", "421", "500"] {
+                    assert!(responses.contains_key(status), "{name}: {status}");
+                }
+            }
+        }
+    }
+    let text = document.to_string();
+    for code in Code::ALL {
+        // Of addresses that are not described at all.
+        if *code != Code::MethodNotAllowed && *code != Code::NotAwaited && *code != Code::Frozen {
+            assert!(text.contains(&format!("`{}`", code.as_str())), "{} is in no operation", code.as_str());
+        }
+    }
+}
+
+fn collect(value: &Value, references: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            if let Some(Value::String(reference)) = map.get("$ref") {
+                references.push(reference.clone());
+            }
+            map.values().for_each(|value| collect(value, references));
+        }
+        Value::Array(list) => list.iter().for_each(|value| collect(value, references)),
+        _ => {}
+    }
+}
