@@ -50,10 +50,10 @@ impl Client {
         &mut self,
         path: &str,
         body: Bytes,
-        key: &str,
+        key: Option<&str>,
     ) -> Result<T> {
-        let key = HeaderValue::try_from(key)?;
-        let answer = self.answer(Method::POST, path, body, Some(key), StatusCode::CREATED).await?;
+        let key = key.map(HeaderValue::try_from).transpose()?;
+        let answer = self.answer(Method::POST, path, body, key, StatusCode::CREATED).await?;
         serde_json::from_slice(&answer).context("the answer is not what was expected")
     }
 

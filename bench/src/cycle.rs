@@ -93,12 +93,12 @@ impl Pair {
     }
 
     async fn external(&mut self) -> Result<Duration> {
-        let asked: Interrupt = self.asker.create("/v1/interrupts", self.body.clone(), &key()).await?;
+        let asked: Interrupt = self.asker.create("/v1/interrupts", self.body.clone(), Some(&key())).await?;
         self.decide(&asked.id, None).await
     }
 
     async fn native(&mut self) -> Result<Duration> {
-        let run: Run = self.asker.create("/v1/runs", self.body.clone(), &key()).await?;
+        let run: Run = self.asker.create("/v1/runs", self.body.clone(), None).await?;
         let interrupt = match run.open_interrupts.and_then(|open| open.into_iter().next()) {
             Some(interrupt) => interrupt,
             None => self.find(&run.id).await?,

@@ -27,8 +27,9 @@ pub(crate) struct Side {
     pub(crate) requests: f64,
     pub(crate) commits: f64,
     pub(crate) log_bytes: f64,
-    pub(crate) flushes_alone: Option<f64>,
-    pub(crate) flushes_together: Option<f64>,
+    /// Flushes of the whole disk for each cycle; empty where the kernel does not count them.
+    pub(crate) flushes_alone: Vec<f64>,
+    pub(crate) flushes_together: Vec<f64>,
     pub(crate) cycles: usize,
     /// Resident memory now and at its highest.
     pub(crate) memory: (u64, u64),
@@ -80,8 +81,8 @@ impl Side {
             requests: 0.0,
             commits,
             log_bytes,
-            flushes_alone: None,
-            flushes_together: None,
+            flushes_alone: Vec::new(),
+            flushes_together: Vec::new(),
             cycles: 0,
             memory: (0, 0),
         })
@@ -90,7 +91,7 @@ impl Side {
     fn alone(&mut self, server: &Server, row: Row, plan: Plan) -> Result<()> {
         let before = disk::flushes(&server.data);
         let sample = load::run(&server.target, row, 1, Until::Time(plan.alone))?;
-        self.flushes_alone = flushed(before, server, sample.latencies.len());
+        self.flushes_alone.extend(flushed(before, server, sample.latencies.len()));
         self.alone.push(sample.cycles_per_second());
         self.requests = sample.requests_per_cycle();
         self.cycles += sample.latencies.len();
@@ -101,7 +102,7 @@ impl Side {
     fn together(&mut self, server: &Server, row: Row, plan: Plan) -> Result<()> {
         let before = disk::flushes(&server.data);
         let sample = load::run(&server.target, row, CROWD, Until::Time(plan.together))?;
-        self.flushes_together = flushed(before, server, sample.latencies.len());
+        self.flushes_together.extend(flushed(before, server, sample.latencies.len()));
         self.together.push(sample.cycles_per_second());
         self.cycles += sample.latencies.len();
         Ok(())

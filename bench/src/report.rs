@@ -76,9 +76,9 @@ fn table(measured: &mut Measured) -> String {
     each("requests a cycle", &|side| format!("{:.2}", side.requests));
     each("durable commits a cycle, counted in the log", &|side| format!("{:.2}", side.commits));
     each("log written a cycle at concurrency 1", &|side| format!("{:.1} kB", side.log_bytes / 1000.0));
-    each("flushes of the disk a cycle at concurrency 1", &|side| optional(side.flushes_alone));
+    each("flushes of the disk a cycle at concurrency 1", &|side| flushes(&side.flushes_alone));
     each(&format!("flushes of the disk a cycle at concurrency {CROWD}"), &|side| {
-        optional(side.flushes_together)
+        flushes(&side.flushes_together)
     });
     each("resident memory after all cycles (highest)", &|side| {
         format!("{} ({}) after {}", megabytes(side.memory.0), megabytes(side.memory.1), side.cycles)
@@ -105,6 +105,9 @@ fn megabytes(bytes: u64) -> String {
     format!("{} MB", bytes / 1_000_000)
 }
 
-fn optional(value: Option<f64>) -> String {
-    value.map_or_else(|| "not counted here".to_owned(), |value| format!("{value:.2}"))
+fn flushes(rounds: &[f64]) -> String {
+    if rounds.is_empty() {
+        return "not counted by this kernel".to_owned();
+    }
+    format!("{:.2}", Spread::of(rounds.iter().copied()).median)
 }

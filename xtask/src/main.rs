@@ -7,6 +7,8 @@
 mod bench;
 mod machine;
 mod run;
+#[cfg(test)]
+mod tree;
 mod verify;
 
 use std::process::ExitCode;

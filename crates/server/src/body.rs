@@ -126,24 +126,13 @@ pub(crate) fn fit<T: DeserializeOwned>(value: &Value) -> Answer<T> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let mut pointer = pointer(error.path());
         let message = error.inner().to_string();
-        if let Some(field) = named(&message) {
+        // The path of a field that is not there ends above it.
+        if let Some(field) = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
             pointer.push('/');
             pointer.push_str(&escape(field));
         }
         Refused::invalid_at(&pointer, message)
     })
-}
-
-/// The field that serde's message is about where its path ends above it.
-fn named(message: &str) -> Option<&str> {
-    if let Some(rest) = message.strip_prefix("unknown field `") {
-        // The name is the client's and may hold anything; what follows it is ours.
-        return rest
-            .rfind("`, expected ")
-            .or_else(|| rest.rfind("`, there are no fields"))
-            .map(|end| &rest[..end]);
-    }
-    message.strip_prefix("missing field `")?.strip_suffix('`')
 }
 
 fn pointer(path: &Path) -> String {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::gate::Subject;
-use crate::gate::command::{self, Part};
+use crate::gate::command::{self, Command, Part};
 
 /// Covers a call by its tool's full name and, for a command, by program and subcommand: never by the whole
 /// line, which would never match again, and never by less, which would match too much.
@@ -59,11 +59,14 @@ impl Matcher {
     }
 
     pub fn covers(&self, subject: &Subject<'_>) -> bool {
+        self.covers_parsed(subject, subject.command.map(command::parse).as_ref())
+    }
+
+    pub(super) fn covers_parsed(&self, subject: &Subject<'_>, command: Option<&Command>) -> bool {
         if self.tool != subject.tool || self.workspace != subject.workspace {
             return false;
         }
-        let Some(line) = subject.command else { return self.commands.is_empty() };
-        let command = command::parse(line);
+        let Some(command) = command else { return self.commands.is_empty() };
         command.opaque.is_none()
             && command.parts.iter().all(|part| {
                 part.is_memorable()

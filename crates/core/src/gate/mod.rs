@@ -101,9 +101,13 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
         (Source::Run, rules.run),
         (Source::Workflow, rules.workflow),
     ];
+    let command = subject.command.map(command::parse);
+    let command = command.as_ref();
     let votes: Vec<(Source, usize, &Rule)> = lists
         .into_iter()
-        .filter_map(|(source, list)| rule::first_match(list, subject).map(|(i, rule)| (source, i, rule)))
+        .filter_map(|(source, list)| {
+            rule::first_match(list, subject, command).map(|(i, rule)| (source, i, rule))
+        })
         .collect();
     let by = |action: RuleAction| votes.iter().filter(move |(_, _, rule)| rule.action == action);
 
@@ -113,12 +117,12 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
     let asks: Vec<Reason> =
         by(RuleAction::Ask).map(|(source, i, rule)| reason_of(*source, *i, rule, "a rule asks")).collect();
 
-    let mandatory = mandatory(subject);
+    let mandatory = mandatory(subject, command);
     if !mandatory.is_empty() {
         // A grant does not lift what the inspection found: offering one would promise too much.
         return Verdict::Ask { reasons: mandatory.into_iter().chain(asks).collect(), grantable: false };
     }
-    if let Some(grant) = session.standing().find(|grant| grant.matcher.covers(subject)) {
+    if let Some(grant) = session.standing().find(|grant| grant.matcher.covers_parsed(subject, command)) {
         return Verdict::Allow(Release::Grant { grant: grant.id.clone() });
     }
     let grantable = Matcher::of(subject).is_some();
@@ -139,7 +143,7 @@ fn reason_of(source: Source, index: usize, rule: &Rule, fallback: &str) -> Reaso
 }
 
 /// Findings that no grant and no rule lifts.
-fn mandatory(subject: &Subject<'_>) -> Vec<Reason> {
+fn mandatory(subject: &Subject<'_>, command: Option<&command::Command>) -> Vec<Reason> {
     let found = |code: &str, text: String| Reason {
         source: Source::Inspection,
         code: code.to_owned(),
@@ -148,7 +152,7 @@ fn mandatory(subject: &Subject<'_>) -> Vec<Reason> {
     };
     let mut reasons: Vec<Reason> =
         subject.ask_because.iter().map(|code| found(code, explain(code).to_owned())).collect();
-    if let Some(why) = subject.command.and_then(|line| command::parse(line).opaque) {
+    if let Some(why) = command.and_then(|command| command.opaque) {
         reasons
             .push(found("opaque_command", format!("the command can not be understood for certain: {why}")));
     }

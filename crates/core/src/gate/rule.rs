@@ -4,22 +4,26 @@ use globset::GlobBuilder;
 
 use crate::definition::{Rule, RuleAction};
 use crate::gate::Subject;
-use crate::gate::command;
+use crate::gate::command::{Command, Part};
 
 /// The first rule of the list that matches the call.
-pub(super) fn first_match<'a>(rules: &'a [Rule], subject: &Subject<'_>) -> Option<(usize, &'a Rule)> {
-    rules.iter().enumerate().find(|(_, rule)| matches(rule, subject))
+pub(super) fn first_match<'a>(
+    rules: &'a [Rule],
+    subject: &Subject<'_>,
+    command: Option<&Command>,
+) -> Option<(usize, &'a Rule)> {
+    rules.iter().enumerate().find(|(_, rule)| matches(rule, subject, command))
 }
 
 /// Every criterion that the rule names must hold. A rule that releases must cover *all* of a compound call;
 /// one that holds back needs to meet *any* part of it.
-fn matches(rule: &Rule, subject: &Subject<'_>) -> bool {
+fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Command>) -> bool {
     let releases = rule.action == RuleAction::Allow;
     named(&rule.tools, subject.tool)
         && named(&rule.agents, subject.agent)
         && (rule.categories.is_empty() || rule.categories.contains(&subject.category))
-        && (rule.commands.is_empty() || commands(&rule.commands, subject, releases))
-        && (rule.paths.is_empty() || paths(&rule.paths, subject, releases))
+        && (rule.commands.is_empty() || commands(&rule.commands, command, releases))
+        && (rule.paths.is_empty() || paths(&rule.paths, subject, command, releases))
 }
 
 /// Anchored and in full: `read_file` does not free `read_file_and_delete`.
@@ -27,10 +31,9 @@ fn named(names: &[String], name: &str) -> bool {
     names.is_empty() || names.iter().any(|each| each == "*" || each == name)
 }
 
-fn commands(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool {
-    let Some(line) = subject.command else { return false };
-    let command = command::parse(line);
-    let covered = |part: &command::Part| patterns.iter().any(|pattern| part.matches(pattern));
+fn commands(patterns: &[String], command: Option<&Command>, releases: bool) -> bool {
+    let Some(command) = command else { return false };
+    let covered = |part: &Part| patterns.iter().any(|pattern| part.matches(pattern));
     if releases {
         command.opaque.is_none() && command.parts.iter().all(|part| covered(part) && !part.redirected)
     } else {
@@ -38,7 +41,7 @@ fn commands(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool 
     }
 }
 
-fn paths(globs: &[String], subject: &Subject<'_>, releases: bool) -> bool {
+fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, releases: bool) -> bool {
     let covered = |path: &str| {
         globs.iter().any(|glob| {
             GlobBuilder::new(glob)
@@ -48,15 +51,14 @@ fn paths(globs: &[String], subject: &Subject<'_>, releases: bool) -> bool {
                 .map_or(!releases, |glob| glob.compile_matcher().is_match(path))
         })
     };
-    match (subject.path, subject.command) {
+    match (subject.path, command) {
         // `src/../secrets` is not in `src`, and where `src/link/..` leads nobody can tell from its name.
         (Some(path), _) if releases => {
             !path.split('/').any(|name| name == "..")
                 && plain(path, subject.workspace).is_some_and(|path| covered(&path))
         }
         (Some(path), _) => covered(path) || plain(path, subject.workspace).is_none_or(|path| covered(&path)),
-        (None, Some(line)) if !releases => {
-            let command = command::parse(line);
+        (None, Some(command)) if !releases => {
             let parts = command.parts.iter().chain(&command.guesses);
             parts.flat_map(|part| part.arguments.iter().chain(&part.files)).any(|word| {
                 // `--file=secrets/key` names a file too.

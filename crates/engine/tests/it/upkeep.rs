@@ -87,12 +87,8 @@ async fn rebuild_yields_the_rows_that_were_there_in_sqlite() {
 async fn a_run_on_sqlite_goes_on_after_the_store_was_closed_and_opened() {
     let folder = tempfile::tempdir().unwrap();
     let stage = play(Arc::new(Sqlite::open(folder.path()).unwrap())).await;
-    let open = stage.driver.journal().interrupts(
-        &InterruptFilter { open: Some(true), ..InterruptFilter::default() },
-        None,
-        100,
-    );
-    let open = open.await.unwrap();
+    let filter = InterruptFilter { open: Some(true), ..InterruptFilter::default() };
+    let open = stage.driver.journal().interrupts(&filter, None, 100).await.unwrap();
     stage.driver.journal().close().await.unwrap();
 
     let reopened = Arc::new(Sqlite::open(folder.path()).unwrap());

@@ -65,7 +65,7 @@ const MAX_DEPTH: u8 = 6;
 const MAX_PARTS: usize = 256;
 
 /// How many lines one line may hold: `sh -c`, and what is guessed to be one.
-const MAX_LINES: usize = 64;
+const MAX_LINES: usize = 16;
 
 /// How many of a command's words are tried as the beginning of another command.
 const MAX_GUESSES: usize = 16;

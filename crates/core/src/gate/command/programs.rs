@@ -104,8 +104,20 @@ impl WithSubcommands {
 }
 
 /// Build tools: what they do is named by the targets on the line.
-const BY_TARGET: [&str; 12] =
-    ["make", "gmake", "just", "task", "rake", "ninja", "gradle", "./gradlew", "mvn", "./mvnw", "ant", "invoke"];
+const BY_TARGET: [&str; 12] = [
+    "make",
+    "gmake",
+    "just",
+    "task",
+    "rake",
+    "ninja",
+    "gradle",
+    "./gradlew",
+    "mvn",
+    "./mvnw",
+    "ant",
+    "invoke",
+];
 
 const INTERPRETERS: [&str; 13] = [
     "python",

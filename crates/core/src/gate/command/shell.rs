@@ -55,7 +55,7 @@ pub(super) struct Tokens {
 }
 
 /// How many commands within double quotes are looked at.
-const MAX_HIDDEN: usize = 8;
+const MAX_HIDDEN: usize = 2;
 
 const EXPANDS: &str = "it expands variables or commands";
 const GRAMMAR: &str = "it uses the shell's own grammar";
