@@ -44,7 +44,8 @@ fn every_source_file_says_what_it_is_for() {
 fn no_source_file_is_two() {
     let long: Vec<String> = all(".rs")
         .into_iter()
-        .filter(|(_, text)| text.lines().count() > MAX_LINES)
+        // A table test is as long as its table.
+        .filter(|(name, text)| !name.contains("/tests/") && text.lines().count() > MAX_LINES)
         .map(|(name, text)| format!("{name}: {} lines", text.lines().count()))
         .collect();
     assert!(long.is_empty(), "longer than {MAX_LINES} lines: {long:#?}");

@@ -16,8 +16,7 @@ const CHECKPOINT_PAGES: u32 = 4000;
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS asks (
         id INTEGER PRIMARY KEY, payload TEXT NOT NULL, decision TEXT, step INTEGER NOT NULL DEFAULT 0
-    ) STRICT;
-    CREATE INDEX IF NOT EXISTS open_asks ON asks (id) WHERE decision IS NULL;";
+    ) STRICT;";
 
 pub(super) enum Job {
     Ask {

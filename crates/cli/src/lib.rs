@@ -28,8 +28,10 @@ use crate::exit::Exit;
 /// What a test binary may change.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hooks {
-    /// How an embedded server's store behaves: here a test aborts after commit n.
+    /// How the store of a server in this process behaves: here a test aborts after commit n.
     pub store: holdshort_store::sqlite::Config,
+    /// Milliseconds between two words of a rehearsal; `None`: as the rehearsal has it.
+    pub rehearsal_word_ms: Option<u64>,
 }
 
 /// The whole program. `args` starts with the program's name.

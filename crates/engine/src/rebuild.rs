@@ -78,7 +78,7 @@ pub async fn event_at<J: Journal>(
 ) -> Result<Option<event::Event>, Error> {
     let page = journal.read(stream, seq.saturating_sub(1), 1).await?;
     page.first()
-        .map(|sealed| event::decode(sealed))
+        .map(event::decode)
         .transpose()
         .map_err(|source| Error::Damaged { run: stream.to_string(), source })
 }

@@ -26,8 +26,12 @@ impl Door {
     }
 
     /// Whether requests can be served: all that is told to anyone.
-    pub(crate) async fn is_ready(&self) -> bool {
-        !*self.0.stopping.borrow() && self.0.journal().next_deadline().await.is_ok()
+    pub(crate) async fn ready(&self) -> Answer<()> {
+        if *self.0.stopping.borrow() {
+            return Err(Refused::of(Code::Stopping));
+        }
+        self.0.journal().next_deadline().await?;
+        Ok(())
     }
 }
 

@@ -23,4 +23,4 @@ mod view;
 mod wait;
 
 pub use openapi::openapi;
-pub use server::{Options, Server, StartError, start};
+pub use server::{Options, Server, StartError, Tuning, start, start_tuned};

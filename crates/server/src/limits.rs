@@ -41,11 +41,9 @@ pub(crate) const STOP_TIME: Duration = Duration::from_secs(10);
 
 /// Ten years: an expiry beyond it is a mistake, and far beyond it no time at all.
 pub(crate) const EXPIRY_MS: u64 = 10 * 366 * 24 * 3_600 * 1_000;
-/// Options of one interrupt.
-pub(crate) const OPTIONS: usize = 50;
 /// Approvers of one interrupt.
 pub(crate) const APPROVERS: usize = 100;
-/// A label, an id of a person, a name, a pattern.
+/// An id of a person, a name, a pattern.
 pub(crate) const LINE_BYTES: usize = 200;
 /// Newest runs that a session names.
 pub(crate) const SESSION_RUNS: usize = 50;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use holdshort_protocol::{Code, Problem};
 use serde_json::{Value, json};
+use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{
-    Components, ContentBuilder, OpenApi as Document, Ref, RefOr, Response, ResponseBuilder, ResponsesBuilder,
+    Components, ContentBuilder, OpenApi as Document, Ref, RefOr, Response, ResponseBuilder,
 };
 use utoipa::{IntoResponses, Modify, OpenApi};
 
@@ -39,13 +40,13 @@ pub(crate) fn document() -> Document {
         (name = "system", description = "The installation"),
         (name = "health", description = "For those who watch over the process")
     ),
-    modifiers(&Security)
+    modifiers(&Shared)
 )]
 pub(crate) struct Base;
 
-struct Security;
+struct Shared;
 
-impl Modify for Security {
+impl Modify for Shared {
     fn modify(&self, document: &mut Document) {
         let scheme = |role: &str| {
             let description = format!("The {role} token of tokens.json in the data folder");
@@ -56,31 +57,49 @@ impl Modify for Security {
         let components = document.components.get_or_insert_with(Components::new);
         components.add_security_scheme("operator", scheme("operator's"));
         components.add_security_scheme("agent", scheme("agents'"));
+        for codes in SETS.iter().flat_map(|set| by_status(set).into_values()) {
+            components.responses.insert(name(&codes), response(&codes).into());
+        }
     }
 }
 
-/// The refusals that an operation may answer with, one response per status.
-fn refusals(codes: &[&[Code]]) -> BTreeMap<String, RefOr<Response>> {
+/// The codes of a set, by status: one response each.
+fn by_status(codes: &[&[Code]]) -> BTreeMap<u16, Vec<Code>> {
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in codes.iter().copied().flatten() {
         by_status.entry(code.status()).or_default().push(*code);
     }
-    let mut responses = ResponsesBuilder::new();
-    for (status, codes) in by_status {
-        let lines: Vec<String> =
-            codes.iter().map(|code| format!("`{}`: {}", code.as_str(), code.title())).collect();
-        let example = Problem::new(codes[0], codes[0].fix());
-        let content = ContentBuilder::new()
-            .schema(Some(Ref::from_schema_name("Problem")))
-            .example(Some(json!(example)))
-            .build();
-        let response = ResponseBuilder::new()
-            .description(lines.join("\n\n"))
-            .content("application/problem+json", content)
-            .build();
-        responses = responses.response(status.to_string(), response);
-    }
-    responses.build().responses
+    by_status
+}
+
+/// The name of a response that means one of these codes.
+fn name(codes: &[Code]) -> String {
+    codes.iter().map(|code| code.as_str()).collect::<Vec<_>>().join("-or-")
+}
+
+/// The refusals that an operation may answer with: references to the components.
+fn refusals(codes: &[&[Code]]) -> BTreeMap<String, RefOr<Response>> {
+    by_status(codes)
+        .into_iter()
+        .map(|(status, codes)| (status.to_string(), Ref::from_response_name(name(&codes)).into()))
+        .collect()
+}
+
+fn response(codes: &[Code]) -> Response {
+    let lines: Vec<String> =
+        codes.iter().map(|code| format!("`{}`: {}.", code.as_str(), code.title())).collect();
+    let example = |code: &Code| {
+        let problem = Problem::new(*code, code.fix());
+        (code.as_str().to_owned(), ExampleBuilder::new().value(Some(json!(problem))).build())
+    };
+    let content = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name("Problem")))
+        .examples_from_iter(codes.iter().map(example))
+        .build();
+    ResponseBuilder::new()
+        .description(lines.join("\n\n"))
+        .content("application/problem+json", content)
+        .build()
 }
 
 macro_rules! refuses {
@@ -94,6 +113,9 @@ macro_rules! refuses {
                 }
             }
         )*
+
+        /// Every set, so that the components hold what is referred to.
+        const SETS: &[&[&[Code]]] = &[$(&[$($codes),+]),*];
     };
 }
 
@@ -120,6 +142,10 @@ refuses! {
     Reads: ANY;
     /// Of lists.
     Lists: ANY, &[Code::InvalidQuery, Code::JournalDamaged];
+    /// Of what anybody may ask.
+    Open: &[Code::WrongHost, Code::Internal];
+    OpenReady: &[Code::WrongHost, Code::Internal, Code::StoreFailed, Code::Stopping];
+    OpenPages: &[Code::WrongHost, Code::NotFound, Code::Internal];
     /// Of what reads one thing.
     ReadsOne: ANY, OF_A_RUN;
     /// Of what reads one thing with parameters.

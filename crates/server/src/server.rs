@@ -64,6 +64,19 @@ pub struct Server {
 
 /// Opens the data folder, goes on with what was interrupted, and serves. Answers once requests are accepted.
 pub async fn start(options: Options) -> Result<Server, StartError> {
+    start_tuned(options, Tuning::default()).await
+}
+
+/// What no user sets: it lets tests fill the disk, abort after a commit, and play a rehearsal at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tuning {
+    pub store: holdshort_store::sqlite::Config,
+    /// Milliseconds between two words of a rehearsal; `None`: as the rehearsal has it.
+    pub rehearsal_word_ms: Option<u64>,
+}
+
+/// The same, tuned.
+pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, StartError> {
     if !options.listen.ip().is_loopback() {
         return Err(StartError::NotLoopback(options.listen));
     }
@@ -89,7 +102,8 @@ pub async fn start(options: Options) -> Result<Server, StartError> {
         library: library.clone(),
         model,
         sandbox_program: options.sandbox_program,
-        store: holdshort_store::sqlite::Config::default(),
+        store: tuning.store,
+        rehearsal_word_ms: tuning.rehearsal_word_ms,
     })
     .await?;
     // After the store has locked the folder.

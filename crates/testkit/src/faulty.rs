@@ -46,9 +46,9 @@ impl<J> Faulty<J> {
         self.faults().extend(faults);
     }
 
-    /// Faults that no append has met yet.
-    pub fn left(&self) -> usize {
-        self.faults().len()
+    /// No more faults.
+    pub fn heal(&self) {
+        self.faults().clear();
     }
 
     fn faults(&self) -> MutexGuard<'_, VecDeque<Fault>> {

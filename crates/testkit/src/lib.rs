@@ -1,7 +1,8 @@
-//! What tests need in place of the world: scripted models, and more as it comes. For tests only.
+//! What tests need in place of the world: clocks, faults, scripted models, the real binary. For tests only.
 //!
 //! Real where the real thing starts at once (a server, a socket), never a mock of our own code.
 
 pub mod clock;
 pub mod faulty;
 pub mod model;
+pub mod server;

@@ -1,23 +1,26 @@
 //! Lines that a person types, one at a time and only when they are asked for.
 //!
 //! Nothing is read ahead: `$EDITOR` gets the terminal to itself, and what was typed before a card was there never
-//! decides on it.
+//! decides on it. The reading is done by a thread, which ends with the process.
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as thread_mpsc};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{QueueSelector, isatty, tcflush};
-use tokio::io::unix::AsyncFd;
+use tokio::sync::mpsc;
 
 /// The longest line that a terminal hands over; it drops the rest without a word.
 const LONGEST: usize = 4_095;
 
 #[derive(Debug)]
 pub(crate) struct Input {
-    terminal: AsyncFd<OwnedFd>,
-    /// Of a line that is not whole yet.
-    begun: Vec<u8>,
+    terminal: Arc<Terminal>,
+    ask: thread_mpsc::Sender<()>,
+    lines: mpsc::Receiver<Read>,
+    /// The thread waits for a line.
+    is_asked: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +31,26 @@ pub(crate) enum Line {
     End,
 }
 
+#[derive(Debug)]
+struct Terminal {
+    fd: OwnedFd,
+    /// How often everything typed was forgotten. Held while a line is taken, so that a line belongs to one age.
+    age: Mutex<u64>,
+}
+
+/// A line that is not whole yet.
+#[derive(Debug, Default)]
+struct Begun {
+    age: u64,
+    bytes: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Read {
+    age: u64,
+    line: io::Result<Line>,
+}
+
 impl Input {
     /// `None`: nobody is there to type, or to see what is asked.
     pub(crate) fn open() -> Option<Self> {
@@ -35,51 +58,87 @@ impl Input {
         if !isatty(stdin) || !isatty(rustix::stdio::stderr()) {
             return None;
         }
-        let terminal = AsyncFd::new(rustix::io::dup(stdin).ok()?).ok()?;
-        Some(Self { terminal, begun: Vec::new() })
+        let terminal = Arc::new(Terminal { fd: rustix::io::dup(stdin).ok()?, age: Mutex::new(0) });
+        let (ask, asked) = thread_mpsc::channel();
+        let (sender, lines) = mpsc::channel(1);
+        let reader = terminal.clone();
+        let read = move || {
+            while asked.recv().is_ok() {
+                if sender.blocking_send(reader.read()).is_err() {
+                    return;
+                }
+            }
+        };
+        std::thread::Builder::new().name("terminal".to_owned()).spawn(read).ok()?;
+        Some(Self { terminal, ask, lines, is_asked: false })
     }
 
     /// Forgets what was typed before now.
     pub(crate) fn forget(&mut self) {
-        self.begun.clear();
+        let mut age = self.terminal.age();
+        *age += 1;
         // A terminal that can not be flushed is going away; the next read says so.
-        let _ = tcflush(self.terminal.get_ref(), QueueSelector::IFlush);
+        let _ = tcflush(&self.terminal.fd, QueueSelector::IFlush);
     }
 
     /// The next line. May be dropped while it waits: nothing is lost.
     pub(crate) async fn line(&mut self) -> io::Result<Line> {
+        let gone = || io::Error::other("nothing reads the terminal any more");
         loop {
-            let mut ready = self.terminal.readable().await?;
-            let begun = &mut self.begun;
-            let read = ready.try_io(|terminal| {
-                // The terminal is shared with the shell and stays blocking: never read without knowing.
-                let mut fds = [PollFd::new(terminal.get_ref(), PollFlags::IN)];
-                if poll(&mut fds, Some(&Timespec::default()))? == 0 {
-                    return Err(io::ErrorKind::WouldBlock.into());
-                }
-                let mut buffer = [0; 8_192];
-                let count = rustix::io::read(terminal.get_ref(), &mut buffer)?;
-                begun.extend_from_slice(&buffer[..count]);
-                Ok(count)
-            });
-            match read {
-                Err(_would_block) => {}
-                Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                // The other side hung up.
-                Ok(Err(error)) if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => {
-                    return Ok(Line::End);
-                }
-                Ok(Err(error)) => return Err(error),
-                Ok(Ok(0)) => return Ok(Line::End),
-                Ok(Ok(_)) if self.begun.ends_with(b"\n") => {
-                    let bytes = std::mem::take(&mut self.begun);
-                    if bytes.len() > LONGEST {
-                        return Ok(Line::TooLong);
-                    }
-                    return Ok(Line::Text(String::from_utf8_lossy(&bytes).trim().to_owned()));
-                }
-                Ok(Ok(_)) => {}
+            if !self.is_asked {
+                self.ask.send(()).map_err(|_| gone())?;
+                self.is_asked = true;
+            }
+            let read = self.lines.recv().await.ok_or_else(gone)?;
+            self.is_asked = false;
+            if read.age == *self.terminal.age() || !matches!(read.line, Ok(Line::Text(_) | Line::TooLong)) {
+                return read.line;
             }
         }
+    }
+}
+
+impl Terminal {
+    fn age(&self) -> MutexGuard<'_, u64> {
+        self.age.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read(&self) -> Read {
+        let mut begun = Begun::default();
+        loop {
+            match self.take(&mut begun) {
+                Ok(Some(read)) => return read,
+                Ok(None) => {}
+                Err(rustix::io::Errno::INTR) => {}
+                // The other side hung up.
+                Err(rustix::io::Errno::IO) => return Read { age: 0, line: Ok(Line::End) },
+                Err(error) => return Read { age: 0, line: Err(error.into()) },
+            }
+        }
+    }
+
+    /// Waits until there is something, and takes it if it was not forgotten in between.
+    fn take(&self, begun: &mut Begun) -> rustix::io::Result<Option<Read>> {
+        poll(&mut [PollFd::new(&self.fd, PollFlags::IN)], None)?;
+        let age = self.age();
+        let mut now = [PollFd::new(&self.fd, PollFlags::IN)];
+        if poll(&mut now, Some(&Timespec::default()))? == 0 {
+            return Ok(None);
+        }
+        let mut buffer = [0; 8_192];
+        let count = rustix::io::read(&self.fd, &mut buffer)?;
+        if begun.age != *age {
+            *begun = Begun { age: *age, bytes: Vec::new() };
+        }
+        begun.bytes.extend_from_slice(&buffer[..count]);
+        let line = if count == 0 {
+            Line::End
+        } else if begun.bytes.ends_with(b"\n") {
+            let text = String::from_utf8_lossy(&begun.bytes).trim().to_owned();
+            if begun.bytes.len() > LONGEST { Line::TooLong } else { Line::Text(text) }
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(Read { age: *age, line: Ok(line) }))
     }
 }

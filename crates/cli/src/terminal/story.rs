@@ -120,8 +120,14 @@ impl Story {
             "message_added" => {
                 quote(text, &format!("{:>4}", escape::line(&event.actor.id)), SAID, paint)
             }
-            "run_paused" => note("paused".to_owned()),
-            "run_resumed" => note("goes on".to_owned()),
+            "run_paused" => {
+                "paused: `holdshort resume` lets it go on".clone_into(&mut self.activity);
+                note("paused".to_owned())
+            }
+            "run_resumed" => {
+                self.activity.clear();
+                note("goes on".to_owned())
+            }
             _ => Vec::new(),
         }
     }

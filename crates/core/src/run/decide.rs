@@ -31,7 +31,7 @@ struct Taken<'d> {
     by: By,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     Person,
     Expiry,
@@ -138,7 +138,10 @@ impl Draft<'_> {
             Kind::PlanApproval => self.plan_effect(id, taken),
             Kind::Question => match taken.choice.effect {
                 Effect::Respond => self.finish_call(id, CallEnd::Answered, None, taken.text),
-                _ => self.finish_call(id, CallEnd::Skipped, Some(taken.code()), unanswered(taken)),
+                _ => {
+                    let code = if taken.by == By::Person { "skipped" } else { taken.code() };
+                    self.finish_call(id, CallEnd::Skipped, Some(code), unanswered(taken));
+                }
             },
             Kind::Review => self.review_effect(id, call, taken),
             Kind::UnknownOutcome => match taken.choice.effect {

@@ -4,6 +4,11 @@
 //! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-core` rewrites the tables under `snapshots/`.
 
 mod commands;
+mod digests;
+mod gates;
+mod options;
+mod pairs;
+mod refusals;
 mod snapshot;
 #[allow(dead_code)]
 mod world;

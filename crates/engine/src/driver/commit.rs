@@ -8,7 +8,9 @@ use holdshort_core::id::{Draw, InterruptId, StreamId};
 use holdshort_core::projection::GrantRow;
 use holdshort_core::run::{Action, ActionId, Fact};
 use holdshort_core::session::{self, Session};
-use holdshort_store::{Append, AppendError, Blob, Journal, Key, Rows, StreamAppend};
+use holdshort_store::{
+    Append, AppendError, Blob, Error as StoreError, Journal, Key, Rows, StreamAppend,
+};
 
 use super::Driver;
 use super::cells::Live;
@@ -100,26 +102,25 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         });
 
         // Before the append: should nobody be here to see it succeed, the next step still performs them.
-        live.claimed.extend(begun.iter().cloned());
-        match self.journal.append(append).await {
-            Ok(_) => {}
-            // Whether it was written is not always known, so the claim stands.
-            Err(AppendError::Store(error)) => return Err(error.into()),
-            Err(refused) => {
+        begun.retain(|action| live.claimed.insert(action.clone()));
+        if let Err(error) = self.journal.append(append).await {
+            live.stale = true;
+            self.streams.forget(&session_stream);
+            self.streams.forget(&StreamId::System);
+            // Of the others it is not known whether they wrote: what is read next will tell.
+            let wrote_nothing = !matches!(error, AppendError::Store(StoreError::Io(_) | StoreError::Closed));
+            if wrote_nothing {
                 live.claimed.retain(|action| !begun.contains(action));
-                return match refused {
-                    AppendError::Conflict { stream, expected, found } => {
-                        tracing::debug!(%stream, expected, found, "somebody else wrote first");
-                        live.stale = true;
-                        self.streams.forget(&session_stream);
-                        self.streams.forget(&StreamId::System);
-                        Ok(Committed::Conflict)
-                    }
-                    AppendError::KeyTaken(_) => Ok(Committed::KeyTaken),
-                    AppendError::Malformed(why) => Err(Error::Internal(why)),
-                    AppendError::Store(error) => Err(error.into()),
-                };
             }
+            return match error {
+                AppendError::Conflict { stream, expected, found } => {
+                    tracing::debug!(%stream, expected, found, "somebody else wrote first");
+                    Ok(Committed::Conflict)
+                }
+                AppendError::KeyTaken(_) => Ok(Committed::KeyTaken),
+                AppendError::Malformed(why) => Err(Error::Internal(why)),
+                AppendError::Store(error) => Err(error.into()),
+            };
         }
         let closer = run.next_deadline() != live.run.next_deadline();
         live.chain = run_chain;

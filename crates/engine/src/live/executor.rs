@@ -14,6 +14,7 @@ use holdshort_core::tool::{Inspected, Outcome, Precondition, Probed, Runs};
 use holdshort_models::{Model, Rehearsal};
 use holdshort_tools::{Call, Settings, Tools, Workspace};
 use holdshort_workflow::Library;
+use holdshort_workflow::rehearsal::Script;
 use tokio::task::AbortHandle;
 
 use super::preview::{Kind, Preview, Previews};
@@ -34,6 +35,7 @@ pub struct Live {
     model: Option<Arc<dyn Model>>,
     sandbox_program: PathBuf,
     previews: Previews,
+    rehearsal_word_ms: Option<u64>,
     tasks: Arc<Mutex<BTreeMap<(RunId, ActionId), Task>>>,
 }
 
@@ -50,8 +52,9 @@ impl Live {
         model: Option<Arc<dyn Model>>,
         sandbox_program: PathBuf,
         previews: Previews,
+        rehearsal_word_ms: Option<u64>,
     ) -> Self {
-        Self { data, library, model, sandbox_program, previews, tasks: Arc::default() }
+        Self { data, library, model, sandbox_program, previews, rehearsal_word_ms, tasks: Arc::default() }
     }
 
     /// What answers where a run names no model.
@@ -79,13 +82,21 @@ impl Live {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn rehearsal(&self, script: Script) -> Arc<dyn Model> {
+        let rehearsal = Rehearsal::new(script);
+        Arc::new(match self.rehearsal_word_ms {
+            Some(word_ms) => rehearsal.with_pace(word_ms),
+            None => rehearsal,
+        })
+    }
+
     fn worker(&self, job: &Job) -> Worker {
         Worker {
             data: self.data.clone(),
             sandbox_program: self.sandbox_program.clone(),
             model: if job.config.model.as_deref() == Some(REHEARSAL) {
                 let script = self.library.rehearsal(&job.definition.name).cloned();
-                script.map(|script| Arc::new(Rehearsal::new(script)) as Arc<dyn Model>)
+                script.map(|script| self.rehearsal(script))
             } else {
                 self.model.clone()
             },

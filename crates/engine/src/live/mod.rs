@@ -29,6 +29,8 @@ pub struct Setup {
     /// The program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
     pub store: holdshort_store::sqlite::Config,
+    /// Milliseconds between two words of a rehearsal; `None`: as the rehearsal has it.
+    pub rehearsal_word_ms: Option<u64>,
 }
 
 pub struct Engine {
@@ -42,7 +44,7 @@ pub struct Engine {
 
 /// Opens the store, goes on with what a stop or a crash left behind, and starts to keep time.
 pub async fn open(setup: Setup) -> Result<Engine, Error> {
-    let Setup { data, library, model, sandbox_program, store } = setup;
+    let Setup { data, library, model, sandbox_program, store, rehearsal_word_ms } = setup;
     let opened = {
         let data = data.clone();
         tokio::task::spawn_blocking(move || Sqlite::open_with(&data, store)).await
@@ -55,7 +57,8 @@ pub async fn open(setup: Setup) -> Result<Engine, Error> {
         probed.unwrap_or(SandboxLevel::None)
     };
     let previews = Previews::default();
-    let executor = Live::new(data, library.clone(), model, sandbox_program, previews.clone());
+    let executor =
+        Live::new(data, library.clone(), model, sandbox_program, previews.clone(), rehearsal_word_ms);
     let driver = Driver::new(journal, SystemClock, executor);
     let resumed = driver.sweep().await?;
     if resumed > 0 {

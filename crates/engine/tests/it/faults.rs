@@ -34,7 +34,7 @@ async fn an_answer_that_the_store_refuses_is_brought_again() {
             refused += 1;
         }
         assert_eq!(refused, if fault == Fault::Full { 3 } else { 1 });
-        journal.fail([]);
+        journal.heal();
         stage.world.settle().await;
         assert_eq!((stage.world.effects().len(), stage.status(&run).await), (1, Status::Completed), "{fault:?}");
     }

@@ -4,7 +4,7 @@ use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use holdshort_protocol::Ask;
 
-use crate::limits::{APPROVERS, EXPIRY_MS, LINE_BYTES, OPTIONS};
+use crate::limits::{APPROVERS, EXPIRY_MS, LINE_BYTES};
 use crate::problem::{Answer, Refused};
 
 /// The question without where it belongs: `run` and `session` are the handler's.
@@ -17,13 +17,9 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     if ask.expires_in_ms.is_some_and(|ms| ms > EXPIRY_MS) {
         problems.push(Problem::new("/expires_in_ms", format!("is more than {EXPIRY_MS}, ten years")));
     }
-    if ask.options.len() > OPTIONS {
-        problems.push(Problem::new("/options", format!("holds more than {OPTIONS}")));
-    }
     for (i, option) in ask.options.iter().enumerate() {
-        if option.label.as_ref().is_some_and(|label| label.trim().is_empty() || label.len() > LINE_BYTES) {
-            let rule = format!("is empty or longer than {LINE_BYTES} bytes");
-            problems.push(Problem::new(format!("/options/{i}/label"), rule));
+        if option.label.as_ref().is_some_and(|label| label.trim().is_empty()) {
+            problems.push(Problem::new(format!("/options/{i}/label"), "is empty"));
         }
     }
     if approvers.len() > APPROVERS {

@@ -14,7 +14,7 @@ use crate::problem::Answer;
 /// goes away stops it.
 #[utoipa::path(
     get, path = "/v1/audit/verify", tag = "system", operation_id = "verify_journal",
-    responses((status = 200, body = Verification), Reads),
+    responses((status = 200, description = "What was found", body = Verification), Reads),
     security(("operator" = []))
 )]
 pub(crate) async fn verify(operator: Operator) -> Answer<Json<Verification>> {

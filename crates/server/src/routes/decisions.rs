@@ -26,7 +26,7 @@ use crate::view;
         ("X-Holdshort-Via" = Option<String>, Header, description = "The channel it is recorded with: `cli` or `rest`", example = "rest")
     ),
     request_body = Decision,
-    responses((status = 200, body = Interrupt), Decides),
+    responses((status = 200, description = "The interrupt with its resolution", body = Interrupt), Decides),
     security(("operator" = []))
 )]
 pub(crate) async fn decide(caller: Caller, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {

@@ -30,7 +30,7 @@ use crate::{stream, view};
         ("Last-Event-ID" = Option<u64>, Header, description = "Of streams: the last event that was seen; the later of it and `since` counts")
     ),
     responses(
-        (status = 200, content((List<Event> = "application/json"), (String = "text/event-stream"))),
+        (status = 200, description = "A page of events, or the stream", content((List<Event> = "application/json"), (String = "text/event-stream"))),
         (status = 204, description = "Of streams: the run has ended and every event has been seen"),
         ReadsPart
     ),

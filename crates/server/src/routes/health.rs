@@ -1,5 +1,7 @@
 //! What anybody on this machine may ask: is it alive, is it ready, what does it speak, what does a code mean.
 
+use std::sync::LazyLock;
+
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
@@ -8,13 +10,15 @@ use holdshort_protocol::{Code, Health};
 use serde_json::Value;
 
 use crate::auth::Door;
-use crate::openapi::openapi;
+use crate::openapi::{Open, OpenPages, OpenReady, openapi};
 use crate::problem::{Answer, Refused};
+
+static DOCUMENT: LazyLock<Value> = LazyLock::new(openapi);
 
 /// Whether the process runs.
 #[utoipa::path(
     get, path = "/healthz", tag = "health", operation_id = "alive",
-    responses((status = 200, body = Health))
+    responses((status = 200, description = "It runs", body = Health), Open)
 )]
 pub(crate) async fn alive() -> Json<Health> {
     Json(Health { status: "ok".to_owned() })
@@ -23,30 +27,27 @@ pub(crate) async fn alive() -> Json<Health> {
 /// Whether it can serve: the store answers, and the server is not stopping.
 #[utoipa::path(
     get, path = "/readyz", tag = "health", operation_id = "ready",
-    responses((status = 200, body = Health), (status = 503, body = holdshort_protocol::Problem, content_type = "application/problem+json"))
+    responses((status = 200, description = "It can serve", body = Health), OpenReady)
 )]
 pub(crate) async fn ready(State(door): State<Door>) -> Answer<Json<Health>> {
-    if door.is_ready().await {
-        Ok(Json(Health { status: "ok".to_owned() }))
-    } else {
-        Err(Refused::of(Code::StoreFailed))
-    }
+    door.ready().await?;
+    Ok(Json(Health { status: "ok".to_owned() }))
 }
 
 /// This document.
 #[utoipa::path(
     get, path = "/v1/openapi.json", tag = "health", operation_id = "read_openapi",
-    responses((status = 200, description = "OpenAPI 3.1", body = Object))
+    responses((status = 200, description = "OpenAPI 3.1", body = Object), Open)
 )]
-pub(crate) async fn document() -> Json<Value> {
-    Json(openapi())
+pub(crate) async fn document() -> Json<&'static Value> {
+    Json(&DOCUMENT)
 }
 
 /// What a code of a problem means, and what to do about it.
 #[utoipa::path(
     get, path = "/docs/errors/{code}", tag = "health", operation_id = "explain_error",
     params(("code" = String, Path, example = "stale")),
-    responses((status = 200, body = String, content_type = "text/plain"), (status = 404, body = holdshort_protocol::Problem, content_type = "application/problem+json"))
+    responses((status = 200, description = "A short text", body = String, content_type = "text/plain"), OpenPages)
 )]
 pub(crate) async fn explain(Path(code): Path<String>) -> Answer<Response> {
     let code = Code::parse(&code).ok_or_else(|| Refused::not_found("code"))?;

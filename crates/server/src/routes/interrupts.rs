@@ -28,7 +28,7 @@ use crate::{convert, view, wait};
     params(("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key asks once")),
     request_body = Ask,
     responses(
-        (status = 201, body = Interrupt,
+        (status = 201, description = "The interrupt", body = Interrupt,
          headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its interrupt"))),
         Asks
     ),
@@ -81,7 +81,7 @@ pub(super) fn session(text: Option<&str>) -> Answer<Option<SessionId>> {
 #[utoipa::path(
     get, path = "/v1/interrupts", tag = "interrupts", operation_id = "list_interrupts",
     params(InterruptsQuery),
-    responses((status = 200, body = List<Interrupt>), Lists),
+    responses((status = 200, description = "A page of interrupts", body = List<Interrupt>), Lists),
     security(("operator" = []), ("agent" = []))
 )]
 pub(crate) async fn list(
@@ -123,7 +123,7 @@ pub(super) async fn page(
 #[utoipa::path(
     get, path = "/v1/interrupts/{id}", tag = "interrupts", operation_id = "read_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc"), WaitQuery),
-    responses((status = 200, body = Interrupt), ReadsPart),
+    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), ReadsPart),
     security(("operator" = []), ("agent" = []))
 )]
 pub(crate) async fn read(

@@ -30,7 +30,7 @@ use crate::view;
     params(("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key starts one run")),
     request_body = StartRun,
     responses(
-        (status = 201, body = Run,
+        (status = 201, description = "The run", body = Run,
          headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its run"))),
         Starts
     ),
@@ -88,7 +88,7 @@ pub(super) fn created(replayed: bool, body: impl IntoResponse) -> Response {
 #[utoipa::path(
     get, path = "/v1/runs", tag = "runs", operation_id = "list_runs",
     params(RunsQuery),
-    responses((status = 200, body = List<Run>), Lists),
+    responses((status = 200, description = "A page of runs", body = List<Run>), Lists),
     security(("operator" = []), ("agent" = []))
 )]
 pub(crate) async fn list(caller: Caller, Params(query): Params<RunsQuery>) -> Answer<Json<List<Run>>> {
@@ -113,7 +113,7 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<RunsQuery>) -> An
 #[utoipa::path(
     get, path = "/v1/runs/{id}", tag = "runs", operation_id = "read_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, body = Run), ReadsOne),
+    responses((status = 200, description = "The run", body = Run), ReadsOne),
     security(("operator" = []), ("agent" = []))
 )]
 pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>> {
@@ -125,7 +125,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>>
 #[utoipa::path(
     get, path = "/v1/runs/{id}/result", tag = "runs", operation_id = "read_run_result",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, body = RunResult), ReadsResult),
+    responses((status = 200, description = "How it ended", body = RunResult), ReadsResult),
     security(("operator" = []), ("agent" = []))
 )]
 pub(crate) async fn result(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<RunResult>> {

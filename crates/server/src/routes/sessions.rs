@@ -18,7 +18,7 @@ use crate::view;
 #[utoipa::path(
     get, path = "/v1/sessions/{id}", tag = "sessions", operation_id = "read_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
-    responses((status = 200, body = Session), ReadsOne),
+    responses((status = 200, description = "The session", body = Session), ReadsOne),
     security(("operator" = []))
 )]
 pub(crate) async fn read(operator: Operator, Id(id): Id<SessionId>) -> Answer<Json<Session>> {
@@ -36,7 +36,7 @@ pub(crate) async fn read(operator: Operator, Id(id): Id<SessionId>) -> Answer<Js
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/interrupts", tag = "sessions", operation_id = "list_session_interrupts",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
-    responses((status = 200, body = List<Interrupt>), ReadsPart),
+    responses((status = 200, description = "A page of interrupts", body = List<Interrupt>), ReadsPart),
     security(("operator" = []))
 )]
 pub(crate) async fn interrupts(
@@ -53,7 +53,7 @@ pub(crate) async fn interrupts(
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/grants", tag = "sessions", operation_id = "list_session_grants",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
-    responses((status = 200, body = List<Grant>), ReadsPart),
+    responses((status = 200, description = "A page of grants", body = List<Grant>), ReadsPart),
     security(("operator" = []))
 )]
 pub(crate) async fn grants(
@@ -82,7 +82,7 @@ pub(crate) async fn grants(
 #[utoipa::path(
     delete, path = "/v1/grants/{id}", tag = "sessions", operation_id = "revoke_grant",
     params(("id" = String, Path, example = "gra_01k6f0000000000000000000dd")),
-    responses((status = 200, body = Grant), Revokes),
+    responses((status = 200, description = "The grant, revoked", body = Grant), Revokes),
     security(("operator" = []))
 )]
 pub(crate) async fn revoke(operator: Operator, Id(id): Id<GrantId>) -> Answer<Json<Grant>> {

@@ -20,7 +20,7 @@ use crate::view;
     post, path = "/v1/runs/{id}/messages", tag = "runs", operation_id = "message_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
     request_body = Message,
-    responses((status = 200, body = Run), Steers),
+    responses((status = 200, description = "The run as it is now", body = Run), Steers),
     security(("operator" = []))
 )]
 pub(crate) async fn message(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
@@ -35,7 +35,7 @@ pub(crate) async fn message(operator: Operator, Id(id): Id<RunId>, body: Body) -
 #[utoipa::path(
     post, path = "/v1/runs/{id}/pause", tag = "runs", operation_id = "pause_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, body = Run), Steers),
+    responses((status = 200, description = "The run as it is now", body = Run), Steers),
     security(("operator" = []))
 )]
 pub(crate) async fn pause(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
@@ -48,7 +48,7 @@ pub(crate) async fn pause(operator: Operator, Id(id): Id<RunId>, body: Body) -> 
 #[utoipa::path(
     post, path = "/v1/runs/{id}/resume", tag = "runs", operation_id = "resume_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, body = Run), Steers),
+    responses((status = 200, description = "The run as it is now", body = Run), Steers),
     security(("operator" = []))
 )]
 pub(crate) async fn resume(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
@@ -64,7 +64,7 @@ pub(crate) async fn resume(operator: Operator, Id(id): Id<RunId>, body: Body) ->
     post, path = "/v1/runs/{id}/cancel", tag = "runs", operation_id = "cancel_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
     request_body(content = Option<Note>, description = "May be left out"),
-    responses((status = 200, body = Run), Steers),
+    responses((status = 200, description = "The run as it is now", body = Run), Steers),
     security(("operator" = []))
 )]
 pub(crate) async fn cancel(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
@@ -81,7 +81,7 @@ pub(crate) async fn cancel(operator: Operator, Id(id): Id<RunId>, body: Body) ->
     post, path = "/v1/runs/{id}/finish", tag = "runs", operation_id = "finish_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
     request_body = Finish,
-    responses((status = 200, body = Run), Steers),
+    responses((status = 200, description = "The run as it is now", body = Run), Steers),
     security(("operator" = []), ("agent" = []))
 )]
 pub(crate) async fn finish(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {

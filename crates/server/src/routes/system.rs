@@ -13,7 +13,7 @@ use crate::view::word;
 /// Read the state of the installation.
 #[utoipa::path(
     get, path = "/v1/system", tag = "system", operation_id = "read_system",
-    responses((status = 200, body = System), Reads),
+    responses((status = 200, description = "The state now", body = System), Reads),
     security(("operator" = []))
 )]
 pub(crate) async fn read(operator: Operator) -> Answer<Json<System>> {
@@ -26,7 +26,7 @@ pub(crate) async fn read(operator: Operator) -> Answer<Json<System>> {
 /// taken and wait.
 #[utoipa::path(
     post, path = "/v1/system/freeze", tag = "system", operation_id = "freeze",
-    responses((status = 200, body = System), Changes),
+    responses((status = 200, description = "The state now", body = System), Changes),
     security(("operator" = []))
 )]
 pub(crate) async fn freeze(operator: Operator) -> Answer<Json<System>> {
@@ -36,7 +36,7 @@ pub(crate) async fn freeze(operator: Operator) -> Answer<Json<System>> {
 /// Let everything go on.
 #[utoipa::path(
     post, path = "/v1/system/unfreeze", tag = "system", operation_id = "unfreeze",
-    responses((status = 200, body = System), Changes),
+    responses((status = 200, description = "The state now", body = System), Changes),
     security(("operator" = []))
 )]
 pub(crate) async fn unfreeze(operator: Operator) -> Answer<Json<System>> {
@@ -57,7 +57,7 @@ fn show(system: &system::System) -> Json<System> {
 /// Read what runs here: version, model, sandbox.
 #[utoipa::path(
     get, path = "/v1/info", tag = "system", operation_id = "read_info",
-    responses((status = 200, body = Info), Reads),
+    responses((status = 200, description = "What runs here", body = Info), Reads),
     security(("operator" = []))
 )]
 pub(crate) async fn info(operator: Operator) -> Json<Info> {

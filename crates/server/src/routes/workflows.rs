@@ -10,7 +10,7 @@ use crate::view;
 /// List the workflows that can be started.
 #[utoipa::path(
     get, path = "/v1/workflows", tag = "system", operation_id = "list_workflows",
-    responses((status = 200, body = List<Workflow>), Reads),
+    responses((status = 200, description = "All of them", body = List<Workflow>), Reads),
     security(("operator" = []))
 )]
 pub(crate) async fn list(operator: Operator) -> Json<List<Workflow>> {

@@ -37,11 +37,21 @@ impl Served {
         let workflow = "name: look\n\
              description: A person looks\n\
              phases:\n  - id: look\n    kind: checkpoint\n    message: Is it good?\n";
+        Self::with_workflow(workflow, |_| ()).await
+    }
+
+    /// With a workflow of its own.
+    pub(crate) async fn with_workflow(workflow: &str, change: impl FnOnce(&mut Options)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let workflows = folder.path().join("workflows");
-        std::fs::create_dir_all(workflows.join("look")).unwrap();
-        std::fs::write(workflows.join("look/workflow.yaml"), workflow).unwrap();
-        Self::on(folder, |options| options.workflows = Some(workflows)).await.unwrap()
+        std::fs::create_dir_all(workflows.join("own")).unwrap();
+        std::fs::write(workflows.join("own/workflow.yaml"), workflow).unwrap();
+        Self::on(folder, |options| {
+            options.workflows = Some(workflows);
+            change(options);
+        })
+        .await
+        .unwrap()
     }
 
     pub(crate) async fn with(change: impl FnOnce(&mut Options)) -> Self {
@@ -52,6 +62,20 @@ impl Served {
         let mut options = options(&folder.path().join("data"));
         change(&mut options);
         Ok(Self { server: start(options.clone()).await?, options, folder })
+    }
+
+    /// On a folder that another one has left.
+    pub(crate) async fn again(folder: TempDir) -> Self {
+        Self::on(folder, |_| ()).await.unwrap()
+    }
+
+    /// The operator of a server that was started by hand.
+    pub(crate) fn client(server: &Server) -> Api {
+        Api {
+            base: format!("http://{}", server.address()),
+            token: Some(server.token().to_owned()),
+            client: reqwest::Client::new(),
+        }
     }
 
     /// Stops, and starts again on the same folder. The port is another one.

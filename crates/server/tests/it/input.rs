@@ -166,7 +166,9 @@ async fn what_is_not_there_is_said_to_be_unknown() {
         assert_eq!(refusal(&operator.get(path).await), (404, "not_found", vec![]), "{path}");
     }
     assert_eq!(operator.delete("/v1/grants/gra_00000000000000000000000000").await.0, 404);
-    assert_eq!(refusal(&operator.delete("/v1/runs").await), (405, "method_not_allowed", vec![]));
+    let response = operator.request(Method::DELETE, "/v1/runs").send().await.unwrap();
+    assert_eq!(response.headers()["allow"], "POST,GET,HEAD");
+    assert_eq!(refusal(&crate::harness::read(response).await), (405, "method_not_allowed", vec![]));
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can not go on fails")]
 
 mod access;
+mod agents;
 mod audit;
 mod decisions;
 mod harness;
@@ -13,4 +14,5 @@ mod lists;
 mod native;
 mod openapi;
 mod start;
+mod store;
 mod streams;

@@ -9,20 +9,20 @@ use tokio::time::timeout;
 use crate::harness::{Api, SOON, Served, ok, refusal, said, text};
 
 /// Reads frames as they come.
-struct Stream {
+pub(crate) struct Stream {
     response: Response,
     buffer: String,
 }
 
 #[derive(Debug, PartialEq)]
-struct Frame {
-    id: Option<u64>,
-    event: Option<String>,
-    data: Value,
+pub(crate) struct Frame {
+    pub(crate) id: Option<u64>,
+    pub(crate) event: Option<String>,
+    pub(crate) data: Value,
 }
 
 impl Stream {
-    async fn open(api: &Api, run: &str, query: &str, last: Option<u64>) -> Self {
+    pub(crate) async fn open(api: &Api, run: &str, query: &str, last: Option<u64>) -> Self {
         let mut request = api
             .request(Method::GET, &format!("/v1/runs/{run}/events{query}"))
             .header("accept", "text/event-stream");
@@ -36,7 +36,7 @@ impl Stream {
     }
 
     /// The next frame with data; `None` at the end.
-    async fn next(&mut self) -> Option<Frame> {
+    pub(crate) async fn next(&mut self) -> Option<Frame> {
         loop {
             if let Some(end) = self.buffer.find("\n\n") {
                 let block: String = self.buffer.drain(..end + 2).collect();
@@ -60,7 +60,7 @@ impl Stream {
         }
     }
 
-    async fn rest(mut self) -> Vec<Frame> {
+    pub(crate) async fn rest(mut self) -> Vec<Frame> {
         let mut frames = Vec::new();
         while let Some(frame) = self.next().await {
             frames.push(frame);

@@ -41,6 +41,8 @@ pub struct Config {
     /// The most pages (4096 bytes each) that the database may have; beyond it the disk counts as full.
     /// `None`: whatever the disk holds.
     pub max_pages: Option<u32>,
+    /// Called by the writer after each COMMIT, before the answers go out: here a test ends the process.
+    pub after_commit: Option<fn()>,
 }
 
 /// A journal in a data folder. One at a time per folder, across all processes.
@@ -68,7 +70,7 @@ impl Sqlite {
         let epoch = schema::next_epoch(&connection)?;
         let (last, position) = watch::channel(read::last_position(&connection)?);
         let pool = Pool::open(&database)?;
-        let writer = Writer { connection, position: last, lock };
+        let writer = Writer { connection, position: last, after_commit: config.after_commit, lock };
         let (queue, thread) = writer.start().map_err(error::from_io)?;
         Ok(Self { pool, queue: Some(queue), thread: Mutex::new(Some(thread)), position, epoch })
     }

@@ -49,6 +49,7 @@ enum Done {
 pub(super) struct Writer {
     pub(super) connection: Connection,
     pub(super) position: watch::Sender<u64>,
+    pub(super) after_commit: Option<fn()>,
     pub(super) lock: Lock,
 }
 
@@ -73,7 +74,7 @@ impl Writer {
     /// Leaves an empty log behind, so that the next start has nothing to recover and the one file is the whole
     /// journal.
     fn finish(self) {
-        let Self { connection, position, lock } = self;
+        let Self { connection, position, lock, after_commit: _ } = self;
         if let Err(error) = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)") {
             tracing::warn!(%error, "the journal is closed without a checkpoint; the next start makes one");
         }
@@ -86,6 +87,9 @@ impl Writer {
         let mut done = Vec::with_capacity(group.len());
         match self.transact(&mut group, &mut done) {
             Ok(()) => {
+                if let Some(hook) = self.after_commit {
+                    hook();
+                }
                 if let Some(last) = done.iter().filter_map(Done::position).max() {
                     self.position.send_if_modified(|position| std::mem::replace(position, last) != last);
                 }

@@ -1,5 +1,16 @@
-//! The test kit's own tests.
+//! The test kit's own tests, and the acceptance cases over the real binary that are made of it.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod cases;
+mod crash;
+mod deciding;
+mod disk;
+mod files;
+mod kills;
+mod matrix;
 mod model;
+mod play;
+mod replies;
+mod restart;
+mod startup;

@@ -279,15 +279,17 @@ impl Lexer<'_> {
     /// `2>&1` joins two streams and writes nothing by itself; `>&file` and `>&2file` are files.
     fn duplicate(&mut self, writes: bool) {
         let mut target = String::new();
-        while let Some(c) = self.chars.next_if(|c| c.is_ascii_digit() || *c == '-') {
+        while let Some(c) = self.chars.next_if(char::is_ascii_digit) {
             target.push(c);
         }
+        target.extend(self.chars.next_if_eq(&'-'));
         let ends = matches!(self.chars.peek(), None | Some(' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>'));
         if target.is_empty() || !ends {
             self.found.list.push(Token::Redirect { writes });
-            if !target.is_empty() {
-                self.word().text = target;
-            }
+        }
+        if !target.is_empty() && !ends {
+            self.opaque(AMBIGUOUS);
+            self.word().text = target;
         }
     }
 }

@@ -61,7 +61,7 @@ fn writer(max_pages: Option<u32>) -> (TempDir, Writer) {
     let folder = TempDir::new().unwrap();
     let (database, lock) = folder::claim(folder.path()).unwrap();
     let connection = schema::writer(&database, max_pages).unwrap();
-    (folder, Writer { connection, position: watch::Sender::new(0), lock })
+    (folder, Writer { connection, position: watch::Sender::new(0), after_commit: None, lock })
 }
 
 /// Commits the appends as one group; what each was told.

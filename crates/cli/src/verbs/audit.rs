@@ -1,0 +1,35 @@
+//! `audit verify`: whether the journal is as it was written.
+
+use holdshort_protocol::Verification;
+use serde_json::Value;
+
+use super::Scene;
+use crate::exit::Exit;
+use crate::output::{document, say};
+use crate::terminal::escape;
+use crate::terminal::paint::Paint;
+
+pub(super) async fn verify(scene: &Scene) -> anyhow::Result<Exit> {
+    let found: Value = scene.client()?.get("/v1/audit/verify").await?;
+    let report: Verification = serde_json::from_value(found.clone())?;
+    if scene.json {
+        document(&found)?;
+    } else {
+        tell(&report);
+    }
+    Ok(if report.intact { Exit::Ok } else { Exit::Failed })
+}
+
+fn tell(report: &Verification) {
+    let paint = Paint::stdout();
+    let size = format!("{} events in {} streams", report.events, report.streams);
+    if report.intact {
+        say(&format!("{} {size}, every one as it was written.", paint.green("✓")));
+        return;
+    }
+    say(&format!("{} the journal was damaged or changed ({size}):", paint.red("✗")));
+    for damage in &report.damages {
+        say(&format!("  {}: {}", escape::line(&damage.stream), escape::line(&damage.message)));
+    }
+    say("  Restore the data folder from a backup; runs that are not named here are not affected.");
+}

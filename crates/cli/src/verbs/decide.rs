@@ -1,0 +1,47 @@
+//! `decide`: one decision, from anywhere.
+
+use holdshort_protocol::{Decision, Interrupt};
+use serde_json::Value;
+
+use super::Scene;
+use super::run::file_or_stdin;
+use crate::args::Decide;
+use crate::client::id;
+use crate::exit::Exit;
+use crate::output::{document, say};
+use crate::terminal::card;
+use crate::terminal::paint::Paint;
+
+pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> {
+    let client = scene.client()?;
+    let interrupt = id(&args.interrupt)?;
+    let edit = match &args.edit {
+        Some(path) => {
+            let now: Interrupt = client.get(&format!("/v1/interrupts/{interrupt}")).await?;
+            edit(&now, file_or_stdin(path)?)
+        }
+        None => Value::Null,
+    };
+    let decision = Decision { option: args.option, text: args.text, edit, version: args.version };
+    let decided: Value = client.post(&format!("/v1/interrupts/{interrupt}/decisions"), &decision).await?;
+    if scene.json {
+        document(&decided)?;
+    } else {
+        let paint = Paint::stdout();
+        let decided: Interrupt = serde_json::from_value(decided)?;
+        let waits = || "Noted; others must decide too.".to_owned();
+        say(&card::resolution(&decided, paint).unwrap_or_else(waits));
+    }
+    Ok(Exit::Ok)
+}
+
+/// JSON, or the text itself where a text is edited: what the interrupt's schema says.
+fn edit(interrupt: &Interrupt, given: String) -> Value {
+    let schema = interrupt.response_schema.as_ref();
+    let is_text = schema.and_then(|schema| schema.get("type")).and_then(Value::as_str) == Some("string");
+    match serde_json::from_str(&given) {
+        Ok(Value::String(text)) => Value::String(text),
+        Ok(value) if !is_text => value,
+        Ok(_) | Err(_) => Value::String(given.trim_end_matches('\n').to_owned()),
+    }
+}

@@ -1,0 +1,151 @@
+//! `demo`: the shipped sample as a throw-away repository, an agent in it, and the person at this terminal.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use anyhow::Context;
+use holdshort_engine::live::REHEARSAL;
+use holdshort_protocol::{Info, Run, RunConfig, StartRun};
+use holdshort_workflow::{Shipped, shipped};
+
+use super::Scene;
+use super::run::{ANY_PORT, beside, end_of, quoted};
+use crate::args::ModelArgs;
+use crate::embed::{self, Embedded, Plan};
+use crate::exit::{Exit, usage};
+use crate::output::{say, tell};
+use crate::place::Place;
+use crate::terminal::escape;
+use crate::terminal::paint::Paint;
+
+const WORKFLOW: &str = "pair";
+
+pub(super) async fn demo(scene: &Scene, model: ModelArgs) -> anyhow::Result<Exit> {
+    let sample = shipped().iter().find(|shipped| shipped.name == WORKFLOW).context("the sample is not there")?;
+    let folder = tempfile::Builder::new().prefix("holdshort-demo-").tempdir()?.keep();
+    let repository = folder.join("boxrent");
+    prepare(sample, &repository)?;
+    let data = scene.reach.data.clone().unwrap_or_else(|| folder.join("data"));
+    let place = Place::of(Some(&data))?;
+    embed::log("off");
+    let plan = Plan {
+        listen: ANY_PORT,
+        place: place.clone(),
+        workflows: None,
+        model,
+        hooks: scene.hooks,
+    };
+    let embedded = Embedded::start(plan).await?;
+    let exit = play(scene, &embedded, sample, &repository, &place).await;
+    end_of(embedded).await;
+    if !scene.json {
+        farewell(&repository, &place);
+    }
+    exit
+}
+
+async fn play(
+    scene: &Scene,
+    embedded: &Embedded,
+    sample: &Shipped,
+    repository: &Path,
+    place: &Place,
+) -> anyhow::Result<Exit> {
+    let client = embedded.client()?;
+    let info: Info = client.get("/v1/info").await?;
+    let start = StartRun {
+        workflow: WORKFLOW.to_owned(),
+        input: serde_json::from_str(sample.input)?,
+        session: None,
+        config: Some(RunConfig {
+            workspace: Some(repository.to_str().context("the temporary folder is no UTF-8 path")?.to_owned()),
+            model: info.rehearsal.then(|| REHEARSAL.to_owned()),
+            gates: None,
+        }),
+    };
+    if !scene.json {
+        greet(&info, repository, &start);
+    }
+    let run: Run = client.post("/v1/runs", &start).await?;
+    beside(&client, &run.id, scene.json, Some(place)).await
+}
+
+fn greet(info: &Info, repository: &Path, start: &StartRun) {
+    let paint = Paint::stdout();
+    say(&paint.bold("An agent works in a repository. It holds short where you must speak."));
+    say("");
+    let line = |label: &str, text: &str| say(&format!("  {} {text}", paint.dim(&format!("{label:10}"))));
+    line("repository", &format!("{} (a throw-away copy of a small Python package)", repository.display()));
+    line("task", start.input.get("task").and_then(serde_json::Value::as_str).unwrap_or_default());
+    if info.rehearsal {
+        line("model", &paint.yellow("none, so this is a REHEARSAL: the agent's words are scripted."));
+        line("", &paint.yellow("Everything else is real: files, git, tests, gates, journal."));
+    } else {
+        line("model", &escape::line(&info.model.name));
+    }
+    line("you", "answer with a number or in your own words; ? explains, d leaves");
+}
+
+fn farewell(repository: &Path, place: &Place) {
+    let paint = Paint::stdout();
+    if let Ok(diff) = git(repository, &["-c", "color.ui=never", "diff", "--stat"]) {
+        let diff = String::from_utf8_lossy(&diff.stdout).into_owned();
+        say("");
+        say(&paint.bold("What changed"));
+        if diff.trim().is_empty() {
+            say("  nothing");
+        }
+        diff.lines().for_each(|line| say(&format!(" {}", escape::line(line))));
+    }
+    say("");
+    say(&paint.bold("Go on"));
+    let data = quoted(&place.path);
+    for (command, what) in [
+        (format!("git -C {} diff", quoted(repository)), "what the agent wrote"),
+        (format!("holdshort serve --data {data}"), "the journal of this run, served; then, elsewhere:"),
+        (format!("holdshort inbox --all --data {data}"), "every decision"),
+        (format!("holdshort audit verify --data {data}"), "the proof that nothing was changed since"),
+        ("holdshort run pair --workspace PATH \"task\"".to_owned(), "the same in a repository of yours, with a model"),
+    ] {
+        say(&format!("  {command}"));
+        say(&paint.dim(&format!("      {what}")));
+    }
+}
+
+/// Writes the sample and makes one commit of it.
+fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
+    for (path, bytes) in sample.sample {
+        let path: PathBuf = repository.join(path);
+        fs::create_dir_all(path.parent().context("the sample has a file without a folder")?)?;
+        fs::write(&path, bytes)?;
+    }
+    for arguments in [
+        &["init", "--quiet", "--initial-branch=main"][..],
+        &["add", "--all"],
+        &["-c", "user.name=Holdshort demo", "-c", "user.email=demo@localhost", "commit", "--quiet", "-m", "The sample"],
+    ] {
+        let output = git(repository, arguments)?;
+        if !output.status.success() {
+            let why = String::from_utf8_lossy(&output.stderr).into_owned();
+            tell(&escape::text(&why));
+            anyhow::bail!("git {} failed in {}", arguments[0], repository.display());
+        }
+    }
+    Ok(())
+}
+
+/// Git without the person's own settings and hooks: the sample is the same everywhere.
+fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
+    Command::new("git")
+        .arg("-C")
+        .arg(repository)
+        .args(arguments)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env_remove("GIT_DIR")
+        .env_remove("GIT_WORK_TREE")
+        .env_remove("GIT_INDEX_FILE")
+        .output()
+        .map_err(|error| usage(format!("the demo needs git, which can not be started: {error}")))
+}

@@ -1,0 +1,52 @@
+//! `inbox`: what waits for a decision.
+
+use holdshort_protocol::{Interrupt, InterruptStatus, Level};
+
+use super::Scene;
+use crate::exit::Exit;
+use crate::output::{document, say, tell};
+use crate::terminal::paint::Paint;
+use crate::terminal::{card, escape};
+
+pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
+    let client = scene.client()?;
+    let query: &[(&str, &str)] = if all { &[] } else { &[("status", "open")] };
+    let items = client.list("/v1/interrupts", query).await?;
+    if scene.json {
+        document(&items)?;
+        return Ok(Exit::Ok);
+    }
+    let paint = Paint::stdout();
+    for item in &items {
+        let interrupt: Interrupt = serde_json::from_value(item.clone())?;
+        line(&interrupt, paint);
+    }
+    if items.is_empty() {
+        tell("Nothing waits for you.");
+    } else {
+        tell(&paint.dim("holdshort show ID · holdshort decide ID OPTION · holdshort attach RUN"));
+    }
+    Ok(Exit::Ok)
+}
+
+fn line(interrupt: &Interrupt, paint: Paint) {
+    let level = match interrupt.risk.level {
+        Level::Low => String::new(),
+        Level::Medium => paint.yellow("  medium risk"),
+        Level::High => paint.red("  high risk"),
+        Level::Critical => paint.red("  CRITICAL risk"),
+    };
+    let title = escape::line(&interrupt.title);
+    let title = console::truncate_str(&title, paint.width.saturating_sub(4), "…");
+    say(&format!("{}  {}{level}", paint.bold(&interrupt.id), card::kind(interrupt.kind)));
+    say(&format!("    {title}"));
+    let mut facts = format!("{}  since {}", interrupt.run, interrupt.created_at);
+    if interrupt.status == InterruptStatus::Open {
+        if let Some(at) = &interrupt.expires_at {
+            facts = format!("{facts}  expires {at}");
+        }
+    } else if let Some(resolution) = &interrupt.resolution {
+        facts = format!("{facts}  {}", card::outcome(resolution.outcome));
+    }
+    say(&paint.dim(&format!("    {}", escape::line(&facts))));
+}

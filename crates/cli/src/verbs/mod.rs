@@ -1,0 +1,61 @@
+//! What each verb does, one file per group.
+
+mod attach;
+mod audit;
+mod decide;
+mod demo;
+mod doctor;
+mod events;
+mod inbox;
+mod rebuild;
+mod run;
+mod serve;
+mod sessions;
+mod show;
+mod steer;
+mod system;
+mod workflows;
+
+use crate::Hooks;
+use crate::args::{Args, Reach, Verb};
+use crate::client::Client;
+use crate::exit::Exit;
+
+/// What every verb is told.
+struct Scene {
+    reach: Reach,
+    json: bool,
+    hooks: Hooks,
+}
+
+impl Scene {
+    fn client(&self) -> anyhow::Result<Client> {
+        Client::find(&self.reach)
+    }
+}
+
+pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
+    let scene = Scene { reach: args.reach, json: args.json, hooks };
+    match args.verb {
+        Verb::Demo { model } => demo::demo(&scene, model).await,
+        Verb::Run(run) => run::run(&scene, run).await,
+        Verb::Serve(serve) => serve::serve(&scene, serve).await,
+        Verb::Inbox { all } => inbox::inbox(&scene, all).await,
+        Verb::Show { id } => show::show(&scene, &id).await,
+        Verb::Decide(decide) => decide::decide(&scene, decide).await,
+        Verb::Attach { run } => attach::attach(&scene, &run).await,
+        Verb::Message { run, text } => steer::message(&scene, &run, text).await,
+        Verb::Pause { run } => steer::steer(&scene, &run, "pause").await,
+        Verb::Resume { run } => steer::steer(&scene, &run, "resume").await,
+        Verb::Cancel { run, text } => steer::cancel(&scene, &run, text).await,
+        Verb::Events { run, follow, since } => events::events(&scene, &run, follow, since).await,
+        Verb::Workflows => workflows::workflows(&scene).await,
+        Verb::Grants { session } => sessions::grants(&scene, &session).await,
+        Verb::Revoke { grant } => sessions::revoke(&scene, &grant).await,
+        Verb::Freeze => system::change(&scene, "freeze").await,
+        Verb::Unfreeze => system::change(&scene, "unfreeze").await,
+        Verb::Audit(crate::args::Audit::Verify) => audit::verify(&scene).await,
+        Verb::Rebuild => rebuild::rebuild(&scene).await,
+        Verb::Doctor { model } => doctor::doctor(&scene, &model).await,
+    }
+}

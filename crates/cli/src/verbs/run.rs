@@ -1,0 +1,220 @@
+//! `run`: a workflow in a repository of the person's own, on the running server or on one that comes along.
+
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::path::Path;
+
+use anyhow::Context;
+use holdshort_models::Source;
+use holdshort_protocol::{Info, Run, RunConfig, StartRun};
+use serde_json::{Value, json};
+
+use super::Scene;
+use crate::args::{ModelArgs, Reach};
+use crate::client::Client;
+use crate::embed::{self, Embedded, Plan};
+use crate::exit::{Exit, usage};
+use crate::output::{document, say, tell};
+use crate::place::Place;
+use crate::terminal::follow::{self, Form, Left, Outcome};
+use crate::terminal::paint::Paint;
+use crate::terminal::{card, escape};
+
+pub(super) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
+
+const NO_REHEARSAL: &str = "a rehearsal plays on the shipped samples only (`holdshort demo`)";
+
+pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result<Exit> {
+    let start = StartRun {
+        workflow: args.workflow.clone(),
+        input: input(&args)?,
+        session: args.session.clone(),
+        config: Some(RunConfig { workspace: workspace(args.workspace.as_deref())?, ..RunConfig::default() }),
+    };
+    let place = Place::of(scene.reach.data.as_deref())?;
+    let is_named = scene.reach.server.is_some() || place.listening().is_some();
+    if is_named || answers(&scene.reach).await {
+        if args.workflows.is_some() {
+            return Err(usage("a server answers already, and it has its own workflows: start it with --workflows DIR"));
+        }
+        return on_server(scene, &args, start).await;
+    }
+    if args.detach {
+        return Err(usage("--detach leaves the run to a server that goes on, and none answers: start `holdshort serve`"));
+    }
+    has_model(&args.model)?;
+    embed::log("off");
+    let plan = Plan {
+        listen: ANY_PORT,
+        place: place.clone(),
+        workflows: args.workflows,
+        model: args.model,
+        hooks: scene.hooks,
+    };
+    let embedded = Embedded::start(plan).await?;
+    let exit = started(&embedded, scene, start, &place).await;
+    end_of(embedded).await;
+    exit
+}
+
+async fn started(embedded: &Embedded, scene: &Scene, start: StartRun, place: &Place) -> anyhow::Result<Exit> {
+    let client = embedded.client()?;
+    let run: Run = client.post("/v1/runs", &start).await?;
+    if !scene.json {
+        introduce(&run);
+    }
+    beside(&client, &run.id, scene.json, Some(place)).await
+}
+
+async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) -> anyhow::Result<Exit> {
+    let client = scene.client()?;
+    if args.model.base_url.is_some() {
+        return Err(usage("a server answers already, and it has its own model: start it with --base-url URL"));
+    }
+    let info: Info = client.get("/v1/info").await?;
+    if info.rehearsal {
+        return Err(usage(format!(
+            "the server at {} has no model, and {NO_REHEARSAL}; stop it and start it with --model NAME",
+            client.address()
+        )));
+    }
+    if let Some(config) = &mut start.config {
+        config.model.clone_from(&args.model.model);
+    }
+    let run: Value = client.post("/v1/runs", &start).await?;
+    let shown: Run = serde_json::from_value(run.clone())?;
+    if args.detach {
+        if scene.json {
+            document(&run)?;
+        } else {
+            say(&shown.id);
+            tell(&format!("It runs at {}. holdshort attach {}", client.address(), shown.id));
+        }
+        return Ok(Exit::Ok);
+    }
+    if !scene.json {
+        introduce(&shown);
+    }
+    beside(&client, &shown.id, scene.json, None).await
+}
+
+/// Whether the usual address has a server that takes our token.
+pub(super) async fn answers(reach: &Reach) -> bool {
+    let Ok(client) = Client::find(reach) else { return false };
+    client.get::<Info>("/v1/info").await.is_ok()
+}
+
+/// Refuses before anything is started.
+fn has_model(model: &ModelArgs) -> anyhow::Result<()> {
+    let env = |name: &str| std::env::var(name).ok();
+    match holdshort_models::from_env(&embed::settings(model), &env) {
+        Ok(Source::Provider(_)) => Ok(()),
+        Ok(Source::Missing(missing)) => Err(usage(format!("{missing}\n  {NO_REHEARSAL}"))),
+        Err(error) => Err(usage(error.to_string())),
+    }
+}
+
+fn input(args: &crate::args::Run) -> anyhow::Result<Value> {
+    match (&args.task, &args.input) {
+        (_, Some(path)) => {
+            let text = file_or_stdin(path)?;
+            serde_json::from_str(&text).map_err(|error| usage(format!("{} is no JSON: {error}", path.display())))
+        }
+        (Some(task), None) => Ok(json!({"task": task})),
+        (None, None) => Err(usage("say what is to be done")),
+    }
+}
+
+/// As the server needs it: absolute. Whether it will do is for the server to say.
+fn workspace(path: Option<&Path>) -> anyhow::Result<Option<String>> {
+    let Some(path) = path else { return Ok(None) };
+    let path = path.canonicalize().map_err(|error| usage(format!("{}: {error}", path.display())))?;
+    let text = path.into_os_string().into_string();
+    text.map(Some).map_err(|path| usage(format!("{} is no UTF-8 path", path.display())))
+}
+
+fn introduce(run: &Run) {
+    let paint = Paint::stdout();
+    let at = run.config.workspace.as_deref().map(|path| format!(" in {}", escape::line(path))).unwrap_or_default();
+    say(&format!("{} {}", paint.bold(&format!("{}{at}", run.workflow)), paint.dim(&run.id)));
+}
+
+/// Follows a run, and says how to go on where it is left. `embedded`: the data folder of a server that stops
+/// with this process.
+pub(super) async fn beside(
+    client: &Client,
+    run: &str,
+    json: bool,
+    embedded: Option<&Place>,
+) -> anyhow::Result<Exit> {
+    let form = if json { Form::Json } else { Form::Told };
+    let outcome = follow::follow(client, run, form).await?;
+    match &outcome {
+        Outcome::Ended(run) if !json => ended(run),
+        Outcome::Ended(_) => {}
+        Outcome::Left(left) => leave(client, run, *left, embedded).await,
+    }
+    Ok(outcome.exit())
+}
+
+fn ended(run: &Run) {
+    use holdshort_protocol::Status;
+    let paint = Paint::stdout();
+    let why = run.end_message.as_deref().map(|text| format!(": {}", escape::text(text))).unwrap_or_default();
+    let reason = run.end_reason.as_deref().unwrap_or_default();
+    say("");
+    say(&match run.status {
+        Status::Completed => format!("{} {}", paint.green("✓ Completed."), paint.dim(&run.id)),
+        Status::Failed => format!("{} ({}){why} {}", paint.red("✗ Failed"), escape::line(reason), paint.dim(&run.id)),
+        _ => format!("{}{why} {}", paint.yellow("– Cancelled"), paint.dim(&run.id)),
+    });
+    if run.config.model.as_deref() == Some("rehearsal") {
+        say(&paint.yellow("  This was a rehearsal: the agent's words were scripted, everything else was real."));
+    }
+}
+
+async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&Place>) {
+    let open: Vec<Value> =
+        client.list("/v1/interrupts", &[("run", run), ("status", "open")]).await.unwrap_or_default();
+    if left == Left::Nobody {
+        for interrupt in &open {
+            if let Ok(interrupt) = serde_json::from_value::<holdshort_protocol::Interrupt>(interrupt.clone()) {
+                let kind = card::kind(interrupt.kind);
+                tell(&format!("Holding short: {kind}: {} ({})", escape::line(&interrupt.title), interrupt.id));
+            }
+        }
+    }
+    let data = embedded.map(|place| format!(" --data {}", quoted(&place.path))).unwrap_or_default();
+    let what = if open.is_empty() { "goes on" } else { "waits for a decision" };
+    match (embedded, left) {
+        (Some(_), _) => tell(&format!(
+            "Left. The server stops with this process; the run is kept, {}, and goes on from here with:",
+            if open.is_empty() { "in its journal" } else { "waiting for a decision" }
+        )),
+        (None, Left::Nobody) => tell(&format!("Nobody is at a terminal here. The run {what}; to be beside it:")),
+        (None, _) => tell(&format!("Left. The run {what}; to be beside it again:")),
+    }
+    tell(&format!("  holdshort attach {run}{data}"));
+}
+
+/// A path as a shell takes it.
+pub(super) fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = text.chars().all(|c| c.is_alphanumeric() || "/._-+".contains(c));
+    if is_plain { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// Stops a server that came along; a second Ctrl-C does not wait for it.
+pub(super) async fn end_of(embedded: Embedded) {
+    tokio::select! {
+        () = embedded.stop() => {}
+        _ = tokio::signal::ctrl_c() => tell("Not waiting any longer; the next start settles what was under way."),
+    }
+}
+
+/// A file of this process's machine, or standard input.
+pub(super) fn file_or_stdin(path: &Path) -> anyhow::Result<String> {
+    if path == Path::new("-") {
+        return std::io::read_to_string(std::io::stdin()).context("standard input is no text");
+    }
+    std::fs::read_to_string(path).map_err(|error| usage(format!("{}: {error}", path.display())))
+}

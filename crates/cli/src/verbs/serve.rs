@@ -1,0 +1,92 @@
+//! `serve`: a server that runs until it is told to stop.
+
+use holdshort_protocol::Info;
+use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::Scene;
+use crate::args::Serve;
+use crate::embed::{self, Embedded, Plan};
+use crate::exit::{Exit, usage};
+use crate::output;
+use crate::place::Place;
+use crate::terminal::paint::Paint;
+
+pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
+    if scene.reach.server.is_some() && std::env::var_os("HOLDSHORT_SERVER").is_none() {
+        return Err(usage("`serve` starts a server; --listen ADDRESS says where, --server is for the other verbs"));
+    }
+    embed::log("warn");
+    // Before the server starts: a signal that comes early stops it as well.
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let place = Place::of(scene.reach.data.as_deref())?;
+    let plan = Plan {
+        listen: serve.listen,
+        place: place.clone(),
+        workflows: serve.workflows.clone(),
+        model: serve.model.clone(),
+        hooks: scene.hooks,
+    };
+    let embedded = Embedded::start(plan).await?;
+    if scene.json {
+        output::document(&json!({
+            "listening": format!("http://{}", embedded.address),
+            "token": embedded.server.token(),
+            "agent_token": embedded.server.agent_token(),
+        }))?;
+    } else {
+        let info: Info = embedded.client()?.get("/v1/info").await?;
+        greet(&embedded, &info, &serve);
+    }
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    if !scene.json {
+        output::tell("\nStopping. Everything that waits is in the journal.");
+    }
+    embedded.stop().await;
+    Ok(Exit::Ok)
+}
+
+fn greet(embedded: &Embedded, info: &Info, serve: &Serve) {
+    let paint = Paint::stdout();
+    let line = |label: &str, text: &str| output::say(&format!("  {} {text}", paint.dim(&format!("{label:8}"))));
+    output::say(&paint.bold(&format!("Holdshort {} listens on http://{}", info.version, embedded.address)));
+    line("data", &info.data);
+    line("model", &model(info, serve));
+    line("sandbox", &sandbox(&info.sandbox));
+    line("tokens", &format!("tokens.json in the data folder; agents of other frameworks use `agent`"));
+    output::say("");
+    output::say("  In another terminal: holdshort run pair --workspace PATH \"task\" · holdshort inbox");
+    output::say(&paint.dim("  Ctrl-C stops it; what waits is kept."));
+}
+
+fn model(info: &Info, serve: &Serve) -> String {
+    if info.rehearsal {
+        return missing(&serve.model);
+    }
+    let at = info.model.base_url.as_deref().map(|url| format!(" at {url}")).unwrap_or_default();
+    format!("{} ({}){at}", info.model.name, info.model.provider)
+}
+
+/// Why there is no model, and how to get one.
+pub(super) fn missing(model: &crate::args::ModelArgs) -> String {
+    let env = |name: &str| std::env::var(name).ok();
+    match holdshort_models::from_env(&embed::settings(model), &env) {
+        Ok(holdshort_models::Source::Missing(missing)) => format!("none, so rehearsals only: {missing}"),
+        Ok(holdshort_models::Source::Provider(_)) => "configured".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// A sandbox level in words.
+pub(super) fn sandbox(level: &str) -> String {
+    match level {
+        "full" => "full: commands write only in the workspace, and have no network",
+        "partial" => "partial: this machine can not confine commands fully, so every command asks",
+        _ => "none: this machine can not confine commands, so every command asks",
+    }
+    .to_owned()
+}

@@ -1,0 +1,98 @@
+//! `show`: an interrupt as a card, or a run.
+
+use holdshort_protocol::{Interrupt, Run, Status};
+use serde_json::Value;
+
+use super::Scene;
+use crate::client::id;
+use crate::exit::{Exit, usage};
+use crate::output::{document, say};
+use crate::terminal::card::{self, View};
+use crate::terminal::paint::Paint;
+use crate::terminal::escape;
+
+pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
+    let given = id(given)?;
+    let path = match given.split_once('_') {
+        Some(("int", _)) => format!("/v1/interrupts/{given}"),
+        Some(("run", _)) => format!("/v1/runs/{given}"),
+        Some(("ses", _)) => format!("/v1/sessions/{given}"),
+        _ => return Err(usage(format!("`{given}` is neither an interrupt (int_…), a run (run_…) nor a session (ses_…)"))),
+    };
+    let found: Value = scene.client()?.get(&path).await?;
+    if scene.json {
+        document(&found)?;
+        return Ok(Exit::Ok);
+    }
+    let paint = Paint::stdout();
+    match given.split_once('_') {
+        Some(("int", _)) => interrupt(&serde_json::from_value(found)?, paint),
+        Some(("run", _)) => run(&serde_json::from_value(found)?, paint),
+        _ => say(&escape::text(&serde_json::to_string_pretty(&found)?)),
+    }
+    Ok(Exit::Ok)
+}
+
+fn interrupt(interrupt: &Interrupt, paint: Paint) {
+    let view = View { paint, uncut: true, said: "" };
+    card::render(interrupt, view).iter().for_each(|line| say(line));
+    match card::resolution(interrupt, paint) {
+        Some(resolution) => say(&format!("  {resolution}")),
+        None => {
+            for choice in &interrupt.options {
+                let id = paint.bold(&format!("{:16}", escape::line(&choice.id)));
+                let with = match (choice.needs_text, choice.needs_edit) {
+                    (true, _) => paint.dim("  with --text"),
+                    (_, true) => paint.dim("  with --edit"),
+                    (false, false) => String::new(),
+                };
+                say(&format!("  {id} {}{with}", escape::line(&choice.label)));
+            }
+            say(&paint.dim(&format!("\n  holdshort decide {} OPTION", interrupt.id)));
+        }
+    }
+}
+
+fn run(run: &Run, paint: Paint) {
+    let line = |label: &str, text: &str| say(&format!("  {} {text}", paint.dim(&format!("{label:10}"))));
+    say(&format!("{}  {}", paint.bold(&run.id), status(run.status)));
+    line("workflow", &run.workflow);
+    line("session", &run.session);
+    if let Some(workspace) = &run.config.workspace {
+        line("workspace", &escape::line(workspace));
+    }
+    match run.config.model.as_deref() {
+        Some("rehearsal") => line("model", &paint.yellow("none: this is a rehearsal")),
+        Some(model) => line("model", &escape::line(model)),
+        None => {}
+    }
+    let task = run.input.get("task").and_then(Value::as_str);
+    line("input", &escape::line(task.map_or(&*run.input.to_string(), |task| task)));
+    line("started", &run.created_at);
+    line("last", &format!("{} ({} events)", run.updated_at, run.seq));
+    for open in &run.open_interrupts {
+        line("waits for", open);
+    }
+    if let Some(reason) = &run.end_reason {
+        line("ended", &escape::line(reason));
+    }
+    if let Some(message) = &run.end_message {
+        line("", &escape::line(message));
+    }
+    if !run.result.is_null() {
+        say("");
+        say(&escape::text(&card::readable(&run.result)));
+    }
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Queued => "queued",
+        Status::Running => "running",
+        Status::Waiting => "waiting for a person",
+        Status::Paused => "paused",
+        Status::Completed => "completed",
+        Status::Failed => "failed",
+        Status::Cancelled => "cancelled",
+    }
+}

@@ -1,0 +1,174 @@
+//! The demo in rehearsal: played by a person, left and taken up again, decided from elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use crate::home::Home;
+use crate::terminal::Terminal;
+
+/// Where the demo has put its repository.
+fn repository(home: &Home) -> PathBuf {
+    let mut found = std::fs::read_dir(home.path().join("tmp")).unwrap().map(|entry| entry.unwrap().path());
+    found.find(|path| path.file_name().unwrap().to_str().unwrap().starts_with("holdshort-demo-")).unwrap()
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// To the first command: a question by its number, the plan by its name.
+fn to_the_first_command(terminal: &mut Terminal) {
+    terminal.expect("REHEARSAL");
+    let card = terminal.expect("> ");
+    assert!(card.contains("Holding short: a question"), "{card}");
+    terminal.type_line("1");
+    let card = terminal.expect("> ");
+    assert!(card.contains("✓ Answer: the period that begins"), "{card}");
+    assert!(card.contains("a plan to approve") && card.contains("after rounding, periods"), "{card}");
+    terminal.type_line("approve");
+    let card = terminal.expect("> ");
+    assert!(card.contains("$ python3 -m unittest -v") && card.contains("sandbox"), "{card}");
+}
+
+#[test]
+fn a_person_plays_it_to_its_end() {
+    let home = Home::new();
+    // An editor that changes the arguments of an edit: the comment is the person's own.
+    let editor = home.path().join("editor.sh");
+    std::fs::write(&editor, "#!/bin/sh\nsed -i 's/belongs to the one that begins/starts the next one/' \"$1\"\n").unwrap();
+    let editor = format!("sh {}", editor.display());
+    let mut terminal = Terminal::open(&home, &["demo"], &[("EDITOR", &editor)]);
+    to_the_first_command(&mut terminal);
+    terminal.type_line("?");
+    let help = terminal.expect("> ");
+    assert!(help.contains("it runs, exactly as shown, this once"), "{help}");
+    // Nothing, and nothing again, decides nothing.
+    terminal.type_line("");
+    terminal.expect("Nothing is decided yet.");
+    terminal.expect("> ");
+    terminal.type_line("");
+    terminal.expect("> ");
+    terminal.type_line("9");
+    terminal.expect("There is no 9");
+    terminal.expect("> ");
+    terminal.type_line("1");
+    terminal.expect("✓ Allow once");
+
+    let card = terminal.expect("> ");
+    assert!(card.contains("-     return round(cents * part / whole)"), "{card}");
+    assert!(card.contains("+     return (2 * cents * part + whole) // (2 * whole)"), "{card}");
+    terminal.type_line("yes");
+    terminal.expect("✓ Allow once");
+    terminal.expect("$ python3 -m unittest -v");
+    terminal.expect("> ");
+    // The tests are refused, in the person's own words: shown back first.
+    terminal.type_line("no need to run them twice");
+    let shown = terminal.expect("Enter sends it");
+    assert!(shown.contains("Refuse:") && shown.contains("no need to run them twice"), "{shown}");
+    terminal.type_line("");
+    terminal.expect("✓ Refuse: no need to run them twice");
+
+    let card = terminal.expect("> ");
+    assert!(card.contains("periods.py") && card.contains("belongs to the one that begins"), "{card}");
+    terminal.type_line("e");
+    let shown = terminal.expect("Enter sends it");
+    assert!(shown.contains("starts the next one"), "{shown}");
+    terminal.type_line("");
+    terminal.expect("✓ Edit, then run");
+
+    terminal.expect("$ python3 -m unittest -v");
+    terminal.expect("> ");
+    terminal.type_line("1");
+    let card = terminal.expect("> ");
+    assert!(card.contains("a review before release") && card.contains("all tests pass"), "{card}");
+    terminal.type_line("1");
+    terminal.expect("✓ Completed.");
+    let (code, rest) = terminal.end();
+    assert_eq!(code, 0, "{rest}");
+    assert!(rest.contains("This was a rehearsal") && rest.contains("2 files changed"), "{rest}");
+
+    let package = repository(&home).join("boxrent/boxrent");
+    assert!(read(&package.join("money.py")).contains("(2 * cents * part + whole) // (2 * whole)"));
+    assert!(read(&package.join("periods.py")).contains("starts the next one"));
+}
+
+#[test]
+fn own_words_answer_a_question() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo"], &[]);
+    terminal.expect("> ");
+    terminal.type_line("the period that ends, of course");
+    let shown = terminal.expect("Enter sends it");
+    assert!(shown.contains("Answer:") && shown.contains("│ the period that ends, of course"), "{shown}");
+    // Something else takes its place.
+    terminal.type_line("the period that ends");
+    terminal.expect("Enter sends it");
+    terminal.type_line("");
+    let card = terminal.expect("a plan to approve");
+    assert!(card.contains("The day stays in the period that ends."), "{card}");
+    terminal.expect("> ");
+    terminal.type_line("d");
+    assert_eq!(terminal.end().0, 4);
+}
+
+#[test]
+fn end_of_input_leaves_it_waiting_and_attach_takes_it_up_again() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo"], &[]);
+    to_the_first_command(&mut terminal);
+    terminal.type_raw("\u{4}");
+    let left = terminal.expect("Go on");
+    assert_eq!(terminal.end().0, 4);
+    let command = left.lines().find(|line| line.contains("holdshort attach")).unwrap().trim();
+    let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
+
+    // Without a terminal nobody is asked.
+    let ran = home.run(&arguments);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(ran.err.contains("Holding short: a call to allow: run_command: python3 -m unittest -v"), "{ran:?}");
+
+    let mut terminal = Terminal::open(&home, &arguments, &[]);
+    let card = terminal.expect("> ");
+    assert!(card.contains("$ python3 -m unittest -v"), "{card}");
+    terminal.type_line("1");
+    terminal.expect("FAILED");
+    terminal.expect("> ");
+    // Ctrl-C.
+    terminal.type_raw("\u{3}");
+    let (code, rest) = terminal.end();
+    assert_eq!(code, 4, "{rest}");
+    assert!(rest.contains("holdshort attach"), "{rest}");
+}
+
+#[test]
+fn others_decide_and_cancel_while_a_person_is_beside_it() {
+    let home = Home::new();
+    let data = home.data();
+    let data = data.to_str().unwrap();
+    let mut terminal = Terminal::open(&home, &["demo", "--data", data], &[]);
+    terminal.expect("> ");
+    let interrupt = home.open_interrupt();
+    assert_eq!(interrupt["kind"], "question");
+    let id = interrupt["id"].as_str().unwrap();
+    let ran = home.run(&["decide", id, "answer", "--text", "the period that ends"]);
+    assert_eq!((ran.code, &*ran.out), (0, "answered: Answer (operator): “the period that ends”\n"), "{ran:?}");
+    terminal.expect("Decided meanwhile, elsewhere:");
+    terminal.expect("a plan to approve");
+    terminal.expect("> ");
+
+    let plan = home.open_interrupt();
+    let run = plan["run"].as_str().unwrap();
+    assert_eq!(home.run(&["pause", run]).code, 0);
+    assert_eq!(home.run(&["message", run, "use ISO dates"]).code, 0);
+    assert_eq!(home.run(&["resume", run]).code, 0);
+    let events = home.run(&["events", run, "--json"]);
+    let kinds: Vec<String> = events
+        .out
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["type"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(kinds[kinds.len() - 3..], ["run_paused", "message_added", "run_resumed"]);
+    let ran = home.run(&["cancel", run, "--text", "enough for today"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    terminal.expect("Cancelled: enough for today");
+    assert_eq!(terminal.end().0, 3);
+}

@@ -1,0 +1,69 @@
+//! What cannot be done is said clearly, with the exit code that scripts go by.
+
+use crate::home::Home;
+
+#[test]
+fn what_is_not_there_is_said() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    let address = serving.started["listening"].as_str().unwrap();
+    let folder = home.path().to_str().unwrap();
+    let table: &[(&[&str], i32, &str)] = &[
+        (&["show", "int_00000000000000000000000000"], 1, "no such interrupt"),
+        (&["show", "run_00000000000000000000000000"], 1, "no such run"),
+        (&["show", "grt_x"], 2, "neither an interrupt"),
+        (&["show", "../system"], 2, "is no id"),
+        (&["decide", "int_00000000000000000000000000", "approve"], 1, "no such interrupt"),
+        (&["attach", "run_00000000000000000000000000"], 1, "no such run"),
+        (&["events", "run_00000000000000000000000000"], 1, "no such run"),
+        (&["revoke", "gra_00000000000000000000000000"], 1, "not_found"),
+        (&["run", "pair", "--workspace", folder, "do it"], 2, "holdshort demo"),
+        (&["run", "pair", "--workspace", "/nowhere", "do it"], 2, "/nowhere"),
+        (&["decide", "int_00000000000000000000000000", "edit", "--edit", "/nowhere"], 1, "no such interrupt"),
+        (&["frobnicate"], 2, "unrecognized subcommand"),
+    ];
+    for (arguments, code, text) in table {
+        let ran = home.run(arguments);
+        assert!(ran.code == *code && ran.err.contains(text) && ran.out.is_empty(), "{arguments:?}: {ran:?}");
+    }
+    // Another data folder's token.
+    let other = Home::new();
+    drop(other.serve(&[]));
+    let ran = other.run(&["inbox", "--server", address]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("uses another data folder"), "{ran:?}");
+}
+
+#[test]
+fn where_nothing_runs_it_is_said_how_to_start_it() {
+    let home = Home::new();
+    let folder = home.path().to_str().unwrap();
+    let table: &[(&[&str], i32, &str)] = &[
+        (&["inbox"], 2, "holdshort serve"),
+        (&["attach", "run_00000000000000000000000000"], 2, "holds no journal"),
+        (&["rebuild"], 2, "holds no journal"),
+        (&["run", "pair", "--workspace", folder, "do it"], 2, "no model is configured"),
+        (&["run", "pair", "--workspace", folder, "--detach", "do it"], 2, "start `holdshort serve`"),
+        (&["inbox", "--server", "http://192.0.2.1:7349"], 2, "https only"),
+        (&["inbox", "--server", "nonsense"], 2, "is no address"),
+        (&["serve", "--listen", "0.0.0.0:0"], 2, "loopback"),
+        (&["serve", "--workflows", "/nowhere"], 2, "/nowhere"),
+    ];
+    for (arguments, code, text) in table {
+        let ran = home.run(arguments);
+        assert!(ran.code == *code && ran.err.contains(text) && ran.out.is_empty(), "{arguments:?}: {ran:?}");
+    }
+    let mut command = home.command(crate::home::BINARY);
+    command.args(["inbox", "--server", "http://127.0.0.1:9"]).env("HOLDSHORT_TOKEN", "x");
+    let ran = crate::home::Ran::of(command.output().unwrap());
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.contains("no server answers at http://127.0.0.1:9"), "{ran:?}");
+    assert!(!home.data().exists(), "looking changes nothing");
+}
+
+#[test]
+fn help_names_the_exit_codes() {
+    let ran = Home::new().run(&["--help"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.out.contains("4  left waiting"), "{}", ran.out);
+}

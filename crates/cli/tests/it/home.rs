@@ -1,0 +1,141 @@
+//! A home folder of one test: everything that the binary writes goes there.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_holdshort");
+
+/// Variables that would let the person's own configuration in.
+const FOREIGN: [&str; 14] = [
+    "OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "HOLDSHORT_MODEL",
+    "HOLDSHORT_SERVER", "HOLDSHORT_TOKEN", "HOLDSHORT_DATA", "HOLDSHORT_LOG", "VISUAL", "EDITOR", "CLICOLOR_FORCE",
+    "XDG_DATA_HOME",
+];
+
+pub(crate) struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.path().join(".local/share/holdshort")
+    }
+
+    /// What a child of this home is started with.
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
+        let home = self.path().to_str().unwrap().to_owned();
+        let temporary = self.path().join("tmp");
+        std::fs::create_dir_all(&temporary).unwrap();
+        let temporary = temporary.to_str().unwrap().to_owned();
+        [("HOME", home), ("TMPDIR", temporary), ("NO_COLOR", "1".to_owned()), ("TERM", "xterm".to_owned())]
+            .map(|(name, value)| (name.to_owned(), value))
+            .to_vec()
+    }
+
+    pub(crate) fn without() -> &'static [&'static str] {
+        &FOREIGN
+    }
+
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        for name in FOREIGN {
+            command.env_remove(name);
+        }
+        command.envs(self.environment()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a verb to its end, without a terminal.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(BINARY).args(arguments).output().unwrap())
+    }
+
+    /// A verb that is expected to give a JSON document.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let ran = self.run(&[arguments, &["--json"]].concat());
+        assert_eq!((ran.code, &*ran.err), (0, ""), "{arguments:?}");
+        serde_json::from_str(&ran.out).unwrap()
+    }
+
+    /// The one interrupt that is open.
+    pub(crate) fn open_interrupt(&self) -> Value {
+        let inbox = self.json(&["inbox"]);
+        let [interrupt] = inbox.as_array().unwrap().as_slice() else { panic!("not one: {inbox}") };
+        interrupt.clone()
+    }
+
+    /// A server on the home's data folder.
+    pub(crate) fn serve(&self, arguments: &[&str]) -> Serving {
+        let mut child = self
+            .command(BINARY)
+            .args(["serve", "--listen", "127.0.0.1:0", "--json"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut out, &mut line).unwrap();
+        Serving { child, started: serde_json::from_str(&line).expect(&line), out }
+    }
+}
+
+pub(crate) struct Serving {
+    child: Child,
+    pub started: Value,
+    out: std::io::BufReader<std::process::ChildStdout>,
+}
+
+impl Serving {
+    /// Asks it to stop; gives its exit code, and what it printed after its first line.
+    pub(crate) fn stop(mut self) -> (i32, String) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let code = self.child.wait().unwrap().code().unwrap();
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut self.out, &mut rest).unwrap();
+        (code, rest)
+    }
+
+    /// As a power cut would.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // Stopped already in most tests.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    pub(crate) fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! `run` with a model, played by a scripted server.
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use serde_json::json;
+
+use crate::home::Home;
+use crate::terminal::Terminal;
+
+#[test]
+fn a_run_in_a_repository_of_ones_own() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let model = runtime.block_on(ScriptedModel::start());
+    let home = Home::new();
+    let workspace = home.path().join("work");
+    std::fs::create_dir(&workspace).unwrap();
+    let work = workspace.to_str().unwrap();
+    let chosen = ["--model", "scripted", "--base-url", model.base_url()];
+
+    // An answer, and nothing to decide.
+    model.push("pair", Scripted::text("There is nothing to do."));
+    let ran = home.run(&[&["run", "pair", "--workspace", work, "look around"], &chosen[..]].concat());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("pair │ There is nothing to do.") && ran.out.contains("✓ Completed."), "{ran:?}");
+
+    // A change to allow, whose text would clear the screen.
+    let text = "first\n\u{1b}[2Jsecond\n";
+    model.push("pair", Scripted::call("write_file", json!({"path": "no\u{202e}te.txt", "content": text})));
+    model.push("pair", Scripted::text("Written."));
+    let mut terminal =
+        Terminal::open(&home, &[&["run", "pair", "--workspace", work, "write"], &chosen[..]].concat(), &[]);
+    let card = terminal.expect("> ");
+    assert!(card.contains("no\\u{202e}te.txt  new file, +2 −0"), "{card}");
+    assert!(card.contains("+ \\u{1b}[2Jsecond") && card.contains("hide or control what you see"), "{card}");
+    terminal.type_line("1");
+    terminal.expect("✓ Completed.");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(std::fs::read_to_string(workspace.join("no\u{202e}te.txt")).unwrap(), text);
+
+    // Nobody at a terminal: left waiting, and taken up by a server.
+    model.push("pair", Scripted::call("run_command", json!({"command": "exit 3"})));
+    model.push("pair", Scripted::text("It failed."));
+    let ran = home.run(&[&["run", "pair", "--workspace", work, "--json", "try"], &chosen[..]].concat());
+    assert_eq!(ran.code, 4, "{ran:?}");
+    let serving = home.serve(&chosen);
+    let open = home.open_interrupt();
+    let (id, run) = (open["id"].as_str().unwrap(), open["run"].as_str().unwrap());
+    assert_eq!(home.run(&["decide", id, "approve_session"]).code, 0);
+    let followed = home.run(&["events", run, "--follow"]);
+    assert_eq!(followed.code, 0, "{followed:?}");
+    let grants = home.json(&["grants", open["session"].as_str().unwrap()]);
+    let grant = grants[0]["id"].as_str().unwrap();
+    assert_eq!(home.run(&["revoke", grant]).code, 0);
+    // The run itself failed in the end: it says so, and why.
+    model.push("pair", Scripted::call("request_review", json!({"title": "t", "content": "c"})));
+    let started = home.run(&["run", "pair", "--workspace", work, "--detach", "review"]);
+    assert_eq!(started.code, 0, "{started:?}");
+    let run = started.out.trim();
+    let left = home.run(&["attach", run]);
+    assert_eq!(left.code, 4, "{left:?}");
+    let review = home.open_interrupt();
+    assert_eq!(home.run(&["decide", review["id"].as_str().unwrap(), "reject", "--text", "too short"]).code, 0);
+    let ran = home.run(&["attach", run]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.out.contains("✗ Failed (rejected): the output was not released: too short"), "{ran:?}");
+    assert_eq!(serving.stop().0, 0);
+}

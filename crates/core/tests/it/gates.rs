@@ -1,0 +1,330 @@
+//! The vote of the gates: forbid > mandatory ask > grant > rule > default (ask).
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::{Rule, RuleAction};
+use holdshort_core::gate::{self, Matcher, Release, Rules, Source, Subject, Verdict};
+use holdshort_core::session::{self, Session};
+use holdshort_core::system::{self, System};
+use holdshort_core::time::Timestamp;
+use holdshort_core::tool::Category;
+
+use crate::snapshot;
+use crate::world::{self, WORKSPACE, allow, rule};
+
+fn command<'a>(line: &'a str, findings: &'a [String]) -> Subject<'a> {
+    Subject {
+        agent: "pair",
+        tool: "run_command",
+        category: gate::command::parse(line).category(),
+        path: None,
+        command: Some(line),
+        workspace: WORKSPACE,
+        ask_because: findings,
+    }
+}
+
+fn file(path: &str) -> Subject<'_> {
+    Subject {
+        agent: "pair",
+        tool: "write_file",
+        category: Category::FileWrite,
+        path: Some(path),
+        command: None,
+        workspace: WORKSPACE,
+        ask_because: &[],
+    }
+}
+
+fn session(granted: Option<&Subject<'_>>) -> Session {
+    let mut session = Session::new(world::draw(2).id());
+    if let Some(matcher) = granted.and_then(Matcher::of) {
+        let fact = session::Fact::GrantAdded {
+            grant: world::draw(3).id(),
+            matcher,
+            run: world::draw(1).id(),
+            interrupt: world::draw(4).id(),
+        };
+        session.apply(&fact, Timestamp::from_millis(0), &Actor::operator("rest"));
+    }
+    session
+}
+
+fn system(rules: Vec<Rule>) -> System {
+    let mut system = System::default();
+    system.apply(&system::Fact::PolicySet { rules }, Timestamp::from_millis(0));
+    system
+}
+
+fn told(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Forbid(reason) => format!("forbid ({:?})", reason.source),
+        Verdict::Ask { reasons, grantable } => {
+            let reasons: Vec<String> =
+                reasons.iter().map(|reason| format!("{:?} {}", reason.source, reason.code)).collect();
+            format!("ask ({}){}", reasons.join(", "), if *grantable { ", grantable" } else { "" })
+        }
+        Verdict::Allow(Release::Rule { source, .. }) => format!("allow ({source:?})"),
+        Verdict::Allow(Release::Grant { .. }) => "allow (grant)".to_owned(),
+        Verdict::Allow(Release::OpensInterrupt) => "allow (opens)".to_owned(),
+    }
+}
+
+fn one(subject: &Subject<'_>, rules: &[Rule]) -> String {
+    told(&gate::vote(subject, Rules { run: &[], workflow: rules }, &session(None), &System::default()))
+}
+
+/// All combinations of what the installation, the run and the workflow say, with and without a grant, a
+/// finding of the inspection and a line that can not be understood.
+#[test]
+fn the_most_severe_vote_wins() {
+    let says = [None, Some(RuleAction::Allow), Some(RuleAction::Ask), Some(RuleAction::Forbid)];
+    let list = |action: Option<RuleAction>| {
+        action.map(|action| rule(action, &["run_command"], &[])).into_iter().collect::<Vec<_>>()
+    };
+    let name = |action: Option<RuleAction>| action.map_or("–".to_owned(), |action| format!("{action:?}").to_lowercase());
+    let findings = ["hard_link".to_owned()];
+    let mut rows =
+        vec![["system", "run", "workflow", "grant", "finding", "opaque", "verdict"].map(str::to_owned).to_vec()];
+    for by_system in says {
+        for by_run in says {
+            for by_workflow in says {
+                for (granted, found, opaque) in
+                    [(false, false, false), (true, false, false), (true, true, false), (true, false, true)]
+                {
+                    let (run, workflow) = (list(by_run), list(by_workflow));
+                    let subject = command(if opaque { "make $X" } else { "make x" }, if found { &findings } else { &[] });
+                    let session = session(granted.then(|| command("make x", &[])).as_ref());
+                    let rules = Rules { run: &run, workflow: &workflow };
+                    let verdict = gate::vote(&subject, rules, &session, &system(list(by_system)));
+                    let flag = |flag: bool| if flag { "yes" } else { "–" }.to_owned();
+                    rows.push(vec![
+                        name(by_system),
+                        name(by_run),
+                        name(by_workflow),
+                        flag(granted),
+                        flag(found),
+                        flag(opaque),
+                        told(&verdict),
+                    ]);
+
+                    let says = [by_system, by_run, by_workflow];
+                    let expected = if says.contains(&Some(RuleAction::Forbid)) {
+                        "forbid"
+                    } else if found || opaque {
+                        "ask"
+                    } else if granted {
+                        "allow (grant)"
+                    } else if says.contains(&Some(RuleAction::Ask)) || says == [None; 3] {
+                        "ask"
+                    } else {
+                        "allow"
+                    };
+                    assert!(told(&verdict).starts_with(expected), "{rows:?}");
+                }
+            }
+        }
+    }
+    snapshot::check("vote", &snapshot::table(&rows));
+}
+
+/// A run's own rules tighten; where the workflow asks or forbids, an `allow` of the run frees nothing.
+#[test]
+fn a_run_does_not_loosen_its_workflow() {
+    let verdict = |run: RuleAction, workflow: RuleAction| {
+        let (run, workflow) = ([rule(run, &["*"], &[])], [rule(workflow, &["write_file"], &[])]);
+        let rules = Rules { run: &run, workflow: &workflow };
+        told(&gate::vote(&file("a"), rules, &session(None), &System::default()))
+    };
+    use RuleAction::{Allow, Ask, Forbid};
+    assert_eq!(
+        [verdict(Allow, Ask), verdict(Allow, Forbid), verdict(Ask, Allow), verdict(Forbid, Allow)],
+        ["ask (Workflow rule), grantable", "forbid (Workflow)", "ask (Run rule), grantable", "forbid (Run)"],
+    );
+}
+
+#[test]
+fn rules_match_full_names_and_the_first_one_counts() {
+    let called = |tool: &'static str, rules: &[Rule]| one(&Subject { tool, ..file("a") }, rules);
+    let free = [allow(&["read_file"])];
+    assert_eq!(
+        [
+            called("read_file", &free),
+            called("read_file_and_delete", &free),
+            called("my_read_file", &free),
+            called("READ_FILE", &free),
+            called("read_file", &[rule(RuleAction::Forbid, &["read_file"], &[]), allow(&["*"])]),
+            called("read_file", &[allow(&["*"]), rule(RuleAction::Forbid, &["read_file"], &[])]),
+        ],
+        [
+            "allow (Workflow)",
+            "ask (Default default), grantable",
+            "ask (Default default), grantable",
+            "ask (Default default), grantable",
+            "forbid (Workflow)",
+            "allow (Workflow)",
+        ],
+    );
+}
+
+/// To release, a rule must cover every part of a line; to hold back, any part is enough.
+#[test]
+fn a_rule_on_commands_sees_every_part() {
+    let allows = [rule(RuleAction::Allow, &["run_command"], &["cargo test *", "ls *", "git status"])];
+    let forbids = [
+        rule(RuleAction::Forbid, &["run_command"], &["git push *", "sudo *", "rm -rf /*"]),
+        rule(RuleAction::Allow, &["*"], &[]),
+    ];
+    let allow_table = [
+        ("cargo test", true),
+        ("cargo test -p core", true),
+        ("cargo +nightly test", true),
+        ("cargo test && ls", true),
+        ("cargo test && rm x", false),
+        ("cargo test; ls | git status", true),
+        ("git status", true),
+        ("git status -s", false),
+        ("git -C x status", true),
+        ("cargo testing", false),
+        ("cargo test > log", false),
+        ("cargo test > /dev/null 2>&1", true),
+        ("cargo test $X", false),
+        ("X=1 cargo test", false),
+        ("./cargo test", false),
+        ("sh -c 'cargo test'", false),
+        ("ls\nrm x", false),
+        ("", false),
+    ];
+    let forbid_table = [
+        ("git push", true),
+        ("git push origin main", true),
+        ("ls && git push", true),
+        ("git -C x push", true),
+        ("sh -c 'git push'", true),
+        ("bash -lc 'git push'", true),
+        ("git push $X", true),
+        ("(git push)", true),
+        ("sudo ls", true),
+        ("/usr/bin/sudo ls", true),
+        ("./sudo ls", true),
+        ("rm -rf /etc", true),
+        ("git pull", false),
+        ("echo git push", false),
+        ("echo 'git push'", false),
+    ];
+    let wrong: Vec<_> = allow_table
+        .into_iter()
+        .map(|(line, expected)| (line, one(&command(line, &[]), &allows).starts_with("allow"), expected))
+        .chain(forbid_table.into_iter().map(|(line, expected)| {
+            (line, one(&command(line, &[]), &forbids).starts_with("forbid"), expected)
+        }))
+        .filter(|(_, found, expected)| found != expected)
+        .collect();
+    assert_eq!(wrong, []);
+}
+
+/// Paths are compared as places, not as texts.
+#[test]
+fn a_rule_on_paths_sees_where_they_lead() {
+    let paths = |action, globs: &[&str]| Rule {
+        paths: globs.iter().map(|glob| (*glob).to_owned()).collect(),
+        ..rule(action, &[], &[])
+    };
+    let allows = [paths(RuleAction::Allow, &["src/**", "*.md"])];
+    let forbids = [paths(RuleAction::Forbid, &["secrets/**", ".env"]), allow(&["*"])];
+    let allow_table = [
+        ("src/a.rs", true),
+        ("./src/a.rs", true),
+        ("src//b/./a.rs", true),
+        ("/ws/src/a.rs", true),
+        ("README.md", true),
+        ("docs/README.md", false),
+        ("src/../secrets/key", false),
+        ("src/../src/a.rs", false),
+        ("../src/a.rs", false),
+        ("/etc/src/a.rs", false),
+        ("/ws2/src/a.rs", false),
+        ("srcs/a.rs", false),
+    ];
+    let forbid_table = [
+        ("secrets/key", true),
+        ("./secrets/key", true),
+        ("secrets//key", true),
+        ("src/../secrets/key", true),
+        ("/ws/secrets/key", true),
+        ("a/b/../../.env", true),
+        // What leaves the workspace is never let through by a rule on paths.
+        ("../secrets/key", true),
+        ("/etc/passwd", true),
+        ("src/a.rs", false),
+        ("secret/key", false),
+    ];
+    let command_table = [
+        ("cat secrets/key", true),
+        ("cat < secrets/key", true),
+        ("echo x > secrets/key", true),
+        ("cat --file=secrets/key", true),
+        ("cat ./a/../secrets/key", true),
+        ("cat /ws/secrets/key", true),
+        ("sh -c 'cat secrets/key'", true),
+        ("cat src/a", false),
+    ];
+    let broken = [paths(RuleAction::Forbid, &["["]), allow(&["*"])];
+    let broken_allow = [paths(RuleAction::Allow, &["["])];
+    let wrong: Vec<_> = allow_table
+        .into_iter()
+        .map(|(path, expected)| (path, one(&file(path), &allows).starts_with("allow"), expected))
+        .chain(
+            forbid_table
+                .into_iter()
+                .map(|(path, expected)| (path, one(&file(path), &forbids).starts_with("forbid"), expected)),
+        )
+        .chain(command_table.into_iter().map(|(line, expected)| {
+            (line, one(&command(line, &[]), &forbids).starts_with("forbid"), expected)
+        }))
+        .chain([
+            ("a glob that can not be read holds back", one(&file("a"), &broken).starts_with("forbid"), true),
+            ("and releases nothing", one(&file("a"), &broken_allow).starts_with("allow"), false),
+            ("no path, no release", one(&command("ls src/a", &[]), &allows).starts_with("allow"), false),
+        ])
+        .filter(|(_, found, expected)| found != expected)
+        .collect();
+    assert_eq!(wrong, []);
+}
+
+#[test]
+fn every_criterion_of_a_rule_must_hold() {
+    let rule = Rule {
+        agents: vec!["pair".to_owned()],
+        categories: vec![Category::FileWrite],
+        ..allow(&["write_file"])
+    };
+    let rules = [rule];
+    assert_eq!(
+        [
+            one(&file("a"), &rules),
+            one(&Subject { agent: "other", ..file("a") }, &rules),
+            one(&Subject { category: Category::Bash, ..file("a") }, &rules),
+            one(&Subject { tool: "edit_file", ..file("a") }, &rules),
+        ]
+        .map(|verdict| verdict.starts_with("allow")),
+        [true, false, false, false],
+    );
+}
+
+/// What asks names its rule, for the card and for the journal.
+#[test]
+fn a_reason_says_which_rule_asked() {
+    let rules = [
+        allow(&["read_file"]),
+        Rule { reason: Some("ask the owner".to_owned()), ..rule(RuleAction::Ask, &["write_file"], &[]) },
+    ];
+    let rules = Rules { run: &[], workflow: &rules };
+    let Verdict::Ask { reasons, grantable } = gate::vote(&file("a"), rules, &session(None), &System::default())
+    else {
+        panic!("it asks")
+    };
+    assert_eq!(
+        (reasons[0].source, reasons[0].rule, reasons[0].text.as_str(), grantable),
+        (Source::Workflow, Some(1), "ask the owner", true),
+    );
+}

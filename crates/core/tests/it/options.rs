@@ -1,0 +1,299 @@
+//! Every interrupt kind × option → effect → outcome → what follows; and what an expiry does.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::definition::{Definition, KindGate};
+use holdshort_core::interrupt::{self, Carry, Choice, Decision, Effect, Kind, Outcome};
+use holdshort_core::message::FailureKind;
+use holdshort_core::run::{Ask, Config, Input};
+use serde_json::{Value, json};
+
+use crate::snapshot;
+use crate::world::{self, World, calls, choose, command, definition, fails, read, says, write};
+
+const PLAN: &str = r#"{"subtasks": [{"id": "1", "description": "do"}]}"#;
+
+/// A situation that opens one interrupt.
+struct Case {
+    name: &'static str,
+    kind: Kind,
+    /// What an `edit` replaces.
+    edit: Value,
+    open: fn(Definition) -> World,
+}
+
+fn cases() -> Vec<Case> {
+    let plan = || serde_json::from_str::<Value>(PLAN).expect("it is JSON");
+    let case = |name, kind, edit, open| Case { name, kind, edit, open };
+    vec![
+        case("a gated call", Kind::ToolApproval, write("b.txt").1, |definition| {
+            worked(definition, vec![calls(&[write("a.txt")]), says("Done.")])
+        }),
+        case("a plan", Kind::PlanApproval, plan(), |definition| {
+            let plan = serde_json::from_str(PLAN).expect("it is JSON");
+            worked(definition, vec![calls(&[("create_plan", plan)]), says("Done.")])
+        }),
+        case("before a step", Kind::Checkpoint, json!("Do that"), |mut definition| {
+            definition.phases[0].gates.before_step = true;
+            worked(definition, vec![says("Done.")])
+        }),
+        case("after a step", Kind::Checkpoint, Value::Null, |mut definition| {
+            definition.phases[0].gates.after_step = true;
+            worked(definition, vec![says("Done."), says("Done again.")])
+        }),
+        case("a checkpoint phase", Kind::Checkpoint, Value::Null, |mut definition| {
+            definition.phases.insert(0, world::checkpoint("look", &[]));
+            definition.phases[1].needs = vec!["look".to_owned()];
+            worked(definition, vec![says("Done.")])
+        }),
+        case("a failed step", Kind::Error, Value::Null, |mut definition| {
+            definition.phases[0].gates.on_error = true;
+            worked(definition, vec![fails(FailureKind::Rejected), says("Done.")])
+        }),
+        case("a question", Kind::Question, Value::Null, |definition| {
+            worked(definition, vec![calls(&[("ask_human", json!({ "question": "Which?" }))]), says("Done.")])
+        }),
+        case("a printed question", Kind::Question, Value::Null, |definition| {
+            worked(definition, vec![says("Which one?"), says("Done.")])
+        }),
+        case("a review", Kind::Review, json!("shorter"), |definition| {
+            let review = ("request_review", json!({ "title": "t", "content": "long" }));
+            worked(definition, vec![calls(&[review]), says("Done.")])
+        }),
+        case("a limit", Kind::Continuation, Value::Null, |mut definition| {
+            definition.phases[0].limits.rounds = 1;
+            worked(definition, vec![calls(&[read("a.txt")]), says("Done.")])
+        }),
+        case("a call in doubt", Kind::UnknownOutcome, Value::Null, |mut definition| {
+            definition.gates.rules = vec![world::allow(&["*"])];
+            let mut world = worked(definition, vec![calls(&[command("make")])]);
+            world.script.insert("work".to_owned(), [says("Done.")].into());
+            world
+        }),
+        case("an external call", Kind::ToolApproval, json!({ "any": 1 }), |_| asks(Kind::ToolApproval, &[])),
+        case("an external plan", Kind::PlanApproval, json!({ "any": 1 }), |_| asks(Kind::PlanApproval, &[])),
+        case("an external checkpoint", Kind::Checkpoint, json!("any"), |_| asks(Kind::Checkpoint, &[])),
+        case("an external question", Kind::Question, Value::Null, |_| asks(Kind::Question, &[])),
+        case("an external choice", Kind::Choice, Value::Null, |_| asks(Kind::Choice, &["yes", "no", "custom"])),
+        case("an external escalation", Kind::Escalation, Value::Null, |_| asks(Kind::Escalation, &[])),
+        case("an external review", Kind::Review, json!("any"), |_| asks(Kind::Review, &[])),
+    ]
+}
+
+fn worked(definition: Definition, script: Vec<Result<holdshort_core::message::Reply, holdshort_core::message::Failure>>) -> World {
+    let doubts = definition.gates.rules == [world::allow(&["*"])];
+    let mut world = World::started(definition, script);
+    if doubts {
+        world.work_once();
+        world.work_once();
+        world.begin_tool("call_1");
+        world.crash();
+    } else {
+        world.work();
+    }
+    world
+}
+
+fn asks(kind: Kind, options: &[&str]) -> World {
+    let mut world = World::new(world::external());
+    let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
+    start.origin = holdshort_core::run::Origin::ExternalOnce;
+    world.send(Input::Start(start));
+    world.send(Input::Ask(Box::new(Ask {
+        kind,
+        options: options.iter().map(|id| ((*id).to_owned(), None)).collect(),
+        expires_in_ms: Some(1_000),
+        ..crate::pairs::ask()
+    })));
+    world
+}
+
+fn decision(choice: &Choice, edit: &Value) -> Decision {
+    Decision {
+        text: choice.needs_text.then(|| "so".to_owned()),
+        edit: if choice.needs_edit { edit.clone() } else { Value::Null },
+        ..choose(&choice.id)
+    }
+}
+
+fn offered(world: &World, kind: Kind) -> Vec<Choice> {
+    world.run.interrupts[&world.open(kind)].opened.options.clone()
+}
+
+/// The rows of the table itself.
+#[test]
+fn the_table_of_options() {
+    let carry = |carry| match carry {
+        Carry::Never => "–",
+        Carry::May => "may",
+        Carry::Must => "must",
+    };
+    let mut rows = vec![["kind", "option", "effects", "outcome", "text", "edit"].map(str::to_owned).to_vec()];
+    for kind in Kind::ALL {
+        for row in interrupt::options(kind) {
+            let effects: Vec<String> = row.effects.iter().map(|effect| format!("{effect:?}")).collect();
+            rows.push(vec![
+                kind.as_str().to_owned(),
+                row.id.to_owned(),
+                effects.join(" | "),
+                format!("{:?}", row.effects[0].outcome()),
+                carry(row.text).to_owned(),
+                carry(row.edit).to_owned(),
+            ]);
+        }
+        rows.push(vec![String::new(), format!("on expiry: {}", interrupt::default_on_expiry(kind))]);
+    }
+    snapshot::check("options", &snapshot::table(&rows));
+}
+
+#[test]
+fn what_follows_a_decision() {
+    let mut text = String::new();
+    for case in cases() {
+        let world = (case.open)(definition());
+        text.push_str(&format!("{}: {}\n", case.name, case.kind.as_str()));
+        for choice in offered(&world, case.kind) {
+            let mut world = world.clone();
+            let decided = world.decide(case.kind, decision(&choice, &case.edit));
+            let then = world.work();
+            text.push_str(&format!("  {} ({:?})\n    {}\n", choice.id, choice.effect, decided.join(", ")));
+            if !then.is_empty() {
+                text.push_str(&format!("    then {}\n", then.join(", ")));
+            }
+            text.push_str(&format!("    {}\n", world.run.status().as_str()));
+        }
+    }
+    snapshot::check("decisions", &text);
+}
+
+/// Each option as the configured one, and none configured.
+#[test]
+fn what_follows_an_expiry() {
+    let mut text = String::new();
+    for case in cases() {
+        let options = offered(&(case.open)(definition()), case.kind);
+        let external = case.name.starts_with("an external");
+        let configured: Vec<Option<String>> =
+            std::iter::once(None).chain(options.into_iter().filter(|_| !external).map(|choice| Some(choice.id))).collect();
+        text.push_str(&format!("{}: {}\n", case.name, case.kind.as_str()));
+        for on_expiry in configured {
+            let mut definition = definition();
+            let gate = KindGate { expires_in_ms: Some(1_000), on_expiry: on_expiry.clone(), ..KindGate::default() };
+            definition.gates.kinds = BTreeMap::from([(case.kind, gate)]);
+            let mut world = (case.open)(definition);
+            let id = world.open(case.kind);
+            world.pass_ms(1_000);
+            let effects = world.effects.len();
+            let expired = world.send(Input::Tick);
+            let resolution = world.run.interrupts[&id].resolution.clone().expect("it has expired");
+            assert_eq!(resolution.outcome, Outcome::Expired);
+            let then = world.work();
+            text.push_str(&format!(
+                "  {}\n    {}\n",
+                on_expiry.as_deref().unwrap_or("nothing configured"),
+                expired.join(", ")
+            ));
+            if !then.is_empty() {
+                text.push_str(&format!("    then {}\n", then.join(", ")));
+            }
+            assert!(on_expiry.is_some() || world.effects.len() == effects, "{}: work was released", case.name);
+        }
+    }
+    snapshot::check("expiries", &text);
+}
+
+/// A default never approves, whichever options are offered.
+#[test]
+fn what_expires_by_itself_stops_work() {
+    for kind in Kind::ALL {
+        let rows: Vec<Choice> = interrupt::options(kind).iter().map(Choice::of).collect();
+        for only in 0..1_u32 << rows.len() {
+            let offered: Vec<Choice> =
+                rows.iter().enumerate().filter(|(i, _)| only >> i & 1 == 1).map(|(_, row)| row.clone()).collect();
+            let applied = interrupt::on_expiry(kind, None, &offered);
+            let applied = offered.iter().find(|choice| choice.id == applied);
+            let outcome = applied.map(|choice| choice.effect.outcome());
+            assert_ne!(outcome, Some(Outcome::Approved), "{kind:?} {applied:?}");
+        }
+    }
+}
+
+#[test]
+fn an_external_choice_is_not_made_by_time() {
+    let mut world = asks(Kind::Choice, &["no", "yes"]);
+    let id = world.open(Kind::Choice);
+    world.pass_ms(1_000);
+    world.send(Input::Tick);
+    assert_eq!(
+        world.run.ended.as_ref().map(|ended| ended.result.clone()),
+        Some(json!({ "outcome": "expired", "option": null, "text": null, "edit": null })),
+    );
+    assert_eq!(world.run.interrupts[&id].resolution.as_ref().and_then(|each| each.option.clone()), None);
+}
+
+/// No workflow turns a refusal into a release; it may choose among what the table allows.
+#[test]
+fn reject_does_what_the_table_allows() {
+    let effect = |wanted| {
+        let mut definition = definition();
+        let gate = KindGate { reject: Some(wanted), ..KindGate::default() };
+        definition.gates.kinds = BTreeMap::from([(Kind::ToolApproval, gate)]);
+        let world = worked(definition, vec![calls(&[write("a.txt")])]);
+        let options = offered(&world, Kind::ToolApproval);
+        options.into_iter().find(|choice| choice.id == "reject").map(|choice| choice.effect)
+    };
+    let found = [Effect::Refuse, Effect::EndTurn, Effect::FailRun, Effect::Proceed, Effect::Grant].map(effect);
+    assert_eq!(
+        found,
+        [Effect::Refuse, Effect::EndTurn, Effect::FailRun, Effect::Refuse, Effect::Refuse].map(Some),
+    );
+}
+
+/// A decision that comes after the deadline is too late, also when nobody has swept yet, also when the
+/// clock has gone back since.
+#[test]
+fn a_deadline_is_not_late_because_its_sweep_is() {
+    let mut definition = definition();
+    let gate = KindGate { expires_in_ms: Some(1_000), ..KindGate::default() };
+    definition.gates.kinds = BTreeMap::from([(Kind::ToolApproval, gate)]);
+    let mut world = worked(definition, vec![calls(&[write("a.txt")])]);
+    let interrupt = world.open(Kind::ToolApproval);
+    let before = world.now;
+    world.pass_ms(1_000);
+    world.message("still there?");
+    world.now = before;
+    let late = Input::Decide { interrupt, decision: choose("approve") };
+    let refused = world.try_send(&holdshort_core::actor::Actor::operator("rest"), late);
+    assert_eq!(format!("{refused:?}"), "Err(Refused(Expired))");
+    assert_eq!(
+        world.send(Input::Tick),
+        ["interrupt_resolved expired reject", "tool_finished call_1 refused expired"],
+    );
+}
+
+/// Labels are the workflow's, and approvers and expiry with them.
+#[test]
+fn a_workflow_relabels_and_assigns() {
+    let mut definition = definition();
+    let gate = KindGate {
+        labels: BTreeMap::from([("approve".to_owned(), "Go".to_owned()), ("nonsense".to_owned(), "?".to_owned())]),
+        approvers: vec!["ann".to_owned()],
+        expires_in_ms: Some(5_000),
+        on_expiry: Some("approve_session".to_owned()),
+        ..KindGate::default()
+    };
+    definition.gates.kinds = BTreeMap::from([(Kind::ToolApproval, gate)]);
+    let world = worked(definition, vec![calls(&[write("a.txt")])]);
+    let opened = &world.run.interrupts[&world.open(Kind::ToolApproval)].opened;
+    let labels: Vec<&str> = opened.options.iter().map(|choice| choice.label.as_str()).collect();
+    assert_eq!(
+        (labels, opened.approvers.as_slice(), opened.expires_at, opened.on_expiry.as_str()),
+        (
+            vec!["Go", "Allow for this session", "Edit, then run", "Answer instead of running", "Refuse"],
+            ["ann".to_owned()].as_slice(),
+            Some(world.now.plus_ms(5_000)),
+            // Nobody gives a grant by letting time pass.
+            "reject",
+        ),
+    );
+}

@@ -1,0 +1,262 @@
+//! Every (state, input) pair of a run: allowed, or a typed rejection.
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::StepGates;
+use holdshort_core::interrupt::{Decision, Kind};
+use holdshort_core::message::{Failure, FailureKind, Reply};
+use holdshort_core::run::{Ask, Begin, Config, Input, Origin};
+use holdshort_core::tool::{Inspected, Outcome, Probed};
+use serde_json::{Value, json};
+
+use crate::snapshot;
+use crate::world::{self, World, calls, choose, command, definition, fails, says, write};
+
+/// Every state of a run, by name, as a world that is in it.
+pub(crate) fn states() -> Vec<(&'static str, World)> {
+    let one_call = |call| World::started(definition(), vec![calls(&[call])]);
+    let asks = |tool: &'static str, arguments: Value| {
+        let mut world = one_call((tool, arguments));
+        world.work();
+        world
+    };
+    let gated = |phase: fn(&mut StepGates)| {
+        let mut definition = definition();
+        phase(&mut definition.phases[0].gates);
+        definition
+    };
+
+    let running_model = {
+        let mut world = World::started(definition(), Vec::new());
+        world.begin_model("work");
+        world
+    };
+    let proposed = {
+        let mut world = one_call(write("a.txt"));
+        world.work_once();
+        world
+    };
+    let gated_call = asks("write_file", write("a.txt").1);
+    let authorised = {
+        let mut world = gated_call.clone();
+        world.decide(Kind::ToolApproval, choose("approve"));
+        world
+    };
+    let started = {
+        let mut world = authorised.clone();
+        world.begin_tool("call_1");
+        world
+    };
+    let probing = {
+        let mut world = started.clone();
+        world.crash();
+        world
+    };
+    let doubted = {
+        let mut world = asks("run_command", command("make").1);
+        world.decide(Kind::ToolApproval, choose("approve"));
+        world.begin_tool("call_1");
+        world.crash();
+        world
+    };
+    let closing = {
+        let mut world = doubted.clone();
+        world.decide(Kind::UnknownOutcome, choose("rerun"));
+        world.work_once();
+        world.begin_tool("call_1");
+        world
+    };
+    let plan = json!({ "subtasks": [{ "id": "1", "description": "do" }] });
+    let before_step = World::started(gated(|gates| gates.before_step = true), Vec::new());
+    let after_step = {
+        let mut world = World::started(gated(|gates| gates.after_step = true), vec![says("Done.")]);
+        world.work();
+        world
+    };
+    let error = {
+        let script = vec![fails(FailureKind::Rejected)];
+        let mut world = World::started(gated(|gates| gates.on_error = true), script);
+        world.work();
+        world
+    };
+    let continuation = {
+        let mut definition = definition();
+        definition.phases[0].limits.rounds = 1;
+        let mut world = World::started(definition, vec![calls(&[world::read("a.txt")])]);
+        world.work();
+        world
+    };
+    let printed = {
+        let mut world = World::started(definition(), vec![says("Which one?")]);
+        world.work();
+        world
+    };
+    let backing_off = {
+        let mut world = World::started(definition(), vec![fails(FailureKind::Unavailable)]);
+        world.work();
+        world
+    };
+    let checkpoint = {
+        let mut definition = definition();
+        definition.phases.insert(0, world::checkpoint("look", &[]));
+        definition.phases[1].needs = vec!["look".to_owned()];
+        World::started(definition, Vec::new())
+    };
+    let paused = {
+        let mut world = gated_call.clone();
+        world.person(Input::Pause);
+        world
+    };
+    let ended = |input: Option<Input>, script| {
+        let mut world = World::started(definition(), script);
+        world.work();
+        if let Some(input) = input {
+            world.person(input);
+        }
+        world
+    };
+    let external = |origin: Option<Origin>| {
+        let mut world = World::new(world::external());
+        let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
+        start.origin = origin.unwrap_or(start.origin);
+        world.send(Input::Start(start));
+        world
+    };
+    let external_waiting = {
+        let mut world = external(Some(Origin::ExternalOnce));
+        world.send(Input::Ask(Box::new(ask())));
+        world
+    };
+
+    vec![
+        ("not started", World::new(definition())),
+        ("model due", World::started(definition(), Vec::new())),
+        ("model running", running_model),
+        ("model backing off", backing_off),
+        ("call proposed", proposed),
+        ("call gated", gated_call),
+        ("call authorised", authorised),
+        ("call started", started),
+        ("call probing", probing),
+        ("call doubted", doubted),
+        ("call started again", closing),
+        ("question open", asks("ask_human", json!({ "question": "Which?" }))),
+        ("printed question", printed),
+        ("plan open", asks("create_plan", plan)),
+        ("review open", asks("request_review", json!({ "title": "t", "content": "c" }))),
+        ("before step", before_step),
+        ("after step", after_step),
+        ("error open", error),
+        ("continuation", continuation),
+        ("checkpoint phase", checkpoint),
+        ("paused", paused),
+        ("completed", ended(None, vec![says("Done.")])),
+        ("failed", ended(None, vec![fails(FailureKind::Rejected)])),
+        ("cancelled", ended(Some(Input::Cancel { text: None }), Vec::new())),
+        ("external", external(None)),
+        ("external waiting", external_waiting),
+    ]
+}
+
+pub(crate) fn ask() -> Ask {
+    Ask {
+        kind: Kind::Question,
+        title: "Which?".to_owned(),
+        message: String::new(),
+        payload: json!({ "question": "Which?" }),
+        options: Vec::new(),
+        response_schema: None,
+        expires_in_ms: None,
+        on_expiry: None,
+        approvers: Vec::new(),
+    }
+}
+
+/// Every input, as it fits the state best: the step, the call and the interrupt that are there.
+pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
+    let (engine, person, agent) = (Actor::engine, || Actor::operator("rest"), || Actor::agent("a", "rest"));
+    let call = || "call_1".to_owned();
+    let of_call = world.run.calls.get("call_1");
+    let revision = of_call.map_or(0, |call| call.revision);
+    let attempt = of_call.map_or(0, |call| call.attempt);
+    let inspected = if of_call.is_some() {
+        world.inspect("call_1")
+    } else {
+        Inspected::Impossible { code: "none", message: String::new() }
+    };
+    let step = || "work".to_owned();
+    let turn = world.run.steps.get("work").map_or(0, |step| step.turn);
+    let first = world.run.interrupts.keys().next_back().cloned();
+    let interrupt = world.run.open_interrupts().next().map(|(id, _)| id.clone()).or(first);
+    let option = interrupt.as_ref().and_then(|id| world.run.interrupts.get(id)).map(|each| {
+        let choice = each.opened.options.iter().find(|choice| !choice.needs_edit);
+        choice.map(|choice| choice.id.clone()).unwrap_or_default()
+    });
+    let decision = Decision { text: Some("text".to_owned()), ..choose(&option.unwrap_or_default()) };
+    let interrupt = interrupt.unwrap_or_else(|| world::draw(9).id());
+    let reply = Reply { text: "Done.".to_owned(), ..Reply::default() };
+    let failure =
+        Failure { kind: FailureKind::Rejected, retry_after_ms: None, message: "no".to_owned() };
+    let done = Outcome::Done { text: "done".to_owned(), data: Value::Null };
+    let begin_model = vec![Begin::Model { step: step(), turn }];
+    let changed = Outcome::Changed { paths: vec!["a.txt".to_owned()] };
+    vec![
+        ("start", engine(), world.start_input(Config::default())),
+        ("adopt", engine(), Input::Adopt),
+        ("tick", engine(), Input::Tick),
+        ("revote", engine(), Input::Revote),
+        ("decide", person(), Input::Decide { interrupt: interrupt.clone(), decision: decision.clone() }),
+        ("decide (agent)", agent(), Input::Decide { interrupt, decision }),
+        ("message", person(), Input::Message { text: "hear".to_owned() }),
+        ("message (agent)", agent(), Input::Message { text: "hear".to_owned() }),
+        ("pause", person(), Input::Pause),
+        ("resume", person(), Input::Resume),
+        ("cancel", person(), Input::Cancel { text: Some("enough".to_owned()) }),
+        ("begin nothing", engine(), Input::Begin { begins: Vec::new() }),
+        ("begin model", engine(), Input::Begin { begins: begin_model }),
+        ("begin tool", engine(), Input::Begin { begins: vec![world.begin_of("call_1")] }),
+        ("inspected", engine(), Input::Inspected { call: call(), revision, inspected }),
+        ("ran", engine(), Input::Ran { call: call(), attempt, outcome: done }),
+        ("ran (changed)", engine(), Input::Ran { call: call(), attempt, outcome: changed }),
+        ("ran (agent)", agent(), Input::Ran { call: call(), attempt, outcome: Outcome::Failed { text: String::new() } }),
+        ("probed", engine(), Input::Probed { call: call(), attempt, probed: Probed::NotHappened }),
+        ("replied", engine(), Input::Replied { step: step(), turn, reply }),
+        ("failed", engine(), Input::Failed { step: step(), turn, failure }),
+        ("ask", agent(), Input::Ask(Box::new(ask()))),
+        ("finish", agent(), Input::Finish { result: json!("done") }),
+    ]
+}
+
+#[test]
+fn every_state_takes_or_rejects_every_input() {
+    let mut text = String::new();
+    for (name, world) in states() {
+        let mut rows = Vec::new();
+        for (input_name, actor, input) in inputs(&world) {
+            let cell = match world.clone().try_send(&actor, input) {
+                Ok(events) if events.is_empty() => "–".to_owned(),
+                Ok(events) => events.join(", "),
+                Err(rejection) => format!("✗ {}", format!("{rejection:?}").replace('\n', " ")),
+            };
+            rows.push(vec![format!("  {input_name}"), cell]);
+        }
+        let status = world.run.status().as_str();
+        let due: Vec<String> = world.run.actions().iter().map(|action| action.id().to_string()).collect();
+        text.push_str(&format!("{name}: {status}; due: {}; open: {}\n", due.join(" "), world.open_kinds().join(" ")));
+        text.push_str(&snapshot::table(&rows));
+        text.push('\n');
+    }
+    snapshot::check("pairs", &text);
+}
+
+/// What an agent may send never steers a run, and never decides.
+#[test]
+fn an_agent_starts_asks_and_finishes_and_nothing_else() {
+    for (name, world) in states() {
+        for (input_name, _, input) in inputs(&world) {
+            let open = input.is_open_to_agents();
+            let decides = matches!(input, Input::Decide { .. });
+            let events = world.clone().try_send(&Actor::agent("a", "rest"), input).unwrap_or_default();
+            assert!((open && !decides) || events.is_empty(), "{name}, {input_name}: {events:?}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A store that is damaged, or full: typed errors, and everything else goes on.
+
+use holdshort_server::{Tuning, start, start_tuned};
+use holdshort_store::sqlite::Config;
+use serde_json::json;
+
+use crate::harness::{Served, created, ok, options, question, refusal, text};
+
+#[tokio::test]
+async fn a_damaged_run_stops_and_the_others_go_on() {
+    let served = Served::new().await;
+    let damaged = served.agent().ask().await;
+    let whole = served.agent().ask().await;
+    let data = served.data().to_owned();
+    let folder = served.stop().await;
+    let run = text(&damaged, "run");
+    let database = std::fs::read_dir(&data)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|extension| extension == "db"))
+        .unwrap();
+    let connection = rusqlite::Connection::open(database).unwrap();
+    let changed = connection.execute(
+        "UPDATE events SET head = CAST(replace(CAST(head AS TEXT), '\"reject\"', '\"approve\"') AS BLOB) \
+         WHERE seq = 2 AND head LIKE '%' || ?1 || '%'",
+        [run],
+    );
+    assert_eq!(changed.unwrap(), 1);
+    drop(connection);
+
+    let served = Served::again(folder).await;
+    let operator = served.operator();
+    let said = operator.decide(&damaged, &json!({"option": "approve"})).await;
+    assert_eq!(refusal(&said), (500, "journal_damaged", vec![]), "{}", said.1);
+    ok(operator.decide(&whole, &json!({"option": "approve"})).await);
+    let report = ok(operator.get("/v1/audit/verify").await);
+    assert_eq!((&report["intact"], &report["damages"][0]["stream"]), (&json!(false), &json!(run)));
+    assert_eq!(report["damages"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_full_disk_is_said_and_tears_nothing() {
+    let data = tempfile::tempdir().unwrap();
+    let store = Config { max_pages: Some(200), ..Config::default() };
+    let tuning = Tuning { store, ..Tuning::default() };
+    let server = start_tuned(options(data.path()), tuning).await.unwrap();
+    let api = Served::client(&server);
+    let mut large = question();
+    large["payload"] = "x".repeat(50_000).into();
+    let mut asked = Vec::new();
+    let full = loop {
+        let said = api.post("/v1/interrupts", &large).await;
+        if said.0 != 201 {
+            break said;
+        }
+        asked.push(text(&said.1, "id").to_owned());
+        assert!(asked.len() < 1_000, "the disk never fills");
+    };
+    assert_eq!(refusal(&full), (507, "disk_full", vec![]));
+    // What was there is there, and can be read.
+    let listed = ok(api.get("/v1/interrupts?limit=200").await);
+    let ids: Vec<_> = listed["items"].as_array().unwrap().iter().map(|each| text(each, "id")).collect();
+    assert_eq!(ids, asked);
+    let before = ok(api.get("/v1/audit/verify").await);
+    assert_eq!((&before["intact"], &before["events"]), (&json!(true), &json!(2 * asked.len())));
+    server.stop().await;
+
+    // With room again it goes on.
+    let server = start(options(data.path())).await.unwrap();
+    let api = Served::client(&server);
+    created(api.post("/v1/interrupts", &large).await);
+    server.stop().await;
+}

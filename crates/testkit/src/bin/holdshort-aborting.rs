@@ -1,0 +1,26 @@
+//! `holdshort` that ends itself: `std::process::abort` right after the commit that `HOLDSHORT_ABORT_AFTER`
+//! counts to, before anybody hears of it. Rehearsals play at once. For crash tests only.
+
+use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static ABORT_AFTER: OnceLock<u64> = OnceLock::new();
+static COMMITS: AtomicU64 = AtomicU64::new(0);
+
+fn after_commit() {
+    let n = COMMITS.fetch_add(1, Ordering::SeqCst) + 1;
+    if ABORT_AFTER.get() == Some(&n) {
+        std::process::abort();
+    }
+}
+
+fn main() -> ExitCode {
+    if let Some(n) = std::env::var("HOLDSHORT_ABORT_AFTER").ok().and_then(|text| text.parse().ok()) {
+        ABORT_AFTER.get_or_init(|| n);
+    }
+    let mut hooks = holdshort_cli::Hooks::default();
+    hooks.store.after_commit = Some(after_commit);
+    hooks.rehearsal_word_ms = Some(0);
+    holdshort_cli::main(std::env::args_os(), hooks)
+}

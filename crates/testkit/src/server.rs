@@ -1,0 +1,254 @@
+//! The real binary as a server: own folders, own port, both tokens; killed and started again at will.
+//!
+//! Only ever ends processes that it started. `client.rs` speaks to it, `program.rs` finds the binary.
+
+mod client;
+mod program;
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub use client::{Answer, eventually, eventually_for};
+pub use program::{aborting, real};
+
+use crate::model::ScriptedModel;
+
+/// How long anything may take before a test gives up on it.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    program: PathBuf,
+    workflows: Vec<(String, String)>,
+    base_url: Option<String>,
+    env: Vec<(String, String)>,
+    data: Option<PathBuf>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self { program: real(), workflows: Vec::new(), base_url: None, env: Vec::new(), data: None }
+    }
+}
+
+impl Setup {
+    /// Another program with the same command line.
+    pub fn program(self, program: PathBuf) -> Self {
+        Self { program, ..self }
+    }
+
+    /// A workflow of its own; without any the server has the shipped ones.
+    pub fn workflow(mut self, name: &str, yaml: &str) -> Self {
+        self.workflows.push((name.to_owned(), yaml.to_owned()));
+        self
+    }
+
+    /// This model answers; without one agents rehearse.
+    pub fn model(self, model: &ScriptedModel) -> Self {
+        Self { base_url: Some(model.base_url().to_owned()), ..self }
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// A data folder elsewhere.
+    pub fn data(self, data: &Path) -> Self {
+        Self { data: Some(data.to_owned()), ..self }
+    }
+
+    /// Starts it; panics with its standard error when it does not come up.
+    pub async fn start(self) -> TestServer {
+        let mut server = self.stopped();
+        server.start().await;
+        server
+    }
+
+    /// Folders and no process yet.
+    pub fn stopped(self) -> TestServer {
+        let folder = tempfile::Builder::new().prefix("holdshort-test-").tempdir().expect("a temporary folder");
+        for name in ["data", "home", "workspace", "workflows"] {
+            std::fs::create_dir(folder.path().join(name)).expect("a folder");
+        }
+        for (name, yaml) in &self.workflows {
+            let path = folder.path().join("workflows").join(format!("{name}.yaml"));
+            std::fs::write(path, yaml).expect("a workflow file");
+        }
+        let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+        TestServer { setup: self, folder, http, running: None, stderr: Arc::default() }
+    }
+}
+
+/// A server under test.
+#[derive(Debug)]
+pub struct TestServer {
+    setup: Setup,
+    folder: TempDir,
+    http: reqwest::Client,
+    running: Option<Running>,
+    /// Of all its lives.
+    stderr: Arc<Mutex<String>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    base: String,
+    token: String,
+    agent_token: String,
+}
+
+impl TestServer {
+    pub fn setup() -> Setup {
+        Setup::default()
+    }
+
+    /// The folder that runs work in.
+    pub fn workspace(&self) -> PathBuf {
+        self.folder.path().join("workspace")
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.setup.data.clone().unwrap_or_else(|| self.folder.path().join("data"))
+    }
+
+    /// `http://127.0.0.1:PORT`; another one after each start.
+    pub fn base(&self) -> &str {
+        &self.running().base
+    }
+
+    pub fn token(&self) -> &str {
+        &self.running().token
+    }
+
+    pub fn agent_token(&self) -> &str {
+        &self.running().agent_token
+    }
+
+    /// What it wrote to standard error so far.
+    pub fn stderr(&self) -> String {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Starts a process on the folder; panics with its standard error when it does not come up.
+    pub async fn start(&mut self) {
+        if let Err(status) = self.try_start().await {
+            panic!("the server did not start: {status}\n{}", self.stderr());
+        }
+    }
+
+    /// The same; a process that ends before it listens is no reason to panic.
+    pub async fn try_start(&mut self) -> Result<(), ExitStatus> {
+        assert!(self.running.is_none(), "it runs already");
+        let mut child = self.command().spawn().expect("the program starts");
+        let stdout = child.stdout.take().expect("a pipe");
+        let stderr = child.stderr.take().expect("a pipe");
+        let kept = self.stderr.clone();
+        thread::spawn(move || keep(stderr, &kept));
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                // Nobody listens after the first: what follows is read so that the process never blocks.
+                let _ = sender.send(line);
+            }
+        });
+        let line = tokio::task::spawn_blocking(move || lines.recv_timeout(PATIENCE)).await.expect("no panic");
+        let Ok(line) = line else {
+            drop(child.kill());
+            return Err(child.wait().expect("a process that was started"));
+        };
+        let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"));
+        let field = |name: &str| told[name].as_str().unwrap_or_else(|| panic!("no {name}: {line}")).to_owned();
+        let (base, token, agent_token) = (field("listening"), field("token"), field("agent_token"));
+        self.running = Some(Running { child, base, token, agent_token });
+        Ok(())
+    }
+
+    fn command(&self) -> Command {
+        let mut command = self.client_command();
+        command.args(["serve", "--json", "--listen", "127.0.0.1:0"]);
+        if !self.setup.workflows.is_empty() {
+            command.arg("--workflows").arg(self.folder.path().join("workflows"));
+        }
+        if let Some(base_url) = &self.setup.base_url {
+            command.args(["--model", "scripted", "--base-url", base_url]);
+        }
+        command.envs(self.setup.env.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// The program with this server's data folder and nothing of the caller's own settings.
+    pub fn client_command(&self) -> Command {
+        let mut command = Command::new(&self.setup.program);
+        let foreign = ["OPENAI_", "ANTHROPIC_", "GEMINI_", "GOOGLE_", "HOLDSHORT_", "HTTP", "http", "ALL_", "all_"];
+        for (name, _) in std::env::vars_os() {
+            if foreign.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+                command.env_remove(name);
+            }
+        }
+        command.env("HOME", self.folder.path().join("home")).env("HOLDSHORT_DATA", self.data());
+        command.current_dir(self.folder.path());
+        command
+    }
+
+    /// SIGKILL, as a power cut for the process.
+    pub fn kill(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            drop(running.child.kill());
+            running.child.wait().expect("a process that was started");
+        }
+    }
+
+    /// SIGKILL and start again on the same folder.
+    pub async fn restart(&mut self) {
+        self.kill();
+        self.start().await;
+    }
+
+    /// Whether the process is still there. One that ended is forgotten, so that it can be started again.
+    pub fn is_alive(&mut self) -> bool {
+        let ended = self
+            .running
+            .as_mut()
+            .is_some_and(|running| running.child.try_wait().expect("a process that was started").is_some());
+        if ended {
+            self.running = None;
+        }
+        self.running.is_some()
+    }
+
+    /// From now on another program, other variables.
+    pub fn change(&mut self, change: impl FnOnce(Setup) -> Setup) {
+        self.setup = change(self.setup.clone());
+    }
+
+    fn running(&self) -> &Running {
+        self.running.as_ref().unwrap_or_else(|| panic!("the server does not run\n{}", self.stderr()))
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        self.kill();
+        if thread::panicking() {
+            eprintln!("--- the server's standard error ---\n{}", self.stderr());
+        }
+    }
+}
+
+fn keep(mut from: impl Read, to: &Mutex<String>) {
+    let mut buffer = [0; 4096];
+    while let Ok(n @ 1..) = from.read(&mut buffer) {
+        to.lock().unwrap_or_else(PoisonError::into_inner).push_str(&String::from_utf8_lossy(&buffer[..n]));
+    }
+}

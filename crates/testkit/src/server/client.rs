@@ -1,0 +1,207 @@
+//! The native API as tests use it: requests, waits with a deadline, and what always holds of events.
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::time::Duration;
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{PATIENCE, TestServer};
+
+/// Between two looks.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// Looks again and again until there is something; panics with `what` when there never is.
+pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, look: impl FnMut() -> F) -> T {
+    eventually_for(PATIENCE, what, look).await
+}
+
+/// The same with a patience of its own.
+pub async fn eventually_for<T, F: Future<Output = Option<T>>>(
+    patience: Duration,
+    what: &str,
+    mut look: impl FnMut() -> F,
+) -> T {
+    let deadline = Instant::now() + patience;
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "waited in vain: {what}");
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// What a request brought.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    pub status: u16,
+    /// Null where the body is no JSON.
+    pub body: Value,
+}
+
+impl Answer {
+    /// The body of a success.
+    pub fn ok(self) -> Value {
+        assert!((200..300).contains(&self.status), "{self:#?}");
+        self.body
+    }
+
+    /// Status and code of a refusal.
+    pub fn refusal(&self) -> (u16, &str) {
+        (self.status, self.body["code"].as_str().unwrap_or_default())
+    }
+}
+
+impl TestServer {
+    /// A request with the operator's token.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base())).bearer_auth(self.token())
+    }
+
+    /// A request with the agents' token.
+    pub fn agent_request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base())).bearer_auth(self.agent_token())
+    }
+
+    /// Sends it; an error on the way is `None`: the server may be gone.
+    pub async fn try_send(&self, request: RequestBuilder) -> Option<Answer> {
+        let response = request.send().await.ok()?;
+        let status = response.status().as_u16();
+        let bytes = response.bytes().await.ok()?;
+        Some(Answer { status, body: serde_json::from_slice(&bytes).unwrap_or_default() })
+    }
+
+    pub async fn send(&self, request: RequestBuilder) -> Answer {
+        self.try_send(request).await.unwrap_or_else(|| panic!("no answer\n{}", self.stderr()))
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(self.request(Method::GET, path)).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send(self.request(Method::POST, path).json(body)).await
+    }
+
+    /// Starts a run in the server's workspace.
+    pub async fn start_run(&self, workflow: &str, task: &str) -> String {
+        let run = self.post("/v1/runs", &self.run_body(workflow, task)).await.ok();
+        run["id"].as_str().expect("a run has an id").to_owned()
+    }
+
+    /// The body that starts it.
+    pub fn run_body(&self, workflow: &str, task: &str) -> Value {
+        json!({"workflow": workflow, "input": {"task": task}, "config": {"workspace": self.workspace()}})
+    }
+
+    pub async fn run(&self, run: &str) -> Value {
+        self.get(&format!("/v1/runs/{run}")).await.ok()
+    }
+
+    /// Waits for one of these states.
+    pub async fn wait_status(&self, run: &str, wanted: &[&str]) -> Value {
+        let what = format!("run {run} is one of {wanted:?}");
+        let look = async || {
+            let run = self.run(run).await;
+            wanted.iter().any(|status| run["status"] == **status).then_some(run)
+        };
+        eventually(&what, look).await
+    }
+
+    /// Waits until the run waits for a person with exactly so many interrupts; oldest first.
+    pub async fn wait_open(&self, run: &str, n: usize) -> Vec<Value> {
+        let what = format!("run {run} waits with {n} open interrupts");
+        let look = async || {
+            let at = self.run(run).await;
+            let open = at["open_interrupts"].as_array().map_or(0, Vec::len);
+            assert!(!matches!(at["status"].as_str(), Some("failed" | "cancelled")), "{at:#}");
+            (at["status"] == "waiting" && open == n).then_some(())
+        };
+        eventually(&what, look).await;
+        self.open(run).await
+    }
+
+    /// Waits until the run waits for a person with one interrupt.
+    pub async fn wait_one(&self, run: &str) -> Value {
+        self.wait_open(run, 1).await.remove(0)
+    }
+
+    /// The run's open interrupts, in the order in which they were opened.
+    pub async fn open(&self, run: &str) -> Vec<Value> {
+        let list = self.get(&format!("/v1/interrupts?status=open&run={run}&limit=200")).await.ok();
+        let mut open = list["items"].as_array().cloned().expect("a list");
+        let call = |interrupt: &Value| {
+            let call = interrupt.pointer("/payload/call_id").and_then(Value::as_str).unwrap_or_default();
+            (interrupt["created_at"].to_string(), call.len(), call.to_owned())
+        };
+        open.sort_by_key(call);
+        open
+    }
+
+    pub async fn interrupt(&self, id: &str) -> Value {
+        self.get(&format!("/v1/interrupts/{id}")).await.ok()
+    }
+
+    pub async fn decide(&self, interrupt: &Value, decision: &Value) -> Answer {
+        let id = interrupt["id"].as_str().expect("an interrupt has an id");
+        self.post(&format!("/v1/interrupts/{id}/decisions"), decision).await
+    }
+
+    /// A decision that only names an option.
+    pub async fn choose(&self, interrupt: &Value, option: &str) -> Value {
+        self.decide(interrupt, &json!({ "option": option })).await.ok()
+    }
+
+    /// All events of the run, after checking what always holds: no gap, and who, when and what of each.
+    pub async fn events(&self, run: &str) -> Vec<Value> {
+        let mut events: Vec<Value> = Vec::new();
+        loop {
+            let path = format!("/v1/runs/{run}/events?since={}&limit=200", events.len());
+            let page = self.get(&path).await.ok();
+            let items = page["items"].as_array().cloned().expect("a list");
+            if items.is_empty() {
+                break;
+            }
+            events.extend(items);
+        }
+        check(run, &events);
+        events
+    }
+
+    /// The types of the run's events, in order.
+    pub async fn story(&self, run: &str) -> Vec<String> {
+        self.events(run).await.iter().map(|event| event["type"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// The events of one type.
+    pub async fn events_of(&self, run: &str, kind: &str) -> Vec<Value> {
+        self.events(run).await.into_iter().filter(|event| event["type"] == kind).collect()
+    }
+
+    /// Lines of a file in the workspace; none where there is no such file.
+    pub fn lines(&self, file: &str) -> usize {
+        std::fs::read_to_string(self.workspace().join(file)).map_or(0, |text| text.lines().count())
+    }
+}
+
+/// Events tell who, when and what, without a gap.
+fn check<T: Debug + AsRef<str> + ?Sized>(run: &T, events: &[Value]) {
+    assert!(!events.is_empty(), "{run:?} has no events");
+    let mut last = String::new();
+    for (event, seq) in events.iter().zip(1_u64..) {
+        assert_eq!(event["seq"], seq, "a gap in {run:?}: {event:#}");
+        assert_eq!(event["stream"], run.as_ref(), "{event:#}");
+        let at = event["at"].as_str().unwrap_or_default();
+        assert!(at.ends_with('Z') && at >= last.as_str(), "{event:#}");
+        at.clone_into(&mut last);
+        let actor = &event["actor"];
+        assert!(!actor["id"].as_str().unwrap_or_default().is_empty(), "{event:#}");
+        let role = actor["role"].as_str().unwrap_or_default();
+        assert!(["operator", "agent", "engine"].contains(&role), "{event:#}");
+        assert!(role == "engine" || actor["via"].is_string(), "{event:#}");
+        assert!(!event["type"].as_str().unwrap_or_default().is_empty(), "{event:#}");
+    }
+}

@@ -1,0 +1,39 @@
+//! Where the programs are: beside the test's own executable, in the same target folder.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+/// `holdshort`. Built when it is missing or older than the test that asks.
+pub fn real() -> PathBuf {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| find("holdshort", &["-p", "holdshort-cli"])).clone()
+}
+
+/// `holdshort-aborting`: the same, and ends itself after the commit that its environment names.
+pub fn aborting() -> PathBuf {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| find("holdshort-aborting", &["-p", "holdshort-testkit", "--bin", "holdshort-aborting"])).clone()
+}
+
+fn find(name: &str, build: &[&str]) -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    // target/PROFILE/deps/it-0123456789abcdef
+    let profile = test.ancestors().nth(2).expect("a test lies in a target folder");
+    let program = profile.join(name);
+    if written(&program) < written(&test) {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.arg("build").arg("--quiet").args(build).current_dir(env!("CARGO_MANIFEST_DIR"));
+        if profile.ends_with("release") {
+            cargo.arg("--release");
+        }
+        let status = cargo.status().expect("cargo runs");
+        assert!(status.success(), "`{name}` can not be built");
+    }
+    program
+}
+
+fn written(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|metadata| metadata.modified()).ok()
+}
