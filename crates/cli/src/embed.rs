@@ -47,8 +47,6 @@ impl Embedded {
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };
         let Hooks { store, rehearsal_word_ms } = plan.hooks;
-        let Hooks { store, rehearsal_word_ms } = plan.hooks;
-        let tuning = Tuning { store, rehearsal_word_ms };
         let server = holdshort_server::start_tuned(options, Tuning { store, rehearsal_word_ms })
             .await
             .map_err(|error| usage(crate::output::error(&anyhow::Error::new(error))))?;

@@ -75,7 +75,8 @@ impl Setup {
 
     /// Folders and no process yet.
     pub fn stopped(self) -> TestServer {
-        let folder = tempfile::Builder::new().prefix("holdshort-test-").tempdir().expect("a temporary folder");
+        let folder =
+            tempfile::Builder::new().prefix("holdshort-test-").tempdir().expect("a temporary folder");
         for name in ["data", "home", "workspace", "workflows"] {
             std::fs::create_dir(folder.path().join(name)).expect("a folder");
         }
@@ -167,7 +168,8 @@ impl TestServer {
             return Err(child.wait().expect("a process that was started"));
         };
         let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"));
-        let field = |name: &str| told[name].as_str().unwrap_or_else(|| panic!("no {name}: {line}")).to_owned();
+        let field =
+            |name: &str| told[name].as_str().unwrap_or_else(|| panic!("no {name}: {line}")).to_owned();
         let (base, token, agent_token) = (field("listening"), field("token"), field("agent_token"));
         self.running = Some(Running { child, base, token, agent_token });
         Ok(())
@@ -190,7 +192,8 @@ impl TestServer {
     /// The program with this server's data folder and nothing of the caller's own settings.
     pub fn client_command(&self) -> Command {
         let mut command = Command::new(&self.setup.program);
-        let foreign = ["OPENAI_", "ANTHROPIC_", "GEMINI_", "GOOGLE_", "HOLDSHORT_", "HTTP", "http", "ALL_", "all_"];
+        let foreign =
+            ["OPENAI_", "ANTHROPIC_", "GEMINI_", "GOOGLE_", "HOLDSHORT_", "HTTP", "http", "ALL_", "all_"];
         for (name, _) in std::env::vars_os() {
             if foreign.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
                 command.env_remove(name);

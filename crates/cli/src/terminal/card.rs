@@ -27,7 +27,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out.extend(facts(interrupt, paint));
     out.push(String::new());
     let said = interrupt.message.trim();
-    if !said.is_empty() && said != view.said.trim() {
+    let context = interrupt.payload.get("context").and_then(Value::as_str).unwrap_or_default();
+    if !said.is_empty() && said != view.said.trim() && said != context.trim() {
         out.extend(quote(said, &speaker(interrupt), cap, paint));
         out.push(String::new());
     }
@@ -50,9 +51,7 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     }
     for option in &interrupt.options {
         number += 1;
-        let id = escape::line(&option.id);
-        let label = escape::line(&option.label);
-        out.push(format!("  {} {label}  {}", paint.bold(&format!("{number:>2}")), paint.dim(&id)));
+        out.push(format!("  {} {}", paint.bold(&format!("{number:>2}")), escape::line(&option.label)));
     }
     out
 }
@@ -176,9 +175,12 @@ fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
         Kind::ToolApproval | Kind::UnknownOutcome => call(interrupt, cap, paint),
         Kind::PlanApproval => plan(payload, cap, paint),
         Kind::Question => {
-            let mut out = quote(string("question"), &format!("  {}", escape::line(string("asker"))), cap, paint);
-            if let Some(context) = payload.get("context").and_then(Value::as_str) {
-                out.extend(quote(context, "   ", cap, paint));
+            let lead = format!("  {}", escape::line(string("asker")));
+            let mut out = quote(string("question"), &lead, cap, paint);
+            if let Some(context) = payload.get("context").and_then(Value::as_str).filter(|text| !text.is_empty()) {
+                let indent = " ".repeat(console::measure_text_width(&lead));
+                out.push(format!("{indent} {}", paint.dim("│")));
+                out.extend(quote(context, &indent, cap, paint));
             }
             out
         }

@@ -45,7 +45,7 @@ fn effect(kind: Kind, choice: &Choice) -> String {
         ("respond", Kind::Error) => "your words become the result of the step",
         ("respond", Kind::UnknownOutcome) => "your words become the result of the call; it is not run again",
         ("respond", _) => "the agent gets your words",
-        ("grant", _) => "it runs, and calls like it are not asked about again in this session; `holdshort revoke` ends that",
+        ("grant", _) => "it runs, and calls like it go through in this session; `holdshort revoke` ends that",
         ("refuse", _) => "it does not run; the agent is told, with your reason if you give one",
         ("retry", Kind::UnknownOutcome) => "it runs again: only if you are sure that it did not happen",
         ("retry", _) => "it is tried again",

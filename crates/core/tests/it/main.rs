@@ -11,4 +11,5 @@ mod pairs;
 mod refusals;
 mod snapshot;
 #[allow(dead_code)]
+mod turns;
 mod world;

@@ -112,7 +112,7 @@ fn what_comes_first_is_told_first() {
             &open,
             person("ann"),
             edit(json!({ "path": 1, "content": "x", "mode": 7 })),
-            "Invalid /edit /edit/path",
+            "Invalid /edit/path /edit",
         ),
         (
             "an edit that nobody can keep",
@@ -128,7 +128,7 @@ fn what_comes_first_is_told_first() {
         .filter_map(|(name, world, actor, decision, expected)| {
             let mut after = world.clone();
             let found = decided(&mut after, &actor, decision);
-            let untouched = found == "taken" || after.run == world.run;
+            let untouched = found == "taken" || after.log == world.log;
             (found != expected || !untouched).then_some((name, found, expected))
         })
         .collect();

@@ -51,6 +51,8 @@ pub(crate) async fn read(
     if row.ended_seq.is_some_and(|ended| ended <= since) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
+    // An event that can not be read is an error here, where it can still be said.
+    page(app, id.clone(), since, 1).await?;
     stream::open(app, id, since)
 }
 

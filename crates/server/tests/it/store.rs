@@ -33,6 +33,8 @@ async fn a_damaged_run_stops_and_the_others_go_on() {
     let said = operator.decide(&damaged, &json!({"option": "approve"})).await;
     assert_eq!(refusal(&said), (500, "journal_damaged", vec![]), "{}", said.1);
     ok(operator.decide(&whole, &json!({"option": "approve"})).await);
+    let run_of_whole = format!("/v1/runs/{}/events", text(&whole, "run"));
+    assert_eq!(ok(operator.get(&run_of_whole).await)["items"].as_array().unwrap().len(), 5);
     let report = ok(operator.get("/v1/audit/verify").await);
     assert_eq!((&report["intact"], &report["damages"][0]["stream"]), (&json!(false), &json!(run)));
     assert_eq!(report["damages"].as_array().unwrap().len(), 1);

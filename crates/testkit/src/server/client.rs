@@ -129,13 +129,13 @@ impl TestServer {
         self.wait_open(run, 1).await.remove(0)
     }
 
-    /// The run's open interrupts, in the order in which they were opened.
+    /// The run's open interrupts, in the order of the calls that they are about.
     pub async fn open(&self, run: &str) -> Vec<Value> {
         let list = self.get(&format!("/v1/interrupts?status=open&run={run}&limit=200")).await.ok();
         let mut open = list["items"].as_array().cloned().expect("a list");
         let call = |interrupt: &Value| {
             let call = interrupt.pointer("/payload/call_id").and_then(Value::as_str).unwrap_or_default();
-            (interrupt["created_at"].to_string(), call.len(), call.to_owned())
+            (call.len(), call.to_owned(), interrupt["created_at"].to_string())
         };
         open.sort_by_key(call);
         open
@@ -171,9 +171,37 @@ impl TestServer {
         events
     }
 
+    /// Server-sent events of a run after `last`, as `(id, data)`, until there are `n` or the stream ends.
+    pub async fn stream(&self, run: &str, last: Option<u64>, n: usize) -> Vec<(u64, Value)> {
+        let mut request = self
+            .request(Method::GET, &format!("/v1/runs/{run}/events"))
+            .header("accept", "text/event-stream");
+        if let Some(last) = last {
+            request = request.header("last-event-id", last.to_string());
+        }
+        let read = async {
+            let mut response = request.send().await.expect("a stream");
+            let (mut buffer, mut events) = (Vec::new(), Vec::new());
+            while events.len() < n {
+                let Ok(Some(chunk)) = response.chunk().await else { break };
+                buffer.extend_from_slice(&chunk);
+                while let Some(end) = buffer.windows(2).position(|two| two == b"\n\n") {
+                    let frame: Vec<u8> = buffer.drain(..end + 2).collect();
+                    events.extend(frame_of(&String::from_utf8_lossy(&frame)));
+                }
+            }
+            events
+        };
+        tokio::time::timeout(PATIENCE, read).await.expect("the stream brings what it should")
+    }
+
     /// The types of the run's events, in order.
     pub async fn story(&self, run: &str) -> Vec<String> {
-        self.events(run).await.iter().map(|event| event["type"].as_str().unwrap_or_default().to_owned()).collect()
+        self.events(run)
+            .await
+            .iter()
+            .map(|event| event["type"].as_str().unwrap_or_default().to_owned())
+            .collect()
     }
 
     /// The events of one type.
@@ -204,4 +232,12 @@ fn check<T: Debug + AsRef<str> + ?Sized>(run: &T, events: &[Value]) {
         assert!(role == "engine" || actor["via"].is_string(), "{event:#}");
         assert!(!event["type"].as_str().unwrap_or_default().is_empty(), "{event:#}");
     }
+}
+
+/// A frame with an id; previews and signs of life have none.
+fn frame_of(frame: &str) -> Option<(u64, Value)> {
+    let field = |name: &str| {
+        frame.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim_start)
+    };
+    Some((field("id")?.parse().ok()?, serde_json::from_str(field("data")?).ok()?))
 }

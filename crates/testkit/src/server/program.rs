@@ -14,7 +14,10 @@ pub fn real() -> PathBuf {
 /// `holdshort-aborting`: the same, and ends itself after the commit that its environment names.
 pub fn aborting() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| find("holdshort-aborting", &["-p", "holdshort-testkit", "--bin", "holdshort-aborting"])).clone()
+    PATH.get_or_init(|| {
+        find("holdshort-aborting", &["-p", "holdshort-testkit", "--bin", "holdshort-aborting"])
+    })
+    .clone()
 }
 
 fn find(name: &str, build: &[&str]) -> PathBuf {

@@ -6,6 +6,7 @@ mod cases;
 mod crash;
 mod deciding;
 mod disk;
+mod docs;
 mod files;
 mod kills;
 mod matrix;

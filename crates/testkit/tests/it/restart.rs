@@ -1,1 +1,70 @@
-//! Later.
+//! SIGKILL and start again: nothing that a client can see has changed, and everything goes on.
+
+use serde_json::json;
+
+use crate::play::{ask, count, done, one, solo};
+
+#[tokio::test]
+async fn what_waits_waits_on_and_the_decision_resumes() {
+    let (model, mut server) = solo([one(count("one")), one(ask("Which?")), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let shown = server.wait_one(&run).await;
+    let before = (server.run(&run).await, server.events(&run).await);
+    server.restart().await;
+    assert_eq!((server.run(&run).await, server.events(&run).await), before);
+    assert_eq!(server.wait_one(&run).await, shown);
+    assert_eq!((model.requests().len(), server.lines("count.txt")), (1, 0));
+
+    server.choose(&shown, "approve").await;
+    let question = server.wait_one(&run).await;
+    server.restart().await;
+    // Approved before, and so it is after; another decision comes too late.
+    let again = server.choose(&shown, "approve").await;
+    assert_eq!(again["resolution"]["outcome"], "approved");
+    assert_eq!(server.decide(&shown, &json!({"option": "reject"})).await.status, 409);
+    server.decide(&question, &json!({"option": "answer", "text": "this"})).await.ok();
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!((model.requests().len(), server.lines("count.txt")), (3, 1));
+    let finished = server.run(&run).await;
+    server.restart().await;
+    assert_eq!(server.run(&run).await, finished);
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+}
+
+#[tokio::test]
+async fn a_stream_goes_on_after_a_restart_where_it_was() {
+    let (_model, mut server) = solo([one(count("one")), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let shown = server.wait_one(&run).await;
+    let seen = server.events(&run).await.len();
+    let mut streamed = server.stream(&run, None, seen - 2).await;
+    assert_eq!(streamed.len(), seen - 2);
+    server.restart().await;
+    let last = streamed.last().unwrap().0;
+    server.choose(&shown, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    // To its end, which it finds by itself.
+    streamed.extend(server.stream(&run, Some(last), usize::MAX).await);
+    let events = server.events(&run).await;
+    assert_eq!(streamed.len(), events.len());
+    for ((id, data), event) in streamed.iter().zip(&events) {
+        assert_eq!((json!(id), &data["type"]), (event["seq"].clone(), &event["type"]));
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_start_is_the_same_run_also_after_a_restart() {
+    let (_model, mut server) = solo([one(count("one")), done()]).await;
+    let body = server.run_body("solo", "count");
+    let start = |server: &holdshort_testkit::server::TestServer| {
+        server.request(reqwest::Method::POST, "/v1/runs").header("idempotency-key", "k1").json(&body)
+    };
+    let first = server.send(start(&server)).await.ok();
+    server.restart().await;
+    let again = server.send(start(&server)).await.ok();
+    assert_eq!(first["id"], again["id"]);
+    let other = server.request(reqwest::Method::POST, "/v1/runs").header("idempotency-key", "k1");
+    let other = server.send(other.json(&server.run_body("solo", "something else"))).await;
+    assert_eq!(other.refusal(), (422, "idempotency_key_reused"));
+    assert_eq!(server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len(), 1);
+}
