@@ -39,10 +39,10 @@ pub(crate) struct Reach {
 /// Which model answers the agents.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct ModelArgs {
-    /// The model that answers the agents; also HOLDSHORT_MODEL. Keys come from the environment.
+    /// The model that answers the agents; also `HOLDSHORT_MODEL`. Keys come from the environment.
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// An OpenAI-compatible server to ask; also OPENAI_BASE_URL.
+    /// An OpenAI-compatible server to ask; also `OPENAI_BASE_URL`.
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
 }
@@ -73,22 +73,13 @@ pub(crate) enum Verb {
     /// Decide on an interrupt
     Decide(Decide),
     /// Stay beside a run: see what it does, decide where it holds short
-    Attach {
-        run: String,
-    },
+    Attach { run: String },
     /// Tell a run something; its agents hear it with their next request
-    Message {
-        run: String,
-        text: String,
-    },
+    Message { run: String, text: String },
     /// Stop a run for a while; what waits for a decision goes on waiting
-    Pause {
-        run: String,
-    },
+    Pause { run: String },
     /// Let a paused run go on
-    Resume {
-        run: String,
-    },
+    Resume { run: String },
     /// End a run
     Cancel {
         run: String,
@@ -115,9 +106,7 @@ pub(crate) enum Verb {
         session: String,
     },
     /// Take a grant back
-    Revoke {
-        grant: String,
-    },
+    Revoke { grant: String },
     /// Stop everything: no tool and no model call starts
     Freeze,
     /// Let things start again

@@ -19,7 +19,7 @@ use crate::place::Place;
 const DEFAULT_SERVER: &str = "http://127.0.0.1:7349";
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// A whole request. A walk over the journal takes longer than the others.
-const REQUEST_TIME: Duration = Duration::from_secs(300);
+const REQUEST_TIME: Duration = Duration::from_mins(5);
 /// The longest silence: a server gives a sign of life on its streams every 15 s.
 const SILENCE: Duration = Duration::from_secs(50);
 
@@ -56,7 +56,9 @@ fn describe(problem: &Problem) -> String {
 
 /// Nobody answers at this address.
 #[derive(Debug, thiserror::Error)]
-#[error("no server answers at {address}; start one with `holdshort serve`, or name its address with --server URL")]
+#[error(
+    "no server answers at {address}; start one with `holdshort serve`, or name its address with --server URL"
+)]
 pub(crate) struct Unreachable {
     address: String,
     source: reqwest::Error,
@@ -170,8 +172,9 @@ impl Client {
             return Ok(serde_json::from_value(Value::Null)?);
         }
         let text = response.text().await.context("the answer did not arrive whole")?;
-        serde_json::from_str(&text)
-            .with_context(|| format!("{} gave an answer that this version does not understand", self.address()))
+        serde_json::from_str(&text).with_context(|| {
+            format!("{} gave an answer that this version does not understand", self.address())
+        })
     }
 
     async fn send(&self, request: RequestBuilder) -> anyhow::Result<Response> {
@@ -190,7 +193,10 @@ impl Client {
         let text = response.text().await.unwrap_or_default();
         match serde_json::from_str::<Problem>(&text) {
             Ok(problem) => Err(self.refused(problem)),
-            Err(_) => anyhow::bail!("{} answered {status}: it is no Holdshort server, or another version", self.address()),
+            Err(_) => anyhow::bail!(
+                "{} answered {status}: it is no Holdshort server, or another version",
+                self.address()
+            ),
         }
     }
 
@@ -212,7 +218,8 @@ pub(crate) fn code(error: &anyhow::Error) -> Option<Code> {
 
 /// An id as it may stand in a path.
 pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
-    let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+    let fits = !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
     if fits { Ok(text) } else { Err(usage(format!("`{}` is no id", crate::terminal::escape::line(text)))) }
 }
 
@@ -221,7 +228,8 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
     let address = reach.server.clone().or_else(|| place.listening());
     let is_guess = address.is_none();
     let address = address.unwrap_or_else(|| DEFAULT_SERVER.to_owned());
-    let base = Url::parse(&address).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let base =
+        Url::parse(&address).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let base = base.ok_or_else(|| usage(format!("`{address}` is no address such as {DEFAULT_SERVER}")))?;
     if base.scheme() == "http" && !is_loopback(&base) {
         return Err(usage(format!("{address} is not on this machine: a token goes there by https only")));

@@ -11,6 +11,13 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
+/// Lines of text.
+pub(crate) fn say_all(lines: &[impl AsRef<str>]) {
+    for line in lines {
+        say(line.as_ref());
+    }
+}
+
 /// One JSON document on one line.
 pub(crate) fn document(value: &impl Serialize) -> anyhow::Result<()> {
     let mut text = serde_json::to_string(value)?;
@@ -23,6 +30,13 @@ pub(crate) fn document(value: &impl Serialize) -> anyhow::Result<()> {
 /// A message for a person.
 pub(crate) fn tell(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Lines of a message.
+pub(crate) fn tell_all(lines: &[impl AsRef<str>]) {
+    for line in lines {
+        tell(line.as_ref());
+    }
 }
 
 /// An error with its causes, without repeating what a cause says already.

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::time::Instant;
 
 pub use client::{Answer, eventually, eventually_for};
 pub use program::{aborting, real};
@@ -218,16 +219,17 @@ impl TestServer {
         self.start().await;
     }
 
-    /// Whether the process is still there. One that ended is forgotten, so that it can be started again.
-    pub fn is_alive(&mut self) -> bool {
-        let ended = self
-            .running
-            .as_mut()
-            .is_some_and(|running| running.child.try_wait().expect("a process that was started").is_some());
-        if ended {
-            self.running = None;
+    /// Waits for a process that ends by itself; it can be started again.
+    pub async fn wait_until_ended(&mut self) {
+        let deadline = Instant::now() + PATIENCE;
+        while let Some(running) = &mut self.running {
+            if running.child.try_wait().expect("a process that was started").is_some() {
+                self.running = None;
+            } else {
+                assert!(Instant::now() < deadline, "the server does not end");
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
         }
-        self.running.is_some()
     }
 
     /// From now on another program, other variables.

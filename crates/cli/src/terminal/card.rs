@@ -71,7 +71,8 @@ pub(crate) fn resolution(interrupt: &Interrupt, paint: Paint) -> Option<String> 
     let option = resolution.option.as_deref().unwrap_or("-");
     let label = interrupt.options.iter().find(|each| each.id == option).map_or(option, |each| &each.label);
     let by = if resolution.by.is_empty() { resolution.cause.clone() } else { resolution.by.join(", ") };
-    let mut text = format!("{}: {} ({})", outcome(resolution.outcome), escape::line(label), escape::line(&by));
+    let mut text =
+        format!("{}: {} ({})", outcome(resolution.outcome), escape::line(label), escape::line(&by));
     if let Some(words) = &resolution.text {
         text = format!("{text}: “{}”", escape::line(words));
     }
@@ -145,7 +146,11 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
         out.push(fact("expires", &text, paint));
     }
     if let Some(earlier) = &interrupt.supersedes {
-        out.push(fact("again", &format!("what {} was about has changed since", escape::line(earlier)), paint));
+        out.push(fact(
+            "again",
+            &format!("what {} was about has changed since", escape::line(earlier)),
+            paint,
+        ));
     }
     out.push(fact("id", &paint.dim(&escape::line(&interrupt.id)), paint));
     out
@@ -177,7 +182,9 @@ fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
         Kind::Question => {
             let lead = format!("  {}", escape::line(string("asker")));
             let mut out = quote(string("question"), &lead, cap, paint);
-            if let Some(context) = payload.get("context").and_then(Value::as_str).filter(|text| !text.is_empty()) {
+            if let Some(context) =
+                payload.get("context").and_then(Value::as_str).filter(|text| !text.is_empty())
+            {
                 let indent = " ".repeat(console::measure_text_width(&lead));
                 out.push(format!("{indent} {}", paint.dim("│")));
                 out.extend(quote(context, &indent, cap, paint));
@@ -203,7 +210,9 @@ fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
             }
             out
         }
-        Kind::Error | Kind::Continuation => vec![format!("  {}", paint.bold(&escape::line(&interrupt.title)))],
+        Kind::Error | Kind::Continuation => {
+            vec![format!("  {}", paint.bold(&escape::line(&interrupt.title)))]
+        }
         Kind::Choice | Kind::Turn | Kind::Escalation | Kind::ClientCall => external(interrupt, cap, paint),
     }
 }
@@ -216,7 +225,8 @@ fn call(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
     if interrupt.kind == Kind::UnknownOutcome {
         out.insert(0, format!("  {}", escape::line(&interrupt.title)));
     }
-    let command = payload.get("command").or_else(|| payload.pointer("/arguments/command")).and_then(Value::as_str);
+    let command =
+        payload.get("command").or_else(|| payload.pointer("/arguments/command")).and_then(Value::as_str);
     if let Some(command) = command {
         out.extend(run_of(command, payload, cap, paint));
     } else if let Some(diff) = diff::of_card(interrupt, cap, paint) {
@@ -278,7 +288,11 @@ fn plan(payload: &Value, cap: Cap, paint: Paint) -> Vec<String> {
         let needs = subtask.get("depends_on").and_then(Value::as_array);
         let needs: Vec<_> = needs.into_iter().flatten().filter_map(Value::as_str).map(escape::line).collect();
         let after = if needs.is_empty() { String::new() } else { format!(", after {}", needs.join(", ")) };
-        let by = if string("agent").is_empty() { String::new() } else { format!(" by {}", escape::line(string("agent"))) };
+        let by = if string("agent").is_empty() {
+            String::new()
+        } else {
+            format!(" by {}", escape::line(string("agent")))
+        };
         let head = format!("{}{by}{after}", escape::line(string("id")));
         out.extend(quote(string("description"), &format!("  {:>2}", i + 1), cap, paint));
         out.extend(quote(&head, "    ", cap, paint).into_iter().map(|line| paint.dim(&line)));
@@ -309,10 +323,10 @@ pub(crate) fn readable(value: &Value) -> String {
 
 /// What the eye would miss.
 fn warnings(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    let mut texts = vec![interrupt.message.as_str(), interrupt.title.as_str()];
-    strings(&interrupt.payload, &mut texts);
+    let mut said = vec![interrupt.message.as_str(), interrupt.title.as_str()];
+    strings(&interrupt.payload, &mut said);
     let mut out = Vec::new();
-    if texts.iter().any(|text| escape::hides_something(text)) {
+    if said.iter().any(|text| escape::hides_something(text)) {
         let text = "It holds characters that hide or control what you see; they stand as \\u{…} above.";
         out.push(format!("  {}", paint.red(&format!("! {text}"))));
     }
@@ -322,7 +336,9 @@ fn warnings(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     alike.sort();
     alike.dedup();
     for (word, looks) in alike {
-        let text = format!("! “{word}” is not the “{looks}” that it looks like: it mixes or borrows letters of other scripts.");
+        let text = format!(
+            "! “{word}” is not the “{looks}” that it looks like: it mixes or borrows letters of other scripts."
+        );
         out.push(format!("  {}", paint.red(&text)));
     }
     if !out.is_empty() {
@@ -337,5 +353,97 @@ fn strings<'a>(value: &'a Value, into: &mut Vec<&'a str>) {
         Value::Array(items) => items.iter().for_each(|item| strings(item, into)),
         Value::Object(fields) => fields.values().for_each(|item| strings(item, into)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::terminal::test::interrupt;
+
+    fn shown(interrupt: &Interrupt, said: &str) -> String {
+        let view = View { paint: Paint::plain(), uncut: false, said };
+        let mut lines = render(interrupt, view);
+        lines.extend(options(interrupt, Paint::plain()));
+        lines.join("\n")
+    }
+
+    #[test]
+    fn a_command_stands_with_its_directory_and_its_walls() {
+        let expected = "\
+── Holding short: a call to allow ──────────────────────────────────────────────
+  asked by  agent pair, step work
+  because   a rule asks (workflow rule 2)
+  risk      medium
+  id        int_1
+
+  pair │ I look around.
+
+  tool      run_command
+  in        /work
+  sandbox   full: writes only here and in a private temporary folder
+  network   no
+  at most   120 s
+
+  $ ls
+
+   1 Allow once
+   2 Allow for this session
+   3 Edit, then run
+   4 Answer instead of running
+   5 Refuse";
+        assert_eq!(shown(&interrupt(Kind::ToolApproval), ""), expected);
+        // Said just above: not said again.
+        assert!(!shown(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
+    }
+
+    #[test]
+    fn nothing_of_an_agent_reaches_the_terminal_bare() {
+        let evil = "\u{1b}[2J\u{202e}\u{200b}\r";
+        for kind in [
+            Kind::ToolApproval,
+            Kind::PlanApproval,
+            Kind::Checkpoint,
+            Kind::Error,
+            Kind::Question,
+            Kind::Choice,
+            Kind::Turn,
+            Kind::Escalation,
+            Kind::Review,
+            Kind::Continuation,
+            Kind::ClientCall,
+            Kind::UnknownOutcome,
+        ] {
+            let mut value = serde_json::to_value(interrupt(kind)).unwrap();
+            taint(&mut value, evil);
+            for origin in ["native", "external"] {
+                value["origin"] = json!(origin);
+                let tainted: Interrupt = serde_json::from_value(value.clone()).unwrap();
+                let text = shown(&tainted, "");
+                let bare = text
+                    .chars()
+                    .find(|c| (c.is_control() && *c != '\n') || matches!(c, '\u{202e}' | '\u{200b}'));
+                assert_eq!(bare, None, "{kind:?}: {text}");
+                assert!(text.contains("hide or control what you see"), "{kind:?}: {text}");
+            }
+        }
+    }
+
+    /// Every text that can be anything.
+    fn taint(value: &mut Value, evil: &str) {
+        match value {
+            Value::String(text) => text.push_str(evil),
+            Value::Array(items) => items.iter_mut().for_each(|item| taint(item, evil)),
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    if !matches!(name.as_str(), "kind" | "origin" | "status" | "level") {
+                        taint(field, evil);
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
     }
 }

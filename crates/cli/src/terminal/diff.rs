@@ -44,7 +44,8 @@ pub(crate) fn of_card(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Option<V
     let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
     let counts = format!("+{} −{}", diff.added, diff.removed);
     let kind = if is_new { "new file" } else { "changed" };
-    let mut out = vec![format!("{}  {}", paint.bold(&escape::line(path)), paint.dim(&format!("{kind}, {counts}")))];
+    let mut out =
+        vec![format!("{}  {}", paint.bold(&escape::line(path)), paint.dim(&format!("{kind}, {counts}")))];
     let mut lines = Vec::new();
     for hunk in &diff.hunks {
         let head =
@@ -66,7 +67,9 @@ pub(crate) fn of_card(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Option<V
     }
     out.append(&mut lines);
     if diff.truncated {
-        out.push(paint.red("The change is larger than what is shown here: look at the arguments and the file."));
+        out.push(
+            paint.red("The change is larger than what is shown here: look at the arguments and the file."),
+        );
     }
     Some(out)
 }

@@ -134,18 +134,34 @@ mod tests {
     fn nothing_reaches_the_terminal_unseen() {
         let table: &[(&str, &str, &str)] = &[
             ("plain ASCII", "plain ASCII", "plain ASCII"),
-            ("Grüße, 你好, привет, ελληνικά", "Grüße, 你好, привет, ελληνικά", "Grüße, 你好, привет, ελληνικά"),
+            (
+                "Grüße, 你好, привет, ελληνικά",
+                "Grüße, 你好, привет, ελληνικά",
+                "Grüße, 你好, привет, ελληνικά",
+            ),
             ("two\nlines\tand a tab", "two\nlines\tand a tab", "two\\nlines\\tand a tab"),
             ("dos\r\nline", "dos\nline", "dos\\u{d}\\nline"),
             ("over\rwritten", "over\\u{d}written", "over\\u{d}written"),
             ("\x1b[2J\x1b[1;1H", "\\u{1b}[2J\\u{1b}[1;1H", "\\u{1b}[2J\\u{1b}[1;1H"),
             ("\x1b]0;title\x07", "\\u{1b}]0;title\\u{7}", "\\u{1b}]0;title\\u{7}"),
             ("\u{9b}31m", "\\u{9b}31m", "\\u{9b}31m"),
-            ("bell\x07 back\x08\x7f nul\0", "bell\\u{7} back\\u{8}\\u{7f} nul\\u{0}", "bell\\u{7} back\\u{8}\\u{7f} nul\\u{0}"),
+            (
+                "bell\x07 back\x08\x7f nul\0",
+                "bell\\u{7} back\\u{8}\\u{7f} nul\\u{0}",
+                "bell\\u{7} back\\u{8}\\u{7f} nul\\u{0}",
+            ),
             ("safe\u{202e}gpj.exe", "safe\\u{202e}gpj.exe", "safe\\u{202e}gpj.exe"),
-            ("a\u{2066}b\u{2069}c\u{200f}", "a\\u{2066}b\\u{2069}c\\u{200f}", "a\\u{2066}b\\u{2069}c\\u{200f}"),
+            (
+                "a\u{2066}b\u{2069}c\u{200f}",
+                "a\\u{2066}b\\u{2069}c\\u{200f}",
+                "a\\u{2066}b\\u{2069}c\\u{200f}",
+            ),
             ("rm\u{200b} -rf", "rm\\u{200b} -rf", "rm\\u{200b} -rf"),
-            ("\u{feff}bom soft\u{ad}hyphen", "\\u{feff}bom soft\\u{ad}hyphen", "\\u{feff}bom soft\\u{ad}hyphen"),
+            (
+                "\u{feff}bom soft\u{ad}hyphen",
+                "\\u{feff}bom soft\\u{ad}hyphen",
+                "\\u{feff}bom soft\\u{ad}hyphen",
+            ),
             ("tags\u{e0041}\u{e007f}", "tags\\u{e0041}\\u{e007f}", "tags\\u{e0041}\\u{e007f}"),
             ("selector\u{fe01}\u{e0100}", "selector\\u{fe01}\\u{e0100}", "selector\\u{fe01}\\u{e0100}"),
             ("sun ☀\u{fe0f} a\u{fe0f}", "sun ☀\u{fe0f} a\\u{fe0f}", "sun ☀\u{fe0f} a\\u{fe0f}"),

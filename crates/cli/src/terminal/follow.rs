@@ -17,7 +17,7 @@ use super::story::Story;
 use super::{edit, escape, help, quote};
 use crate::client::{self, Client};
 use crate::exit::Exit;
-use crate::output::{say, tell};
+use crate::output::{say, say_all, tell, tell_all};
 use crate::stream::{Events, Item};
 
 /// Of a long run that is attached to, only this many events are told again.
@@ -155,11 +155,16 @@ impl Follower<'_> {
         match item {
             Item::Event(event, line) => return self.event(*event, &line).await,
             Item::Preview(preview) => {
-                if self.form == Form::Told && matches!(preview.kind, PreviewKind::Text | PreviewKind::Output) {
+                if self.form == Form::Told && matches!(preview.kind, PreviewKind::Text | PreviewKind::Output)
+                {
                     self.progress.stream(&preview.text);
                 }
             }
-            Item::Lost => self.message("The server is gone. The run is safe in its journal; trying to reach it again …"),
+            Item::Lost => {
+                self.message(
+                    "The server is gone. The run is safe in its journal; trying to reach it again …",
+                );
+            }
             Item::Back => self.message("The server is back."),
             Item::Broken(error) => return Err(error),
         }
@@ -168,9 +173,12 @@ impl Follower<'_> {
 
     async fn event(&mut self, event: Event, line: &str) -> anyhow::Result<Next> {
         self.seen = event.seq;
-        let id = event.data.get("interrupt").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+        let id =
+            event.data.get("interrupt").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
         match event.kind.as_str() {
-            "interrupt_opened" if !self.open.contains(&id) && !id.is_empty() => self.open.push_back(id.clone()),
+            "interrupt_opened" if !self.open.contains(&id) && !id.is_empty() => {
+                self.open.push_back(id.clone());
+            }
             "interrupt_resolved" => self.open.retain(|open| *open != id),
             _ => {}
         }
@@ -207,7 +215,9 @@ impl Follower<'_> {
         let run: Run = self.client.get(&format!("/v1/runs/{}", self.run)).await?;
         Ok(match run.status {
             Status::Waiting | Status::Paused => true,
-            Status::Queued | Status::Running | Status::Completed | Status::Failed | Status::Cancelled => false,
+            Status::Queued | Status::Running | Status::Completed | Status::Failed | Status::Cancelled => {
+                false
+            }
         })
     }
 
@@ -237,8 +247,8 @@ impl Follower<'_> {
         let paint = Paint::stderr();
         tell("");
         let view = View { paint, uncut: false, said: self.story.said() };
-        card::render(&interrupt, view).iter().for_each(|line| tell(line));
-        card::options(&interrupt, paint).iter().for_each(|line| tell(line));
+        tell_all(&card::render(&interrupt, view));
+        tell_all(&card::options(&interrupt, paint));
         let prompt = Prompt::new(interrupt);
         tell(&prompt.keys(paint));
         if let Some(input) = &mut self.input {
@@ -263,7 +273,8 @@ impl Follower<'_> {
         let reaction = match line {
             Line::End => Reaction::Detach,
             Line::TooLong => Reaction::Ask(vec![
-                "  That is longer than a terminal can hand over, and was not sent; e opens an editor.".to_owned(),
+                "  That is longer than a terminal can hand over, and was not sent; e opens an editor."
+                    .to_owned(),
             ]),
             Line::Text(text) => prompt.line(&text, paint),
         };
@@ -276,7 +287,7 @@ impl Follower<'_> {
             let Some(prompt) = &mut self.asking else { return Ok(Next::On) };
             match reaction {
                 Reaction::Ask(lines) => {
-                    lines.iter().for_each(|line| tell(line));
+                    tell_all(&lines);
                     if let Some(input) = &mut self.input {
                         input.forget();
                     }
@@ -359,7 +370,7 @@ impl Follower<'_> {
         let lines = self.story.tell(event);
         if !lines.is_empty() {
             self.progress.hide();
-            lines.iter().for_each(|line| say(line));
+            say_all(&lines);
         }
         if self.seen >= self.known && self.open.is_empty() {
             self.progress.show(self.story.activity());

@@ -14,7 +14,9 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     }
     out.push(String::new());
     let expiry = match &interrupt.expires_at {
-        Some(at) => format!("If nobody decides until {}: {}.", escape::line(at), escape::line(&interrupt.on_expiry)),
+        Some(at) => {
+            format!("If nobody decides until {}: {}.", escape::line(at), escape::line(&interrupt.on_expiry))
+        }
         None => "It waits for as long as it takes; nothing is lost while you think.".to_owned(),
     };
     out.push(format!("  {}", paint.dim(&expiry)));

@@ -108,8 +108,7 @@ impl Terminal {
         loop {
             match self.take(&mut begun) {
                 Ok(Some(read)) => return read,
-                Ok(None) => {}
-                Err(rustix::io::Errno::INTR) => {}
+                Ok(None) | Err(rustix::io::Errno::INTR) => {}
                 // The other side hung up.
                 Err(rustix::io::Errno::IO) => return Read { age: 0, line: Ok(Line::End) },
                 Err(error) => return Read { age: 0, line: Err(error.into()) },

@@ -14,3 +14,5 @@ mod progress;
 mod prompt;
 mod quote;
 pub(crate) mod story;
+#[cfg(test)]
+pub(crate) mod test;

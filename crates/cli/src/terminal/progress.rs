@@ -32,14 +32,14 @@ impl Progress {
         if !self.enabled {
             return;
         }
-        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed:.dim}");
+        let style = ProgressStyle::with_template("{spinner} {prefix} {elapsed:.dim}{msg}");
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         if let Ok(style) = style {
             bar.set_style(style);
         }
         self.hide();
         let activity = if activity.is_empty() { "working" } else { activity };
-        bar.set_message(self.paint.dim(activity));
+        bar.set_prefix(self.paint.dim(activity));
         bar.enable_steady_tick(TICK);
         self.bar = Some(bar);
     }
@@ -55,18 +55,16 @@ impl Progress {
             }
             self.preview.drain(..cut);
         }
-        let lines: Vec<&str> = self.preview.trim_end().lines().filter(|line| !line.trim().is_empty()).collect();
         let room = self.paint.width.saturating_sub(6);
-        let tail = lines[lines.len().saturating_sub(TAIL_LINES)..].iter().map(|line| {
-            let line = escape::line(line);
-            format!("  {}", self.paint.dim(&console::truncate_str(&line, room, "…")))
-        });
-        let tail: Vec<String> = tail.collect();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed:.dim}\n{msg}") {
-            bar.set_style(style);
-        }
-        bar.set_prefix(self.paint.dim("streaming"));
-        bar.set_message(tail.join("\n"));
+        let text = escape::text(&self.preview);
+        let lines: Vec<_> = text
+            .lines()
+            .flat_map(|line| textwrap::wrap(line, room))
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        let tail = &lines[lines.len().saturating_sub(TAIL_LINES)..];
+        let tail: Vec<String> = tail.iter().map(|line| format!("\n  {}", self.paint.dim(line))).collect();
+        bar.set_message(tail.concat());
     }
 
     /// Leaves nothing behind.

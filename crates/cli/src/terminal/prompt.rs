@@ -115,7 +115,10 @@ impl Prompt {
             Form::Json => match serde_json::from_str(saved) {
                 Ok(edit) => decision.edit = edit,
                 Err(error) => {
-                    return Reaction::Ask(vec![format!("  {}", paint.red(&format!("That is no JSON: {error}. e opens it again.")))]);
+                    return Reaction::Ask(vec![format!(
+                        "  {}",
+                        paint.red(&format!("That is no JSON: {error}. e opens it again."))
+                    )]);
                 }
             },
         }
@@ -123,7 +126,9 @@ impl Prompt {
         match editing.form {
             Form::Words => shown.extend(quote(saved, "   ", Cap::None, paint)),
             Form::Text | Form::Json => {
-                shown.extend(diff::between(&editing.text, saved, paint).into_iter().map(|line| format!("    {line}")));
+                shown.extend(
+                    diff::between(&editing.text, saved, paint).into_iter().map(|line| format!("    {line}")),
+                );
             }
         }
         self.stage = Stage::Confirm(decision);
@@ -150,7 +155,7 @@ impl Prompt {
         }
         if let Some((first, words)) = line.split_once(char::is_whitespace)
             && self.interrupt.kind != Kind::Question
-            && let Some(choice) = self.option(first)
+            && let Some(choice) = self.listed(first)
             && !choice.needs_edit
         {
             let id = choice.id.clone();
@@ -191,10 +196,7 @@ impl Prompt {
         }
         let choice = self.option(line)?.clone();
         if choice.needs_edit {
-            return Some(self.editing_for(&choice).map_or_else(
-                || Reaction::Ask(vec!["  There is nothing to edit here.".to_owned()]),
-                Reaction::Edit,
-            ));
+            return Some(Reaction::Edit(self.editing_for(&choice)));
         }
         if choice.needs_text {
             let what = format!("  {} Empty goes back.", self.sentence(&choice.id));
@@ -204,16 +206,20 @@ impl Prompt {
         Some(Reaction::Decide(self.decision(&choice.id, None)))
     }
 
-    /// By its number, its id, or a word that other systems use for it.
-    fn option(&self, word: &str) -> Option<&Choice> {
+    /// By its number or its id.
+    fn listed(&self, word: &str) -> Option<&Choice> {
         let options = &self.interrupt.options;
         if let Ok(number) = word.parse::<usize>() {
             let first = card::choices(&self.interrupt).len() + 1;
             return number.checked_sub(first).and_then(|index| options.get(index));
         }
-        let word = word.to_lowercase();
-        let by_id = |id: &str| options.iter().find(|choice| choice.id == id);
-        by_id(&word).or_else(|| match (self.interrupt.kind, word.as_str()) {
+        options.iter().find(|choice| choice.id.eq_ignore_ascii_case(word))
+    }
+
+    /// Also by a word that other systems use for it.
+    fn option(&self, word: &str) -> Option<&Choice> {
+        let by_id = |id: &str| self.interrupt.options.iter().find(|choice| choice.id == id);
+        self.listed(word).or_else(|| match (self.interrupt.kind, word.to_lowercase().as_str()) {
             (Kind::Question | Kind::Choice | Kind::Turn, _) => None,
             (_, "y" | "yes" | "ok" | "accept" | "accepted" | "approved" | "allow") => by_id("approve"),
             (_, "n" | "no" | "deny" | "denied" | "decline" | "refuse" | "rejected") => by_id("reject"),
@@ -247,7 +253,7 @@ impl Prompt {
     /// What `e` opens.
     fn editing(&self) -> Option<Editing> {
         match self.interrupt.options.iter().find(|choice| choice.needs_edit) {
-            Some(choice) => self.editing_for(choice),
+            Some(choice) => Some(self.editing_for(choice)),
             None => natural(&self.interrupt).map(|choice| Editing {
                 option: choice.id.clone(),
                 text: String::new(),
@@ -256,7 +262,7 @@ impl Prompt {
         }
     }
 
-    fn editing_for(&self, choice: &Choice) -> Option<Editing> {
+    fn editing_for(&self, choice: &Choice) -> Editing {
         let payload = &self.interrupt.payload;
         let of_kind = match self.interrupt.kind {
             Kind::ToolApproval => payload.get("arguments"),
@@ -266,9 +272,10 @@ impl Prompt {
             _ => None,
         };
         let value = of_kind.unwrap_or(payload);
-        let form = if value.is_string() { Form::Text } else { Form::Json };
+        let schema = self.interrupt.response_schema.as_ref().and_then(|schema| schema.get("type")?.as_str());
+        let form = if value.is_string() || schema == Some("string") { Form::Text } else { Form::Json };
         let text = card::readable(value);
-        Some(Editing { option: choice.id.clone(), text, form })
+        Editing { option: choice.id.clone(), text, form }
     }
 }
 
@@ -286,4 +293,86 @@ fn natural(interrupt: &Interrupt) -> Option<&Choice> {
         Kind::Error | Kind::Review | Kind::Continuation | Kind::UnknownOutcome => return None,
     };
     interrupt.options.iter().find(|choice| choice.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::test::interrupt;
+
+    fn decision(option: &str, text: Option<&str>) -> Decision {
+        Decision {
+            option: option.to_owned(),
+            text: text.map(str::to_owned),
+            edit: Value::Null,
+            version: Some(1),
+        }
+    }
+
+    /// What a person types, and what is sent in the end, if anything.
+    #[test]
+    fn lines_become_decisions() {
+        let table: &[(Kind, &[&str], Option<Decision>)] = &[
+            (Kind::ToolApproval, &["1"], Some(decision("approve", None))),
+            (Kind::ToolApproval, &["approve_session"], Some(decision("approve_session", None))),
+            (Kind::ToolApproval, &["  YES "], Some(decision("approve", None))),
+            (Kind::ToolApproval, &["deny"], Some(decision("reject", None))),
+            (Kind::ToolApproval, &["0"], None),
+            (Kind::ToolApproval, &["6"], None),
+            (Kind::ToolApproval, &["", ""], None),
+            (Kind::ToolApproval, &["4", "it is 42"], Some(decision("respond", Some("it is 42")))),
+            (Kind::ToolApproval, &["4", "", "1"], Some(decision("approve", None))),
+            (Kind::ToolApproval, &["5 use integers"], None),
+            (Kind::ToolApproval, &["5 use integers", ""], Some(decision("reject", Some("use integers")))),
+            (Kind::ToolApproval, &["no need for it", ""], Some(decision("reject", Some("no need for it")))),
+            (Kind::ToolApproval, &["use integers", "1"], Some(decision("approve", None))),
+            (Kind::PlanApproval, &["tests first", ""], Some(decision("revise", Some("tests first")))),
+            (Kind::Question, &["1"], Some(decision("answer", Some("left")))),
+            (Kind::Question, &["4"], Some(decision("skip", None))),
+            (Kind::Question, &["skip the last one", ""], Some(decision("answer", Some("skip the last one")))),
+            (Kind::Question, &["no", ""], Some(decision("answer", Some("no")))),
+            (Kind::Question, &["3", "up"], Some(decision("answer", Some("up")))),
+            (Kind::Review, &["looks good", ""], None),
+            (Kind::Review, &["1"], Some(decision("approve", None))),
+            (Kind::Error, &["try harder", ""], None),
+            (Kind::UnknownOutcome, &["1", "it printed 3"], Some(decision("happened", Some("it printed 3")))),
+        ];
+        for (kind, lines, expected) in table {
+            let mut prompt = Prompt::new(interrupt(*kind));
+            let mut sent = None;
+            for line in *lines {
+                assert_eq!(sent, None, "{kind:?} {lines:?}");
+                if let Reaction::Decide(decision) = prompt.line(line, Paint::plain()) {
+                    sent = Some(decision);
+                }
+            }
+            assert_eq!(sent, *expected, "{kind:?} {lines:?}");
+        }
+    }
+
+    #[test]
+    fn an_edit_is_shown_back_before_it_is_sent() {
+        let mut prompt = Prompt::new(interrupt(Kind::ToolApproval));
+        let Reaction::Edit(editing) = prompt.line("e", Paint::plain()) else { panic!("nothing to edit") };
+        assert_eq!((editing.form, &*editing.text), (Form::Json, "{\n  \"command\": \"ls\"\n}"));
+        assert!(matches!(prompt.edited(&editing, &editing.text, Paint::plain()), Reaction::Ask(_)));
+        assert!(matches!(prompt.edited(&editing, "{", Paint::plain()), Reaction::Ask(_)));
+        let Reaction::Ask(shown) =
+            prompt.edited(&editing, "{\n  \"command\": \"ls -l\"\n}\n", Paint::plain())
+        else {
+            panic!("sent at once")
+        };
+        assert_eq!(
+            shown,
+            [
+                "  Edit, then run:",
+                "      {",
+                "    -   \"command\": \"ls\"",
+                "    +   \"command\": \"ls -l\"",
+                "      }"
+            ]
+        );
+        let expected = Decision { edit: serde_json::json!({"command": "ls -l"}), ..decision("edit", None) };
+        assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
+    }
 }

@@ -70,7 +70,11 @@ impl Story {
         match event.kind.as_str() {
             "step_started" => {
                 self.agents.insert(string("step").to_owned(), string("agent").to_owned());
-                note(format!("step {} starts: agent {}", escape::line(string("step")), escape::line(string("agent"))))
+                note(format!(
+                    "step {} starts: agent {}",
+                    escape::line(string("step")),
+                    escape::line(string("agent"))
+                ))
             }
             "step_redone" => note(format!("step {} is done again", escape::line(string("step")))),
             "model_started" => {
@@ -97,7 +101,10 @@ impl Story {
             "tool_returned" => match string("why") {
                 "changed" => {
                     let name = self.name(string("call"));
-                    vec![format!("  {} {name}: a file has changed since; nothing was done", paint.yellow("!"))]
+                    vec![format!(
+                        "  {} {name}: a file has changed since; nothing was done",
+                        paint.yellow("!")
+                    )]
                 }
                 _ => Vec::new(),
             },
@@ -105,7 +112,6 @@ impl Story {
                 let name = self.name(string("call"));
                 vec![format!("  {} {name}: a crash left it in doubt", paint.yellow("!"))]
             }
-            "plan_proposed" | "limit_reached" => Vec::new(),
             "output_released" => {
                 let title = data.pointer("/content/data/title").and_then(Value::as_str).unwrap_or_default();
                 vec![format!("  {} released: {}", paint.green("✓"), escape::line(title))]
@@ -117,9 +123,7 @@ impl Story {
                 Vec::new()
             }
             "interrupt_resolved" => self.resolved(event),
-            "message_added" => {
-                quote(text, &format!("{:>4}", escape::line(&event.actor.id)), SAID, paint)
-            }
+            "message_added" => quote(text, &format!("{:>4}", escape::line(&event.actor.id)), SAID, paint),
             "run_paused" => {
                 "paused: `holdshort resume` lets it go on".clone_into(&mut self.activity);
                 note("paused".to_owned())
@@ -142,7 +146,8 @@ impl Story {
         for (i, listed) in calls.enumerate() {
             let Some(id) = listed.get("call").and_then(Value::as_str) else { continue };
             let tool = listed.get("tool").and_then(Value::as_str).unwrap_or_default().to_owned();
-            let arguments = data.pointer(&format!("/content/data/arguments/{i}")).cloned().unwrap_or_default();
+            let arguments =
+                data.pointer(&format!("/content/data/arguments/{i}")).cloned().unwrap_or_default();
             self.calls.insert(id.to_owned(), Call { tool, arguments });
         }
         text.clone_into(&mut self.said);
@@ -157,7 +162,9 @@ impl Story {
 
     /// A call in one line: the tool and what it is about.
     fn name(&self, call: &str) -> String {
-        let Some(Call { tool, arguments }) = self.calls.get(call) else { return escape::line(call).into_owned() };
+        let Some(Call { tool, arguments }) = self.calls.get(call) else {
+            return escape::line(call).into_owned();
+        };
         let string = |key: &str| arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let what = match (string("command"), string("pattern"), string("path")) {
             (Some(command), _, _) => format!("$ {command}"),
@@ -187,7 +194,8 @@ impl Story {
             }
             ("done", "run_command") => {
                 let mut out = vec![format!("  {} {name}", paint.green("•"))];
-                let lines: Vec<&str> = text.trim_end().lines().filter(|line| !line.trim().is_empty()).collect();
+                let lines: Vec<&str> =
+                    text.trim_end().lines().filter(|line| !line.trim().is_empty()).collect();
                 let hidden = lines.len().saturating_sub(OUTPUT_LINES);
                 if hidden > 0 {
                     out.push(paint.dim(&format!("    │ … {hidden} lines above")));
@@ -206,7 +214,9 @@ impl Story {
                 };
                 vec![format!("  {} {name} {}", paint.green("•"), paint.dim(&lines))]
             }
-            ("failed", _) => vec![format!("  {} {name}", paint.red("✗")), paint.dim(&format!("    │ {first}"))],
+            ("failed", _) => {
+                vec![format!("  {} {name}", paint.red("✗")), paint.dim(&format!("    │ {first}"))]
+            }
             ("refused", _) if string("code") == "forbidden" => {
                 vec![format!("  {} {name}: forbidden by a rule", paint.red("✗"))]
             }

@@ -18,7 +18,7 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     let edit = match &args.edit {
         Some(path) => {
             let now: Interrupt = client.get(&format!("/v1/interrupts/{interrupt}")).await?;
-            edit(&now, file_or_stdin(path)?)
+            edit(&now, &file_or_stdin(path)?)
         }
         None => Value::Null,
     };
@@ -36,10 +36,10 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
 }
 
 /// JSON, or the text itself where a text is edited: what the interrupt's schema says.
-fn edit(interrupt: &Interrupt, given: String) -> Value {
+fn edit(interrupt: &Interrupt, given: &str) -> Value {
     let schema = interrupt.response_schema.as_ref();
     let is_text = schema.and_then(|schema| schema.get("type")).and_then(Value::as_str) == Some("string");
-    match serde_json::from_str(&given) {
+    match serde_json::from_str(given) {
         Ok(Value::String(text)) => Value::String(text),
         Ok(value) if !is_text => value,
         Ok(_) | Err(_) => Value::String(given.trim_end_matches('\n').to_owned()),

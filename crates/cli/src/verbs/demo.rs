@@ -22,20 +22,15 @@ use crate::terminal::paint::Paint;
 const WORKFLOW: &str = "pair";
 
 pub(super) async fn demo(scene: &Scene, model: ModelArgs) -> anyhow::Result<Exit> {
-    let sample = shipped().iter().find(|shipped| shipped.name == WORKFLOW).context("the sample is not there")?;
+    let sample =
+        shipped().iter().find(|shipped| shipped.name == WORKFLOW).context("the sample is not there")?;
     let folder = tempfile::Builder::new().prefix("holdshort-demo-").tempdir()?.keep();
     let repository = folder.join("boxrent");
     prepare(sample, &repository)?;
     let data = scene.reach.data.clone().unwrap_or_else(|| folder.join("data"));
     let place = Place::of(Some(&data))?;
     embed::log("off");
-    let plan = Plan {
-        listen: ANY_PORT,
-        place: place.clone(),
-        workflows: None,
-        model,
-        hooks: scene.hooks,
-    };
+    let plan = Plan { listen: ANY_PORT, place: place.clone(), workflows: None, model, hooks: scene.hooks };
     let embedded = Embedded::start(plan).await?;
     let exit = play(scene, &embedded, sample, &repository, &place).await;
     end_of(embedded).await;
@@ -106,7 +101,10 @@ fn farewell(repository: &Path, place: &Place) {
         (format!("holdshort serve --data {data}"), "the journal of this run, served; then, elsewhere:"),
         (format!("holdshort inbox --all --data {data}"), "every decision"),
         (format!("holdshort audit verify --data {data}"), "the proof that nothing was changed since"),
-        ("holdshort run pair --workspace PATH \"task\"".to_owned(), "the same in a repository of yours, with a model"),
+        (
+            "holdshort run pair --workspace PATH \"task\"".to_owned(),
+            "the same in a repository of yours, with a model",
+        ),
     ] {
         say(&format!("  {command}"));
         say(&paint.dim(&format!("      {what}")));
@@ -123,7 +121,16 @@ fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
     for arguments in [
         &["init", "--quiet", "--initial-branch=main"][..],
         &["add", "--all"],
-        &["-c", "user.name=Holdshort demo", "-c", "user.email=demo@localhost", "commit", "--quiet", "-m", "The sample"],
+        &[
+            "-c",
+            "user.name=Holdshort demo",
+            "-c",
+            "user.email=demo@localhost",
+            "commit",
+            "--quiet",
+            "-m",
+            "The sample",
+        ],
     ] {
         let output = git(repository, arguments)?;
         if !output.status.success() {

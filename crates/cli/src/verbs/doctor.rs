@@ -64,7 +64,9 @@ async fn server(scene: &Scene) -> Value {
             "reachable": true, "address": client.address(), "version": info.version, "data": info.data,
             "model": info.model.name, "rehearsal": info.rehearsal, "sandbox": info.sandbox,
         }),
-        Err(error) => json!({"reachable": false, "address": client.address(), "why": crate::output::error(&error)}),
+        Err(error) => {
+            json!({"reachable": false, "address": client.address(), "why": crate::output::error(&error)})
+        }
     }
 }
 
@@ -100,7 +102,11 @@ fn tell(report: &Value) {
     line(level == "full", "sandbox", &sandbox(level));
     match string("/server/address") {
         Some(address) if report["server"]["reachable"] == true => {
-            line(true, "server", &format!("{address}, version {}", string("/server/version").unwrap_or_default()));
+            line(
+                true,
+                "server",
+                &format!("{address}, version {}", string("/server/version").unwrap_or_default()),
+            );
         }
         _ => line(false, "server", string("/server/why").unwrap_or("none")),
     }

@@ -62,7 +62,20 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
         }
     }
     let mut facts = Vec::new();
-    for key in ["workflow", "phase", "step", "end", "option", "outcome", "kind", "reason", "limit", "why", "code", "interrupt"] {
+    for key in [
+        "workflow",
+        "phase",
+        "step",
+        "end",
+        "option",
+        "outcome",
+        "kind",
+        "reason",
+        "limit",
+        "why",
+        "code",
+        "interrupt",
+    ] {
         if let Some(text) = string(key) {
             facts.push(text.to_owned());
         }
@@ -75,7 +88,13 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
         facts.push(format!("“{}”", text.trim().lines().next().unwrap_or_default()));
     }
     let time = event.at.get(11..19).unwrap_or(&event.at);
-    let head = format!("{:>4}  {}  {:9} {:19}", event.seq, escape::line(time), escape::line(&event.actor.id), escape::line(&event.kind));
+    let head = format!(
+        "{:>4}  {}  {:9} {:19}",
+        event.seq,
+        escape::line(time),
+        escape::line(&event.actor.id),
+        escape::line(&event.kind)
+    );
     let room = paint.width.saturating_sub(head.len() + 1).max(20);
     let facts = facts.join(" ");
     let facts = console::truncate_str(&escape::line(&facts), room, "…").into_owned();

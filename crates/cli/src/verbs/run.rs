@@ -34,12 +34,16 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
     let is_named = scene.reach.server.is_some() || place.listening().is_some();
     if is_named || answers(&scene.reach).await {
         if args.workflows.is_some() {
-            return Err(usage("a server answers already, and it has its own workflows: start it with --workflows DIR"));
+            return Err(usage(
+                "a server answers already, and it has its own workflows: start it with --workflows DIR",
+            ));
         }
         return on_server(scene, &args, start).await;
     }
     if args.detach {
-        return Err(usage("--detach leaves the run to a server that goes on, and none answers: start `holdshort serve`"));
+        return Err(usage(
+            "--detach leaves the run to a server that goes on, and none answers: start `holdshort serve`",
+        ));
     }
     has_model(&args.model)?;
     embed::log("off");
@@ -68,7 +72,9 @@ async fn started(embedded: &Embedded, scene: &Scene, start: StartRun, place: &Pl
 async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     if args.model.base_url.is_some() {
-        return Err(usage("a server answers already, and it has its own model: start it with --base-url URL"));
+        return Err(usage(
+            "a server answers already, and it has its own model: start it with --base-url URL",
+        ));
     }
     let info: Info = client.get("/v1/info").await?;
     if info.rehearsal {
@@ -117,7 +123,8 @@ fn input(args: &crate::args::Run) -> anyhow::Result<Value> {
     match (&args.task, &args.input) {
         (_, Some(path)) => {
             let text = file_or_stdin(path)?;
-            serde_json::from_str(&text).map_err(|error| usage(format!("{} is no JSON: {error}", path.display())))
+            serde_json::from_str(&text)
+                .map_err(|error| usage(format!("{} is no JSON: {error}", path.display())))
         }
         (Some(task), None) => Ok(json!({"task": task})),
         (None, None) => Err(usage("say what is to be done")),
@@ -134,7 +141,8 @@ fn workspace(path: Option<&Path>) -> anyhow::Result<Option<String>> {
 
 fn introduce(run: &Run) {
     let paint = Paint::stdout();
-    let at = run.config.workspace.as_deref().map(|path| format!(" in {}", escape::line(path))).unwrap_or_default();
+    let at =
+        run.config.workspace.as_deref().map(|path| format!(" in {}", escape::line(path))).unwrap_or_default();
     say(&format!("{} {}", paint.bold(&format!("{}{at}", run.workflow)), paint.dim(&run.id)));
 }
 
@@ -164,11 +172,14 @@ fn ended(run: &Run) {
     say("");
     say(&match run.status {
         Status::Completed => format!("{} {}", paint.green("✓ Completed."), paint.dim(&run.id)),
-        Status::Failed => format!("{} ({}){why} {}", paint.red("✗ Failed"), escape::line(reason), paint.dim(&run.id)),
+        Status::Failed => {
+            format!("{} ({}){why} {}", paint.red("✗ Failed"), escape::line(reason), paint.dim(&run.id))
+        }
         _ => format!("{}{why} {}", paint.yellow("– Cancelled"), paint.dim(&run.id)),
     });
     if run.config.model.as_deref() == Some("rehearsal") {
-        say(&paint.yellow("  This was a rehearsal: the agent's words were scripted, everything else was real."));
+        say(&paint
+            .yellow("  This was a rehearsal: the agent's words were scripted, everything else was real."));
     }
 }
 
@@ -177,9 +188,14 @@ async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&Place>)
         client.list("/v1/interrupts", &[("run", run), ("status", "open")]).await.unwrap_or_default();
     if left == Left::Nobody {
         for interrupt in &open {
-            if let Ok(interrupt) = serde_json::from_value::<holdshort_protocol::Interrupt>(interrupt.clone()) {
+            if let Ok(interrupt) = serde_json::from_value::<holdshort_protocol::Interrupt>(interrupt.clone())
+            {
                 let kind = card::kind(interrupt.kind);
-                tell(&format!("Holding short: {kind}: {} ({})", escape::line(&interrupt.title), interrupt.id));
+                tell(&format!(
+                    "Holding short: {kind}: {} ({})",
+                    escape::line(&interrupt.title),
+                    interrupt.id
+                ));
             }
         }
     }
@@ -190,7 +206,9 @@ async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&Place>)
             "Left. The server stops with this process; the run is kept, {}, and goes on from here with:",
             if open.is_empty() { "in its journal" } else { "waiting for a decision" }
         )),
-        (None, Left::Nobody) => tell(&format!("Nobody is at a terminal here. The run {what}; to be beside it:")),
+        (None, Left::Nobody) => {
+            tell(&format!("Nobody is at a terminal here. The run {what}; to be beside it:"));
+        }
         (None, _) => tell(&format!("Left. The run {what}; to be beside it again:")),
     }
     tell(&format!("  holdshort attach {run}{data}"));

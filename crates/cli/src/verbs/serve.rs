@@ -14,7 +14,9 @@ use crate::terminal::paint::Paint;
 
 pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     if scene.reach.server.is_some() && std::env::var_os("HOLDSHORT_SERVER").is_none() {
-        return Err(usage("`serve` starts a server; --listen ADDRESS says where, --server is for the other verbs"));
+        return Err(usage(
+            "`serve` starts a server; --listen ADDRESS says where, --server is for the other verbs",
+        ));
     }
     embed::log("warn");
     // Before the server starts: a signal that comes early stops it as well.
@@ -52,12 +54,13 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
 
 fn greet(embedded: &Embedded, info: &Info, serve: &Serve) {
     let paint = Paint::stdout();
-    let line = |label: &str, text: &str| output::say(&format!("  {} {text}", paint.dim(&format!("{label:8}"))));
+    let line =
+        |label: &str, text: &str| output::say(&format!("  {} {text}", paint.dim(&format!("{label:8}"))));
     output::say(&paint.bold(&format!("Holdshort {} listens on http://{}", info.version, embedded.address)));
     line("data", &info.data);
     line("model", &model(info, serve));
     line("sandbox", &sandbox(&info.sandbox));
-    line("tokens", &format!("tokens.json in the data folder; agents of other frameworks use `agent`"));
+    line("tokens", "tokens.json in the data folder; agents of other frameworks use `agent`");
     output::say("");
     output::say("  In another terminal: holdshort run pair --workspace PATH \"task\" · holdshort inbox");
     output::say(&paint.dim("  Ctrl-C stops it; what waits is kept."));

@@ -24,7 +24,12 @@ pub(super) async fn grants(scene: &Scene, session: &str) -> anyhow::Result<Exit>
         let state = grant.revoked_at.as_ref().map(|at| format!("  revoked {at}")).unwrap_or_default();
         say(&format!("{}{}", paint.bold(&grant.id), paint.yellow(&escape::line(&state))));
         say(&format!("    {} in {}", covered(&grant), escape::line(&grant.workspace)));
-        say(&paint.dim(&format!("    given by {} at {} ({})", escape::line(&grant.owner), grant.added_at, grant.interrupt)));
+        say(&paint.dim(&format!(
+            "    given by {} at {} ({})",
+            escape::line(&grant.owner),
+            grant.added_at,
+            grant.interrupt
+        )));
     }
     Ok(Exit::Ok)
 }
@@ -34,7 +39,8 @@ fn covered(grant: &Grant) -> String {
         return format!("every {}", escape::line(&grant.tool));
     }
     let commands = grant.commands.iter().map(|command| {
-        let sub = command.subcommand.as_deref().map(|sub| format!(" {}", escape::line(sub))).unwrap_or_default();
+        let sub =
+            command.subcommand.as_deref().map(|sub| format!(" {}", escape::line(sub))).unwrap_or_default();
         let writes = if command.writes { "" } else { " (reading only)" };
         format!("`{}{sub} …`{writes}", escape::line(&command.program))
     });

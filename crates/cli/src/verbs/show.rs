@@ -6,10 +6,10 @@ use serde_json::Value;
 use super::Scene;
 use crate::client::id;
 use crate::exit::{Exit, usage};
-use crate::output::{document, say};
+use crate::output::{document, say, say_all};
 use crate::terminal::card::{self, View};
-use crate::terminal::paint::Paint;
 use crate::terminal::escape;
+use crate::terminal::paint::Paint;
 
 pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
     let given = id(given)?;
@@ -17,7 +17,11 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
         Some(("int", _)) => format!("/v1/interrupts/{given}"),
         Some(("run", _)) => format!("/v1/runs/{given}"),
         Some(("ses", _)) => format!("/v1/sessions/{given}"),
-        _ => return Err(usage(format!("`{given}` is neither an interrupt (int_…), a run (run_…) nor a session (ses_…)"))),
+        _ => {
+            return Err(usage(format!(
+                "`{given}` is neither an interrupt (int_…), a run (run_…) nor a session (ses_…)"
+            )));
+        }
     };
     let found: Value = scene.client()?.get(&path).await?;
     if scene.json {
@@ -35,22 +39,21 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
 
 fn interrupt(interrupt: &Interrupt, paint: Paint) {
     let view = View { paint, uncut: true, said: "" };
-    card::render(interrupt, view).iter().for_each(|line| say(line));
-    match card::resolution(interrupt, paint) {
-        Some(resolution) => say(&format!("  {resolution}")),
-        None => {
-            for choice in &interrupt.options {
-                let id = paint.bold(&format!("{:16}", escape::line(&choice.id)));
-                let with = match (choice.needs_text, choice.needs_edit) {
-                    (true, _) => paint.dim("  with --text"),
-                    (_, true) => paint.dim("  with --edit"),
-                    (false, false) => String::new(),
-                };
-                say(&format!("  {id} {}{with}", escape::line(&choice.label)));
-            }
-            say(&paint.dim(&format!("\n  holdshort decide {} OPTION", interrupt.id)));
-        }
+    say_all(&card::render(interrupt, view));
+    if let Some(resolution) = card::resolution(interrupt, paint) {
+        say(&format!("  {resolution}"));
+        return;
     }
+    for choice in &interrupt.options {
+        let id = paint.bold(&format!("{:16}", escape::line(&choice.id)));
+        let with = match (choice.needs_text, choice.needs_edit) {
+            (true, _) => paint.dim("  with --text"),
+            (_, true) => paint.dim("  with --edit"),
+            (false, false) => String::new(),
+        };
+        say(&format!("  {id} {}{with}", escape::line(&choice.label)));
+    }
+    say(&paint.dim(&format!("\n  holdshort decide {} OPTION", interrupt.id)));
 }
 
 fn run(run: &Run, paint: Paint) {

@@ -22,7 +22,13 @@ pub(super) async fn cancel(scene: &Scene, run: &str, text: Option<String>) -> an
     post(scene, run, "cancel", &Note { text }, "Cancelled.").await
 }
 
-async fn post(scene: &Scene, run: &str, verb: &str, body: &impl Serialize, said: &str) -> anyhow::Result<Exit> {
+async fn post(
+    scene: &Scene,
+    run: &str,
+    verb: &str,
+    body: &impl Serialize,
+    said: &str,
+) -> anyhow::Result<Exit> {
     let answer: Value = scene.client()?.post(&format!("/v1/runs/{}/{verb}", id(run)?), body).await?;
     if scene.json {
         document(&answer)?;

@@ -4,7 +4,7 @@ use holdshort_protocol::Workflow;
 
 use super::Scene;
 use crate::exit::Exit;
-use crate::output::{document, say};
+use crate::output::{document, say, say_all};
 use crate::terminal::escape;
 use crate::terminal::paint::Paint;
 
@@ -27,8 +27,9 @@ pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
         ] {
             if !text.trim().is_empty() {
                 let text = format!("{label}{}", escape::line(text.trim()));
-                let options = textwrap::Options::new(paint.width).initial_indent("    ").subsequent_indent("    ");
-                textwrap::wrap(&text, options).iter().for_each(|line| say(line));
+                let options =
+                    textwrap::Options::new(paint.width).initial_indent("    ").subsequent_indent("    ");
+                say_all(&textwrap::wrap(&text, options));
             }
         }
     }

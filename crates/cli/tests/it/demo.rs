@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::home::Home;
-use crate::terminal::Terminal;
+use crate::terminal::{PROMPT, Terminal};
 
 /// Where the demo has put its repository.
 fn repository(home: &Home) -> PathBuf {
@@ -18,14 +18,14 @@ fn read(path: &Path) -> String {
 /// To the first command: a question by its number, the plan by its name.
 fn to_the_first_command(terminal: &mut Terminal) {
     terminal.expect("REHEARSAL");
-    let card = terminal.expect("> ");
+    let card = terminal.expect(PROMPT);
     assert!(card.contains("Holding short: a question"), "{card}");
     terminal.type_line("1");
-    let card = terminal.expect("> ");
+    let card = terminal.expect(PROMPT);
     assert!(card.contains("✓ Answer: the period that begins"), "{card}");
     assert!(card.contains("a plan to approve") && card.contains("after rounding, periods"), "{card}");
     terminal.type_line("approve");
-    let card = terminal.expect("> ");
+    let card = terminal.expect(PROMPT);
     assert!(card.contains("$ python3 -m unittest -v") && card.contains("sandbox"), "{card}");
 }
 
@@ -34,32 +34,36 @@ fn a_person_plays_it_to_its_end() {
     let home = Home::new();
     // An editor that changes the arguments of an edit: the comment is the person's own.
     let editor = home.path().join("editor.sh");
-    std::fs::write(&editor, "#!/bin/sh\nsed -i 's/belongs to the one that begins/starts the next one/' \"$1\"\n").unwrap();
+    std::fs::write(
+        &editor,
+        "#!/bin/sh\nsed -i 's/belongs to the one that begins/starts the next one/' \"$1\"\n",
+    )
+    .unwrap();
     let editor = format!("sh {}", editor.display());
     let mut terminal = Terminal::open(&home, &["demo"], &[("EDITOR", &editor)]);
     to_the_first_command(&mut terminal);
     terminal.type_line("?");
-    let help = terminal.expect("> ");
+    let help = terminal.expect(PROMPT);
     assert!(help.contains("it runs, exactly as shown, this once"), "{help}");
     // Nothing, and nothing again, decides nothing.
     terminal.type_line("");
     terminal.expect("Nothing is decided yet.");
-    terminal.expect("> ");
+    terminal.expect(PROMPT);
     terminal.type_line("");
-    terminal.expect("> ");
+    terminal.expect(PROMPT);
     terminal.type_line("9");
     terminal.expect("There is no 9");
-    terminal.expect("> ");
+    terminal.expect(PROMPT);
     terminal.type_line("1");
     terminal.expect("✓ Allow once");
 
-    let card = terminal.expect("> ");
+    let card = terminal.expect(PROMPT);
     assert!(card.contains("-     return round(cents * part / whole)"), "{card}");
     assert!(card.contains("+     return (2 * cents * part + whole) // (2 * whole)"), "{card}");
     terminal.type_line("yes");
     terminal.expect("✓ Allow once");
     terminal.expect("$ python3 -m unittest -v");
-    terminal.expect("> ");
+    terminal.expect(PROMPT);
     // The tests are refused, in the person's own words: shown back first.
     terminal.type_line("no need to run them twice");
     let shown = terminal.expect("Enter sends it");
@@ -67,7 +71,7 @@ fn a_person_plays_it_to_its_end() {
     terminal.type_line("");
     terminal.expect("✓ Refuse: no need to run them twice");
 
-    let card = terminal.expect("> ");
+    let card = terminal.expect(PROMPT);
     assert!(card.contains("periods.py") && card.contains("belongs to the one that begins"), "{card}");
     terminal.type_line("e");
     let shown = terminal.expect("Enter sends it");
@@ -76,9 +80,9 @@ fn a_person_plays_it_to_its_end() {
     terminal.expect("✓ Edit, then run");
 
     terminal.expect("$ python3 -m unittest -v");
-    terminal.expect("> ");
+    terminal.expect(PROMPT);
     terminal.type_line("1");
-    let card = terminal.expect("> ");
+    let card = terminal.expect(PROMPT);
     assert!(card.contains("a review before release") && card.contains("all tests pass"), "{card}");
     terminal.type_line("1");
     terminal.expect("✓ Completed.");
@@ -95,7 +99,7 @@ fn a_person_plays_it_to_its_end() {
 fn own_words_answer_a_question() {
     let home = Home::new();
     let mut terminal = Terminal::open(&home, &["demo"], &[]);
-    terminal.expect("> ");
+    terminal.expect(PROMPT);
     terminal.type_line("the period that ends, of course");
     let shown = terminal.expect("Enter sends it");
     assert!(shown.contains("Answer:") && shown.contains("│ the period that ends, of course"), "{shown}");
@@ -105,7 +109,7 @@ fn own_words_answer_a_question() {
     terminal.type_line("");
     let card = terminal.expect("a plan to approve");
     assert!(card.contains("The day stays in the period that ends."), "{card}");
-    terminal.expect("> ");
+    terminal.expect(PROMPT);
     terminal.type_line("d");
     assert_eq!(terminal.end().0, 4);
 }
@@ -124,14 +128,17 @@ fn end_of_input_leaves_it_waiting_and_attach_takes_it_up_again() {
     // Without a terminal nobody is asked.
     let ran = home.run(&arguments);
     assert_eq!(ran.code, 4, "{ran:?}");
-    assert!(ran.err.contains("Holding short: a call to allow: run_command: python3 -m unittest -v"), "{ran:?}");
+    assert!(
+        ran.err.contains("Holding short: a call to allow: run_command: python3 -m unittest -v"),
+        "{ran:?}"
+    );
 
     let mut terminal = Terminal::open(&home, &arguments, &[]);
-    let card = terminal.expect("> ");
+    let card = terminal.expect(PROMPT);
     assert!(card.contains("$ python3 -m unittest -v"), "{card}");
     terminal.type_line("1");
     terminal.expect("FAILED");
-    terminal.expect("> ");
+    terminal.expect(PROMPT);
     // Ctrl-C.
     terminal.type_raw("\u{3}");
     let (code, rest) = terminal.end();
@@ -145,15 +152,19 @@ fn others_decide_and_cancel_while_a_person_is_beside_it() {
     let data = home.data();
     let data = data.to_str().unwrap();
     let mut terminal = Terminal::open(&home, &["demo", "--data", data], &[]);
-    terminal.expect("> ");
+    terminal.expect(PROMPT);
     let interrupt = home.open_interrupt();
     assert_eq!(interrupt["kind"], "question");
     let id = interrupt["id"].as_str().unwrap();
     let ran = home.run(&["decide", id, "answer", "--text", "the period that ends"]);
-    assert_eq!((ran.code, &*ran.out), (0, "answered: Answer (operator): “the period that ends”\n"), "{ran:?}");
+    assert_eq!(
+        (ran.code, &*ran.out),
+        (0, "answered: Answer (operator): “the period that ends”\n"),
+        "{ran:?}"
+    );
     terminal.expect("Decided meanwhile, elsewhere:");
     terminal.expect("a plan to approve");
-    terminal.expect("> ");
+    terminal.expect(PROMPT);
 
     let plan = home.open_interrupt();
     let run = plan["run"].as_str().unwrap();
@@ -164,7 +175,9 @@ fn others_decide_and_cancel_while_a_person_is_beside_it() {
     let kinds: Vec<String> = events
         .out
         .lines()
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["type"].as_str().unwrap().to_owned())
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["type"].as_str().unwrap().to_owned()
+        })
         .collect();
     assert_eq!(kinds[kinds.len() - 3..], ["run_paused", "message_added", "run_resumed"]);
     let ran = home.run(&["cancel", run, "--text", "enough for today"]);

@@ -7,7 +7,12 @@ use serde_json::{Value, json};
 
 use crate::home::{Home, Serving};
 
-fn start(home: &Home, serving: &Serving, program: &str, file: &str) -> (Child, BufReader<std::process::ChildStderr>) {
+fn start(
+    home: &Home,
+    serving: &Serving,
+    program: &str,
+    file: &str,
+) -> (Child, BufReader<std::process::ChildStderr>) {
     let example = format!("{}/../../examples/external-agent/{file}", env!("CARGO_MANIFEST_DIR"));
     let mut child = home
         .command(program)
@@ -44,7 +49,11 @@ fn the_python_agent_is_approved() {
     let (mut agent, mut errors) = start(&home, &serving, "python3", "agent.py");
     let id = asked(&mut errors);
     let shown = home.run(&["show", &id]);
-    assert!(shown.out.contains("an agent that runs elsewhere") && shown.out.contains("│ Delete 41 merged branches"), "{shown:?}");
+    assert!(
+        shown.out.contains("an agent that runs elsewhere")
+            && shown.out.contains("│ Delete 41 merged branches"),
+        "{shown:?}"
+    );
     assert_eq!(home.run(&["decide", &id, "approve", "--text", "go on"]).code, 0);
     assert_eq!(
         resolution(&mut agent),

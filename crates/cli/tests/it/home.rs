@@ -10,8 +10,19 @@ pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_holdshort");
 
 /// Variables that would let the person's own configuration in.
 const FOREIGN: [&str; 14] = [
-    "OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "HOLDSHORT_MODEL",
-    "HOLDSHORT_SERVER", "HOLDSHORT_TOKEN", "HOLDSHORT_DATA", "HOLDSHORT_LOG", "VISUAL", "EDITOR", "CLICOLOR_FORCE",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "HOLDSHORT_MODEL",
+    "HOLDSHORT_SERVER",
+    "HOLDSHORT_TOKEN",
+    "HOLDSHORT_DATA",
+    "HOLDSHORT_LOG",
+    "VISUAL",
+    "EDITOR",
+    "CLICOLOR_FORCE",
     "XDG_DATA_HOME",
 ];
 

@@ -4,7 +4,7 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use serde_json::json;
 
 use crate::home::Home;
-use crate::terminal::Terminal;
+use crate::terminal::{PROMPT, Terminal};
 
 #[test]
 fn a_run_in_a_repository_of_ones_own() {
@@ -20,7 +20,10 @@ fn a_run_in_a_repository_of_ones_own() {
     model.push("pair", Scripted::text("There is nothing to do."));
     let ran = home.run(&[&["run", "pair", "--workspace", work, "look around"], &chosen[..]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.out.contains("pair │ There is nothing to do.") && ran.out.contains("✓ Completed."), "{ran:?}");
+    assert!(
+        ran.out.contains("pair │ There is nothing to do.") && ran.out.contains("✓ Completed."),
+        "{ran:?}"
+    );
 
     // A change to allow, whose text would clear the screen.
     let text = "first\n\u{1b}[2Jsecond\n";
@@ -28,7 +31,7 @@ fn a_run_in_a_repository_of_ones_own() {
     model.push("pair", Scripted::text("Written."));
     let mut terminal =
         Terminal::open(&home, &[&["run", "pair", "--workspace", work, "write"], &chosen[..]].concat(), &[]);
-    let card = terminal.expect("> ");
+    let card = terminal.expect(PROMPT);
     assert!(card.contains("no\\u{202e}te.txt  new file, +2 −0"), "{card}");
     assert!(card.contains("+ \\u{1b}[2Jsecond") && card.contains("hide or control what you see"), "{card}");
     terminal.type_line("1");
@@ -58,7 +61,10 @@ fn a_run_in_a_repository_of_ones_own() {
     let left = home.run(&["attach", run]);
     assert_eq!(left.code, 4, "{left:?}");
     let review = home.open_interrupt();
-    assert_eq!(home.run(&["decide", review["id"].as_str().unwrap(), "reject", "--text", "too short"]).code, 0);
+    assert_eq!(
+        home.run(&["decide", review["id"].as_str().unwrap(), "reject", "--text", "too short"]).code,
+        0
+    );
     let ran = home.run(&["attach", run]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.out.contains("✗ Failed (rejected): the output was not released: too short"), "{ran:?}");

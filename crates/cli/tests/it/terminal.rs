@@ -8,6 +8,8 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 use crate::home::{BINARY, Home};
 
+/// Where a person may type.
+pub(crate) const PROMPT: &str = "\n> ";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Terminal {

@@ -5,11 +5,16 @@
 
 mod commands;
 mod digests;
+mod events;
+mod external;
 mod gates;
+mod grants;
+mod journals;
 mod options;
 mod pairs;
+mod phases;
+mod random;
 mod refusals;
 mod snapshot;
-#[allow(dead_code)]
 mod turns;
 mod world;

@@ -171,7 +171,7 @@ fn calls_that_can_not_be_run_are_answered() {
     );
     assert_eq!((world.effects.len(), world.run.status()), (0, Status::Completed));
     heard(&world);
-    
+    crate::events::reread(&world);
 }
 
 /// A tool that the agent does not have is not available, also where the workflow knows it.
@@ -704,7 +704,7 @@ fn what_a_tool_reports_can_always_be_read_again() {
         (&kept["big"], &kept["small"], &kept["fine"]),
         (&json!("18446744073709551615"), &json!("-9223372036854775808"), &json!(json::MAX_INTEGER)),
     );
-    
+    crate::events::reread(&world);
 }
 
 /// The first event pins the workflow; the input must fit its schema and its limit.

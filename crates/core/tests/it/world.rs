@@ -44,7 +44,7 @@ pub(crate) struct World {
     pub(crate) findings: Vec<String>,
     /// Side effects, in order: `write_file a.txt`, `run_command ls`.
     pub(crate) effects: Vec<String>,
-    seeds: u64,
+    pub(crate) seeds: u64,
 }
 
 /// A workflow of one step and one agent that has every tool.

@@ -1,1 +1,128 @@
-//! Later.
+//! Case 44: SIGKILL in the middle of each thing that can be under way. No request and no decision is lost, and a
+//! side effect happens at most once or becomes a question.
+
+use holdshort_testkit::model::Scripted;
+use holdshort_testkit::server::{TestServer, eventually};
+use serde_json::{Value, json};
+
+use crate::play::{command, count, done, one, solo, write};
+
+/// Kills it in the middle of a request whose answer nobody hears.
+async fn kill_during(server: &mut TestServer, path: &str, body: &Value) {
+    let request = server.request(reqwest::Method::POST, path).json(body);
+    let sent = tokio::spawn(request.send());
+    tokio::task::yield_now().await;
+    server.kill();
+    drop(sent.await.unwrap());
+    server.start().await;
+}
+
+#[tokio::test]
+async fn case_44_in_the_middle_of_a_model_call() {
+    let (model, mut server) = solo([Scripted::Hang(Box::new(one(count("one")))), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    model.wait_for_requests(1).await;
+    server.kill();
+    model.release();
+    server.start().await;
+    let shown = server.wait_one(&run).await;
+    server.choose(&shown, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    // Asked again, since nobody heard the first reply; what it replied counts once.
+    assert_eq!((model.requests().len(), server.lines("count.txt")), (3, 1));
+    assert_eq!(server.events_of(&run, "model_replied").await.len(), 2);
+    assert_eq!(server.events_of(&run, "model_lost").await.len(), 1);
+}
+
+#[tokio::test]
+async fn case_44_in_the_middle_of_a_command() {
+    let (_model, mut server) = solo([one(command("echo one >> count.txt; sleep 60")), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let shown = server.wait_one(&run).await;
+    server.choose(&shown, "approve").await;
+    eventually("the command runs", async || (server.lines("count.txt") == 1).then_some(())).await;
+    server.restart().await;
+    let doubt = server.wait_one(&run).await;
+    assert_eq!((&doubt["kind"], &doubt["payload"]["tool"]), (&json!("unknown_outcome"), &json!("run_command")));
+    // It went with the server, and was not run again.
+    server.restart().await;
+    assert_eq!((server.wait_one(&run).await, server.lines("count.txt")), (doubt.clone(), 1));
+    server.decide(&doubt, &json!({"option": "happened", "text": "exit code 0"})).await.ok();
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(server.lines("count.txt"), 1);
+    assert_eq!(server.events_of(&run, "tool_started").await.len(), 1);
+}
+
+#[tokio::test]
+async fn case_44_a_doubt_may_be_answered_with_rerun() {
+    let twice = "if [ -e once ]; then echo again >> count.txt; else touch once; sleep 60; fi";
+    let (_model, mut server) = solo([one(command(twice)), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let shown = server.wait_one(&run).await;
+    server.choose(&shown, "approve").await;
+    let once = server.workspace().join("once");
+    eventually("the command runs", async || once.exists().then_some(())).await;
+    server.restart().await;
+    let doubt = server.wait_one(&run).await;
+    server.choose(&doubt, "rerun").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(server.lines("count.txt"), 1);
+    // What was approved runs again without another question; the journal tells of both starts.
+    assert_eq!(server.events_of(&run, "interrupt_opened").await.len(), 2);
+    assert_eq!(server.events_of(&run, "tool_started").await.len(), 2);
+}
+
+#[tokio::test]
+async fn case_44_around_a_decision() {
+    let calls = Scripted::calls([count("one"), write("b.txt", "beta\n")]);
+    let (_model, mut server) = solo([calls, done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let open = server.wait_open(&run, 2).await;
+    server.restart().await;
+    assert_eq!(server.wait_open(&run, 2).await, open);
+    for shown in &open {
+        let path = format!("/v1/interrupts/{}/decisions", shown["id"].as_str().unwrap());
+        kill_during(&mut server, &path, &json!({"option": "approve"})).await;
+        // Taken or not: saying it again is right in both cases.
+        server.choose(shown, "approve").await;
+        server.restart().await;
+    }
+    loop {
+        let run = server.wait_status(&run, &["completed", "waiting"]).await;
+        if run["status"] == "completed" {
+            break;
+        }
+        let Some(doubt) = server.open(run["id"].as_str().unwrap()).await.into_iter().next() else { continue };
+        assert_eq!(doubt["kind"], "unknown_outcome");
+        let decision = match server.lines("count.txt") {
+            0 => json!({"option": "rerun"}),
+            _ => json!({"option": "happened", "text": "it is there"}),
+        };
+        server.decide(&doubt, &decision).await.ok();
+    }
+    assert_eq!((server.lines("count.txt"), server.lines("b.txt")), (1, 1));
+    server.events(&run).await;
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+}
+
+#[tokio::test]
+async fn case_44_around_a_start() {
+    let (model, mut server) = solo([one(count("one")), done()]).await;
+    let body = server.run_body("solo", "count");
+    let start = |server: &TestServer| {
+        server.request(reqwest::Method::POST, "/v1/runs").header("idempotency-key", "k1").json(&body)
+    };
+    let sent = tokio::spawn(start(&server).send());
+    tokio::task::yield_now().await;
+    server.kill();
+    drop(sent.await.unwrap());
+    server.start().await;
+    let run = server.send(start(&server)).await.ok()["id"].as_str().unwrap().to_owned();
+    server.restart().await;
+    let shown = server.wait_one(&run).await;
+    server.choose(&shown, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!((server.lines("count.txt"), server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len()), (1, 1));
+    assert!(model.requests().len() <= 5, "{}", model.requests().len());
+    server.events(&run).await;
+}

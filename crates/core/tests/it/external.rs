@@ -1,0 +1,191 @@
+//! Agents of other frameworks: they ask with the same interrupts, and nothing is executed for them.
+
+use holdshort_core::actor::Actor;
+use holdshort_core::interrupt::Kind;
+use holdshort_core::limits;
+use holdshort_core::projection::Status;
+use holdshort_core::run::{Ask, Config, Input, Origin, Rejection};
+use serde_json::{Value, json};
+
+use crate::pairs::ask;
+use crate::world::{self, World, choose, choose_with, edit};
+
+fn external(origin: Origin) -> World {
+    let mut world = World::new(world::external());
+    let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
+    start.origin = origin;
+    world.send(Input::Start(start));
+    world
+}
+
+fn asks(world: &mut World, ask: Ask) -> Result<Vec<String>, Rejection> {
+    world.try_send(&Actor::agent("their-agent", "rest"), Input::Ask(Box::new(ask)))
+}
+
+/// Where what was sent does not fit, by pointer.
+fn problems(ask: Ask) -> Vec<String> {
+    match asks(&mut external(Origin::External), ask) {
+        Err(Rejection::Invalid(problems)) => problems.into_iter().map(|problem| problem.pointer).collect(),
+        Ok(_) => Vec::new(),
+        Err(other) => vec![format!("{other:?}")],
+    }
+}
+
+#[test]
+fn a_question_without_a_run_ends_its_run() {
+    let mut world = external(Origin::ExternalOnce);
+    asks(&mut world, ask()).expect("it may ask");
+    assert_eq!(world.run.status(), Status::Waiting);
+    world.decide(Kind::Question, choose_with("answer", "the first"));
+    assert_eq!(
+        world.run.ended.map(|ended| (ended.status, ended.reason, ended.result)),
+        Some((
+            Status::Completed,
+            "resolved".to_owned(),
+            json!({ "outcome": "answered", "option": "answer", "text": "the first", "edit": null }),
+        )),
+    );
+}
+
+/// It asked twice: the first resolution ends the run, and what is still open with it.
+#[test]
+fn no_run_ends_with_a_question_open() {
+    let mut world = external(Origin::ExternalOnce);
+    asks(&mut world, ask()).expect("it may ask");
+    let review = Ask { kind: Kind::Review, ..ask() };
+    asks(&mut world, review).expect("it may ask again");
+    assert_eq!(
+        world.decide(Kind::Question, choose_with("answer", "x")),
+        ["decision_made answer", "interrupt_resolved answered answer", "interrupt_resolved cancelled", "run_completed resolved"],
+    );
+}
+
+#[test]
+fn a_run_of_its_own_ends_when_the_agent_says_so() {
+    let mut world = external(Origin::External);
+    asks(&mut world, ask()).expect("it may ask");
+    world.decide(Kind::Question, choose_with("answer", "x"));
+    assert_eq!(world.run.status(), Status::Running);
+    asks(&mut world, ask()).expect("it may ask again");
+    let told = world
+        .try_send(&Actor::agent("their-agent", "rest"), Input::Finish { result: json!({ "text": "done" }) })
+        .expect("it may finish");
+    assert_eq!(told, ["interrupt_resolved cancelled", "run_completed finished"]);
+    assert_eq!(world.run.ended.map(|ended| ended.result), Some(json!({ "text": "done" })));
+}
+
+#[test]
+fn an_edit_is_checked_against_the_askers_schema() {
+    let schema = json!({ "type": "object", "required": ["amount"], "properties": { "amount": { "type": "integer" } } });
+    let mut world = external(Origin::External);
+    let ask = Ask { kind: Kind::ToolApproval, response_schema: Some(schema), ..ask() };
+    asks(&mut world, ask).expect("it may ask");
+    let interrupt = world.open(Kind::ToolApproval);
+    let decide = |world: &World, edited: Value| {
+        let input = Input::Decide { interrupt: interrupt.clone(), decision: edit(edited) };
+        world.handle(&Actor::operator("rest"), input).is_ok()
+    };
+    assert_eq!(
+        [decide(&world, json!({ "amount": "many" })), decide(&world, json!({})), decide(&world, json!({ "amount": 3 }))],
+        [false, false, true],
+    );
+}
+
+#[test]
+fn what_an_agent_asks_must_fit() {
+    let option = |id: &str| (id.to_owned(), None);
+    let of = |kind, options: &[&str]| Ask { kind, options: options.iter().map(|id| option(id)).collect(), ..ask() };
+    let table: Vec<(&str, Ask, &[&str])> = vec![
+        ("as it should be", ask(), &[]),
+        ("another kind's option", of(Kind::Question, &["approve"]), &["/options/0/id"]),
+        ("a grant", of(Kind::ToolApproval, &["approve", "approve_session"]), &["/options/1/id"]),
+        ("an option twice", of(Kind::Choice, &["a", "b", "a"]), &["/options/2/id"]),
+        ("an empty option", of(Kind::Choice, &[" "]), &["/options/0/id"]),
+        ("an endless option", of(Kind::Choice, &[&"x".repeat(101)]), &["/options/0/id"]),
+        ("its own options", of(Kind::Choice, &["a", "b"]), &[]),
+        ("a kind of ours", of(Kind::UnknownOutcome, &[]), &["/kind"]),
+        ("no title", Ask { title: " ".to_owned(), ..ask() }, &["/title"]),
+        ("a long title", Ask { title: "x".repeat(501), ..ask() }, &["/title"]),
+        ("a long message", Ask { message: "x".repeat(65_537), ..ask() }, &["/message"]),
+        ("a large payload", Ask { payload: json!("x".repeat(limits::PAYLOAD_BYTES)), ..ask() }, &["/payload"]),
+        ("a huge integer", Ask { payload: json!({ "n": u64::MAX }), ..ask() }, &["/payload"]),
+        ("no schema", Ask { response_schema: Some(json!({ "type": 7 })), ..ask() }, &["/response_schema"]),
+        ("no time", Ask { expires_in_ms: Some(0), ..ask() }, &["/expires_in_ms"]),
+        ("for ever", Ask { expires_in_ms: Some(u64::MAX), ..ask() }, &[]),
+        ("an expiry that is not offered", Ask { on_expiry: Some("approve".to_owned()), ..ask() }, &["/on_expiry"]),
+        (
+            "an expiry that needs a person",
+            Ask { kind: Kind::Review, on_expiry: Some("edit".to_owned()), ..ask() },
+            &["/on_expiry"],
+        ),
+        ("an expiry that approves, said so", Ask { kind: Kind::Review, on_expiry: Some("approve".to_owned()), ..ask() }, &[]),
+        (
+            "a long label",
+            Ask { options: vec![("answer".to_owned(), Some("x".repeat(501)))], ..ask() },
+            &["/options/0/label"],
+        ),
+        (
+            "too many options",
+            of(Kind::Choice, &(0..51).map(|_| "x").collect::<Vec<_>>()[..1]),
+            &[],
+        ),
+    ];
+    let wrong: Vec<_> = table
+        .into_iter()
+        .filter_map(|(name, ask, expected)| {
+            let found = problems(ask);
+            (found != expected).then_some((name, found))
+        })
+        .collect();
+    assert_eq!(wrong, []);
+
+    let many: Vec<String> = (0..=limits::OPTIONS).map(|i| i.to_string()).collect();
+    let many = Ask { kind: Kind::Choice, options: many.into_iter().map(|id| (id, None)).collect(), ..ask() };
+    assert_eq!(problems(many), ["/options"]);
+}
+
+/// The time that was asked for is kept, as far as a calendar goes, and can be read again.
+#[test]
+fn an_endless_expiry_can_be_journalled() {
+    let mut world = external(Origin::External);
+    asks(&mut world, Ask { expires_in_ms: Some(u64::MAX), ..ask() }).expect("it may ask");
+    crate::events::reread(&world);
+}
+
+#[test]
+fn so_many_questions_are_open_at_once() {
+    let mut world = external(Origin::External);
+    for _ in 0..limits::OPEN_INTERRUPTS {
+        asks(&mut world, ask()).expect("there is room");
+    }
+    assert_eq!(asks(&mut world, ask()), Err(Rejection::Limit { name: "open_interrupts", limit: 1_000 }));
+}
+
+#[test]
+fn a_run_of_ours_takes_no_questions_from_outside() {
+    let mut world = World::started(world::definition(), Vec::new());
+    assert_eq!(asks(&mut world, ask()), Err(Rejection::NotExternal));
+}
+
+/// The result of a run is no way around the limits.
+#[test]
+fn a_result_must_fit_too() {
+    for result in [json!("x".repeat(limits::PAYLOAD_BYTES)), json!({ "n": u64::MAX })] {
+        let world = external(Origin::External);
+        let finish = Input::Finish { result };
+        assert!(matches!(world.handle(&Actor::agent("a", "rest"), finish), Err(Rejection::Invalid(_))));
+    }
+}
+
+#[test]
+fn a_decision_on_an_ended_run_still_has_an_answer() {
+    let mut world = external(Origin::ExternalOnce);
+    asks(&mut world, Ask { kind: Kind::Choice, options: vec![("a".to_owned(), None), ("b".to_owned(), None)], ..ask() })
+        .expect("it may ask");
+    let interrupt = world.open(Kind::Choice);
+    let decide = |option: &str| Input::Decide { interrupt: interrupt.clone(), decision: choose(option) };
+    world.person(decide("a"));
+    let operator = Actor::operator("rest");
+    assert_eq!(world.handle(&operator, decide("a")), Ok(Vec::new()));
+    assert!(matches!(world.handle(&operator, decide("b")), Err(Rejection::Refused(_))));
+}

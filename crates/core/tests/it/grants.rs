@@ -1,0 +1,241 @@
+//! Session grants, revokes, policy changes and the freeze: what holds from the next start on.
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::RuleAction;
+use holdshort_core::interrupt::Kind;
+use holdshort_core::run::{Begin, Input, Rejection};
+use holdshort_core::session;
+use holdshort_core::system;
+use serde_json::json;
+
+use crate::world::{World, allow, calls, choose, command, definition, rule, says, write};
+
+fn first(world: &World, call: &str) -> holdshort_core::id::InterruptId {
+    world.run.calls[call].interrupt.clone().expect("it was asked about")
+}
+
+fn set_policy(world: &mut World, rules: Vec<holdshort_core::definition::Rule>) {
+    let input = system::Input::SetPolicy { rules };
+    let events = world.system.handle(world.now, &Actor::operator("rest"), input).expect("an operator may");
+    world.append(events);
+}
+
+fn revoke_all(world: &mut World) {
+    let grants: Vec<_> = world.session.standing().map(|grant| grant.id.clone()).collect();
+    for grant in grants {
+        let input = session::Input::Revoke { grant };
+        let events = world.session.handle(world.now, &Actor::operator("rest"), input).expect("an operator may");
+        world.append(events);
+    }
+}
+
+/// `approve_session` lets the call run, remembers the decision, and answers the other open asks it covers.
+#[test]
+fn a_grant_resolves_the_other_asks_that_it_covers() {
+    let script = vec![
+        calls(&[command("make x"), command("make x"), command("make y"), write("a"), command("make x > log"), command("make $X")]),
+        calls(&[command("make x")]),
+        says("Done."),
+    ];
+    let mut world = World::started(definition(), script);
+    world.work();
+    let interrupt = first(&world, "call_1");
+    assert_eq!(
+        world.person(Input::Decide { interrupt, decision: choose("approve_session") }),
+        [
+            "decision_made approve_session",
+            "interrupt_resolved approved approve_session",
+            "tool_authorised call_1 interrupt",
+            "grant_added",
+            "interrupt_resolved approved",
+            "tool_authorised call_2 gate",
+            "interrupt_resolved approved",
+            "tool_authorised call_5 gate",
+        ],
+    );
+    world.work();
+    for call in ["call_3", "call_4", "call_6"] {
+        let interrupt = first(&world, call);
+        world.person(Input::Decide { interrupt, decision: choose("reject") });
+    }
+    let told = world.work();
+    assert_eq!(
+        told[2..5],
+        ["tool_inspected call_7", "tool_authorised call_7 gate", "tool_started call_7"].map(str::to_owned),
+        "the next one passes silently",
+    );
+}
+
+/// Who gave it, for which call, is in the session's stream.
+#[test]
+fn a_grant_says_who_gave_it() {
+    let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
+    world.work();
+    let interrupt = first(&world, "call_1");
+    world.decide(Kind::ToolApproval, choose("approve_session"));
+    let granted: Vec<_> = world
+        .session
+        .standing()
+        .map(|grant| (grant.owner.as_str(), &grant.run, &grant.interrupt, grant.added_seq, json!(grant.matcher)))
+        .collect();
+    let matcher = json!({
+        "tool": "run_command", "workspace": "/ws",
+        "commands": [{ "program": "make", "subcommand": "x", "writes": true }],
+    });
+    assert_eq!(granted, [("operator", &world.run.id, &interrupt, 1, matcher)]);
+}
+
+#[test]
+fn no_grant_is_offered_where_it_would_promise_too_much() {
+    let offered = |call, findings: &[&str]| {
+        let mut world = World::started(definition(), vec![calls(&[call])]);
+        world.findings = findings.iter().map(|code| (*code).to_owned()).collect();
+        world.work();
+        let id = world.open(Kind::ToolApproval);
+        world.run.interrupts[&id].offers("approve_session").is_some()
+    };
+    assert_eq!(
+        [
+            offered(command("make x"), &[]),
+            offered(write("a"), &[]),
+            offered(command("make x"), &["sandbox_none"]),
+            offered(write("a"), &["hard_link"]),
+            offered(command("make $X"), &[]),
+            offered(command("sudo make"), &[]),
+        ],
+        [true, true, false, false, false, false],
+    );
+}
+
+/// Revoked between authorised and started: it goes back to the gate, and the ask names the old one.
+#[test]
+fn a_revoke_holds_from_the_next_start_on() {
+    let mut world = World::started(definition(), vec![calls(&[command("make x"), command("make x")])]);
+    world.work();
+    let (one, two) = (first(&world, "call_1"), first(&world, "call_2"));
+    world.person(Input::Decide { interrupt: one, decision: choose("approve_session") });
+    revoke_all(&mut world);
+    assert_eq!(
+        world.work(),
+        [
+            "tool_started call_1",
+            "tool_finished call_1 done",
+            "tool_returned call_2 withdrawn",
+            "tool_inspected call_2",
+            "interrupt_opened tool_approval",
+        ],
+        "what a person approved runs, what the grant released does not",
+    );
+    let asked = world.open(Kind::ToolApproval);
+    assert_eq!(world.run.interrupts[&asked].opened.supersedes, Some(two));
+}
+
+#[test]
+fn revoking_is_for_operators_and_once() {
+    let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve_session"));
+    let grant = world.session.standing().next().expect("it stands").id.clone();
+    let revoke = |world: &World, actor: &Actor, grant| {
+        world.session.handle(world.now, actor, session::Input::Revoke { grant }).map(|events| events.len())
+    };
+    let operator = Actor::operator("rest");
+    assert_eq!(revoke(&world, &Actor::agent("a", "rest"), grant.clone()), Err(session::Rejection::Role));
+    assert_eq!(revoke(&world, &operator, crate::world::draw(9).id()), Err(session::Rejection::UnknownGrant));
+    assert_eq!(revoke(&world, &operator, grant.clone()), Ok(1));
+    revoke_all(&mut world);
+    assert_eq!(revoke(&world, &operator, grant), Ok(0));
+}
+
+/// The policy changes while asks are open: what is allowed now needs nobody, what is forbidden is refused.
+#[test]
+fn open_asks_follow_the_policy() {
+    let mut world = World::started(definition(), vec![calls(&[command("make x"), command("git push"), write("a")])]);
+    world.work();
+    set_policy(
+        &mut world,
+        vec![
+            rule(RuleAction::Allow, &["run_command"], &["make *"]),
+            rule(RuleAction::Forbid, &["run_command"], &["git push *"]),
+        ],
+    );
+    assert_eq!(
+        world.send(Input::Revote),
+        [
+            "interrupt_resolved superseded",
+            "tool_authorised call_1 gate",
+            "interrupt_resolved superseded",
+            "tool_finished call_2 refused forbidden",
+        ],
+    );
+    assert_eq!(world.send(Input::Revote), Vec::<String>::new());
+}
+
+/// Forbidden after it was approved, before it starts: it does not start.
+#[test]
+fn a_forbid_holds_from_the_next_start_on() {
+    let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    set_policy(&mut world, vec![rule(RuleAction::Forbid, &["*"], &[])]);
+    assert_eq!(world.begin_tool("call_1"), ["tool_finished call_1 refused forbidden"]);
+    assert_eq!(world.effects, Vec::<String>::new());
+}
+
+#[test]
+fn a_freeze_stops_every_start() {
+    let mut definition = definition();
+    definition.gates.rules = vec![allow(&["*"])];
+    let mut world = World::started(definition, vec![calls(&[command("make x")])]);
+    let model = Input::Begin { begins: vec![Begin::Model { step: "work".to_owned(), turn: 0 }] };
+    let freeze = |world: &mut World, input: system::Input| {
+        let events = world.system.handle(world.now, &Actor::operator("rest"), input).expect("an operator may");
+        world.append(events)
+    };
+    assert_eq!(freeze(&mut world, system::Input::Freeze), ["frozen"]);
+    assert_eq!(freeze(&mut world, system::Input::Freeze), Vec::<String>::new());
+    assert_eq!(world.handle(&Actor::engine(), model), Err(Rejection::Frozen));
+    freeze(&mut world, system::Input::Unfreeze);
+    world.work_once();
+    world.work_once();
+    freeze(&mut world, system::Input::Freeze);
+    let tool = Input::Begin { begins: vec![world.begin_of("call_1")] };
+    assert_eq!(world.handle(&Actor::engine(), tool), Err(Rejection::Frozen));
+    freeze(&mut world, system::Input::Unfreeze);
+    world.work();
+    assert_eq!(world.effects, ["run_command make x"]);
+}
+
+#[test]
+fn policy_and_freeze_are_for_operators() {
+    let world = World::new(definition());
+    for actor in [Actor::agent("a", "rest"), Actor::engine()] {
+        for input in [system::Input::Freeze, system::Input::Unfreeze, system::Input::SetPolicy { rules: Vec::new() }] {
+            assert_eq!(world.system.handle(world.now, &actor, input), Err(system::Rejection::Role));
+        }
+    }
+}
+
+/// A grant is for one tool in one workspace.
+#[test]
+fn a_grant_is_for_its_tool_and_its_workspace() {
+    let mut world = World::started(definition(), vec![calls(&[write("a")]), calls(&[write("b"), command("make x")])]);
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve_session"));
+    world.work();
+    assert_eq!(world.effects, ["write_file a", "write_file b"]);
+    let title = world.run.interrupts[&world.open(Kind::ToolApproval)].content_text("title").to_owned();
+    assert_eq!(title, "run_command: make x");
+
+    let matcher = world.session.standing().next().expect("it stands").matcher.clone();
+    let subject = |workspace| holdshort_core::gate::Subject {
+        agent: "pair",
+        tool: "write_file",
+        category: holdshort_core::tool::Category::FileWrite,
+        path: Some("a"),
+        command: None,
+        workspace,
+        ask_because: &[],
+    };
+    assert_eq!([matcher.covers(&subject("/ws")), matcher.covers(&subject("/other"))], [true, false]);
+}

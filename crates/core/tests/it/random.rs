@@ -1,0 +1,283 @@
+//! Random inputs, seeded: nothing panics, nothing follows the end, everything comes to rest, and what was
+//! written replays to what is live. A failing seed is the bug report.
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::{Definition, KindGate, PlanGate, RuleAction};
+use holdshort_core::interrupt::{Decision, Effect, Kind};
+use holdshort_core::message::{Arguments, FailureKind, Reply, RequestedCall, Usage};
+use holdshort_core::projection::Status;
+use holdshort_core::run::{Action, Ask, Config, Input, Origin};
+use holdshort_core::tool::{Inspected, Outcome, Probed};
+use serde_json::{Value, json};
+
+use crate::events::{reread, twice};
+use crate::pairs::inputs;
+use crate::world::{self, World, definition, fails, one_shot, rule, says};
+
+/// xorshift64*: enough to wander about, the same everywhere.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let value = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33;
+        usize::try_from(value).unwrap_or(0) % sides
+    }
+
+    fn one_in(&mut self, sides: usize) -> bool {
+        self.roll(sides) == 0
+    }
+
+    fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.roll(items.len())]
+    }
+}
+
+fn some_definition(dice: &mut Dice) -> Definition {
+    let mut definition = definition();
+    definition.phases = vec![one_shot("work", &[]), one_shot("b", &[]), one_shot("c", &["work"])];
+    if dice.one_in(3) {
+        definition.phases.insert(1, world::checkpoint("look", &["work"]));
+    }
+    for phase in &mut definition.phases {
+        phase.gates.before_step = dice.one_in(4);
+        phase.gates.after_step = dice.one_in(4);
+        phase.gates.on_error = dice.one_in(2);
+        phase.limits.rounds = 2 + u32::try_from(dice.roll(6)).unwrap_or(0);
+        phase.limits.tool_calls = 3 + u32::try_from(dice.roll(9)).unwrap_or(0);
+    }
+    definition.asking.enabled = !dice.one_in(5);
+    definition.gates.plan = if dice.one_in(2) { PlanGate::Ask } else { PlanGate::Show };
+    if dice.one_in(2) {
+        definition.gates.rules.push(rule(RuleAction::Allow, &["run_command"], &["make *"]));
+    }
+    for kind in Kind::ALL {
+        if dice.one_in(3) {
+            let gate = KindGate {
+                expires_in_ms: Some(1 + dice.roll(50_000) as u64),
+                on_expiry: holdshort_core::interrupt::options(kind).get(dice.roll(8)).map(|row| row.id.to_owned()),
+                reject: Some(*dice.pick(&[Effect::EndTurn, Effect::FailRun, Effect::Refuse, Effect::Proceed])),
+                ..KindGate::default()
+            };
+            definition.gates.kinds.insert(kind, gate);
+        }
+    }
+    definition
+}
+
+fn some_call(dice: &mut Dice) -> RequestedCall {
+    let n = dice.roll(3);
+    let (tool, arguments) = match dice.roll(10) {
+        0..3 => ("read_file", json!({ "path": format!("f{n}") })),
+        3..5 => ("write_file", json!({ "path": format!("f{n}"), "content": format!("{n}") })),
+        5 => {
+            let line = *dice.pick(&["make x", "git push", "ls", "make $X"]);
+            ("run_command", json!({ "command": line }))
+        }
+        6 => ("ask_human", json!({ "question": "Which?" })),
+        7 => ("create_plan", json!({ "subtasks": [{ "id": "1", "description": "do" }] })),
+        8 => ("request_review", json!({ "title": "t", "content": "c" })),
+        _ => ("nonsense", json!({ "n": u64::MAX })),
+    };
+    let arguments = if dice.one_in(12) { Arguments::Malformed("{".to_owned()) } else { Arguments::Json(arguments) };
+    RequestedCall { tool: tool.to_owned(), arguments }
+}
+
+fn some_reply(dice: &mut Dice) -> Result<Reply, holdshort_core::message::Failure> {
+    match dice.roll(8) {
+        0 => fails(*dice.pick(&[FailureKind::Unavailable, FailureKind::Rejected, FailureKind::RateLimited])),
+        1 => says("Done."),
+        2 => says("Which one?"),
+        3 => says(""),
+        _ => Ok(Reply {
+            text: "I will.".to_owned(),
+            calls: (0..=dice.roll(4)).map(|_| some_call(dice)).collect(),
+            usage: Usage { input_tokens: u64::MAX, output_tokens: 1 },
+            model: "m".to_owned(),
+        }),
+    }
+}
+
+fn some_decision(dice: &mut Dice, world: &World) -> Option<Input> {
+    let open: Vec<_> = world.run.open_interrupts().collect();
+    let (id, interrupt) = *open.get(dice.roll(open.len().max(1)))?;
+    let choice = dice.pick(&interrupt.opened.options);
+    let edit = match interrupt.opened.kind {
+        Kind::ToolApproval => json!({ "path": "f1", "content": "edited" }),
+        Kind::PlanApproval => json!({ "subtasks": [{ "id": "2", "description": "other" }] }),
+        _ => json!("edited"),
+    };
+    let decision = Decision {
+        option: choice.id.clone(),
+        text: (choice.needs_text || dice.one_in(2)).then(|| "so".to_owned()),
+        edit: if choice.needs_edit { edit } else { Value::Null },
+        version: None,
+    };
+    Some(Input::Decide { interrupt: id.clone(), decision })
+}
+
+/// What the world does next: mostly what is due, now and then something else.
+fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
+    let engine = Actor::engine();
+    let operator = Actor::operator("rest");
+    if dice.one_in(6) {
+        // Anything at all, due or not.
+        let all = inputs(world);
+        let (_, actor, input) = dice.pick(&all).clone();
+        let drastic = matches!(input, Input::Cancel { .. });
+        return (!drastic || dice.one_in(20)).then_some((actor, input));
+    }
+    if dice.one_in(4) {
+        return some_decision(dice, world).map(|input| (operator, input));
+    }
+    if dice.one_in(8) {
+        world.pass_ms(dice.roll(40_000) as u64);
+        return Some((engine, Input::Tick));
+    }
+    if dice.one_in(30) {
+        world.epoch += 1;
+        return Some((engine, Input::Adopt));
+    }
+    if dice.one_in(20) {
+        let name = format!("f{}", dice.roll(3));
+        world.files.insert(name, format!("{}", dice.roll(1_000)));
+    }
+    if dice.one_in(40) {
+        return Some((operator, if world.run.paused { Input::Resume } else { Input::Pause }));
+    }
+    // What was started comes back.
+    let started: Vec<(String, u32)> = world
+        .run
+        .calls
+        .iter()
+        .filter(|(_, call)| matches!(call.state, holdshort_core::run::CallState::Started { epoch } if epoch == world.epoch))
+        .map(|(id, call)| (id.clone(), call.attempt))
+        .collect();
+    if !started.is_empty() && dice.one_in(2) {
+        let (call, attempt) = dice.pick(&started).clone();
+        let outcome = match dice.roll(6) {
+            0 => Outcome::Failed { text: "no".to_owned() },
+            1 => Outcome::Changed { paths: vec!["f".to_owned()] },
+            _ => world.execute(&call),
+        };
+        return Some((engine, Input::Ran { call, attempt, outcome }));
+    }
+    let running: Vec<(String, u32)> = world
+        .run
+        .steps
+        .iter()
+        .filter(|(_, step)| step.model != holdshort_core::run::ModelCall::Idle)
+        .map(|(id, step)| (id.clone(), step.turn))
+        .collect();
+    if !running.is_empty() && dice.one_in(2) {
+        let (step, turn) = dice.pick(&running).clone();
+        return Some(match some_reply(dice) {
+            Ok(reply) => (engine, Input::Replied { step, turn, reply }),
+            Err(failure) => (engine, Input::Failed { step, turn, failure }),
+        });
+    }
+    let actions = world.run.actions();
+    let action = actions.get(dice.roll(actions.len().max(1)))?.clone();
+    Some((engine, match action {
+        Action::Inspect { call, revision } => {
+            let inspected = if dice.one_in(10) {
+                Inspected::Impossible { code: "not_found", message: "no".to_owned() }
+            } else {
+                world.inspect(&call)
+            };
+            Input::Inspected { call, revision, inspected }
+        }
+        Action::Probe { call, attempt } => {
+            let probed = if dice.one_in(4) { Probed::Unclear { why: "?".to_owned() } } else { world.probe(&call) };
+            Input::Probed { call, attempt, probed }
+        }
+        Action::CallTool { call, .. } => Input::Begin { begins: vec![world.begin_of(&call)] },
+        Action::CallModel { step, turn, .. } => {
+            Input::Begin { begins: vec![holdshort_core::run::Begin::Model { step, turn }] }
+        }
+    }))
+}
+
+/// What holds in every state.
+#[track_caller]
+fn check(world: &World, seed: u64) {
+    let run = &world.run;
+    let open = run.open_interrupts().count();
+    if run.ended.is_some() {
+        let all_ended = run.calls.values().all(|call| call.is_ended());
+        assert!(open == 0 && all_ended && run.actions().is_empty(), "seed {seed}: {:#?}", world.story());
+    } else if run.started.is_some() && run.actions().is_empty() && !run.paused {
+        // Nothing to do: somebody or something is waited for.
+        let status = run.status();
+        let waited = open > 0 || run.row().is_some_and(|row| row.runnable);
+        assert!(waited, "seed {seed}: nothing is due and nobody is asked ({status:?}): {:#?}", world.story());
+    }
+    for step in run.steps.keys() {
+        crate::turns::paired(&run.request(step).expect("a step has a request"));
+    }
+    assert_eq!(twice(world), Vec::<String>::new(), "seed {seed}: {:#?}", world.story());
+}
+
+#[test]
+fn nothing_panics_and_everything_ends() {
+    let mut ends = std::collections::BTreeMap::new();
+    for seed in 1..=400_u64 {
+        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut world = World::new(some_definition(&mut dice));
+        let mut config = Config::default();
+        config.gates.after_step = dice.one_in(8);
+        world.start(config);
+        for _ in 0..400 {
+            let Some((actor, input)) = some_input(&mut dice, &mut world) else { continue };
+            let ended = world.run.ended.is_some();
+            let told = world.try_send(&actor, input).unwrap_or_default();
+            assert!(!ended || told.is_empty(), "seed {seed}: {told:?} after the end");
+            check(&world, seed);
+        }
+        reread(&world);
+        *ends.entry(world.run.status()).or_insert(0) += 1;
+    }
+    // The walk really gets somewhere.
+    assert!(ends.contains_key(&Status::Completed) && ends.contains_key(&Status::Failed), "{ends:?}");
+}
+
+#[test]
+fn external_runs_end_well_too() {
+    for seed in 1..=200_u64 {
+        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut world = World::new(world::external());
+        let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
+        start.origin = *dice.pick(&[Origin::External, Origin::ExternalOnce]);
+        world.send(Input::Start(start));
+        for _ in 0..60 {
+            let input = match dice.roll(6) {
+                0 | 1 => Some(Input::Ask(Box::new(Ask {
+                    kind: *dice.pick(&Kind::ALL),
+                    expires_in_ms: dice.one_in(2).then(|| dice.roll(1_000) as u64),
+                    on_expiry: dice.one_in(3).then(|| "approve".to_owned()),
+                    ..crate::pairs::ask()
+                }))),
+                2 | 3 => some_decision(&mut dice, &world),
+                4 => {
+                    world.pass_ms(dice.roll(1_000) as u64);
+                    Some(Input::Tick)
+                }
+                _ => dice.one_in(10).then(|| Input::Finish { result: json!("done") }),
+            };
+            let Some(input) = input else { continue };
+            let actor = match &input {
+                Input::Ask(_) | Input::Finish { .. } => Actor::agent("a", "rest"),
+                Input::Tick => Actor::engine(),
+                _ => Actor::operator("rest"),
+            };
+            let ended = world.run.ended.is_some();
+            let told = world.try_send(&actor, input).unwrap_or_default();
+            assert!(!ended || told.is_empty(), "seed {seed}: {told:?} after the end");
+            let open = world.run.open_interrupts().count();
+            assert!(world.run.ended.is_none() || open == 0, "seed {seed}: {:#?}", world.story());
+        }
+        reread(&world);
+    }
+}
