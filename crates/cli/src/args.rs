@@ -73,7 +73,11 @@ pub(crate) enum Verb {
     /// Decide on an interrupt
     Decide(Decide),
     /// Stay beside a run: see what it does, decide where it holds short
-    Attach { run: String },
+    Attach {
+        run: String,
+        #[command(flatten)]
+        model: ModelArgs,
+    },
     /// Tell a run something; its agents hear it with their next request
     Message { run: String, text: String },
     /// Stop a run for a while; what waits for a decision goes on waiting

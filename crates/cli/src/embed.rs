@@ -68,6 +68,24 @@ impl Embedded {
     }
 }
 
+/// The arguments with which the same server comes along again.
+pub(crate) fn again(place: &Place, model: &ModelArgs) -> String {
+    let mut text = format!("--data {}", quoted(&place.path.display().to_string()));
+    for (name, value) in [("model", &model.model), ("base-url", &model.base_url)] {
+        if let Some(value) = value {
+            text = format!("{text} --{name} {}", quoted(value));
+        }
+    }
+    text
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain =
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 pub(crate) fn settings(model: &ModelArgs) -> Settings {
     Settings { model: model.model.clone(), base_url: model.base_url.clone(), ..Settings::default() }
 }

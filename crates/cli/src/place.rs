@@ -1,4 +1,4 @@
-//! The data folder as a client sees it: where it is, where its server listens, the operator's token.
+//! This machine as a client sees it: the data folder, where its server listens, the operator's token, programs.
 //!
 //! `server.json` is written by whoever serves from the folder and taken away when it stops. One that a killed
 //! server left behind names a process that is gone, and counts as absent.
@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use rustix::fs::{Access, access};
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
@@ -99,4 +100,11 @@ impl Drop for Announced {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// Where a program is, if it is on the path.
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let may_run = |path: &PathBuf| access(path, Access::EXEC_OK).is_ok() && path.is_file();
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(may_run)
 }

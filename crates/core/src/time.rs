@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Timestamp(i64);
 
-/// 9999-12-31T23:59:59.999Z: the last moment that RFC 3339 can write.
-const END: i64 = 253_402_300_799_999;
+/// 9999-12-30T22:00:00Z: the last moment that RFC 3339 can write in every time zone.
+const END: i64 = 253_402_207_200_000;
 
 impl Timestamp {
     pub const fn from_millis(ms: i64) -> Self {

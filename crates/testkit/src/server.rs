@@ -22,7 +22,7 @@ pub use program::{aborting, real};
 use crate::model::ScriptedModel;
 
 /// How long anything may take before a test gives up on it.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
@@ -217,6 +217,24 @@ impl TestServer {
     pub async fn restart(&mut self) {
         self.kill();
         self.start().await;
+    }
+
+    /// SIGTERM, and waits for its end.
+    pub async fn stop(&mut self) -> ExitStatus {
+        let Running { mut child, .. } = self.running.take().expect("a server that runs");
+        let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        assert!(told.is_ok_and(|status| status.success()), "the server can be told to stop");
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = child.try_wait().expect("a process that was started") {
+                return status;
+            }
+            if Instant::now() > deadline {
+                drop(child.kill());
+                panic!("the server does not stop\n{}", self.stderr());
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     /// Waits for a process that ends by itself; it can be started again.

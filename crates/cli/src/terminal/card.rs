@@ -330,8 +330,8 @@ fn warnings(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
         let text = "It holds characters that hide or control what you see; they stand as \\u{…} above.";
         out.push(format!("  {}", paint.red(&format!("! {text}"))));
     }
-    let names = ["/command", "/path", "/arguments/command", "/arguments/path", "/tool", "/cwd"];
-    let named = names.iter().filter_map(|name| interrupt.payload.pointer(name)?.as_str());
+    let pointers = ["/command", "/path", "/arguments/command", "/arguments/path", "/tool", "/cwd"];
+    let named = pointers.iter().filter_map(|pointer| interrupt.payload.pointer(pointer)?.as_str());
     let mut alike: Vec<_> = named.flat_map(escape::look_alikes).collect();
     alike.sort();
     alike.dedup();

@@ -5,18 +5,21 @@ use std::process::Stdio;
 
 use anyhow::Context;
 
+use crate::place;
+
 /// What comes back at most; the server takes no more in one request.
 const BYTES: u64 = 1024 * 1024;
 
 /// Opens the editor on `text` and gives back what was saved.
 pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
+    let editor = editor().context("no editor is found; set EDITOR")?;
     let mut file = tempfile::Builder::new().prefix("holdshort-").suffix(suffix).tempfile()?;
     file.write_all(text.as_bytes())?;
     file.flush()?;
     // Through the shell, as `git` does it: the variable may hold options.
     let status = tokio::process::Command::new("/bin/sh")
         .arg("-c")
-        .arg(format!("{} \"$1\"", editor()))
+        .arg(format!("{editor} \"$1\""))
         .arg("sh")
         .arg(file.path())
         .stdin(Stdio::inherit())
@@ -24,7 +27,7 @@ pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
         .await
         .context("the editor can not be started")?;
     if !status.success() {
-        anyhow::bail!("the editor `{}` ended with {status}; set EDITOR to another one", editor());
+        anyhow::bail!("the editor `{editor}` ended with {status}; set EDITOR to another one");
     }
     // Some editors save by putting another file in the place of this one: read by name.
     let mut saved = String::new();
@@ -38,7 +41,9 @@ pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
     Ok(saved)
 }
 
-fn editor() -> String {
+/// The person's own, or one that is usually there.
+pub(crate) fn editor() -> Option<String> {
     let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_owned())
+    let usual = || ["sensible-editor", "nano", "vi"].into_iter().find(|name| place::program(name).is_some());
+    set("VISUAL").or_else(|| set("EDITOR")).or_else(|| usual().map(str::to_owned))
 }

@@ -392,6 +392,10 @@ impl Follower<'_> {
 fn chosen(interrupt: &Interrupt, decision: &Decision, paint: Paint) -> String {
     let choice = interrupt.options.iter().find(|choice| choice.id == decision.option);
     let label = escape::line(choice.map_or(&*decision.option, |choice| &choice.label)).into_owned();
+    if interrupt.resolution.as_ref().is_some_and(|resolution| resolution.effect.as_deref() == Some("grant")) {
+        let hint = format!("(to see or revoke it: holdshort grants {})", interrupt.session);
+        return format!("{label} {}", paint.dim(&hint));
+    }
     match &decision.text {
         Some(text) => format!("{label}: {}", quote::brief(text, paint.width.saturating_sub(label.len() + 8))),
         None => label,

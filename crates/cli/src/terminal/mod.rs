@@ -4,7 +4,7 @@
 
 pub(crate) mod card;
 mod diff;
-mod edit;
+pub(crate) mod edit;
 pub(crate) mod escape;
 pub(crate) mod follow;
 mod help;

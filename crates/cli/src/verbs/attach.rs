@@ -1,14 +1,17 @@
 //! `attach`: beside a run that is under way. Brings a server along where none uses the data folder.
 
+use holdshort_engine::live::REHEARSAL;
+use holdshort_protocol::{Info, Run};
+
 use super::Scene;
 use super::run::{beside, end_of};
 use crate::args::ModelArgs;
-use crate::client::id;
+use crate::client::{Client, id};
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
 use crate::place::Place;
 
-pub(super) async fn attach(scene: &Scene, run: &str) -> anyhow::Result<Exit> {
+pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow::Result<Exit> {
     let run = id(run)?;
     let place = Place::of(scene.reach.data.as_deref())?;
     let is_named = scene.reach.server.is_some() || place.listening().is_some();
@@ -22,15 +25,25 @@ pub(super) async fn attach(scene: &Scene, run: &str) -> anyhow::Result<Exit> {
         )));
     }
     embed::log("off");
-    let plan = Plan {
-        listen: super::run::ANY_PORT,
-        place: place.clone(),
-        workflows: None,
-        model: ModelArgs::default(),
-        hooks: scene.hooks,
-    };
+    let again = embed::again(&place, &model);
+    let plan = Plan { listen: super::run::ANY_PORT, place, workflows: None, model, hooks: scene.hooks };
     let embedded = Embedded::start(plan).await?;
-    let exit = beside(&embedded.client()?, run, scene.json, Some(&place)).await;
+    let exit = match can_go_on(&embedded.client()?, run).await {
+        Ok(()) => beside(&embedded.client()?, run, scene.json, Some(&again)).await,
+        Err(error) => Err(error),
+    };
     end_of(embedded).await;
     exit
+}
+
+/// A run that a model plays needs one here too: without it the next step would fail.
+async fn can_go_on(client: &Client, run: &str) -> anyhow::Result<()> {
+    let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
+    let info: Info = client.get("/v1/info").await?;
+    if run.status.is_terminal() || !info.rehearsal || run.config.model.as_deref() == Some(REHEARSAL) {
+        return Ok(());
+    }
+    Err(usage(
+        "a model plays this run, and none is configured here: name it with --model NAME, as when it was started",
+    ))
 }

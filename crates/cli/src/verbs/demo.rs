@@ -10,9 +10,9 @@ use holdshort_protocol::{Info, Run, RunConfig, StartRun};
 use holdshort_workflow::{Shipped, shipped};
 
 use super::Scene;
-use super::run::{ANY_PORT, beside, end_of, quoted};
+use super::run::{ANY_PORT, beside, end_of};
 use crate::args::ModelArgs;
-use crate::embed::{self, Embedded, Plan};
+use crate::embed::{self, Embedded, Plan, quoted};
 use crate::exit::{Exit, usage};
 use crate::output::{say, tell};
 use crate::place::Place;
@@ -24,15 +24,18 @@ const WORKFLOW: &str = "pair";
 pub(super) async fn demo(scene: &Scene, model: ModelArgs) -> anyhow::Result<Exit> {
     let sample =
         shipped().iter().find(|shipped| shipped.name == WORKFLOW).context("the sample is not there")?;
-    let folder = tempfile::Builder::new().prefix("holdshort-demo-").tempdir()?.keep();
-    let repository = folder.join("boxrent");
+    let folder = tempfile::Builder::new().prefix("holdshort-demo-").tempdir()?;
+    let repository = folder.path().join("boxrent");
     prepare(sample, &repository)?;
-    let data = scene.reach.data.clone().unwrap_or_else(|| folder.join("data"));
+    let data = scene.reach.data.clone().unwrap_or_else(|| folder.path().join("data"));
     let place = Place::of(Some(&data))?;
     embed::log("off");
+    let again = embed::again(&place, &model);
     let plan = Plan { listen: ANY_PORT, place: place.clone(), workflows: None, model, hooks: scene.hooks };
     let embedded = Embedded::start(plan).await?;
-    let exit = play(scene, &embedded, sample, &repository, &place).await;
+    // From here on it is the person's: nothing of it is thrown away behind their back.
+    let _kept = folder.keep();
+    let exit = play(scene, &embedded, sample, &repository, &again).await;
     end_of(embedded).await;
     if !scene.json {
         farewell(&repository, &place);
@@ -45,7 +48,7 @@ async fn play(
     embedded: &Embedded,
     sample: &Shipped,
     repository: &Path,
-    place: &Place,
+    again: &str,
 ) -> anyhow::Result<Exit> {
     let client = embedded.client()?;
     let info: Info = client.get("/v1/info").await?;
@@ -63,7 +66,7 @@ async fn play(
         greet(&info, repository, &start);
     }
     let run: Run = client.post("/v1/runs", &start).await?;
-    beside(&client, &run.id, scene.json, Some(place)).await
+    beside(&client, &run.id, scene.json, Some(again)).await
 }
 
 fn greet(info: &Info, repository: &Path, start: &StartRun) {
@@ -84,20 +87,27 @@ fn greet(info: &Info, repository: &Path, start: &StartRun) {
 
 fn farewell(repository: &Path, place: &Place) {
     let paint = Paint::stdout();
-    if let Ok(diff) = git(repository, &["-c", "color.ui=never", "diff", "--stat"]) {
-        let diff = String::from_utf8_lossy(&diff.stdout).into_owned();
-        say("");
-        say(&paint.bold("What changed"));
-        if diff.trim().is_empty() {
-            say("  nothing");
-        }
-        diff.lines().for_each(|line| say(&format!(" {}", escape::line(line))));
+    let changed = [
+        git(repository, &["-c", "color.ui=never", "diff", "--stat"]),
+        git(repository, &["ls-files", "--others", "--exclude=__pycache__"]),
+    ];
+    let changed: Vec<String> =
+        changed.iter().flatten().map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).collect();
+    say("");
+    say(&paint.bold("What changed"));
+    if changed.concat().trim().is_empty() {
+        say("  nothing");
     }
+    changed
+        .iter()
+        .flat_map(|text| text.lines())
+        .for_each(|line| say(&format!("  {}", escape::line(line.trim()))));
     say("");
     say(&paint.bold("Go on"));
-    let data = quoted(&place.path);
+    let data = quoted(&place.path.display().to_string());
+    let repository = quoted(&repository.display().to_string());
     for (command, what) in [
-        (format!("git -C {} diff", quoted(repository)), "what the agent wrote"),
+        (format!("git -C {repository} diff"), "what the agent wrote"),
         (format!("holdshort serve --data {data}"), "the journal of this run, served; then, elsewhere:"),
         (format!("holdshort inbox --all --data {data}"), "every decision"),
         (format!("holdshort audit verify --data {data}"), "the proof that nothing was changed since"),

@@ -1,7 +1,5 @@
 //! `doctor`: what is configured here, and what works. Changes nothing.
 
-use std::path::Path;
-
 use holdshort_models::Source;
 use holdshort_protocol::Info;
 use serde_json::{Value, json};
@@ -13,9 +11,9 @@ use crate::client::Client;
 use crate::embed;
 use crate::exit::Exit;
 use crate::output::{document, say};
-use crate::place::Place;
-use crate::terminal::escape;
+use crate::place::{self, Place};
 use crate::terminal::paint::Paint;
+use crate::terminal::{edit, escape};
 
 pub(super) async fn doctor(scene: &Scene, model: &ModelArgs) -> anyhow::Result<Exit> {
     let place = Place::of(scene.reach.data.as_deref())?;
@@ -25,8 +23,8 @@ pub(super) async fn doctor(scene: &Scene, model: &ModelArgs) -> anyhow::Result<E
         "model": configured(model),
         "sandbox": confined().await?,
         "server": server(scene).await,
-        "programs": {"git": find("git"), "python3": find("python3")},
-        "editor": std::env::var("VISUAL").or_else(|_| std::env::var("EDITOR")).ok(),
+        "programs": {"git": place::program("git"), "python3": place::program("python3")},
+        "editor": edit::editor(),
     });
     if scene.json {
         document(&report)?;
@@ -70,16 +68,6 @@ async fn server(scene: &Scene) -> Value {
     }
 }
 
-fn find(program: &str) -> Option<String> {
-    let path = std::env::var_os("PATH")?;
-    let found = std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| is_program(path));
-    found.map(|path| path.display().to_string())
-}
-
-fn is_program(path: &Path) -> bool {
-    rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file()
-}
-
 fn tell(report: &Value) {
     let paint = Paint::stdout();
     let string = |pointer: &str| report.pointer(pointer).and_then(Value::as_str);
@@ -116,5 +104,6 @@ fn tell(report: &Value) {
             None => line(false, program, "not found; `holdshort demo` uses it"),
         }
     }
-    line(true, "editor", string("/editor").unwrap_or("vi (set EDITOR for another one)"));
+    let editor = string("/editor");
+    line(editor.is_some(), "editor", editor.unwrap_or("none is found; set EDITOR"));
 }

@@ -43,7 +43,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Inbox { all } => inbox::inbox(&scene, all).await,
         Verb::Show { id } => show::show(&scene, &id).await,
         Verb::Decide(decide) => decide::decide(&scene, decide).await,
-        Verb::Attach { run } => attach::attach(&scene, &run).await,
+        Verb::Attach { run, model } => attach::attach(&scene, &run, model).await,
         Verb::Message { run, text } => steer::message(&scene, &run, text).await,
         Verb::Pause { run } => steer::steer(&scene, &run, "pause").await,
         Verb::Resume { run } => steer::steer(&scene, &run, "resume").await,

@@ -47,26 +47,22 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
     }
     has_model(&args.model)?;
     embed::log("off");
-    let plan = Plan {
-        listen: ANY_PORT,
-        place: place.clone(),
-        workflows: args.workflows,
-        model: args.model,
-        hooks: scene.hooks,
-    };
+    let again = embed::again(&place, &args.model);
+    let plan =
+        Plan { listen: ANY_PORT, place, workflows: args.workflows, model: args.model, hooks: scene.hooks };
     let embedded = Embedded::start(plan).await?;
-    let exit = started(&embedded, scene, start, &place).await;
+    let exit = started(&embedded, scene, start, &again).await;
     end_of(embedded).await;
     exit
 }
 
-async fn started(embedded: &Embedded, scene: &Scene, start: StartRun, place: &Place) -> anyhow::Result<Exit> {
+async fn started(embedded: &Embedded, scene: &Scene, start: StartRun, again: &str) -> anyhow::Result<Exit> {
     let client = embedded.client()?;
     let run: Run = client.post("/v1/runs", &start).await?;
     if !scene.json {
         introduce(&run);
     }
-    beside(&client, &run.id, scene.json, Some(place)).await
+    beside(&client, &run.id, scene.json, Some(again)).await
 }
 
 async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) -> anyhow::Result<Exit> {
@@ -146,13 +142,13 @@ fn introduce(run: &Run) {
     say(&format!("{} {}", paint.bold(&format!("{}{at}", run.workflow)), paint.dim(&run.id)));
 }
 
-/// Follows a run, and says how to go on where it is left. `embedded`: the data folder of a server that stops
-/// with this process.
+/// Follows a run, and says how to go on where it is left. `embedded`: the arguments that bring a server along
+/// again, where this one stops with this process.
 pub(super) async fn beside(
     client: &Client,
     run: &str,
     json: bool,
-    embedded: Option<&Place>,
+    embedded: Option<&str>,
 ) -> anyhow::Result<Exit> {
     let form = if json { Form::Json } else { Form::Told };
     let outcome = follow::follow(client, run, form).await?;
@@ -183,7 +179,7 @@ fn ended(run: &Run) {
     }
 }
 
-async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&Place>) {
+async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>) {
     let open: Vec<Value> =
         client.list("/v1/interrupts", &[("run", run), ("status", "open")]).await.unwrap_or_default();
     if left == Left::Nobody {
@@ -199,7 +195,6 @@ async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&Place>)
             }
         }
     }
-    let data = embedded.map(|place| format!(" --data {}", quoted(&place.path))).unwrap_or_default();
     let what = if open.is_empty() { "goes on" } else { "waits for a decision" };
     match (embedded, left) {
         (Some(_), _) => tell(&format!(
@@ -211,14 +206,7 @@ async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&Place>)
         }
         (None, _) => tell(&format!("Left. The run {what}; to be beside it again:")),
     }
-    tell(&format!("  holdshort attach {run}{data}"));
-}
-
-/// A path as a shell takes it.
-pub(super) fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = text.chars().all(|c| c.is_alphanumeric() || "/._-+".contains(c));
-    if is_plain { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    tell(format!("  holdshort attach {run} {}", embedded.unwrap_or_default()).trim_end());
 }
 
 /// Stops a server that came along; a second Ctrl-C does not wait for it.

@@ -1,5 +1,7 @@
 //! The real binary, from outside: at a pseudo-terminal, from scripts, beside a server.
 
+#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
 mod demo;
 mod errors;
 mod examples;

@@ -70,3 +70,66 @@ fn a_run_in_a_repository_of_ones_own() {
     assert!(ran.out.contains("✗ Failed (rejected): the output was not released: too short"), "{ran:?}");
     assert_eq!(serving.stop().0, 0);
 }
+
+#[test]
+fn a_killed_server_comes_back_and_the_terminal_goes_on() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let model = runtime.block_on(ScriptedModel::start());
+    let home = Home::new();
+    let workspace = home.path().join("work");
+    std::fs::create_dir(&workspace).unwrap();
+    let chosen = ["--model", "scripted", "--base-url", model.base_url()];
+    let serving = home.serve(&chosen);
+    let question = json!({"question": "Which way?", "choices": ["left", "right"]});
+    model.push("pair", Scripted::call("ask_human", question));
+    model.push("pair", Scripted::text("Right it is."));
+    let work = workspace.to_str().unwrap();
+    let mut terminal = Terminal::open(&home, &["run", "pair", "--workspace", work, "go"], &[]);
+    terminal.expect(PROMPT);
+    serving.kill();
+    terminal.expect("The server is gone.");
+    terminal.expect(PROMPT);
+    terminal.type_line("2");
+    terminal.expect("no server answers");
+    terminal.expect(PROMPT);
+    // On another port: it is found by its data folder.
+    let _serving = home.serve(&chosen);
+    terminal.expect("The server is back.");
+    terminal.expect(PROMPT);
+    terminal.type_line("2");
+    terminal.expect("✓ Answer: right");
+    terminal.expect("Right it is.");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
+fn a_run_without_its_model_is_not_taken_up() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let model = runtime.block_on(ScriptedModel::start());
+    let home = Home::new();
+    let workspace = home.path().join("work");
+    std::fs::create_dir(&workspace).unwrap();
+    let work = workspace.to_str().unwrap();
+    let chosen = ["--model", "scripted", "--base-url", model.base_url()];
+    model.push("pair", Scripted::call("ask_human", json!({"question": "Which way?"})));
+    model.push("pair", Scripted::text("Done."));
+    let mut terminal =
+        Terminal::open(&home, &[&["run", "pair", "--workspace", work, "go"], &chosen[..]].concat(), &[]);
+    terminal.expect(PROMPT);
+    terminal.type_line("d");
+    let (code, left) = terminal.end();
+    assert_eq!(code, 4, "{left}");
+    let command = left.lines().find(|line| line.contains("holdshort attach")).unwrap().trim();
+    assert!(command.ends_with(&chosen.join(" ")), "{command}");
+    let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
+    let ran = home.run(&arguments[..2]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("a model plays this run"), "{ran:?}");
+    let mut terminal = Terminal::open(&home, &arguments, &[]);
+    terminal.expect(PROMPT);
+    terminal.type_line("straight on");
+    terminal.expect("Enter sends it");
+    terminal.type_line("");
+    terminal.expect("Done.");
+    assert_eq!(terminal.end().0, 0);
+}

@@ -10,7 +10,7 @@ use crate::home::{BINARY, Home};
 
 /// Where a person may type.
 pub(crate) const PROMPT: &str = "\n> ";
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Terminal {
     child: Box<dyn Child + Send + Sync>,

@@ -136,13 +136,13 @@ impl Draft<'_> {
         match interrupt.opened.kind {
             Kind::ToolApproval => self.tool_effect(interrupt, id, call, taken),
             Kind::PlanApproval => self.plan_effect(id, taken),
-            Kind::Question => match taken.choice.effect {
-                Effect::Respond => self.finish_call(id, CallEnd::Answered, None, taken.text),
-                _ => {
-                    let code = if taken.by == By::Person { "skipped" } else { taken.code() };
-                    self.finish_call(id, CallEnd::Skipped, Some(code), unanswered(taken));
-                }
-            },
+            Kind::Question if taken.choice.effect == Effect::Respond => {
+                self.finish_call(id, CallEnd::Answered, None, taken.text);
+            }
+            Kind::Question => {
+                let code = if taken.by == By::Person { "skipped" } else { taken.code() };
+                self.finish_call(id, CallEnd::Skipped, Some(code), unanswered(taken));
+            }
             Kind::Review => self.review_effect(id, call, taken),
             Kind::UnknownOutcome => match taken.choice.effect {
                 Effect::Respond => self.finish_call(id, CallEnd::Done, Some("happened"), taken.text),

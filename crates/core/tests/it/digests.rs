@@ -82,11 +82,15 @@ fn it_changes_with_everything_that_runs_and_with_nothing_else() {
         ("the order of the files", inspected(|look| look.preconditions.reverse()), false),
         ("what the card shows", inspected(|look| look.card = json!({ "diff": "other" })), false),
         ("what the tool says about itself", defined(described), false),
-        ("the agent's instructions", defined(|definition| {
-            if let Some(agent) = definition.agents.get_mut("pair") {
-                "Other.".clone_into(&mut agent.instructions);
-            }
-        }), false),
+        (
+            "the agent's instructions",
+            defined(|definition| {
+                if let Some(agent) = definition.agents.get_mut("pair") {
+                    "Other.".clone_into(&mut agent.instructions);
+                }
+            }),
+            false,
+        ),
         ("nothing", plain(), false),
     ];
     let before = plain();
@@ -133,16 +137,28 @@ fn an_edit_is_voted_on_again() {
         let first = world.open(Kind::ToolApproval);
         world.decide(Kind::ToolApproval, edit(command(line).1));
         let told = world.work();
-        let names_first = world.run.open_interrupts().all(|(_, each)| each.opened.supersedes.as_ref() == Some(&first));
+        let names_first =
+            world.run.open_interrupts().all(|(_, each)| each.opened.supersedes.as_ref() == Some(&first));
         assert!(names_first);
         (told, world.effects)
     };
-    let started = ["tool_inspected call_1", "tool_authorised call_1 interrupt", "tool_started call_1", "tool_finished call_1 done"];
+    let started = [
+        "tool_inspected call_1",
+        "tool_authorised call_1 interrupt",
+        "tool_started call_1",
+        "tool_finished call_1 done",
+    ];
     let none = Vec::<String>::new();
-    assert_eq!(edited(Forbid, "make x"), (started.map(str::to_owned).to_vec(), vec!["run_command make x".to_owned()]));
+    assert_eq!(
+        edited(Forbid, "make x"),
+        (started.map(str::to_owned).to_vec(), vec!["run_command make x".to_owned()])
+    );
     assert_eq!(
         edited(Forbid, "git push"),
-        (vec!["tool_inspected call_1".to_owned(), "tool_finished call_1 refused forbidden".to_owned()], none.clone()),
+        (
+            vec!["tool_inspected call_1".to_owned(), "tool_finished call_1 refused forbidden".to_owned()],
+            none.clone()
+        ),
     );
     let asked = vec!["tool_inspected call_1".to_owned(), "interrupt_opened tool_approval".to_owned()];
     assert_eq!(edited(Ask, "git push"), (asked.clone(), none.clone()));
@@ -169,7 +185,12 @@ fn a_changed_file_asks_again() {
         let second = world.open(Kind::ToolApproval);
         assert_eq!(world.effects, Vec::<String>::new(), "{changed_at}");
         assert_eq!(world.run.interrupts[&second].opened.supersedes, Some(first), "{changed_at}");
-        assert!(told.ends_with(&["tool_inspected call_1".to_owned(), "interrupt_opened tool_approval".to_owned()]));
+        assert!(
+            told.ends_with(&[
+                "tool_inspected call_1".to_owned(),
+                "interrupt_opened tool_approval".to_owned()
+            ])
+        );
         world.decide(Kind::ToolApproval, choose("approve"));
         world.work();
         assert_eq!(world.effects, ["write_file a.txt"], "{changed_at}");
@@ -181,13 +202,17 @@ fn a_changed_file_asks_again() {
 fn an_open_question_follows_the_file() {
     let mut world = World::started(
         definition(),
-        vec![calls(&[write("a.txt"), ("write_file", json!({ "path": "a.txt", "content": "second" })), write("b.txt")])],
+        vec![calls(&[
+            write("a.txt"),
+            ("write_file", json!({ "path": "a.txt", "content": "second" })),
+            write("b.txt"),
+        ])],
     );
     world.work();
-    let opened = |world: &World, call: &str| {
-        world.run.calls[call].interrupt.clone().expect("it was asked about")
-    };
-    let (first, second, third) = (opened(&world, "call_1"), opened(&world, "call_2"), opened(&world, "call_3"));
+    let opened =
+        |world: &World, call: &str| world.run.calls[call].interrupt.clone().expect("it was asked about");
+    let (first, second, third) =
+        (opened(&world, "call_1"), opened(&world, "call_2"), opened(&world, "call_3"));
     world.person(Input::Decide { interrupt: first, decision: choose("approve") });
     assert_eq!(
         world.work(),

@@ -56,7 +56,12 @@ fn no_run_ends_with_a_question_open() {
     asks(&mut world, review).expect("it may ask again");
     assert_eq!(
         world.decide(Kind::Question, choose_with("answer", "x")),
-        ["decision_made answer", "interrupt_resolved answered answer", "interrupt_resolved cancelled", "run_completed resolved"],
+        [
+            "decision_made answer",
+            "interrupt_resolved answered answer",
+            "interrupt_resolved cancelled",
+            "run_completed resolved"
+        ],
     );
 }
 
@@ -86,7 +91,11 @@ fn an_edit_is_checked_against_the_askers_schema() {
         world.handle(&Actor::operator("rest"), input).is_ok()
     };
     assert_eq!(
-        [decide(&world, json!({ "amount": "many" })), decide(&world, json!({})), decide(&world, json!({ "amount": 3 }))],
+        [
+            decide(&world, json!({ "amount": "many" })),
+            decide(&world, json!({})),
+            decide(&world, json!({ "amount": 3 }))
+        ],
         [false, false, true],
     );
 }
@@ -94,7 +103,11 @@ fn an_edit_is_checked_against_the_askers_schema() {
 #[test]
 fn what_an_agent_asks_must_fit() {
     let option = |id: &str| (id.to_owned(), None);
-    let of = |kind, options: &[&str]| Ask { kind, options: options.iter().map(|id| option(id)).collect(), ..ask() };
+    let of = |kind, options: &[&str]| Ask {
+        kind,
+        options: options.iter().map(|id| option(id)).collect(),
+        ..ask()
+    };
     let table: Vec<(&str, Ask, &[&str])> = vec![
         ("as it should be", ask(), &[]),
         ("another kind's option", of(Kind::Question, &["approve"]), &["/options/0/id"]),
@@ -107,28 +120,36 @@ fn what_an_agent_asks_must_fit() {
         ("no title", Ask { title: " ".to_owned(), ..ask() }, &["/title"]),
         ("a long title", Ask { title: "x".repeat(501), ..ask() }, &["/title"]),
         ("a long message", Ask { message: "x".repeat(65_537), ..ask() }, &["/message"]),
-        ("a large payload", Ask { payload: json!("x".repeat(limits::PAYLOAD_BYTES)), ..ask() }, &["/payload"]),
+        (
+            "a large payload",
+            Ask { payload: json!("x".repeat(limits::PAYLOAD_BYTES)), ..ask() },
+            &["/payload"],
+        ),
         ("a huge integer", Ask { payload: json!({ "n": u64::MAX }), ..ask() }, &["/payload"]),
         ("no schema", Ask { response_schema: Some(json!({ "type": 7 })), ..ask() }, &["/response_schema"]),
         ("no time", Ask { expires_in_ms: Some(0), ..ask() }, &["/expires_in_ms"]),
         ("for ever", Ask { expires_in_ms: Some(u64::MAX), ..ask() }, &[]),
-        ("an expiry that is not offered", Ask { on_expiry: Some("approve".to_owned()), ..ask() }, &["/on_expiry"]),
+        (
+            "an expiry that is not offered",
+            Ask { on_expiry: Some("approve".to_owned()), ..ask() },
+            &["/on_expiry"],
+        ),
         (
             "an expiry that needs a person",
             Ask { kind: Kind::Review, on_expiry: Some("edit".to_owned()), ..ask() },
             &["/on_expiry"],
         ),
-        ("an expiry that approves, said so", Ask { kind: Kind::Review, on_expiry: Some("approve".to_owned()), ..ask() }, &[]),
+        (
+            "an expiry that approves, said so",
+            Ask { kind: Kind::Review, on_expiry: Some("approve".to_owned()), ..ask() },
+            &[],
+        ),
         (
             "a long label",
             Ask { options: vec![("answer".to_owned(), Some("x".repeat(501)))], ..ask() },
             &["/options/0/label"],
         ),
-        (
-            "too many options",
-            of(Kind::Choice, &(0..51).map(|_| "x").collect::<Vec<_>>()[..1]),
-            &[],
-        ),
+        ("too many options", of(Kind::Choice, &(0..51).map(|_| "x").collect::<Vec<_>>()[..1]), &[]),
     ];
     let wrong: Vec<_> = table
         .into_iter()
@@ -180,8 +201,11 @@ fn a_result_must_fit_too() {
 #[test]
 fn a_decision_on_an_ended_run_still_has_an_answer() {
     let mut world = external(Origin::ExternalOnce);
-    asks(&mut world, Ask { kind: Kind::Choice, options: vec![("a".to_owned(), None), ("b".to_owned(), None)], ..ask() })
-        .expect("it may ask");
+    asks(
+        &mut world,
+        Ask { kind: Kind::Choice, options: vec![("a".to_owned(), None), ("b".to_owned(), None)], ..ask() },
+    )
+    .expect("it may ask");
     let interrupt = world.open(Kind::Choice);
     let decide = |option: &str| Input::Decide { interrupt: interrupt.clone(), decision: choose(option) };
     world.person(decide("a"));

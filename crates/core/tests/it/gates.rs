@@ -1,6 +1,7 @@
 //! The vote of the gates: forbid > mandatory ask > grant > rule > default (ask).
 
 use holdshort_core::actor::Actor;
+use holdshort_core::definition::RuleAction::{Allow, Ask, Forbid};
 use holdshort_core::definition::{Rule, RuleAction};
 use holdshort_core::gate::{self, Matcher, Release, Rules, Source, Subject, Verdict};
 use holdshort_core::session::{self, Session};
@@ -81,10 +82,13 @@ fn the_most_severe_vote_wins() {
     let list = |action: Option<RuleAction>| {
         action.map(|action| rule(action, &["run_command"], &[])).into_iter().collect::<Vec<_>>()
     };
-    let name = |action: Option<RuleAction>| action.map_or("–".to_owned(), |action| format!("{action:?}").to_lowercase());
+    let name = |action: Option<RuleAction>| {
+        action.map_or("–".to_owned(), |action| format!("{action:?}").to_lowercase())
+    };
     let findings = ["hard_link".to_owned()];
-    let mut rows =
-        vec![["system", "run", "workflow", "grant", "finding", "opaque", "verdict"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["system", "run", "workflow", "grant", "finding", "opaque", "verdict"].map(str::to_owned).to_vec(),
+    ];
     for by_system in says {
         for by_run in says {
             for by_workflow in says {
@@ -92,7 +96,10 @@ fn the_most_severe_vote_wins() {
                     [(false, false, false), (true, false, false), (true, true, false), (true, false, true)]
                 {
                     let (run, workflow) = (list(by_run), list(by_workflow));
-                    let subject = command(if opaque { "make $X" } else { "make x" }, if found { &findings } else { &[] });
+                    let subject = command(
+                        if opaque { "make $X" } else { "make x" },
+                        if found { &findings } else { &[] },
+                    );
                     let session = session(granted.then(|| command("make x", &[])).as_ref());
                     let rules = Rules { run: &run, workflow: &workflow };
                     let verdict = gate::vote(&subject, rules, &session, &system(list(by_system)));
@@ -135,7 +142,6 @@ fn a_run_does_not_loosen_its_workflow() {
         let rules = Rules { run: &run, workflow: &workflow };
         told(&gate::vote(&file("a"), rules, &session(None), &System::default()))
     };
-    use RuleAction::{Allow, Ask, Forbid};
     assert_eq!(
         [verdict(Allow, Ask), verdict(Allow, Forbid), verdict(Ask, Allow), verdict(Forbid, Allow)],
         ["ask (Workflow rule), grantable", "forbid (Workflow)", "ask (Run rule), grantable", "forbid (Run)"],
@@ -319,7 +325,8 @@ fn a_reason_says_which_rule_asked() {
         Rule { reason: Some("ask the owner".to_owned()), ..rule(RuleAction::Ask, &["write_file"], &[]) },
     ];
     let rules = Rules { run: &[], workflow: &rules };
-    let Verdict::Ask { reasons, grantable } = gate::vote(&file("a"), rules, &session(None), &System::default())
+    let Verdict::Ask { reasons, grantable } =
+        gate::vote(&file("a"), rules, &session(None), &System::default())
     else {
         panic!("it asks")
     };

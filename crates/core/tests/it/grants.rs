@@ -24,7 +24,8 @@ fn revoke_all(world: &mut World) {
     let grants: Vec<_> = world.session.standing().map(|grant| grant.id.clone()).collect();
     for grant in grants {
         let input = session::Input::Revoke { grant };
-        let events = world.session.handle(world.now, &Actor::operator("rest"), input).expect("an operator may");
+        let events =
+            world.session.handle(world.now, &Actor::operator("rest"), input).expect("an operator may");
         world.append(events);
     }
 }
@@ -33,7 +34,14 @@ fn revoke_all(world: &mut World) {
 #[test]
 fn a_grant_resolves_the_other_asks_that_it_covers() {
     let script = vec![
-        calls(&[command("make x"), command("make x"), command("make y"), write("a"), command("make x > log"), command("make $X")]),
+        calls(&[
+            command("make x"),
+            command("make x"),
+            command("make y"),
+            write("a"),
+            command("make x > log"),
+            command("make $X"),
+        ]),
         calls(&[command("make x")]),
         says("Done."),
     ];
@@ -76,7 +84,9 @@ fn a_grant_says_who_gave_it() {
     let granted: Vec<_> = world
         .session
         .standing()
-        .map(|grant| (grant.owner.as_str(), &grant.run, &grant.interrupt, grant.added_seq, json!(grant.matcher)))
+        .map(|grant| {
+            (grant.owner.as_str(), &grant.run, &grant.interrupt, grant.added_seq, json!(grant.matcher))
+        })
         .collect();
     let matcher = json!({
         "tool": "run_command", "workspace": "/ws",
@@ -150,7 +160,8 @@ fn revoking_is_for_operators_and_once() {
 /// The policy changes while asks are open: what is allowed now needs nobody, what is forbidden is refused.
 #[test]
 fn open_asks_follow_the_policy() {
-    let mut world = World::started(definition(), vec![calls(&[command("make x"), command("git push"), write("a")])]);
+    let mut world =
+        World::started(definition(), vec![calls(&[command("make x"), command("git push"), write("a")])]);
     world.work();
     set_policy(
         &mut world,
@@ -189,7 +200,8 @@ fn a_freeze_stops_every_start() {
     let mut world = World::started(definition, vec![calls(&[command("make x")])]);
     let model = Input::Begin { begins: vec![Begin::Model { step: "work".to_owned(), turn: 0 }] };
     let freeze = |world: &mut World, input: system::Input| {
-        let events = world.system.handle(world.now, &Actor::operator("rest"), input).expect("an operator may");
+        let events =
+            world.system.handle(world.now, &Actor::operator("rest"), input).expect("an operator may");
         world.append(events)
     };
     assert_eq!(freeze(&mut world, system::Input::Freeze), ["frozen"]);
@@ -210,7 +222,9 @@ fn a_freeze_stops_every_start() {
 fn policy_and_freeze_are_for_operators() {
     let world = World::new(definition());
     for actor in [Actor::agent("a", "rest"), Actor::engine()] {
-        for input in [system::Input::Freeze, system::Input::Unfreeze, system::Input::SetPolicy { rules: Vec::new() }] {
+        for input in
+            [system::Input::Freeze, system::Input::Unfreeze, system::Input::SetPolicy { rules: Vec::new() }]
+        {
             assert_eq!(world.system.handle(world.now, &actor, input), Err(system::Rejection::Role));
         }
     }
@@ -219,7 +233,8 @@ fn policy_and_freeze_are_for_operators() {
 /// A grant is for one tool in one workspace.
 #[test]
 fn a_grant_is_for_its_tool_and_its_workspace() {
-    let mut world = World::started(definition(), vec![calls(&[write("a")]), calls(&[write("b"), command("make x")])]);
+    let mut world =
+        World::started(definition(), vec![calls(&[write("a")]), calls(&[write("b"), command("make x")])]);
     world.work();
     world.decide(Kind::ToolApproval, choose("approve_session"));
     world.work();

@@ -65,7 +65,10 @@ fn a_new_journal_is_written_on_demand() {
     let told: Vec<String> = world.log.iter().map(tell).collect();
     for (suffix, text) in [
         ("jsonl", lines.join("\n") + "\n"),
-        ("definition.json", String::from_utf8(json::canonical(&*world.run.definition)).expect("JSON is UTF-8") + "\n"),
+        (
+            "definition.json",
+            String::from_utf8(json::canonical(&*world.run.definition)).expect("JSON is UTF-8") + "\n",
+        ),
         ("story.txt", told.join("\n") + "\n"),
     ] {
         let path = folder().join(format!("{name}.{suffix}"));
@@ -79,13 +82,15 @@ fn old_journals_replay() {
     let mut found = 0;
     for entry in std::fs::read_dir(folder()).expect("the folder is there") {
         let path = entry.expect("it can be listed").path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".jsonl"))
+        let Some(name) =
+            path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".jsonl"))
         else {
             continue;
         };
         found += 1;
         let read = |suffix: &str| {
-            std::fs::read_to_string(folder().join(format!("{name}.{suffix}"))).expect("it is beside the journal")
+            std::fs::read_to_string(folder().join(format!("{name}.{suffix}")))
+                .expect("it is beside the journal")
         };
         let sealed: Vec<Sealed> = read("jsonl")
             .lines()
@@ -98,7 +103,11 @@ fn old_journals_replay() {
         world.run = holdshort_core::run::Run::new(id, Arc::clone(&world.run.definition));
         let (run, session) = replay(&world, &log);
 
-        assert_eq!(log.iter().map(|event| tell(event) + "\n").collect::<String>(), read("story.txt"), "{name}");
+        assert_eq!(
+            log.iter().map(|event| tell(event) + "\n").collect::<String>(),
+            read("story.txt"),
+            "{name}"
+        );
         assert_eq!(
             (run.status(), run.open_interrupts().count(), run.actions(), session.grants.len()),
             (Status::Completed, 0, Vec::new(), 1),

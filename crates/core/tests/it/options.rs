@@ -1,6 +1,7 @@
 //! Every interrupt kind × option → effect → outcome → what follows; and what an expiry does.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use holdshort_core::definition::{Definition, KindGate};
 use holdshort_core::interrupt::{self, Carry, Choice, Decision, Effect, Kind, Outcome};
@@ -9,7 +10,7 @@ use holdshort_core::run::{Ask, Config, Input};
 use serde_json::{Value, json};
 
 use crate::snapshot;
-use crate::world::{self, World, calls, choose, command, definition, fails, read, says, write};
+use crate::world::{self, Answer, World, calls, choose, command, definition, fails, read, says, write};
 
 const PLAN: &str = r#"{"subtasks": [{"id": "1", "description": "do"}]}"#;
 
@@ -74,13 +75,15 @@ fn cases() -> Vec<Case> {
         case("an external plan", Kind::PlanApproval, json!({ "any": 1 }), |_| asks(Kind::PlanApproval, &[])),
         case("an external checkpoint", Kind::Checkpoint, json!("any"), |_| asks(Kind::Checkpoint, &[])),
         case("an external question", Kind::Question, Value::Null, |_| asks(Kind::Question, &[])),
-        case("an external choice", Kind::Choice, Value::Null, |_| asks(Kind::Choice, &["yes", "no", "custom"])),
+        case("an external choice", Kind::Choice, Value::Null, |_| {
+            asks(Kind::Choice, &["yes", "no", "custom"])
+        }),
         case("an external escalation", Kind::Escalation, Value::Null, |_| asks(Kind::Escalation, &[])),
         case("an external review", Kind::Review, json!("any"), |_| asks(Kind::Review, &[])),
     ]
 }
 
-fn worked(definition: Definition, script: Vec<Result<holdshort_core::message::Reply, holdshort_core::message::Failure>>) -> World {
+fn worked(definition: Definition, script: Vec<Answer>) -> World {
     let doubts = definition.gates.rules == [world::allow(&["*"])];
     let mut world = World::started(definition, script);
     if doubts {
@@ -151,16 +154,16 @@ fn what_follows_a_decision() {
     let mut text = String::new();
     for case in cases() {
         let world = (case.open)(definition());
-        text.push_str(&format!("{}: {}\n", case.name, case.kind.as_str()));
+        let _ = writeln!(text, "{}: {}", case.name, case.kind.as_str());
         for choice in offered(&world, case.kind) {
             let mut world = world.clone();
             let decided = world.decide(case.kind, decision(&choice, &case.edit));
             let then = world.work();
-            text.push_str(&format!("  {} ({:?})\n    {}\n", choice.id, choice.effect, decided.join(", ")));
+            let _ = writeln!(text, "  {} ({:?})\n    {}", choice.id, choice.effect, decided.join(", "));
             if !then.is_empty() {
-                text.push_str(&format!("    then {}\n", then.join(", ")));
+                let _ = writeln!(text, "    then {}", then.join(", "));
             }
-            text.push_str(&format!("    {}\n", world.run.status().as_str()));
+            let _ = writeln!(text, "    {}", world.run.status().as_str());
         }
     }
     snapshot::check("decisions", &text);
@@ -173,12 +176,14 @@ fn what_follows_an_expiry() {
     for case in cases() {
         let options = offered(&(case.open)(definition()), case.kind);
         let external = case.name.starts_with("an external");
-        let configured: Vec<Option<String>> =
-            std::iter::once(None).chain(options.into_iter().filter(|_| !external).map(|choice| Some(choice.id))).collect();
-        text.push_str(&format!("{}: {}\n", case.name, case.kind.as_str()));
+        let configured: Vec<Option<String>> = std::iter::once(None)
+            .chain(options.into_iter().filter(|_| !external).map(|choice| Some(choice.id)))
+            .collect();
+        let _ = writeln!(text, "{}: {}", case.name, case.kind.as_str());
         for on_expiry in configured {
             let mut definition = definition();
-            let gate = KindGate { expires_in_ms: Some(1_000), on_expiry: on_expiry.clone(), ..KindGate::default() };
+            let gate =
+                KindGate { expires_in_ms: Some(1_000), on_expiry: on_expiry.clone(), ..KindGate::default() };
             definition.gates.kinds = BTreeMap::from([(case.kind, gate)]);
             let mut world = (case.open)(definition);
             let id = world.open(case.kind);
@@ -188,15 +193,20 @@ fn what_follows_an_expiry() {
             let resolution = world.run.interrupts[&id].resolution.clone().expect("it has expired");
             assert_eq!(resolution.outcome, Outcome::Expired);
             let then = world.work();
-            text.push_str(&format!(
-                "  {}\n    {}\n",
+            let _ = writeln!(
+                text,
+                "  {}\n    {}",
                 on_expiry.as_deref().unwrap_or("nothing configured"),
                 expired.join(", ")
-            ));
+            );
             if !then.is_empty() {
-                text.push_str(&format!("    then {}\n", then.join(", ")));
+                let _ = writeln!(text, "    then {}", then.join(", "));
             }
-            assert!(on_expiry.is_some() || world.effects.len() == effects, "{}: work was released", case.name);
+            assert!(
+                on_expiry.is_some() || world.effects.len() == effects,
+                "{}: work was released",
+                case.name
+            );
         }
     }
     snapshot::check("expiries", &text);
@@ -208,8 +218,12 @@ fn what_expires_by_itself_stops_work() {
     for kind in Kind::ALL {
         let rows: Vec<Choice> = interrupt::options(kind).iter().map(Choice::of).collect();
         for only in 0..1_u32 << rows.len() {
-            let offered: Vec<Choice> =
-                rows.iter().enumerate().filter(|(i, _)| only >> i & 1 == 1).map(|(_, row)| row.clone()).collect();
+            let offered: Vec<Choice> = rows
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| only >> i & 1 == 1)
+                .map(|(_, row)| row.clone())
+                .collect();
             let applied = interrupt::on_expiry(kind, None, &offered);
             let applied = offered.iter().find(|choice| choice.id == applied);
             let outcome = applied.map(|choice| choice.effect.outcome());
@@ -242,7 +256,8 @@ fn reject_does_what_the_table_allows() {
         let options = offered(&world, Kind::ToolApproval);
         options.into_iter().find(|choice| choice.id == "reject").map(|choice| choice.effect)
     };
-    let found = [Effect::Refuse, Effect::EndTurn, Effect::FailRun, Effect::Proceed, Effect::Grant].map(effect);
+    let found =
+        [Effect::Refuse, Effect::EndTurn, Effect::FailRun, Effect::Proceed, Effect::Grant].map(effect);
     assert_eq!(
         found,
         [Effect::Refuse, Effect::EndTurn, Effect::FailRun, Effect::Refuse, Effect::Refuse].map(Some),
@@ -276,7 +291,10 @@ fn a_deadline_is_not_late_because_its_sweep_is() {
 fn a_workflow_relabels_and_assigns() {
     let mut definition = definition();
     let gate = KindGate {
-        labels: BTreeMap::from([("approve".to_owned(), "Go".to_owned()), ("nonsense".to_owned(), "?".to_owned())]),
+        labels: BTreeMap::from([
+            ("approve".to_owned(), "Go".to_owned()),
+            ("nonsense".to_owned(), "?".to_owned()),
+        ]),
         approvers: vec!["ann".to_owned()],
         expires_in_ms: Some(5_000),
         on_expiry: Some("approve_session".to_owned()),

@@ -1,5 +1,7 @@
 //! Every (state, input) pair of a run: allowed, or a typed rejection.
 
+use std::fmt::Write as _;
+
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::StepGates;
 use holdshort_core::interrupt::{Decision, Kind};
@@ -194,8 +196,7 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
     let decision = Decision { text: Some("text".to_owned()), ..choose(&option.unwrap_or_default()) };
     let interrupt = interrupt.unwrap_or_else(|| world::draw(9).id());
     let reply = Reply { text: "Done.".to_owned(), ..Reply::default() };
-    let failure =
-        Failure { kind: FailureKind::Rejected, retry_after_ms: None, message: "no".to_owned() };
+    let failure = Failure { kind: FailureKind::Rejected, retry_after_ms: None, message: "no".to_owned() };
     let done = Outcome::Done { text: "done".to_owned(), data: Value::Null };
     let begin_model = vec![Begin::Model { step: step(), turn }];
     let changed = Outcome::Changed { paths: vec!["a.txt".to_owned()] };
@@ -217,7 +218,11 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
         ("inspected", engine(), Input::Inspected { call: call(), revision, inspected }),
         ("ran", engine(), Input::Ran { call: call(), attempt, outcome: done }),
         ("ran (changed)", engine(), Input::Ran { call: call(), attempt, outcome: changed }),
-        ("ran (agent)", agent(), Input::Ran { call: call(), attempt, outcome: Outcome::Failed { text: String::new() } }),
+        (
+            "ran (agent)",
+            agent(),
+            Input::Ran { call: call(), attempt, outcome: Outcome::Failed { text: String::new() } },
+        ),
         ("probed", engine(), Input::Probed { call: call(), attempt, probed: Probed::NotHappened }),
         ("replied", engine(), Input::Replied { step: step(), turn, reply }),
         ("failed", engine(), Input::Failed { step: step(), turn, failure }),
@@ -241,7 +246,12 @@ fn every_state_takes_or_rejects_every_input() {
         }
         let status = world.run.status().as_str();
         let due: Vec<String> = world.run.actions().iter().map(|action| action.id().to_string()).collect();
-        text.push_str(&format!("{name}: {status}; due: {}; open: {}\n", due.join(" "), world.open_kinds().join(" ")));
+        let _ = writeln!(
+            text,
+            "{name}: {status}; due: {}; open: {}",
+            due.join(" "),
+            world.open_kinds().join(" ")
+        );
         text.push_str(&snapshot::table(&rows));
         text.push('\n');
     }

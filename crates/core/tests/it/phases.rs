@@ -26,8 +26,13 @@ fn at_work(world: &World) -> Vec<&str> {
 
 #[test]
 fn phases_start_when_what_they_need_has_ended() {
-    let phases =
-        vec![one_shot("a", &[]), one_shot("b", &[]), one_shot("c", &["a", "b"]), one_shot("d", &["a"]), one_shot("e", &["c", "d"])];
+    let phases = vec![
+        one_shot("a", &[]),
+        one_shot("b", &[]),
+        one_shot("c", &["a", "b"]),
+        one_shot("d", &["a"]),
+        one_shot("e", &["c", "d"]),
+    ];
     let mut world = World::started(phased(phases), Vec::new());
     let mut say = |step: &str| {
         world.script.entry(step.to_owned()).or_default().push_back(says(&format!("{step} is done.")));
@@ -89,8 +94,10 @@ fn results_and_a_phases_own_words_are_handed_on() {
 
 #[test]
 fn a_checkpoint_shows_the_results_and_stops_what_needs_it() {
-    let phases = vec![one_shot("a", &[]), checkpoint("look", &["a"]), one_shot("b", &["look"]), one_shot("c", &["a"])];
-    let started = || World::started(phased(phases.clone()), Vec::new()).with("a", vec![says("Look at this.")]);
+    let phases =
+        vec![one_shot("a", &[]), checkpoint("look", &["a"]), one_shot("b", &["look"]), one_shot("c", &["a"])];
+    let started =
+        || World::started(phased(phases.clone()), Vec::new()).with("a", vec![says("Look at this.")]);
     let mut world = started();
     world.work();
     let shown = world.run.interrupts[&world.open(Kind::Checkpoint)].content["payload"].clone();
@@ -112,7 +119,11 @@ fn a_checkpoint_shows_the_results_and_stops_what_needs_it() {
     let ended = world.run.ended.map(|ended| (ended.status, ended.reason, ended.text));
     assert_eq!(
         ended,
-        Some((Status::Failed, "rejected".to_owned(), Some("checkpoint `look` was rejected: wrong".to_owned()))),
+        Some((
+            Status::Failed,
+            "rejected".to_owned(),
+            Some("checkpoint `look` was rejected: wrong".to_owned())
+        )),
     );
 }
 
@@ -158,7 +169,8 @@ fn a_run_adds_gates() {
     for (asks, expected) in [(false, Vec::new()), (true, vec!["plan_approval"])] {
         let mut config = Config::default();
         config.gates.plan = asks;
-        let mut world = World::new(shown.clone()).with("work", vec![calls(&[plan.clone()]), says("Done.")]);
+        let mut world =
+            World::new(shown.clone()).with("work", vec![calls(std::slice::from_ref(&plan)), says("Done.")]);
         world.start(config);
         world.work();
         assert_eq!(world.open_kinds(), expected);
@@ -172,7 +184,10 @@ fn a_limit_of_one_phase_is_its_own() {
     let mut world = World::started(phased(phases), vec![calls(&[crate::world::read("a")])]);
     world.work();
     world.decide(Kind::Continuation, choose("finish"));
-    assert_eq!((at_work(&world), task(&world, "next")), (vec!["next"], "Do it\n\nResult of `work`:\nI will.".to_owned()));
+    assert_eq!(
+        (at_work(&world), task(&world, "next")),
+        (vec!["next"], "Do it\n\nResult of `work`:\nI will.".to_owned())
+    );
 }
 
 /// While one step waits for a person, another one works; the run waits when nothing else can.

@@ -1,14 +1,18 @@
 //! The turn loop: what a reply sets going, and when the model is called again.
 
 use holdshort_core::definition::{Definition, Phase};
-use holdshort_core::interrupt::Kind;
-use holdshort_core::message::{Arguments, Failure, FailureKind, Message, Reply, Request, RequestedCall, Usage};
+use holdshort_core::interrupt::{Decision, Kind};
+use holdshort_core::message::{
+    Arguments, Failure, FailureKind, Message, Reply, Request, RequestedCall, Usage,
+};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Config, Input};
 use holdshort_core::{json, limits};
 use serde_json::{Value, json};
 
-use crate::world::{World, calls, choose, choose_with, command, definition, edit, fails, read, says, write};
+use crate::world::{
+    Answer, World, calls, choose, choose_with, command, definition, edit, fails, read, says, write,
+};
 
 fn phase(change: impl FnOnce(&mut Phase)) -> Definition {
     let mut definition = definition();
@@ -64,14 +68,24 @@ pub(crate) fn paired(request: &Request) {
 #[test]
 fn several_calls_in_one_reply() {
     let script = vec![
-        calls(&[read("a.txt"), write("b.txt"), command("make"), ("ask_human", json!({ "question": "Which?" }))]),
+        calls(&[
+            read("a.txt"),
+            write("b.txt"),
+            command("make"),
+            ("ask_human", json!({ "question": "Which?" })),
+        ]),
         says("Done."),
     ];
     let mut world = World::started(definition(), script);
     world.files.insert("a.txt".to_owned(), "text".to_owned());
     world.work();
     assert_eq!(
-        (world.count("model_started"), world.open_kinds().len(), world.count("tool_started"), world.run.status()),
+        (
+            world.count("model_started"),
+            world.open_kinds().len(),
+            world.count("tool_started"),
+            world.run.status()
+        ),
         (1, 3, 1, Status::Waiting),
         "the free one runs, the gated ones wait: {:#?}",
         world.story(),
@@ -152,8 +166,11 @@ fn calls_that_can_not_be_run_are_answered() {
     };
     let mut world = World::started(definition(), vec![Ok(reply), says("Done.")]);
     let told = world.work();
-    let codes: Vec<&str> =
-        told.iter().filter(|line| line.starts_with("tool_")).filter_map(|line| line.rsplit(' ').next()).collect();
+    let codes: Vec<&str> = told
+        .iter()
+        .filter(|line| line.starts_with("tool_"))
+        .filter_map(|line| line.rsplit(' ').next())
+        .collect();
     assert_eq!(
         codes,
         [
@@ -239,8 +256,11 @@ fn a_printed_question_is_asked() {
         world.work();
         !world.open_kinds().is_empty()
     };
-    let wrong: Vec<&str> =
-        table.into_iter().filter(|(text, asks)| asked(definition(), text) != *asks).map(|(text, _)| text).collect();
+    let wrong: Vec<&str> = table
+        .into_iter()
+        .filter(|(text, asks)| asked(definition(), text) != *asks)
+        .map(|(text, _)| text)
+        .collect();
     assert_eq!(wrong, Vec::<&str>::new());
     assert!(!asked(asking_off(), "Which file do you mean?"), "not where asking is switched off");
 }
@@ -271,7 +291,11 @@ fn asking_off_asks_nobody() {
     world.work();
     let request = world.run.request("work").expect("the step is there");
     assert_eq!(
-        (world.count("interrupt_opened"), world.run.status(), request.tools.iter().any(|tool| tool.name == "ask_human")),
+        (
+            world.count("interrupt_opened"),
+            world.run.status(),
+            request.tools.iter().any(|tool| tool.name == "ask_human")
+        ),
         (0, Status::Completed, false),
     );
     assert!(say(&request.messages[0]).contains("Nobody can be asked"));
@@ -282,14 +306,20 @@ fn asking_off_asks_nobody() {
 fn a_message_during_a_model_call_is_heard_next() {
     for (reply, expected) in [
         (says("Done."), vec!["assistant: Done.", "user: use TypeScript"]),
-        (calls(&[read("a")]), vec!["assistant: I will. call_1", "call_1: there is no file `a`", "user: use TypeScript"]),
+        (
+            calls(&[read("a")]),
+            vec!["assistant: I will. call_1", "call_1: there is no file `a`", "user: use TypeScript"],
+        ),
     ] {
         let mut world = World::started(definition(), Vec::new());
         world.begin_model("work");
         world.message("use TypeScript");
         world.answer("work", 0, reply);
         world.work();
-        assert_eq!((heard(&world), world.run.status()), (expected.into_iter().map(str::to_owned).collect(), Status::Running));
+        assert_eq!(
+            (heard(&world), world.run.status()),
+            (expected.into_iter().map(str::to_owned).collect(), Status::Running)
+        );
     }
 }
 
@@ -304,31 +334,88 @@ fn a_message_is_heard_while_calls_wait_and_by_steps_that_start_later() {
     world.work();
     assert_eq!(
         heard(&world),
-        ["assistant: I will. call_1", "call_1: written", "user: hurry", "user: fine by me", "assistant: Done."],
+        [
+            "assistant: I will. call_1",
+            "call_1: written",
+            "user: hurry",
+            "user: fine by me",
+            "assistant: Done."
+        ],
     );
     let next = world.run.request("next").expect("it has started");
     assert_eq!(next.messages[2..].iter().map(say).collect::<Vec<_>>(), ["user: hurry"]);
 }
+
+/// A name, the workflow, the reply that leads to a question, its kind, the decision.
+type Noted = (&'static str, Definition, Answer, Kind, Decision);
 
 /// Whatever a person says with a decision reaches a later request (LESSONS 38).
 #[test]
 fn no_note_is_lost() {
     let review = || ("request_review", json!({ "title": "t", "content": "c" }));
     let plan = || ("create_plan", json!({ "subtasks": [{ "id": "1", "description": "do" }] }));
-    let table: Vec<(&str, Definition, Result<Reply, Failure>, Kind, holdshort_core::interrupt::Decision)> = vec![
-        ("approve a call", definition(), calls(&[write("a")]), Kind::ToolApproval, choose_with("approve", "NOTE")),
-        ("edit a call", definition(), calls(&[write("a")]), Kind::ToolApproval, with_text(edit(write("b").1))),
+    let table: Vec<Noted> = vec![
+        (
+            "approve a call",
+            definition(),
+            calls(&[write("a")]),
+            Kind::ToolApproval,
+            choose_with("approve", "NOTE"),
+        ),
+        (
+            "edit a call",
+            definition(),
+            calls(&[write("a")]),
+            Kind::ToolApproval,
+            with_text(edit(write("b").1)),
+        ),
         ("respond", definition(), calls(&[write("a")]), Kind::ToolApproval, choose_with("respond", "NOTE")),
-        ("reject a call", definition(), calls(&[write("a")]), Kind::ToolApproval, choose_with("reject", "NOTE")),
-        ("approve a plan", definition(), calls(&[plan()]), Kind::PlanApproval, choose_with("approve", "NOTE")),
+        (
+            "reject a call",
+            definition(),
+            calls(&[write("a")]),
+            Kind::ToolApproval,
+            choose_with("reject", "NOTE"),
+        ),
+        (
+            "approve a plan",
+            definition(),
+            calls(&[plan()]),
+            Kind::PlanApproval,
+            choose_with("approve", "NOTE"),
+        ),
         ("revise a plan", definition(), calls(&[plan()]), Kind::PlanApproval, choose_with("revise", "NOTE")),
         ("reject a plan", definition(), calls(&[plan()]), Kind::PlanApproval, choose_with("reject", "NOTE")),
         ("edit a plan", definition(), calls(&[plan()]), Kind::PlanApproval, with_text(edit(plan().1))),
         ("release", definition(), calls(&[review()]), Kind::Review, choose_with("approve", "NOTE")),
-        ("go ahead", phase(|phase| phase.gates.before_step = true), says("x"), Kind::Checkpoint, choose_with("approve", "NOTE")),
-        ("redo", phase(|phase| phase.gates.after_step = true), says("x"), Kind::Checkpoint, choose_with("redo", "NOTE")),
-        ("retry", phase(|phase| phase.gates.on_error = true), fails(FailureKind::Rejected), Kind::Error, choose_with("retry", "NOTE")),
-        ("continue", phase(|phase| phase.limits.rounds = 1), calls(&[read("a")]), Kind::Continuation, choose_with("continue", "NOTE")),
+        (
+            "go ahead",
+            phase(|phase| phase.gates.before_step = true),
+            says("x"),
+            Kind::Checkpoint,
+            choose_with("approve", "NOTE"),
+        ),
+        (
+            "redo",
+            phase(|phase| phase.gates.after_step = true),
+            says("x"),
+            Kind::Checkpoint,
+            choose_with("redo", "NOTE"),
+        ),
+        (
+            "retry",
+            phase(|phase| phase.gates.on_error = true),
+            fails(FailureKind::Rejected),
+            Kind::Error,
+            choose_with("retry", "NOTE"),
+        ),
+        (
+            "continue",
+            phase(|phase| phase.limits.rounds = 1),
+            calls(&[read("a")]),
+            Kind::Continuation,
+            choose_with("continue", "NOTE"),
+        ),
         ("skip a question", definition(), says("Which?"), Kind::Question, choose_with("skip", "NOTE")),
     ];
     let lost: Vec<&str> = table
@@ -355,8 +442,8 @@ fn no_note_is_lost() {
     assert_eq!(next.messages[2..].iter().map(say).collect::<Vec<_>>(), ["user: NOTE one", "user: NOTE two"]);
 }
 
-fn with_text(decision: holdshort_core::interrupt::Decision) -> holdshort_core::interrupt::Decision {
-    holdshort_core::interrupt::Decision { text: Some("NOTE".to_owned()), ..decision }
+fn with_text(decision: Decision) -> Decision {
+    Decision { text: Some("NOTE".to_owned()), ..decision }
 }
 
 /// A redone step keeps its conversation, and can be sent back so often and no more.
@@ -384,6 +471,9 @@ fn a_step_is_redone_with_the_feedback() {
     assert_eq!(world.run.ended.as_ref().map(|ended| ended.result["text"].clone()), Some(json!("Done 2.")));
 }
 
+/// A limit's name, how it is set, and a reply that reaches it.
+type Limited = (&'static str, fn(&mut Phase), Answer);
+
 /// A limit asks, or ends the run by its name where nobody may be asked.
 #[test]
 fn a_limit_asks_or_ends_the_run() {
@@ -392,8 +482,7 @@ fn a_limit_asks_or_ends_the_run() {
         let usage = Usage { input_tokens: 60, output_tokens: 50 };
         reads(1).map(|reply| Reply { usage, ..reply })
     };
-    type Change = fn(&mut Phase);
-    let table: Vec<(&str, Change, Result<Reply, Failure>)> = vec![
+    let table: Vec<Limited> = vec![
         ("rounds", |phase| phase.limits.rounds = 1, reads(1)),
         ("tool_calls", |phase| phase.limits.tool_calls = 2, reads(2)),
         ("budget_tokens", |phase| phase.limits.budget_tokens = Some(110), costly()),
@@ -453,7 +542,10 @@ fn failed_model_calls_back_off() {
     let failed = "model_failed".to_owned();
     assert_eq!(
         waits(None, FailureKind::Unavailable),
-        (vec![500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000], failed.clone()),
+        (
+            vec![500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000],
+            failed.clone()
+        ),
     );
     assert_eq!(waits(Some(5_000), FailureKind::RateLimited).0[..5], [5_000, 5_000, 5_000, 5_000, 8_000]);
     assert_eq!(waits(Some(u64::MAX), FailureKind::RateLimited).0[0], 60_000);
@@ -542,7 +634,8 @@ fn a_paused_run_starts_nothing() {
     let mut world = World::started(definition(), vec![calls(&[write("a")]), says("Done.")]);
     world.begin_model("work");
     world.person(Input::Pause);
-    let reply = world.script.get_mut("work").and_then(std::collections::VecDeque::pop_front).expect("scripted");
+    let reply =
+        world.script.get_mut("work").and_then(std::collections::VecDeque::pop_front).expect("scripted");
     world.answer("work", 0, reply);
     assert_eq!((world.run.actions(), world.run.status()), (Vec::new(), Status::Paused));
     world.person(Input::Resume);
@@ -570,7 +663,12 @@ fn ending_a_turn_waits_for_what_is_under_way() {
             ..Default::default()
         };
         definition.gates.kinds = std::collections::BTreeMap::from([(Kind::ToolApproval, gate)]);
-        let script = vec![calls(&[command("make"), write("b"), write("c"), ("ask_human", json!({ "question": "?" }))])];
+        let script = vec![calls(&[
+            command("make"),
+            write("b"),
+            write("c"),
+            ("ask_human", json!({ "question": "?" })),
+        ])];
         let mut world = World::started(definition, script);
         for _ in 0..4 {
             world.work_once();
@@ -610,7 +708,8 @@ fn ending_a_turn_waits_for_what_is_under_way() {
     };
     let text = Some(json!("a person refused this call"));
     let end = ["step_ended completed", "phase_ended completed work", "run_completed done"];
-    let then = |first: &[&str]| -> Vec<String> { first.iter().chain(&end).map(|line| (*line).to_owned()).collect() };
+    let then =
+        |first: &[&str]| -> Vec<String> { first.iter().chain(&end).map(|line| (*line).to_owned()).collect() };
     assert_eq!(ended_turn("done"), (then(&["tool_finished call_1 done"]), text.clone()));
     assert_eq!(
         ended_turn("changed"),

@@ -38,12 +38,14 @@ pub(crate) struct World {
     /// Everything that was appended, of all streams.
     pub(crate) log: Vec<Event>,
     /// What the model says next, by step.
-    pub(crate) script: BTreeMap<String, VecDeque<Result<Reply, Failure>>>,
+    pub(crate) script: BTreeMap<String, VecDeque<Answer>>,
     pub(crate) files: BTreeMap<String, String>,
     /// Codes that the inspection of any call finds.
     pub(crate) findings: Vec<String>,
     /// Side effects, in order: `write_file a.txt`, `run_command ls`.
     pub(crate) effects: Vec<String>,
+    /// How long the log was after each append: the prefixes that a crash can leave.
+    pub(crate) commits: Vec<usize>,
     pub(crate) seeds: u64,
 }
 
@@ -158,11 +160,16 @@ pub(crate) fn allow(tools: &[&str]) -> Rule {
     rule(RuleAction::Allow, tools, &[])
 }
 
-pub(crate) fn says(text: &str) -> Result<Reply, Failure> {
+/// What a model call brings.
+pub(crate) type Answer = Result<Reply, Failure>;
+
+#[expect(clippy::unnecessary_wraps, reason = "a script holds failures too")]
+pub(crate) fn says(text: &str) -> Answer {
     Ok(Reply { text: text.to_owned(), model: "m".to_owned(), ..Reply::default() })
 }
 
-pub(crate) fn calls(calls: &[(&str, Value)]) -> Result<Reply, Failure> {
+#[expect(clippy::unnecessary_wraps, reason = "a script holds failures too")]
+pub(crate) fn calls(calls: &[(&str, Value)]) -> Answer {
     let calls = calls
         .iter()
         .map(|(tool, arguments)| RequestedCall {
@@ -185,7 +192,7 @@ pub(crate) fn read(path: &str) -> (&'static str, Value) {
     ("read_file", json!({ "path": path }))
 }
 
-pub(crate) fn fails(kind: FailureKind) -> Result<Reply, Failure> {
+pub(crate) fn fails(kind: FailureKind) -> Answer {
     Err(Failure { kind, retry_after_ms: None, message: format!("{kind:?}") })
 }
 
@@ -221,18 +228,19 @@ impl World {
             files: BTreeMap::new(),
             findings: Vec::new(),
             effects: Vec::new(),
+            commits: Vec::new(),
             seeds: 0,
         }
     }
 
     /// Started, with what the model will say in step `work`.
-    pub(crate) fn started(definition: Definition, script: Vec<Result<Reply, Failure>>) -> Self {
+    pub(crate) fn started(definition: Definition, script: Vec<Answer>) -> Self {
         let mut world = Self::new(definition).with("work", script);
         world.start(Config::default());
         world
     }
 
-    pub(crate) fn with(mut self, step: &str, script: Vec<Result<Reply, Failure>>) -> Self {
+    pub(crate) fn with(mut self, step: &str, script: Vec<Answer>) -> Self {
         self.script.entry(step.to_owned()).or_default().extend(script);
         self
     }
@@ -288,6 +296,7 @@ impl World {
             }
             self.log.push(event);
         }
+        self.commits.push(self.log.len());
         told
     }
 
@@ -408,7 +417,7 @@ impl World {
         self.send(Input::Begin { begins: vec![Begin::Model { step: step.to_owned(), turn }] })
     }
 
-    pub(crate) fn answer(&mut self, step: &str, turn: u32, answer: Result<Reply, Failure>) -> Vec<String> {
+    pub(crate) fn answer(&mut self, step: &str, turn: u32, answer: Answer) -> Vec<String> {
         let step = step.to_owned();
         self.send(match answer {
             Ok(reply) => Input::Replied { step, turn, reply },

@@ -29,13 +29,7 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn new(run: Run, chain: Chain) -> Self {
-        Self {
-            run: Arc::new(run),
-            chain,
-            in_flight: BTreeSet::new(),
-            claimed: BTreeSet::new(),
-            stale: false,
-        }
+        Self { run: Arc::new(run), chain, in_flight: BTreeSet::new(), claimed: BTreeSet::new(), stale: false }
     }
 
     pub(super) fn refresh(&mut self, run: Run, chain: Chain) {

@@ -8,9 +8,7 @@ use holdshort_core::id::{Draw, InterruptId, StreamId};
 use holdshort_core::projection::GrantRow;
 use holdshort_core::run::{Action, ActionId, Fact};
 use holdshort_core::session::{self, Session};
-use holdshort_store::{
-    Append, AppendError, Blob, Error as StoreError, Journal, Key, Rows, StreamAppend,
-};
+use holdshort_store::{Append, AppendError, Blob, Error as StoreError, Journal, Key, Rows, StreamAppend};
 
 use super::Driver;
 use super::cells::Live;

@@ -126,7 +126,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let was_awaited = slot.as_mut().is_some_and(|live| live.in_flight.remove(action));
         let result = self.step(&mut slot, run, input, Actor::engine()).await;
         // Not written down: the executor comes again, and until then the action counts as under way.
-        if let (true, Err(Error::Store(_) | Error::Busy), Some(live)) = (was_awaited, &result, slot.as_mut()) {
+        if let (true, Err(Error::Store(_) | Error::Busy), Some(live)) = (was_awaited, &result, slot.as_mut())
+        {
             live.in_flight.insert(action.clone());
         }
         self.cells.release(run, &cell, &mut slot);

@@ -94,8 +94,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             // Held over the commit: nobody drives the run before what it begins is under way.
             let cell = self.cells.get(&id);
             let mut slot = cell.lock().await;
-            let committed =
-                self.commit(decided, &mut live, session_chain, system.seq, keys, blobs).await;
+            let committed = self.commit(decided, &mut live, session_chain, system.seq, keys, blobs).await;
             if let Ok(Committed::Yes) = committed {
                 self.perform(slot.insert(live));
             }

@@ -1,10 +1,12 @@
 //! The executor that touches the world: tools in the workspace, models on the network.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures::FutureExt;
 use holdshort_core::definition::Definition;
 use holdshort_core::id::RunId;
 use holdshort_core::message::{Failure, FailureKind, Request};
@@ -164,7 +166,8 @@ impl Executor for Live {
         let task = tokio::spawn({
             let key = key.clone();
             async move {
-                let answer = worker.work(&job).await;
+                let working = AssertUnwindSafe(worker.work(&job)).catch_unwind();
+                let answer = working.await.unwrap_or_else(|_| broken_off(&job));
                 // The answer of a side effect must not be lost to a store that is full for a while.
                 while let Err(error) = deliver(answer.clone()).await {
                     tracing::error!(run = %job.run, action = %job.action, %error, "an answer was not written down");
@@ -182,6 +185,29 @@ impl Executor for Live {
     fn abort(&self, run: &RunId, action: &ActionId) {
         if let Some(task) = self.tasks().remove(&(run.clone(), action.clone())) {
             task.handle.abort();
+        }
+    }
+}
+
+/// The answer of a task that panicked: nobody waits for ever, and what may have happened is said.
+fn broken_off(job: &Job) -> Input {
+    tracing::error!(run = %job.run, action = %job.action, "the work on an action panicked");
+    let message = "Holdshort made a mistake in the middle of this".to_owned();
+    match &job.work {
+        Work::Inspect { call, revision, .. } => {
+            let inspected = Inspected::Impossible { code: "internal", message };
+            Input::Inspected { call: call.clone(), revision: *revision, inspected }
+        }
+        Work::Probe { call, attempt, .. } => {
+            Input::Probed { call: call.clone(), attempt: *attempt, probed: Probed::Unclear { why: message } }
+        }
+        Work::CallTool { call, attempt, .. } => {
+            let text = format!("{message}; it may have taken effect");
+            Input::Ran { call: call.clone(), attempt: *attempt, outcome: Outcome::Failed { text } }
+        }
+        Work::CallModel { turn, .. } => {
+            let failure = Failure { kind: FailureKind::Unusable, retry_after_ms: None, message };
+            Input::Failed { step: job.step.clone(), turn: *turn, failure }
         }
     }
 }

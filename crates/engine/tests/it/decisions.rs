@@ -25,7 +25,10 @@ async fn approve_runs_what_was_shown_once() {
 
     // The same again is the same, another one is late, and neither does anything.
     let repeated = stage.decide(&run, &shown.opened.interrupt, option("approve")).await.unwrap();
-    assert_eq!(repeated.interrupts[&shown.opened.interrupt].resolution.as_ref().unwrap().outcome, Outcome::Approved);
+    assert_eq!(
+        repeated.interrupts[&shown.opened.interrupt].resolution.as_ref().unwrap().outcome,
+        Outcome::Approved
+    );
     let other = stage.decide(&run, &shown.opened.interrupt, option("reject")).await;
     assert!(matches!(other, Err(Error::Rejected(Rejection::Refused(Refusal::AlreadyResolved)))), "{other:?}");
     assert_eq!(stage.world.effects(), ["run:rm old"]);
@@ -50,7 +53,9 @@ async fn an_edit_that_does_not_fit_leaves_the_interrupt_open() {
     let stage = deleting();
     let run = stage.play().await;
     let shown = stage.only_open(&run).await.opened.interrupt;
-    for wrong in [json!({"command": 1}), json!({"command": "x", "more": 1}), json!({"path": "x"}), json!("rm")] {
+    for wrong in
+        [json!({"command": 1}), json!({"command": "x", "more": 1}), json!({"path": "x"}), json!("rm")]
+    {
         let refused = stage.decide(&run, &shown, edit(wrong.clone())).await;
         let invalid = matches!(refused, Err(Error::Rejected(Rejection::Refused(Refusal::Invalid(_)))));
         assert!(invalid, "{wrong} {refused:?}");

@@ -36,7 +36,11 @@ async fn an_answer_that_the_store_refuses_is_brought_again() {
         assert_eq!(refused, if fault == Fault::Full { 3 } else { 1 });
         journal.heal();
         stage.world.settle().await;
-        assert_eq!((stage.world.effects().len(), stage.status(&run).await), (1, Status::Completed), "{fault:?}");
+        assert_eq!(
+            (stage.world.effects().len(), stage.status(&run).await),
+            (1, Status::Completed),
+            "{fault:?}"
+        );
     }
 }
 

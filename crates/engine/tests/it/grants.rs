@@ -12,11 +12,7 @@ use crate::stage::{Stage, command, operator, option, write};
 use crate::world::Say;
 
 fn two_commands() -> Vec<Say> {
-    vec![
-        Say::Calls(vec![command("git add a")]),
-        Say::Calls(vec![command("git add b")]),
-        Say::Text("Done."),
-    ]
+    vec![Say::Calls(vec![command("git add a")]), Say::Calls(vec![command("git add b")]), Say::Text("Done.")]
 }
 
 #[tokio::test]

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use crate::stage::{SOLO, Stage, operator};
 use crate::world::Say;
 
-fn key(body: &str) -> Option<IdempotencyKey> {
+fn key(body: &str) -> IdempotencyKey {
     let digest = Digest::of(body.as_bytes());
-    Some(IdempotencyKey { scope: "operator POST /v1/runs".into(), key: "k1".into(), digest })
+    IdempotencyKey { scope: "operator POST /v1/runs".into(), key: "k1".into(), digest }
 }
 
 async fn runs(stage: &Stage<Memory>) -> usize {
@@ -25,9 +25,9 @@ async fn runs(stage: &Stage<Memory>) -> usize {
 #[tokio::test]
 async fn the_same_request_gives_the_same_run() {
     let stage = Stage::solo(vec![Say::Text("Done.")]);
-    let first = stage.try_start(SOLO, None, key("a"), "a").await.unwrap();
+    let first = stage.try_start(SOLO, None, Some(key("a")), "a").await.unwrap();
     stage.world.settle().await;
-    let again = stage.try_start(SOLO, None, key("a"), "a").await.unwrap();
+    let again = stage.try_start(SOLO, None, Some(key("a")), "a").await.unwrap();
     assert_eq!((&again.run, again.replayed, first.replayed), (&first.run, true, false));
     assert_eq!((runs(&stage).await, stage.world.performed().len()), (1, 1));
 }
@@ -35,8 +35,8 @@ async fn the_same_request_gives_the_same_run() {
 #[tokio::test]
 async fn another_request_under_the_same_key_is_refused() {
     let stage = Stage::solo(vec![Say::Text("Done.")]);
-    stage.try_start(SOLO, None, key("a"), "a").await.unwrap();
-    let other = stage.try_start(SOLO, None, key("b"), "b").await;
+    stage.try_start(SOLO, None, Some(key("a")), "a").await.unwrap();
+    let other = stage.try_start(SOLO, None, Some(key("b")), "b").await;
     assert!(matches!(other, Err(Error::KeyReused)), "{other:?}");
     assert_eq!(runs(&stage).await, 1);
 }
@@ -47,7 +47,7 @@ async fn many_at_once_start_one_run() {
     let starts: Vec<_> = (0..16)
         .map(|_| {
             let stage = stage.clone();
-            tokio::spawn(async move { stage.try_start(SOLO, None, key("a"), "a").await.unwrap() })
+            tokio::spawn(async move { stage.try_start(SOLO, None, Some(key("a")), "a").await.unwrap() })
         })
         .collect();
     let mut started = Vec::new();
@@ -86,11 +86,11 @@ async fn an_agent_that_asks_twice_asks_once() {
         ask: Some(ask("Which?")),
         key,
     };
-    let first = stage.driver.start(start(key("a")), operator()).await.unwrap();
-    let again = stage.driver.start(start(key("a")), operator()).await.unwrap();
+    let first = stage.driver.start(start(Some(key("a"))), operator()).await.unwrap();
+    let again = stage.driver.start(start(Some(key("a"))), operator()).await.unwrap();
     assert_eq!((&again.run, &again.interrupt, again.replayed), (&first.run, &first.interrupt, true));
     assert!(first.interrupt.is_some());
-    let other = stage.driver.start(start(key("b")), operator()).await;
+    let other = stage.driver.start(start(Some(key("b"))), operator()).await;
     assert!(matches!(other, Err(Error::KeyReused)), "{other:?}");
 
     stage.decide_only(&first.run, crate::stage::text("answer", "that one")).await;
@@ -111,10 +111,10 @@ async fn an_agent_asks_again_in_its_own_run() {
         key: None,
     };
     let run = stage.driver.start(start, operator()).await.unwrap().run;
-    let first = stage.driver.ask(&run, ask("One?"), key("1"), operator()).await.unwrap();
-    let again = stage.driver.ask(&run, ask("One?"), key("1"), operator()).await.unwrap();
+    let first = stage.driver.ask(&run, ask("One?"), Some(key("1")), operator()).await.unwrap();
+    let again = stage.driver.ask(&run, ask("One?"), Some(key("1")), operator()).await.unwrap();
     assert_eq!((&first.interrupt, again.replayed), (&again.interrupt, true));
-    let reused = stage.driver.ask(&run, ask("Two?"), key("2"), operator()).await;
+    let reused = stage.driver.ask(&run, ask("Two?"), Some(key("2")), operator()).await;
     assert!(matches!(reused, Err(Error::KeyReused)), "{reused:?}");
     stage.driver.ask(&run, ask("Two?"), None, operator()).await.unwrap();
     assert_eq!(stage.open(&run).await.len(), 2);

@@ -24,8 +24,10 @@ async fn assert_each_start_was_performed_once(stage: &Stage<Memory>, run: &holds
     let told = stage.story(run).await;
     let starts = told.iter().filter(|event| event.starts_with("tool_started") || *event == "model_started");
     let performed = stage.world.performed();
-    let begun: Vec<&String> =
-        performed.iter().filter(|action| action.starts_with("tool/") || action.starts_with("model/")).collect();
+    let begun: Vec<&String> = performed
+        .iter()
+        .filter(|action| action.starts_with("tool/") || action.starts_with("model/"))
+        .collect();
     let unique: BTreeSet<&&String> = begun.iter().collect();
     assert_eq!((begun.len(), unique.len()), (starts.clone().count(), starts.count()), "{performed:#?}");
 }

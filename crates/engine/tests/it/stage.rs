@@ -149,7 +149,12 @@ impl<J: Journal> Stage<J> {
         open.remove(0)
     }
 
-    pub(crate) async fn decide(&self, run: &RunId, id: &InterruptId, decision: Decision) -> Result<Arc<Run>, Error> {
+    pub(crate) async fn decide(
+        &self,
+        run: &RunId,
+        id: &InterruptId,
+        decision: Decision,
+    ) -> Result<Arc<Run>, Error> {
         let input = Input::Decide { interrupt: id.clone(), decision };
         self.driver.send(run, input, operator()).await
     }

@@ -77,12 +77,9 @@ async fn agents_do_not_steer() {
     let stage = Stage::solo(vec![Say::Calls(vec![command("touch a")])]);
     let run = stage.play().await;
     let agent = Actor::agent("agent", "test");
-    for input in [
-        Input::Pause,
-        Input::Resume,
-        Input::Cancel { text: None },
-        Input::Message { text: "go".into() },
-    ] {
+    for input in
+        [Input::Pause, Input::Resume, Input::Cancel { text: None }, Input::Message { text: "go".into() }]
+    {
         let refused = stage.driver.send(&run, input, agent.clone()).await;
         assert!(matches!(refused, Err(Error::Rejected(Rejection::Role))), "{refused:?}");
     }

@@ -107,7 +107,10 @@ async fn a_run_on_sqlite_goes_on_after_the_store_was_closed_and_opened() {
 #[tokio::test]
 async fn audit_finds_an_event_that_was_changed() {
     let changes = [
-        ("head", "UPDATE events SET head = CAST(replace(CAST(head AS TEXT), 'operator', 'somebody') AS BLOB) WHERE seq = 1"),
+        (
+            "head",
+            "UPDATE events SET head = CAST(replace(CAST(head AS TEXT), 'operator', 'somebody') AS BLOB) WHERE seq = 1",
+        ),
         ("content", "UPDATE events SET content = CAST('{}' AS BLOB) WHERE seq = 1"),
         ("missing", "DELETE FROM events WHERE seq = 2"),
     ];
@@ -118,8 +121,8 @@ async fn audit_finds_an_event_that_was_changed() {
         assert_eq!(clean.problems, [], "{what}");
         stage.driver.journal().close().await.unwrap();
         let file = rusqlite::Connection::open(folder.path().join("holdshort.db")).unwrap();
-        let changed = file.execute(sql, []).unwrap();
-        assert!(changed > 0, "{what}");
+        let rows = file.execute(sql, []).unwrap();
+        assert!(rows > 0, "{what}");
         drop(file);
         let reopened = Arc::new(Sqlite::open(folder.path()).unwrap());
         let found = audit::verify(&*reopened).await.unwrap();

@@ -43,7 +43,10 @@ async fn case_44_in_the_middle_of_a_command() {
     eventually("the command runs", async || (server.lines("count.txt") == 1).then_some(())).await;
     server.restart().await;
     let doubt = server.wait_one(&run).await;
-    assert_eq!((&doubt["kind"], &doubt["payload"]["tool"]), (&json!("unknown_outcome"), &json!("run_command")));
+    assert_eq!(
+        (&doubt["kind"], &doubt["payload"]["tool"]),
+        (&json!("unknown_outcome"), &json!("run_command"))
+    );
     // It went with the server, and was not run again.
     server.restart().await;
     assert_eq!((server.wait_one(&run).await, server.lines("count.txt")), (doubt.clone(), 1));
@@ -122,7 +125,10 @@ async fn case_44_around_a_start() {
     let shown = server.wait_one(&run).await;
     server.choose(&shown, "approve").await;
     server.wait_status(&run, &["completed"]).await;
-    assert_eq!((server.lines("count.txt"), server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len()), (1, 1));
+    assert_eq!(
+        (server.lines("count.txt"), server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len()),
+        (1, 1)
+    );
     assert!(model.requests().len() <= 5, "{}", model.requests().len());
     server.events(&run).await;
 }

@@ -70,7 +70,8 @@ async fn a_full_disk_is_told_and_tears_nothing() {
     let mut refused = None;
     // The log may have some room left in its last pages.
     for _ in 0..200 {
-        let answer = server.post(&format!("/v1/runs/{run}/messages"), &json!({"text": "x".repeat(2000)})).await;
+        let answer =
+            server.post(&format!("/v1/runs/{run}/messages"), &json!({"text": "x".repeat(2000)})).await;
         if answer.status != 200 && answer.status != 202 {
             refused = Some(answer);
             break;

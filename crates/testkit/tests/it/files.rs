@@ -19,7 +19,10 @@ async fn a_file_that_changed_before_the_decision_is_asked_about_again() {
     fs::write(&file, "by somebody else\n").unwrap();
     server.choose(&shown, "approve").await;
     let again = eventually("another question", async || server.open(&run).await.into_iter().next()).await;
-    assert_eq!((&again["supersedes"], fs::read_to_string(&file).unwrap().as_str()), (&shown["id"], "by somebody else\n"));
+    assert_eq!(
+        (&again["supersedes"], fs::read_to_string(&file).unwrap().as_str()),
+        (&shown["id"], "by somebody else\n")
+    );
     assert_ne!(again["action_digest"], shown["action_digest"]);
     assert!(again["payload"].to_string().contains("by somebody else"), "{again:#}");
     server.choose(&again, "approve").await;
@@ -43,7 +46,10 @@ async fn a_file_that_changed_between_approval_and_execution_is_asked_about_again
     fs::write(&file, "by somebody else\n").unwrap();
     fs::write(server.workspace().join("go"), "").unwrap();
     let again = server.wait_one(&run).await;
-    assert_eq!((&again["supersedes"], fs::read_to_string(&file).unwrap().as_str()), (&open[1]["id"], "by somebody else\n"));
+    assert_eq!(
+        (&again["supersedes"], fs::read_to_string(&file).unwrap().as_str()),
+        (&open[1]["id"], "by somebody else\n")
+    );
     server.choose(&again, "reject").await;
     server.wait_status(&run, &["completed"]).await;
     assert_eq!(fs::read_to_string(&file).unwrap(), "by somebody else\n");
@@ -53,8 +59,10 @@ async fn a_file_that_changed_between_approval_and_execution_is_asked_about_again
 #[tokio::test]
 async fn a_hard_link_asks_whatever_the_rules_allow() {
     let workflow = SOLO.replace("tools: [read_file, ask_human]", "tools: [read_file, write_file]");
-    let (_model, server) = play(&workflow, [one(write("free.txt", "x")), one(write("linked.txt", "x")), done()]).await;
-    let (linked, other) = (server.workspace().join("linked.txt"), server.data().parent().unwrap().join("other.txt"));
+    let (_model, server) =
+        play(&workflow, [one(write("free.txt", "x")), one(write("linked.txt", "x")), done()]).await;
+    let (linked, other) =
+        (server.workspace().join("linked.txt"), server.data().parent().unwrap().join("other.txt"));
     fs::write(&linked, "precious").unwrap();
     fs::hard_link(&linked, &other).unwrap();
     let run = server.start_run("solo", "write").await;

@@ -34,7 +34,7 @@ async fn round(seed: u64, undisturbed: &BTreeMap<String, Vec<u8>>) {
         // In the middle of whatever is under way, requests included.
         let stepped = if kills < KILLS { timeout_at(killed_at, step).await.ok() } else { Some(step.await) };
         match stepped {
-            Some((_, Review::Over(_))) => {
+            Some((_, Review::Over)) => {
                 check(&server, run.as_deref().unwrap(), undisturbed, &what).await;
                 return;
             }

@@ -14,4 +14,5 @@ mod model;
 mod play;
 mod replies;
 mod restart;
+mod sandbox;
 mod startup;

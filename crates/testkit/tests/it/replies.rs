@@ -23,14 +23,18 @@ async fn calls_that_can_not_be_read_are_told_to_the_model() {
     let finished = server.events_of(&run, "tool_finished").await;
     let codes: Vec<&Value> = finished.iter().map(|event| &event["data"]["code"]).collect();
     assert_eq!(codes.len(), 4);
-    assert_eq!((codes[0], codes[1], codes[2]), (&json!("malformed_arguments"), &json!("unknown_tool"), &json!("invalid_arguments")));
+    assert_eq!(
+        (codes[0], codes[1], codes[2]),
+        (&json!("malformed_arguments"), &json!("unknown_tool"), &json!("invalid_arguments"))
+    );
     assert!(last_told(&model).contains("`run_everything` is not available"));
     assert_eq!(server.events_of(&run, "interrupt_opened").await.len(), 0);
 }
 
 #[tokio::test]
 async fn two_calls_with_one_id_are_two_calls() {
-    let echo = |word: &str| raw("same", "run_command", &format!(r#"{{"command": "echo {word} >> count.txt"}}"#));
+    let echo =
+        |word: &str| raw("same", "run_command", &format!(r#"{{"command": "echo {word} >> count.txt"}}"#));
     let (model, server) = solo([Scripted::RawCalls(vec![echo("one"), echo("two")]), done()]).await;
     let run = server.start_run("solo", "work").await;
     for interrupt in server.wait_open(&run, 2).await {
@@ -63,7 +67,8 @@ async fn failures_that_pass_are_tried_again() {
         model.push("solo", failure);
         model.push("solo", one(count(kind)));
         model.push("solo", done());
-        let server = holdshort_testkit::server::TestServer::setup().workflow("solo", SOLO).model(&model).start().await;
+        let server =
+            holdshort_testkit::server::TestServer::setup().workflow("solo", SOLO).model(&model).start().await;
         let run = server.start_run("solo", "work").await;
         runs.push((kind, model, server, run));
     }
@@ -105,7 +110,10 @@ async fn a_question_that_is_printed_is_asked() {
     let (model, server) = solo([Scripted::text("Which file shall I read?"), one(read("a")), done()]).await;
     let run = server.start_run("solo", "work").await;
     let question = server.wait_one(&run).await;
-    assert_eq!((&question["kind"], &question["title"]), (&json!("question"), &json!("Which file shall I read?")));
+    assert_eq!(
+        (&question["kind"], &question["title"]),
+        (&json!("question"), &json!("Which file shall I read?"))
+    );
     server.decide(&question, &json!({"option": "answer", "text": "the first one"})).await.ok();
     server.wait_status(&run, &["completed"]).await;
     assert!(last_told(&model).contains("the first one"));

@@ -1,8 +1,11 @@
 //! SIGKILL and start again: nothing that a client can see has changed, and everything goes on.
 
+use holdshort_core::time::Timestamp;
+use holdshort_testkit::model::Scripted;
+use holdshort_testkit::server::eventually;
 use serde_json::json;
 
-use crate::play::{ask, count, done, one, solo};
+use crate::play::{SOLO, ask, count, done, one, play, solo};
 
 #[tokio::test]
 async fn what_waits_waits_on_and_the_decision_resumes() {
@@ -67,4 +70,41 @@ async fn a_repeated_start_is_the_same_run_also_after_a_restart() {
     let other = server.send(other.json(&server.run_body("solo", "something else"))).await;
     assert_eq!(other.refusal(), (422, "idempotency_key_reused"));
     assert_eq!(server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_is_told_to_stop_leaves_nothing_undone() {
+    let (model, mut server) = solo([Scripted::Hang(Box::new(one(count("one")))), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    model.wait_for_requests(1).await;
+    assert_eq!(server.stop().await.code(), Some(0));
+    model.release();
+    server.start().await;
+    let shown = server.wait_one(&run).await;
+    server.choose(&shown, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(server.lines("count.txt"), 1);
+    server.events(&run).await;
+}
+
+#[tokio::test]
+async fn what_expires_while_the_server_is_down_has_expired_when_it_is_back() {
+    let workflow = SOLO.replace("gates:\n", "gates:\n  tool_approval: {expires_in: 1s}\n");
+    let (model, mut server) = play(&workflow, [one(count("one")), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let shown = server.wait_one(&run).await;
+    let expires_at = shown["expires_at"].as_str().unwrap().to_owned();
+    server.kill();
+    let is_over = async || {
+        let now: Timestamp = holdshort_engine::Clock::now(&holdshort_engine::SystemClock);
+        (now.to_string() > expires_at).then_some(())
+    };
+    eventually("its time is over", is_over).await;
+    server.start().await;
+    server.wait_status(&run, &["completed"]).await;
+    let resolution = server.interrupt(shown["id"].as_str().unwrap()).await["resolution"].clone();
+    assert_eq!((&resolution["outcome"], &resolution["cause"]), (&json!("expired"), &json!("expiry")));
+    assert_eq!(server.decide(&shown, &json!({"option": "approve"})).await.refusal(), (410, "expired"));
+    assert_eq!((server.lines("count.txt"), model.requests().len()), (0, 2));
+    server.events(&run).await;
 }

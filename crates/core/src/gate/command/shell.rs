@@ -235,7 +235,8 @@ impl Lexer<'_> {
         match self.word.take() {
             Some(word) if !word.quoted && is_digit(&word.text) => {}
             Some(word) => {
-                if word.text.starts_with('{') {
+                let digits = !word.quoted && word.text.chars().all(|c| c.is_ascii_digit());
+                if digits || word.text.starts_with('{') {
                     self.opaque(AMBIGUOUS);
                 }
                 self.word = Some(word);

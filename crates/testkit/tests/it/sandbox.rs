@@ -1,0 +1,61 @@
+//! What a command that was approved still can not do.
+
+use std::time::Instant;
+
+use holdshort_testkit::model::Scripted;
+use holdshort_testkit::server::{PATIENCE, TestServer};
+use serde_json::json;
+
+use crate::play::{command, done, last_told, one, solo};
+
+async fn approve_all(server: &TestServer, run: &str) {
+    loop {
+        let at = server.wait_status(run, &["waiting", "completed", "failed"]).await;
+        if at["status"] != "waiting" {
+            assert_eq!(at["status"], "completed", "{at:#}");
+            return;
+        }
+        for interrupt in server.open(run).await {
+            server.choose(&interrupt, "approve").await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn it_reads_no_token_and_reaches_no_server() {
+    let (model, server) = solo(Vec::new()).await;
+    let address = server.base().trim_start_matches("http://").replace(':', "', ");
+    let connect =
+        format!("python3 -c \"import socket; socket.create_connection(('{address})); print('connected')\"");
+    let tokens = server.data().join("tokens.json");
+    model.script(
+        "solo",
+        [
+            one(command(&format!("cat {}", tokens.display()))),
+            one(command(&format!("cp {} stolen; ls -la", tokens.display()))),
+            one(command(&connect)),
+            one(command(&format!("echo x > {}/x", server.data().display()))),
+            done(),
+        ],
+    );
+    let run = server.start_run("solo", "escape").await;
+    approve_all(&server, &run).await;
+    let told = last_told(&model);
+    assert!(!told.contains(server.token()) && !told.contains("connected"), "{told}");
+    assert!(!server.workspace().join("stolen").exists() && !server.data().join("x").exists());
+    let ran = server.events_of(&run, "tool_started").await;
+    assert!(ran.iter().all(|event| event["data"]["sandbox"] == "full"), "{ran:#?}");
+}
+
+#[tokio::test]
+async fn it_ends_in_time_and_says_no_more_than_it_may() {
+    let forever = ("run_command", json!({"command": "sleep 600", "timeout_s": 1}));
+    let flood = command("yes holdshort | head -c 40000000");
+    let (model, server) = solo([Scripted::calls([forever, flood]), done()]).await;
+    let run = server.start_run("solo", "flood").await;
+    let started = Instant::now();
+    approve_all(&server, &run).await;
+    assert!(started.elapsed() < PATIENCE);
+    assert!(last_told(&model).len() < 200_000, "{}", last_told(&model).len());
+    server.events(&run).await;
+}
