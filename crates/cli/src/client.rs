@@ -40,7 +40,8 @@ fn describe(problem: &Problem) -> String {
     if !problem.detail.is_empty() && problem.detail != problem.title {
         text = format!("{text}: {}", problem.detail);
     }
-    for error in &problem.errors {
+    // With one error the detail says it already.
+    for error in problem.errors.iter().filter(|error| !problem.detail.contains(&error.message)) {
         let pointer = if error.pointer.is_empty() { "the body" } else { &error.pointer };
         text = format!("{text}\n  {pointer}: {}", error.message);
     }
@@ -48,20 +49,11 @@ fn describe(problem: &Problem) -> String {
         text = format!("{text}\n  known: {}", problem.known.join(", "));
     }
     let fix = problem.code.fix();
-    if !fix.is_empty() && !problem.detail.contains(fix) {
+    let is_general = matches!(problem.code, Code::InvalidRequest | Code::NotFound);
+    if !is_general && !problem.detail.contains(fix) {
         text = format!("{text}\n  {fix}");
     }
     crate::terminal::escape::text(&format!("{text} [{}]", problem.code.as_str())).into_owned()
-}
-
-/// Nobody answers at this address.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "no server answers at {address}; start one with `holdshort serve`, or name its address with --server URL"
-)]
-pub(crate) struct Unreachable {
-    address: String,
-    source: reqwest::Error,
 }
 
 #[derive(Clone, Debug)]
@@ -181,7 +173,10 @@ impl Client {
         let response = request.send().await.map_err(|source| {
             let address = self.address();
             if source.is_connect() {
-                anyhow::Error::new(Unreachable { address, source })
+                usage(format!(
+                    "no server answers at {address}; start one with `holdshort serve`, or name its address with \
+                     --server URL"
+                ))
             } else {
                 anyhow::Error::new(source.without_url()).context(format!("{address} gave no answer"))
             }

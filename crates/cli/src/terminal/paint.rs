@@ -11,6 +11,7 @@ const WIDTH_UNKNOWN: usize = 80;
 pub(crate) struct Paint {
     colours: bool,
     pub width: usize,
+    pub is_terminal: bool,
 }
 
 impl Paint {
@@ -26,12 +27,12 @@ impl Paint {
 
     fn of(term: &Term, colours: bool) -> Self {
         let width = term.size_checked().map_or(WIDTH_UNKNOWN, |(_, columns)| usize::from(columns));
-        Self { colours, width: width.clamp(NARROWEST, WIDEST) }
+        Self { colours, width: width.clamp(NARROWEST, WIDEST), is_terminal: term.is_term() }
     }
 
     #[cfg(test)]
     pub(crate) fn plain() -> Self {
-        Self { colours: false, width: WIDTH_UNKNOWN }
+        Self { colours: false, width: WIDTH_UNKNOWN, is_terminal: false }
     }
 
     pub(crate) fn bold(self, text: &str) -> String {
@@ -56,6 +57,17 @@ impl Paint {
 
     pub(crate) fn cyan(self, text: &str) -> String {
         self.style(Style::new().cyan(), text)
+    }
+
+    /// A fact behind its name, wrapped under itself.
+    pub(crate) fn labelled(self, label: &str, text: &str) -> Vec<String> {
+        const LABEL: usize = 10;
+        let lines = textwrap::wrap(text, self.width.saturating_sub(LABEL + 3));
+        let labels = std::iter::once(label).chain(std::iter::repeat(""));
+        labels
+            .zip(lines)
+            .map(|(label, line)| format!("  {} {line}", self.dim(&format!("{label:LABEL$}"))))
+            .collect()
     }
 
     fn style(self, style: Style, text: &str) -> String {

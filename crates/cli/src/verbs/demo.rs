@@ -14,7 +14,7 @@ use super::run::{ANY_PORT, beside, end_of};
 use crate::args::ModelArgs;
 use crate::embed::{self, Embedded, Plan, quoted};
 use crate::exit::{Exit, usage};
-use crate::output::{say, tell};
+use crate::output::{say, say_all, tell};
 use crate::place::Place;
 use crate::terminal::escape;
 use crate::terminal::paint::Paint;
@@ -73,7 +73,7 @@ fn greet(info: &Info, repository: &Path, start: &StartRun) {
     let paint = Paint::stdout();
     say(&paint.bold("An agent works in a repository. It holds short where you must speak."));
     say("");
-    let line = |label: &str, text: &str| say(&format!("  {} {text}", paint.dim(&format!("{label:10}"))));
+    let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
     line("repository", &format!("{} (a throw-away copy of a small Python package)", repository.display()));
     line("task", start.input.get("task").and_then(serde_json::Value::as_str).unwrap_or_default());
     if info.rehearsal {

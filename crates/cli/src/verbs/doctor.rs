@@ -73,7 +73,10 @@ fn tell(report: &Value) {
     let string = |pointer: &str| report.pointer(pointer).and_then(Value::as_str);
     let line = |good: bool, label: &str, text: &str| {
         let mark = if good { paint.green("✓") } else { paint.yellow("–") };
-        say(&format!("  {mark} {} {}", paint.dim(&format!("{label:9}")), escape::text(text)));
+        let mut mark = Some(mark);
+        for line in paint.labelled(label, &escape::text(text)) {
+            say(&format!("{}{line}", mark.take().unwrap_or_else(|| " ".to_owned())));
+        }
     };
     say(&paint.bold(&format!("Holdshort {}", string("/version").unwrap_or_default())));
     let holds = report["data"]["journal"].as_bool().unwrap_or(false);

@@ -95,8 +95,10 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
         escape::line(&event.actor.id),
         escape::line(&event.kind)
     );
+    let facts = escape::line(&facts.join(" ")).into_owned();
+    // A file or a pipe has room for all of it.
     let room = paint.width.saturating_sub(head.len() + 1).max(20);
-    let facts = facts.join(" ");
-    let facts = console::truncate_str(&escape::line(&facts), room, "…").into_owned();
+    let facts =
+        if paint.is_terminal { console::truncate_str(&facts, room, "…").into_owned() } else { facts };
     format!("{head} {}", paint.dim(&facts))
 }

@@ -39,7 +39,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         }))?;
     } else {
         let info: Info = embedded.client()?.get("/v1/info").await?;
-        greet(&embedded, &info, &serve);
+        greet(&embedded, &info, &serve, scene);
     }
     tokio::select! {
         _ = interrupt.recv() => {}
@@ -52,17 +52,21 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn greet(embedded: &Embedded, info: &Info, serve: &Serve) {
+fn greet(embedded: &Embedded, info: &Info, serve: &Serve, scene: &Scene) {
     let paint = Paint::stdout();
-    let line =
-        |label: &str, text: &str| output::say(&format!("  {} {text}", paint.dim(&format!("{label:8}"))));
+    let line = |label: &str, text: &str| output::say_all(&paint.labelled(label, text));
     output::say(&paint.bold(&format!("Holdshort {} listens on http://{}", info.version, embedded.address)));
     line("data", &info.data);
     line("model", &model(info, serve));
     line("sandbox", &sandbox(&info.sandbox));
     line("tokens", "tokens.json in the data folder; agents of other frameworks use `agent`");
     output::say("");
-    output::say("  In another terminal: holdshort run pair --workspace PATH \"task\" · holdshort inbox");
+    // Those who named a folder here have to name it there.
+    let data = scene.reach.data.as_ref().filter(|_| std::env::var_os("HOLDSHORT_DATA").is_none());
+    let data = data.map(|_| format!(" --data {}", embed::quoted(&info.data))).unwrap_or_default();
+    output::say("  In another terminal:");
+    output::say(&format!("    holdshort run pair --workspace PATH \"task\"{data}"));
+    output::say(&format!("    holdshort inbox{data}"));
     output::say(&paint.dim("  Ctrl-C stops it; what waits is kept."));
 }
 

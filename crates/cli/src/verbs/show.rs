@@ -57,7 +57,7 @@ fn interrupt(interrupt: &Interrupt, paint: Paint) {
 }
 
 fn run(run: &Run, paint: Paint) {
-    let line = |label: &str, text: &str| say(&format!("  {} {text}", paint.dim(&format!("{label:10}"))));
+    let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
     say(&format!("{}  {}", paint.bold(&run.id), status(run.status)));
     line("workflow", &run.workflow);
     line("session", &run.session);

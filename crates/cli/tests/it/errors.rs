@@ -56,7 +56,7 @@ fn where_nothing_runs_it_is_said_how_to_start_it() {
     let mut command = home.command(crate::home::BINARY);
     command.args(["inbox", "--server", "http://127.0.0.1:9"]).env("HOLDSHORT_TOKEN", "x");
     let ran = crate::home::Ran::of(command.output().unwrap());
-    assert_eq!(ran.code, 1, "{ran:?}");
+    assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("no server answers at http://127.0.0.1:9"), "{ran:?}");
     assert!(!home.data().exists(), "looking changes nothing");
 }
