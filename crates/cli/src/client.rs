@@ -211,6 +211,14 @@ pub(crate) fn code(error: &anyhow::Error) -> Option<Code> {
     error.downcast_ref::<Refused>().map(|refused| refused.0.code)
 }
 
+/// Whether the same may work in a moment: no answer came, or the server could not give one now.
+pub(crate) fn is_passing(error: &anyhow::Error) -> bool {
+    match code(error) {
+        Some(code) => matches!(code, Code::Stopping | Code::StoreFailed | Code::Busy | Code::TooManyStreams),
+        None => true,
+    }
+}
+
 /// An id as it may stand in a path.
 pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
     let fits = !text.is_empty()

@@ -1,9 +1,9 @@
 //! A run's events as they come: reconnects where a server goes away, and goes on after the last event seen.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt;
-use holdshort_protocol::{Code, Event, Preview};
+use holdshort_protocol::{Event, Preview};
 use sse_stream::SseStream;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
@@ -12,6 +12,7 @@ use crate::client::{self, Client};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const UNWATCHED: Duration = Duration::from_mins(1);
 /// Items that may wait for a slow terminal; then the stream waits.
 const WAITING: usize = 64;
 
@@ -28,6 +29,19 @@ pub(crate) enum Item {
     Broken(anyhow::Error),
 }
 
+/// Who sees that a server is gone, and can leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watched {
+    ByAPerson,
+    ByNobody,
+}
+
+impl Watched {
+    pub(crate) fn now() -> Self {
+        if console::Term::stderr().is_term() { Self::ByAPerson } else { Self::ByNobody }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Events {
     items: mpsc::Receiver<Item>,
@@ -36,9 +50,11 @@ pub(crate) struct Events {
 
 impl Events {
     /// Those with a sequence number above `since`.
-    pub(crate) fn follow(client: &Client, run: &str, since: u64) -> Self {
+    ///
+    /// A server that is gone is waited for: where nobody watches, no longer than a minute.
+    pub(crate) fn follow(client: &Client, run: &str, since: u64, watched: Watched) -> Self {
         let (sender, items) = mpsc::channel(WAITING);
-        let reader = Reader { client: client.clone(), run: run.to_owned(), last: since, sender };
+        let reader = Reader { client: client.clone(), run: run.to_owned(), last: since, sender, watched };
         Self { items, task: tokio::spawn(reader.read()).abort_handle() }
     }
 
@@ -59,19 +75,19 @@ struct Reader {
     run: String,
     last: u64,
     sender: mpsc::Sender<Item>,
+    watched: Watched,
 }
 
 impl Reader {
     async fn read(mut self) {
         let mut pause = FIRST_PAUSE;
-        let mut is_lost = false;
+        let mut lost_at: Option<Instant> = None;
         loop {
             match self.client.events(&self.run, self.last).await {
                 Ok(response) => {
-                    if is_lost && !self.put(Item::Back).await {
+                    if lost_at.take().is_some() && !self.put(Item::Back).await {
                         return;
                     }
-                    is_lost = false;
                     let before = self.last;
                     if !self.pass_on(response).await {
                         return;
@@ -80,15 +96,15 @@ impl Reader {
                         pause = FIRST_PAUSE;
                     }
                 }
-                Err(error) if is_final(&error) => {
+                Err(error) if !client::is_passing(&error) || self.is_over(lost_at) => {
                     self.put(Item::Broken(error)).await;
                     return;
                 }
                 Err(_) => {
-                    if !is_lost && !self.put(Item::Lost).await {
+                    if lost_at.is_none() && !self.put(Item::Lost).await {
                         return;
                     }
-                    is_lost = true;
+                    lost_at.get_or_insert_with(Instant::now);
                 }
             }
             tokio::time::sleep(pause).await;
@@ -130,17 +146,11 @@ impl Reader {
         true
     }
 
+    fn is_over(&self, lost_at: Option<Instant>) -> bool {
+        self.watched == Watched::ByNobody && lost_at.is_some_and(|at| at.elapsed() > UNWATCHED)
+    }
+
     async fn put(&self, item: Item) -> bool {
         self.sender.send(item).await.is_ok()
-    }
-}
-
-/// Whether the server has answered that there is nothing to follow.
-fn is_final(error: &anyhow::Error) -> bool {
-    match client::code(error) {
-        Some(Code::Stopping | Code::StoreFailed | Code::Busy | Code::TooManyStreams) | None => {
-            error.is::<crate::exit::Usage>()
-        }
-        Some(_) => true,
     }
 }

@@ -48,6 +48,9 @@ pub trait Executor: Send + Sync + 'static {
     /// The present state of the files that a call relies on.
     fn observe(&self, run: &Run, paths: &[String]) -> impl Future<Output = Vec<Precondition>> + Send;
 
+    /// Whether a model answers for this run here. Where none does, its calls wait for a process that has one.
+    fn has_model(&self, run: &Run) -> bool;
+
     /// Starts the job and returns at once; the answer comes through `deliver`.
     fn perform(&self, job: Job, deliver: Deliver);
 

@@ -3,6 +3,7 @@
 //! Selects between the event stream, the terminal and signals. Leaving changes nothing: the run is in the journal.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use anyhow::Context;
 use holdshort_protocol::{Code, Decision, Event, Interrupt, InterruptStatus, PreviewKind, Run, Status};
@@ -18,10 +19,13 @@ use super::{edit, escape, help, quote};
 use crate::client::{self, Client};
 use crate::exit::Exit;
 use crate::output::{say, say_all, tell, tell_all};
-use crate::stream::{Events, Item};
+use crate::stream::{Events, Item, Watched};
 
 /// Of a long run that is attached to, only this many events are told again.
 const HISTORY: u64 = 80;
+/// Between two tries to read what the server could not give.
+const AGAIN: Duration = Duration::from_secs(1);
+const TRIES: usize = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -69,12 +73,12 @@ pub(crate) fn of_status(status: Status) -> Exit {
 /// Follows a run until it ends or the person leaves.
 pub(crate) async fn follow(client: &Client, run: &str, form: Form) -> anyhow::Result<Outcome> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
-    let since = match form {
+    let untold = match form {
         Form::Told => run.seq.saturating_sub(HISTORY),
         Form::Json => 0,
     };
-    if since > 0 {
-        tell(&format!("… {since} earlier events: holdshort events {}", run.id));
+    if untold > 0 {
+        tell(&format!("… {untold} earlier events: holdshort events {}", run.id));
     }
     let paint = Paint::stdout();
     let mut follower = Follower {
@@ -84,13 +88,14 @@ pub(crate) async fn follow(client: &Client, run: &str, form: Form) -> anyhow::Re
         story: Story::new(paint),
         progress: Progress::new(Paint::stderr()),
         open: run.open_interrupts.iter().cloned().collect(),
-        seen: since,
+        seen: 0,
+        untold,
         known: run.seq,
         asking: None,
         held: Vec::new(),
         run: run.id,
     };
-    let outcome = follower.follow(Events::follow(client, &follower.run, since)).await;
+    let outcome = follower.follow(Events::follow(client, &follower.run, 0, Watched::now())).await;
     follower.progress.hide();
     outcome
 }
@@ -106,6 +111,8 @@ struct Follower<'a> {
     open: VecDeque<String>,
     /// The last event told.
     seen: u64,
+    /// Events that are so old that they are not told again; they are read all the same, for the names in them.
+    untold: u64,
     /// Events that were there when we came: they are told, but nobody is asked before all of them are.
     known: u64,
     asking: Option<Prompt>,
@@ -135,6 +142,7 @@ impl Follower<'_> {
                     Some(item) => self.item(item).await?,
                     None => anyhow::bail!("the event stream ended for no known reason"),
                 },
+                () = tokio::time::sleep(AGAIN), if self.asking.is_none() && !self.open.is_empty() => Next::On,
                 line = typed(self.input.as_mut(), self.asking.is_some()) => {
                     let next = self.typed(line?).await?;
                     // The editor has the keyboard for itself; its Ctrl-C is not ours.
@@ -201,8 +209,7 @@ impl Follower<'_> {
         }
         if ends {
             self.progress.hide();
-            let run: Run = self.client.get(&format!("/v1/runs/{}", self.run)).await?;
-            return Ok(Next::Over(Outcome::Ended(Box::new(run))));
+            return Ok(Next::Over(Outcome::Ended(Box::new(self.read_run().await?))));
         }
         if self.input.is_none() && self.seen >= self.known && self.is_left_waiting().await? {
             return Ok(Next::Over(Outcome::Left(Left::Nobody)));
@@ -210,10 +217,22 @@ impl Follower<'_> {
         Ok(Next::On)
     }
 
+    /// The run as it is, also from a server that is just being started again.
+    async fn read_run(&self) -> anyhow::Result<Run> {
+        let path = format!("/v1/runs/{}", self.run);
+        for _ in 1..TRIES {
+            match self.client.get(&path).await {
+                Err(error) if client::is_passing(&error) => tokio::time::sleep(AGAIN).await,
+                answer => return answer,
+            }
+            self.client.find_again();
+        }
+        self.client.get(&path).await
+    }
+
     /// Whether only a person can go on.
     async fn is_left_waiting(&self) -> anyhow::Result<bool> {
-        let run: Run = self.client.get(&format!("/v1/runs/{}", self.run)).await?;
-        Ok(match run.status {
+        Ok(match self.read_run().await?.status {
             Status::Waiting | Status::Paused => true,
             Status::Queued | Status::Running | Status::Completed | Status::Failed | Status::Cancelled => {
                 false
@@ -230,7 +249,7 @@ impl Follower<'_> {
             let interrupt: Interrupt = match self.client.get(&format!("/v1/interrupts/{id}")).await {
                 Ok(interrupt) => interrupt,
                 // It is asked for again once the server is back.
-                Err(error) if client::code(&error).is_none() => return Ok(()),
+                Err(error) if client::is_passing(&error) => return Ok(()),
                 Err(error) => return Err(error),
             };
             if interrupt.status == InterruptStatus::Open {
@@ -368,7 +387,7 @@ impl Follower<'_> {
 
     fn tell(&mut self, event: &Event) {
         let lines = self.story.tell(event);
-        if !lines.is_empty() {
+        if event.seq > self.untold && !lines.is_empty() {
             self.progress.hide();
             say_all(&lines);
         }

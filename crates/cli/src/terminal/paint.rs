@@ -1,6 +1,7 @@
 //! Colours and widths: what a terminal can show, asked once. Without colours every style is plain text.
 
 use console::{Style, Term};
+use textwrap::{Options, WordSplitter};
 
 /// The widest that text is set, also in wider windows.
 const WIDEST: usize = 110;
@@ -62,7 +63,9 @@ impl Paint {
     /// A fact behind its name, wrapped under itself.
     pub(crate) fn labelled(self, label: &str, text: &str) -> Vec<String> {
         const LABEL: usize = 10;
-        let lines = textwrap::wrap(text, self.width.saturating_sub(LABEL + 3));
+        let options = Options::new(self.width.saturating_sub(LABEL + 3)).break_words(false);
+        // A path or a command is never cut in two: it is there to be copied.
+        let lines = textwrap::wrap(text, options.word_splitter(WordSplitter::NoHyphenation));
         let labels = std::iter::once(label).chain(std::iter::repeat(""));
         labels
             .zip(lines)

@@ -23,7 +23,9 @@ pub(crate) fn quote(text: &str, lead: &str, cap: Cap, paint: Paint) -> Vec<Strin
         if console::measure_text_width(&paragraph) <= room {
             lines.push(paragraph);
         } else {
-            let options = textwrap::Options::new(room).subsequent_indent(own_indent(&paragraph));
+            let options = textwrap::Options::new(room)
+                .subsequent_indent(own_indent(&paragraph))
+                .word_splitter(textwrap::WordSplitter::NoHyphenation);
             lines.extend(textwrap::wrap(&paragraph, options).into_iter().map(std::borrow::Cow::into_owned));
         }
     }

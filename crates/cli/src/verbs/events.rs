@@ -8,7 +8,7 @@ use super::Scene;
 use crate::client::{Client, id};
 use crate::exit::Exit;
 use crate::output::say;
-use crate::stream::{Events, Item};
+use crate::stream::{Events, Item, Watched};
 use crate::terminal::escape;
 use crate::terminal::follow::of_status;
 use crate::terminal::paint::Paint;
@@ -27,7 +27,7 @@ pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -
 /// Prints events up to `until`, or to the end of the run.
 async fn print(client: &Client, run: &Run, since: u64, until: u64, json: bool) -> anyhow::Result<Exit> {
     let paint = Paint::stdout();
-    let mut events = Events::follow(client, &run.id, since);
+    let mut events = Events::follow(client, &run.id, since, Watched::now());
     let mut calls = HashMap::new();
     while let Some(item) = events.next().await {
         match item {

@@ -54,6 +54,10 @@ impl Executor for Idle {
         Vec::new()
     }
 
+    fn has_model(&self, _: &Run) -> bool {
+        false
+    }
+
     fn perform(&self, _: Job, _: Deliver) {}
 
     fn abort(&self, _: &RunId, _: &ActionId) {}

@@ -142,7 +142,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         begins.push(Begin::Tool { call, observed });
                     }
                     Action::CallModel { step, turn, not_before, .. } => {
-                        if not_before.is_none_or(|at| at <= self.clock.now()) {
+                        let due = not_before.is_none_or(|at| at <= self.clock.now());
+                        if due && self.executor.has_model(&decided.run) {
                             begins.push(Begin::Model { step, turn });
                         }
                     }

@@ -92,16 +92,20 @@ impl Live {
         })
     }
 
+    /// What answers for a run of this workflow that names this model.
+    fn model_for(&self, workflow: &str, name: Option<&str>) -> Option<Arc<dyn Model>> {
+        if name == Some(REHEARSAL) {
+            self.library.rehearsal(workflow).cloned().map(|script| self.rehearsal(script))
+        } else {
+            self.model.clone()
+        }
+    }
+
     fn worker(&self, job: &Job) -> Worker {
         Worker {
             data: self.data.clone(),
             sandbox_program: self.sandbox_program.clone(),
-            model: if job.config.model.as_deref() == Some(REHEARSAL) {
-                let script = self.library.rehearsal(&job.definition.name).cloned();
-                script.map(|script| self.rehearsal(script))
-            } else {
-                self.model.clone()
-            },
+            model: self.model_for(&job.definition.name, job.config.model.as_deref()),
             previews: self.previews.clone(),
         }
     }
@@ -155,6 +159,19 @@ impl Executor for Live {
             Ok(tools) => tools.observe(paths).await,
             Err(_) => Vec::new(),
         }
+    }
+
+    fn has_model(&self, run: &Run) -> bool {
+        let name = run.config().and_then(|config| config.model.as_deref());
+        let found = if name == Some(REHEARSAL) {
+            self.library.rehearsal(&run.definition.name).is_some()
+        } else {
+            self.model.is_some()
+        };
+        if !found {
+            tracing::warn!(run = %run.id, "the run needs a model and none is configured: it waits for a start with one");
+        }
+        found
     }
 
     fn perform(&self, job: Job, deliver: Deliver) {

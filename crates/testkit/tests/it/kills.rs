@@ -7,7 +7,7 @@ use std::time::Duration;
 use holdshort_testkit::clock::mix;
 use tokio::time::{Instant, timeout_at};
 
-use crate::matrix::{Review, check, review, stage, start, undisturbed};
+use crate::demo::{Review, check, review, stage, start, undisturbed};
 
 const ROUNDS: u64 = 8;
 const KILLS: u32 = 6;

@@ -5,6 +5,7 @@
 mod cases;
 mod crash;
 mod deciding;
+mod demo;
 mod disk;
 mod docs;
 mod files;

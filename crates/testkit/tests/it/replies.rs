@@ -119,3 +119,33 @@ async fn a_question_that_is_printed_is_asked() {
     assert!(last_told(&model).contains("the first one"));
     server.events(&run).await;
 }
+
+#[tokio::test]
+async fn arguments_that_readers_understand_differently_harm_no_journal() {
+    let deep = format!("{}{}", r#"{"command":["#.repeat(200), "]}".repeat(200));
+    let odd = [
+        r#"{"command": "echo 1", "timeout_s": 9007199254740993}"#.to_owned(),
+        r#"{"command": "echo 1", "timeout_s": 1e400}"#.to_owned(),
+        r#"{"command": "echo a", "command": "echo b"}"#.to_owned(),
+        r#"{"command": "\ud800"}"#.to_owned(),
+        r#"{"command": "a\u0000b"}"#.to_owned(),
+        deep,
+        "x".repeat(300_000),
+    ];
+    let calls = odd.iter().enumerate().map(|(n, text)| raw(&n.to_string(), "run_command", text));
+    let (_model, mut server) = solo([Scripted::RawCalls(calls.collect()), one(read("a")), done()]).await;
+    let run = server.start_run("solo", "work").await;
+    loop {
+        let at = server.wait_status(&run, &["completed", "waiting"]).await;
+        if at["status"] == "completed" {
+            break;
+        }
+        for interrupt in server.open(&run).await {
+            server.choose(&interrupt, "reject").await;
+        }
+    }
+    let before = server.events(&run).await;
+    server.restart().await;
+    assert_eq!(server.events(&run).await, before);
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+}

@@ -108,3 +108,40 @@ async fn what_expires_while_the_server_is_down_has_expired_when_it_is_back() {
     assert_eq!((server.lines("count.txt"), model.requests().len()), (0, 2));
     server.events(&run).await;
 }
+
+#[tokio::test]
+async fn a_freeze_outlives_a_restart() {
+    let (model, mut server) = solo([one(count("one")), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let shown = server.wait_one(&run).await;
+    server.post("/v1/system/freeze", &json!({})).await.ok();
+    server.choose(&shown, "approve").await;
+    let fresh = server.start_run("solo", "count").await;
+    server.restart().await;
+    assert_eq!(server.get("/v1/system").await.ok()["frozen"], true);
+    assert_eq!((server.lines("count.txt"), model.requests().len()), (0, 1));
+    server.post("/v1/system/unfreeze", &json!({})).await.ok();
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(server.lines("count.txt"), 1);
+    server.wait_one(&fresh).await;
+    server.events(&run).await;
+}
+
+#[tokio::test]
+async fn large_contents_are_as_they_were() {
+    let large = "0123456789abcdef\n".repeat(20_000);
+    let arguments = json!({"path": "large.txt", "content": large});
+    let (model, mut server) = solo([one(("write_file", arguments.clone())), done()]).await;
+    let run = server.start_run("solo", "write").await;
+    let shown = server.wait_one(&run).await;
+    assert_eq!(shown["payload"]["arguments"], arguments);
+    server.restart().await;
+    assert_eq!(server.wait_one(&run).await, shown);
+    server.choose(&shown, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(std::fs::read_to_string(server.workspace().join("large.txt")).unwrap(), large);
+    assert!(model.requests()[1].body.to_string().len() > large.len());
+    server.restart().await;
+    server.events(&run).await;
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+}

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use holdshort_testkit::model::Scripted;
-use holdshort_testkit::server::{PATIENCE, TestServer};
+use holdshort_testkit::server::{PATIENCE, TestServer, eventually};
 use serde_json::json;
 
 use crate::play::{command, done, last_told, one, solo};
@@ -58,4 +58,51 @@ async fn it_ends_in_time_and_says_no_more_than_it_may() {
     assert!(started.elapsed() < PATIENCE);
     assert!(last_told(&model).len() < 200_000, "{}", last_told(&model).len());
     server.events(&run).await;
+}
+
+/// Leaves a line every few milliseconds, from a process of its own.
+fn ticking() -> Scripted {
+    one(command("(while true; do echo x >> ticks.txt; sleep 0.02; done) & wait"))
+}
+
+/// Waits until no line has come for a while that is many times the pause between two.
+async fn wait_for_silence(server: &TestServer) {
+    let mut last = server.lines("ticks.txt");
+    let mut since = Instant::now();
+    let looking = Instant::now();
+    while since.elapsed().as_millis() < 500 {
+        let now = server.lines("ticks.txt");
+        if now != last {
+            (last, since) = (now, Instant::now());
+        }
+        assert!(looking.elapsed() < PATIENCE, "it goes on and on");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn it_ends_with_the_run_that_is_cancelled() {
+    let (_model, server) = solo([ticking(), done()]).await;
+    let run = server.start_run("solo", "tick").await;
+    let shown = server.wait_one(&run).await;
+    server.choose(&shown, "approve").await;
+    eventually("it ticks", async || (server.lines("ticks.txt") > 2).then_some(())).await;
+    server.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await.ok();
+    wait_for_silence(&server).await;
+    // That it had started is not forgotten.
+    let finished = server.events_of(&run, "tool_finished").await;
+    assert_eq!((finished.len(), &finished[0]["data"]["end"]), (1, &json!("unknown")));
+}
+
+#[tokio::test]
+async fn it_ends_with_the_server_that_is_killed() {
+    let (_model, mut server) = solo([ticking(), done()]).await;
+    let run = server.start_run("solo", "tick").await;
+    let shown = server.wait_one(&run).await;
+    server.choose(&shown, "approve").await;
+    eventually("it ticks", async || (server.lines("ticks.txt") > 2).then_some(())).await;
+    server.kill();
+    wait_for_silence(&server).await;
+    server.start().await;
+    assert_eq!(server.wait_one(&run).await["kind"], "unknown_outcome");
 }

@@ -285,6 +285,11 @@ impl Lexer<'_> {
         }
         target.extend(self.chars.next_if_eq(&'-'));
         let ends = matches!(self.chars.peek(), None | Some(' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>'));
+        // `>& -cat`: bash closes the stream and runs `cat`, where a word seems to begin.
+        let next = self.chars.clone().find(|c| !matches!(c, ' ' | '\t'));
+        if target.is_empty() && matches!(next, Some('-' | '\\')) {
+            self.opaque(AMBIGUOUS);
+        }
         if target.is_empty() || !ends {
             self.found.list.push(Token::Redirect { writes });
         }

@@ -19,7 +19,8 @@ const STARTED: &str = "the child has its file system";
 #[tokio::test]
 async fn a_database_at_its_limit_refuses_and_goes_on_with_more_room() {
     let folder = TempDir::new().unwrap();
-    let tight = Sqlite::open_with(folder.path(), Config { max_pages: Some(80), ..Config::default() }).unwrap();
+    let tight =
+        Sqlite::open_with(folder.path(), Config { max_pages: Some(80), ..Config::default() }).unwrap();
     let written = fill(&tight).await;
     assert_eq!(tight.read(&run_stream(1), 0, 1000).await.unwrap().len() as u64, written);
     drop(tight);

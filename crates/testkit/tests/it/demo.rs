@@ -1,0 +1,173 @@
+//! The demo's run for crash tests: the sample, a reviewer that decides over REST, and what must hold at the end.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use holdshort_testkit::server::{TestServer, aborting, eventually};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+const PAIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows/pair");
+/// Names the commit, from 1, after which `holdshort-aborting` ends itself.
+pub(crate) const ABORT_AFTER: &str = "HOLDSHORT_ABORT_AFTER";
+/// The suite of the sample leaves a line here each time that it runs.
+const RUNS: &str = "runs.log";
+
+/// A server without a model, with the sample of `pair` in its workspace.
+pub(crate) fn stage(abort_after: Option<usize>) -> TestServer {
+    let mut setup = TestServer::setup().program(aborting());
+    // Shims of version managers take longer than the suite of the sample.
+    if Path::new("/usr/bin/python3").exists() {
+        setup = setup.env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    }
+    if let Some(n) = abort_after {
+        setup = setup.env(ABORT_AFTER, &n.to_string());
+    }
+    let server = setup.stopped();
+    let copied =
+        Command::new("cp").arg("-r").arg(format!("{PAIR}/sample/.")).arg(server.workspace()).status();
+    assert!(copied.unwrap().success());
+    let count = format!("open('{RUNS}', 'a').write('run\\n')\n");
+    fs::write(server.workspace().join("tests/__init__.py"), count).unwrap();
+    server
+}
+
+/// Starts the run, or learns that an earlier life of the server has.
+pub(crate) async fn start(server: &TestServer) -> Option<String> {
+    let input: Value =
+        serde_json::from_str(&fs::read_to_string(format!("{PAIR}/input.json")).unwrap()).unwrap();
+    let config = json!({"workspace": server.workspace(), "model": "rehearsal"});
+    let body = json!({"workflow": "pair", "input": input, "config": config});
+    let request = server.request(Method::POST, "/v1/runs").header("idempotency-key", "the run").json(&body);
+    Some(server.try_send(request).await?.ok()["id"].as_str().unwrap().to_owned())
+}
+
+/// What the reviewer found when looking.
+pub(crate) enum Review {
+    Over,
+    /// Nothing to decide right now, or decided.
+    Goes,
+    /// No answer: the server is gone.
+    Gone,
+}
+
+/// One look at the run, and a decision where it holds short.
+pub(crate) async fn review(server: &TestServer, run: &str) -> Review {
+    let Some(at) = server.try_send(server.request(Method::GET, &format!("/v1/runs/{run}"))).await else {
+        return Review::Gone;
+    };
+    let at = at.ok();
+    if ["completed", "failed", "cancelled"].iter().any(|status| at["status"] == **status) {
+        return Review::Over;
+    }
+    for id in at["open_interrupts"].as_array().unwrap() {
+        let path = format!("/v1/interrupts/{}", id.as_str().unwrap());
+        let Some(interrupt) = server.try_send(server.request(Method::GET, &path)).await else {
+            return Review::Gone;
+        };
+        let decision = decision(server, run, &interrupt.ok()).await;
+        let Some(decision) = decision else { return Review::Gone };
+        let request = server.request(Method::POST, &format!("{path}/decisions")).json(&decision);
+        match server.try_send(request).await {
+            Some(answer) => assert!(matches!(answer.status, 200 | 409), "{answer:#?}"),
+            None => return Review::Gone,
+        }
+    }
+    Review::Goes
+}
+
+async fn decision(server: &TestServer, run: &str, interrupt: &Value) -> Option<Value> {
+    Some(match interrupt["kind"].as_str().unwrap() {
+        "question" => json!({"option": "answer", "text": "the period that begins"}),
+        "unknown_outcome" => {
+            // Only commands can not be probed: the log tells whether this one has run.
+            assert_eq!(interrupt["payload"]["tool"], "run_command", "{interrupt:#}");
+            let path = format!("/v1/runs/{run}/events?limit=200");
+            let events = server.try_send(server.request(Method::GET, &path)).await?.ok();
+            let events = events["items"].as_array().unwrap().clone();
+            let ran = |event: &&Value| event["type"] == "tool_finished" && is_command(&events, event);
+            if server.lines(RUNS) > events.iter().filter(ran).count() {
+                json!({"option": "happened", "text": "exit code 0, as its log shows"})
+            } else {
+                json!({"option": "rerun"})
+            }
+        }
+        _ => json!({"option": "approve"}),
+    })
+}
+
+/// Whether the call that ended was a command.
+fn is_command(events: &[Value], finished: &Value) -> bool {
+    events.iter().filter(|event| event["type"] == "model_replied").any(|replied| {
+        let calls = replied["data"]["calls"].as_array().unwrap();
+        calls.iter().any(|call| call["call"] == finished["data"]["call"] && call["tool"] == "run_command")
+    })
+}
+
+/// Every file and its bytes, but for what Python keeps for itself.
+pub(crate) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    fn walk(root: &Path, folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                if !path.ends_with("__pycache__") {
+                    walk(root, &path, found);
+                }
+            } else {
+                let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+                found.insert(name, fs::read(&path).unwrap());
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    walk(folder, folder, &mut found);
+    found
+}
+
+/// What must hold at the end, whatever happened on the way.
+pub(crate) async fn check(
+    server: &TestServer,
+    run: &str,
+    undisturbed: &BTreeMap<String, Vec<u8>>,
+    what: &str,
+) {
+    let at = server.run(run).await;
+    assert_eq!(at["status"], "completed", "{what}: {at:#}");
+    let found = tree(&server.workspace());
+    let names = |tree: &BTreeMap<String, Vec<u8>>| tree.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&found), names(undisturbed), "{what}");
+    for (name, bytes) in undisturbed {
+        let (found, wanted) = (String::from_utf8_lossy(&found[name]), String::from_utf8_lossy(bytes));
+        assert_eq!(found, wanted, "{what}: {name}");
+    }
+    let events = server.events(run).await;
+    let of = |kind: &str, call: &Value| {
+        events.iter().filter(|event| event["type"] == kind && event["data"]["call"] == *call).count()
+    };
+    for started in events.iter().filter(|event| event["type"] == "tool_started") {
+        let call = &started["data"]["call"];
+        let accounted = 1 + of("tool_lost", call) + of("tool_returned", call);
+        assert!(of("tool_started", call) <= accounted, "{what}: {call} was started twice");
+        assert_eq!(of("tool_finished", call), 1, "{what}: {call}");
+    }
+    let verified = server.get("/v1/audit/verify").await.ok();
+    assert_eq!(verified["intact"], true, "{what}: {verified:#}");
+}
+
+pub(crate) async fn undisturbed() -> BTreeMap<String, Vec<u8>> {
+    let mut server = stage(None);
+    server.start().await;
+    let run = start(&server).await.unwrap();
+    eventually("the end", async || match review(&server, &run).await {
+        Review::Over => Some(()),
+        Review::Goes => None,
+        Review::Gone => panic!("the server is gone"),
+    })
+    .await;
+    let tree = tree(&server.workspace());
+    assert!(String::from_utf8_lossy(&tree["boxrent/money.py"]).contains("(2 * cents * part + whole)"));
+    check(&server, &run, &tree, "undisturbed").await;
+    tree
+}
