@@ -57,6 +57,11 @@ impl Setup {
         Self { base_url: Some(model.base_url().to_owned()), ..self }
     }
 
+    /// No model answers.
+    pub fn without_model(self) -> Self {
+        Self { base_url: None, ..self }
+    }
+
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), value.to_owned()));
         self

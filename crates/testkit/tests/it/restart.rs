@@ -145,3 +145,23 @@ async fn large_contents_are_as_they_were() {
     server.events(&run).await;
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
+
+#[tokio::test]
+async fn a_run_whose_model_is_not_there_waits_for_it() {
+    let (model, mut server) = solo([one(count("one")), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let shown = server.wait_one(&run).await;
+    server.kill();
+    server.change(|setup| setup.without_model());
+    server.start().await;
+    server.choose(&shown, "approve").await;
+    eventually("the approved call to run", async || (server.lines("count.txt") == 1).then_some(())).await;
+    assert_eq!(server.run(&run).await["status"], "running");
+    assert_eq!(model.requests().len(), 1);
+
+    server.kill();
+    server.change(|setup| setup.model(&model));
+    server.start().await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!((model.requests().len(), server.lines("count.txt")), (2, 1));
+}
