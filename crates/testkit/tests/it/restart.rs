@@ -2,7 +2,7 @@
 
 use holdshort_core::time::Timestamp;
 use holdshort_testkit::model::Scripted;
-use holdshort_testkit::server::eventually;
+use holdshort_testkit::server::{Setup, eventually};
 use serde_json::json;
 
 use crate::play::{SOLO, ask, count, done, one, play, solo};
@@ -152,7 +152,7 @@ async fn a_run_whose_model_is_not_there_waits_for_it() {
     let run = server.start_run("solo", "count").await;
     let shown = server.wait_one(&run).await;
     server.kill();
-    server.change(|setup| setup.without_model());
+    server.change(Setup::without_model);
     server.start().await;
     server.choose(&shown, "approve").await;
     eventually("the approved call to run", async || (server.lines("count.txt") == 1).then_some(())).await;
