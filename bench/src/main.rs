@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]
 
+mod attach;
 mod client;
 mod cycle;
 mod disk;
@@ -53,14 +54,22 @@ struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Put load on a server that runs already, to profile it
+    Load(attach::Options),
     #[command(name = server::LOOP_VERB, hide = true)]
     ServeLoop(hand::Options),
 }
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    if let Some(Verb::ServeLoop(options)) = &args.verb {
-        return hand::serve(options);
+    match &args.verb {
+        Some(Verb::ServeLoop(options)) => return hand::serve(options),
+        Some(Verb::Load(options)) => {
+            let sample = attach::attach(options)?;
+            println!("{} cycles, {:.0} a second", sample.latencies.len(), sample.cycles_per_second());
+            return Ok(());
+        }
+        None => {}
     }
     let program = std::env::current_exe()?;
     let binary = args.binary.unwrap_or_else(|| program.with_file_name("holdshort"));

@@ -83,7 +83,7 @@ impl Setup {
     pub fn stopped(self) -> TestServer {
         let folder =
             tempfile::Builder::new().prefix("holdshort-test-").tempdir().expect("a temporary folder");
-        for name in ["data", "home", "workspace", "workflows"] {
+        for name in ["data", "home", "tmp", "workspace", "workflows"] {
             std::fs::create_dir(folder.path().join(name)).expect("a folder");
         }
         for (name, yaml) in &self.workflows {
@@ -206,6 +206,8 @@ impl TestServer {
             }
         }
         command.env("HOME", self.folder.path().join("home")).env("HOLDSHORT_DATA", self.data());
+        // What a killed server leaves behind goes with the test.
+        command.env("TMPDIR", self.folder.path().join("tmp"));
         command.current_dir(self.folder.path());
         command
     }

@@ -125,7 +125,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Follows the run's last committed sequence number, as far as this process wrote it.
     pub fn watch(&self, run: &RunId) -> watch::Receiver<u64> {
         let mut watchers = lock(&self.watchers);
-        watchers.retain(|_, sender| sender.receiver_count() > 0);
+        // Now and then, so that each call pays for a few of those that nobody follows any more.
+        if !watchers.contains_key(run) && watchers.len().is_power_of_two() {
+            watchers.retain(|_, sender| sender.receiver_count() > 0);
+        }
         watchers.entry(run.clone()).or_insert_with(|| watch::Sender::new(0)).subscribe()
     }
 

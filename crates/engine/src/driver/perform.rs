@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::RunId;
-use holdshort_core::run::{Action, ActionId, CallState, Input, ModelCall, Rejection, Run};
+use holdshort_core::run::{Action, ActionId, Call, CallState, Input, ModelCall, Rejection, Run};
+use holdshort_core::tool::Precondition;
 use holdshort_store::Journal;
 
 use super::Driver;
@@ -61,11 +62,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         attempt: *attempt,
                         tool: found.tool.clone(),
                         arguments: found.arguments.clone(),
-                        preconditions: found
-                            .look
-                            .as_ref()
-                            .map(|look| look.preconditions.clone())
-                            .unwrap_or_default(),
+                        preconditions: preconditions(found),
                     };
                     (found.step.clone(), work)
                 }),
@@ -83,11 +80,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     attempt: call.attempt,
                     tool: call.tool.clone(),
                     arguments: call.arguments.clone(),
-                    preconditions: call
-                        .look
-                        .as_ref()
-                        .map(|look| look.preconditions.clone())
-                        .unwrap_or_default(),
+                    preconditions: preconditions(call),
                 };
                 due.push((action, call.step.clone(), work));
             }
@@ -136,4 +129,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// The files that a call relies on, as its last look saw them.
+fn preconditions(call: &Call) -> Vec<Precondition> {
+    call.look.as_ref().map(|look| look.preconditions.clone()).unwrap_or_default()
 }

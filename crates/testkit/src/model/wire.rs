@@ -18,6 +18,8 @@ use super::{RawCall, Scripted};
 const USAGE: (u64, u64) = (100, 10);
 /// The size of a piece, in characters.
 const PIECE: usize = 7;
+/// Of one text: long ones come in larger pieces.
+const MOST_PIECES: usize = 1_000;
 
 pub(super) fn messages(body: &Value) -> &[Value] {
     body["messages"].as_array().map_or(&[], Vec::as_slice)
@@ -210,5 +212,5 @@ fn usage() -> Value {
 
 fn pieces(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
-    chars.chunks(PIECE).map(|piece| piece.iter().collect()).collect()
+    chars.chunks(PIECE.max(chars.len() / MOST_PIECES)).map(|piece| piece.iter().collect()).collect()
 }

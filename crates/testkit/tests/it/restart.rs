@@ -155,7 +155,9 @@ async fn a_run_whose_model_is_not_there_waits_for_it() {
     server.change(Setup::without_model);
     server.start().await;
     server.choose(&shown, "approve").await;
-    eventually("the approved call to run", async || (server.lines("count.txt") == 1).then_some(())).await;
+    // Written down, not only done: a kill before that would be a doubt.
+    let finished = async || (!server.events_of(&run, "tool_finished").await.is_empty()).then_some(());
+    eventually("the approved call to run", finished).await;
     assert_eq!(server.run(&run).await["status"], "running");
     assert_eq!(model.requests().len(), 1);
 
