@@ -80,3 +80,21 @@ fn the_map_names_files_that_exist() {
     }
     assert!(missing.is_empty(), "named and not there: {missing:#?}");
 }
+
+/// Each invariant names its tests: a renamed one must not leave an invariant without.
+#[test]
+fn the_invariants_name_tests_that_exist() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let sources: String =
+        all(".rs").into_iter().filter(|(name, _)| name.contains("/tests/")).map(|(_, t)| t).collect();
+    let missing: Vec<&str> = text
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter_map(|quoted| quoted.split_once("::").filter(|_| !quoted.contains([' ', '(', '/'])))
+        .filter(|(module, _)| module.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+        .map(|(_, test)| test)
+        .filter(|test| !sources.contains(&format!("fn {test}(")))
+        .collect();
+    assert!(missing.is_empty(), "named and not there: {missing:#?}");
+}
