@@ -20,9 +20,38 @@ impl Problem {
 /// At most this many problems are told at once.
 const MAX_PROBLEMS: usize = 20;
 
+/// A schema that somebody else sends: larger ones cost more to check than a question is worth.
+const FOREIGN_BYTES: usize = 16 * 1024;
+
+/// Patterns run in linear time.
+fn options() -> jsonschema::ValidationOptions<'static> {
+    jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex())
+}
+
+/// Why a schema from an agent of another framework is not taken. References could make a small schema cost
+/// exponential work, so it has none.
+pub fn refuse_foreign(schema: &Value) -> Option<&'static str> {
+    fn refers(value: &Value) -> bool {
+        match value {
+            Value::Object(map) => map.iter().any(|(key, value)| {
+                matches!(key.as_str(), "$ref" | "$dynamicRef" | "$recursiveRef" | "$schema") || refers(value)
+            }),
+            Value::Array(items) => items.iter().any(refers),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        }
+    }
+    if serde_json::to_string(schema).map_or(0, |text| text.len()) > FOREIGN_BYTES {
+        return Some("is larger than 16384 bytes");
+    }
+    if refers(schema) {
+        return Some("holds `$ref`, `$dynamicRef` or `$schema`: write the schema out");
+    }
+    (!is_schema(schema)).then_some("is not a JSON Schema (2020-12)")
+}
+
 /// Checks a value; `base` is the pointer of the value itself. A schema that is none lets nothing through.
 pub fn check(schema: &Value, value: &Value, base: &str) -> Vec<Problem> {
-    let validator = match jsonschema::options().build(schema) {
+    let validator = match options().build(schema) {
         Ok(validator) => validator,
         Err(error) => return vec![Problem::new(base, format!("the schema itself is not valid: {error}"))],
     };
@@ -35,7 +64,7 @@ pub fn check(schema: &Value, value: &Value, base: &str) -> Vec<Problem> {
 
 /// Whether a text is a schema that can be checked against.
 pub fn is_schema(schema: &Value) -> bool {
-    jsonschema::options().build(schema).is_ok()
+    options().build(schema).is_ok()
 }
 
 fn shorten(message: &str) -> String {

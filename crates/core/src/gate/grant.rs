@@ -25,19 +25,29 @@ pub struct Program {
     pub program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// A grant given for a reading command does not cover the same command with its output in a file.
+    /// A grant given for a reading command does not cover the same command where it writes.
     pub writes: bool,
+    /// The files that the person saw it redirected to and from. Others are others: a grant for the tests does
+    /// not cover the tests with their output in a source file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
 }
 
 impl Program {
     fn of(part: &Part) -> Self {
-        Self { program: part.program.clone(), subcommand: part.subcommand(), writes: !part.is_read_only() }
+        Self {
+            program: part.program.clone(),
+            subcommand: part.subcommand(),
+            writes: !part.is_read_only(),
+            files: if part.redirected { part.files.clone() } else { Vec::new() },
+        }
     }
 
     fn covers(&self, part: &Part) -> bool {
         self.program == part.program
             && self.subcommand == part.subcommand()
             && (self.writes || part.is_read_only())
+            && (!part.redirected || part.files.iter().all(|file| self.files.contains(file)))
     }
 }
 

@@ -132,11 +132,13 @@ impl Draft<'_> {
                 payload.entry(key.clone()).or_insert_with(|| value.clone());
             }
         }
+        match self.run.grant_for(call).filter(|_| grantable) {
+            // What "for this session" would cover is on the card before anybody chooses it.
+            Some(grant) => payload["grant"] = json!(grant),
+            None => opening.only = &["approve", "edit", "respond", "reject"],
+        }
         opening.payload = payload;
         opening.response_schema = self.run.spec(&call.tool).map(|spec| spec.parameters.clone());
-        if !grantable {
-            opening.only = &["approve", "edit", "respond", "reject"];
-        }
         self.open(opening);
     }
 

@@ -15,7 +15,6 @@ use super::input::Rejection;
 use super::plan::Plan;
 use super::{Call, CallEnd, CallState, Fact, StepEnd};
 use crate::event::Content;
-use crate::gate::{Matcher, Subject};
 use crate::id::InterruptId;
 use crate::interrupt::{
     self, About, Cause, Choice, Decision, Effect, Interrupt, Kind, Outcome, Refusal, Standing,
@@ -207,17 +206,7 @@ impl Draft<'_> {
 
     /// Remembers the decision for the session, and lets it resolve the other open asks that it covers.
     fn grant(&mut self, interrupt: &Interrupt, call: &Call) {
-        let Some(look) = &call.look else { return };
-        let subject = Subject {
-            agent: interrupt.opened.agent.as_deref().unwrap_or_default(),
-            tool: &call.tool,
-            category: look.category,
-            path: call.argument("path"),
-            command: call.argument("command"),
-            workspace: &look.workspace,
-            ask_because: &look.ask_because,
-        };
-        let Some(matcher) = Matcher::of(&subject) else { return };
+        let Some(matcher) = self.run.grant_for(call) else { return };
         let grant = self.id();
         self.emit_session(session::Fact::GrantAdded {
             grant,

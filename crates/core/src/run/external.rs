@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::draft::Draft;
 use super::input::{Ask, Rejection};
 use super::{Fact, Origin};
+use crate::actor::Role;
 use crate::event::Content;
 use crate::interrupt::{
     About, Choice, Effect, Interrupt, Kind, Level, Opened, Outcome, Risk, on_expiry, option, options,
@@ -26,6 +27,16 @@ impl Draft<'_> {
         if let Some(wanted) = ask.on_expiry.as_ref().filter(|wanted| **wanted != on_expiry) {
             let message = format!("`{wanted}` is not one of the options, or needs a person");
             problems.push(Problem::new("/on_expiry", message));
+        }
+        // Whoever asks must not be the one who approves by letting the time run out.
+        let releases = offered
+            .iter()
+            .any(|choice| choice.id == on_expiry && choice.effect.outcome() == Outcome::Approved);
+        if releases && self.cx.actor.role == Role::Agent {
+            problems.push(Problem::new(
+                "/on_expiry",
+                format!("`{on_expiry}` releases work: an agent can not set it"),
+            ));
         }
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
@@ -170,8 +181,8 @@ fn check(ask: &Ask) -> Vec<Problem> {
         }
     }
     problems.extend(ask.response_schema.as_ref().and_then(|schema| unkeepable(schema, "/response_schema")));
-    if ask.response_schema.as_ref().is_some_and(|schema| !schema::is_schema(schema)) {
-        problems.push(Problem::new("/response_schema", "is not a JSON Schema"));
+    if let Some(why) = ask.response_schema.as_ref().and_then(schema::refuse_foreign) {
+        problems.push(Problem::new("/response_schema", why));
     }
     if ask.expires_in_ms == Some(0) {
         problems.push(Problem::new("/expires_in_ms", "must be at least 1"));

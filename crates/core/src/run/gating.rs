@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{Call, Run};
 use crate::digest::Digest;
-use crate::gate::{self, Reason, Rules, Source, Subject, Verdict, command};
+use crate::gate::{self, Matcher, Reason, Rules, Source, Subject, Verdict, command};
 use crate::interrupt::Level;
 use crate::session::Session;
 use crate::system::System;
@@ -43,19 +43,27 @@ pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
 
 impl Run {
     pub(super) fn vote(&self, call: &Call, session: &Session, system: &System) -> Verdict {
-        let agent = self.steps.get(&call.step).map(|step| step.agent.as_str()).unwrap_or_default();
+        let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
+        let rules = Rules { run, workflow: &self.definition.gates.rules };
+        gate::vote(&self.subject(call), rules, session, system)
+    }
+
+    /// The grant that allowing this call for the session would give: shown before, and given after.
+    pub(super) fn grant_for(&self, call: &Call) -> Option<Matcher> {
+        call.look.as_ref().and_then(|_| Matcher::of(&self.subject(call)))
+    }
+
+    fn subject<'a>(&'a self, call: &'a Call) -> Subject<'a> {
         let look = call.look.as_ref();
-        let subject = Subject {
-            agent,
+        Subject {
+            agent: self.steps.get(&call.step).map(|step| step.agent.as_str()).unwrap_or_default(),
             tool: &call.tool,
             category: look.map_or_else(|| category(self, call), |look| look.category),
             path: call.argument("path"),
             command: call.argument("command"),
             workspace: look.map(|look| look.workspace.as_str()).unwrap_or_default(),
             ask_because: look.map(|look| look.ask_because.as_slice()).unwrap_or_default(),
-        };
-        let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
-        gate::vote(&subject, Rules { run, workflow: &self.definition.gates.rules }, session, system)
+        }
     }
 
     /// What will run, and on what (design, part 4). An approval is for this and nothing else.

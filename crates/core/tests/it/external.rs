@@ -127,6 +127,21 @@ fn what_an_agent_asks_must_fit() {
         ),
         ("a huge integer", Ask { payload: json!({ "n": u64::MAX }), ..ask() }, &["/payload"]),
         ("no schema", Ask { response_schema: Some(json!({ "type": 7 })), ..ask() }, &["/response_schema"]),
+        (
+            "a schema that refers to itself",
+            Ask { response_schema: Some(json!({ "$ref": "#" })), ..ask() },
+            &["/response_schema"],
+        ),
+        (
+            "a schema larger than any question",
+            Ask { response_schema: Some(json!({ "description": "x".repeat(20_000) })), ..ask() },
+            &["/response_schema"],
+        ),
+        (
+            "a pattern that no linear engine reads",
+            Ask { response_schema: Some(json!({ "pattern": "(a*)*\\1$" })), ..ask() },
+            &["/response_schema"],
+        ),
         ("no time", Ask { expires_in_ms: Some(0), ..ask() }, &["/expires_in_ms"]),
         ("for ever", Ask { expires_in_ms: Some(u64::MAX), ..ask() }, &[]),
         (
@@ -140,9 +155,9 @@ fn what_an_agent_asks_must_fit() {
             &["/on_expiry"],
         ),
         (
-            "an expiry that approves, said so",
+            "an expiry that approves",
             Ask { kind: Kind::Review, on_expiry: Some("approve".to_owned()), ..ask() },
-            &[],
+            &["/on_expiry"],
         ),
         (
             "a long label",
