@@ -8,10 +8,10 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::EXTERNAL;
-use holdshort_core::id::{InterruptId, RunId, StreamId};
+use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{InterruptRow, RunRow};
 use holdshort_protocol::{Code, header};
-use holdshort_store::Journal;
+use holdshort_store::{Journal, RunFilter};
 
 use crate::app::App;
 use crate::problem::{Answer, Refused};
@@ -95,6 +95,24 @@ impl Caller {
             self.run(&row.run).await?;
         }
         Ok(row)
+    }
+
+    /// The session that a body names. An agent names one that it has a run in; any other is as unknown to it as
+    /// one that is malformed or not there.
+    pub(crate) async fn session(&self, text: Option<&str>) -> Answer<Option<SessionId>> {
+        const LOOKED_AT: usize = 100;
+        let Some(text) = text else { return Ok(None) };
+        let id: SessionId = text.parse().map_err(|_| Refused::of(Code::UnknownSession))?;
+        if self.is_operator() {
+            return Ok(Some(id));
+        }
+        let filter = RunFilter { session: Some(id.clone()), ..RunFilter::default() };
+        for row in self.app.journal().runs(&filter, None, LOOKED_AT).await?.items {
+            if self.may_see(&row).await? {
+                return Ok(Some(id));
+            }
+        }
+        Err(Refused::of(Code::UnknownSession))
     }
 
     /// An agent sees the runs that it started itself, and no run of ours.

@@ -42,7 +42,11 @@ impl Names {
 
 /// A page that made a name of its own point at this machine sends that name as the host (DNS rebinding).
 pub(crate) async fn check(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
-    if !has_one_of(request.headers(), &HOST, &names.hosts) {
+    // A target in absolute form names a host too, and that one wins (RFC 9112, 3.2.2).
+    let target = request.uri().authority().map(|authority| authority.as_str());
+    let target_is_ours =
+        target.is_none_or(|target| names.hosts.iter().any(|each| each.eq_ignore_ascii_case(target)));
+    if !target_is_ours || !has_one_of(request.headers(), &HOST, &names.hosts) {
         return Refused::new(Code::WrongHost, format!("address the server as http://{}", names.hosts[0]))
             .into_response();
     }

@@ -113,6 +113,8 @@ async fn audit_finds_an_event_that_was_changed() {
         ),
         ("content", "UPDATE events SET content = CAST('{}' AS BLOB) WHERE seq = 1"),
         ("missing", "DELETE FROM events WHERE seq = 2"),
+        ("the last of a run", "DELETE FROM events WHERE position = (SELECT max(position) FROM events)"),
+        ("a whole run", "DELETE FROM events"),
     ];
     for (what, sql) in changes {
         let folder = tempfile::tempdir().unwrap();

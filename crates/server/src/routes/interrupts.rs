@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::response::Response;
 use holdshort_core::definition::EXTERNAL;
-use holdshort_core::id::{InterruptId, RunId, SessionId};
+use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::run::{Config, Origin};
 use holdshort_protocol::{Ask, Code, Interrupt, InterruptStatus, List};
 use holdshort_store::{InterruptFilter, Journal};
@@ -42,7 +42,7 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
         Some(run) => Some(run.parse().map_err(|_| Refused::not_found("run"))?),
         None => None,
     };
-    let session = session(ask.session.as_deref())?;
+    let session = caller.session(ask.session.as_deref()).await?;
     let ask = convert::ask(ask)?;
     if let Some(run) = &run {
         caller.run(run).await?;
@@ -67,11 +67,6 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
     let Some(interrupt) = started.interrupt else { return Err(Refused::of(Code::Internal)) };
     let row = app.interrupt_row(&interrupt).await?;
     Ok(created(started.replayed, Json(view::interrupt::of_row(&app, &row).await?)))
-}
-
-/// The session that a body names: one that is malformed is as unknown as one that is not there.
-pub(super) fn session(text: Option<&str>) -> Answer<Option<SessionId>> {
-    text.map(str::parse).transpose().map_err(|_| Refused::of(Code::UnknownSession))
 }
 
 /// List interrupts.

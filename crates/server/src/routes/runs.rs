@@ -10,7 +10,6 @@ use holdshort_engine::Error;
 use holdshort_protocol::{Code, List, Run, RunResult, StartRun, header};
 use holdshort_store::{Journal, RunFilter};
 
-use super::interrupts::session;
 use crate::app::{Sent, detached};
 use crate::auth::Caller;
 use crate::body::{Body, fit};
@@ -42,6 +41,7 @@ pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) 
     if start.workflow != EXTERNAL {
         caller.require_operator()?;
     }
+    let session = caller.session(start.session.as_deref()).await?;
     let Caller { app, actor } = caller;
     let Some(definition) = app.library.get(&start.workflow) else {
         let known: Vec<String> = app.library.names().map(str::to_owned).collect();
@@ -54,7 +54,7 @@ pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) 
         config: convert::config(start.config, &definition)?,
         origin: if definition.is_external() { Origin::External } else { Origin::Native },
         definition,
-        session: session(start.session.as_deref())?,
+        session,
         input: start.input,
         ask: None,
         key: idempotency.of(&actor, "POST /v1/runs", &value),

@@ -1,5 +1,7 @@
 //! Who may do what, from where.
 
+use std::io::{Read, Write};
+
 use reqwest::Method;
 use reqwest::header::{HOST, ORIGIN};
 use serde_json::json;
@@ -110,6 +112,11 @@ async fn an_agent_asks_and_reads_its_own() {
     for path in ["/v1/info", "/v1/system", "/v1/workflows", "/v1/audit/verify"] {
         assert_eq!(refusal(&agent.get(path).await), (403, "forbidden_role", vec![]), "{path}");
     }
+    // Into a session that it has a run in, and into no other.
+    let asks_in = |session: &str| json!({"kind": "question", "title": "t", "message": "", "payload": {}, "session": session});
+    let said = agent.post("/v1/interrupts", &asks_in(text(&others, "session"))).await;
+    assert_eq!(refusal(&said), (422, "unknown_session", vec![]));
+    created(agent.post("/v1/interrupts", &asks_in(text(&own, "session"))).await);
     let session = format!("/v1/sessions/{}", text(&own, "session"));
     assert_eq!(agent.get(&session).await.0, 403);
     assert_eq!(agent.delete("/v1/grants/gra_00000000000000000000000000").await.0, 403);
@@ -127,6 +134,19 @@ async fn only_this_host_and_its_own_pages() {
             assert_eq!(refusal(&said(request).await), (421, "wrong_host", vec![]), "{host} {path}");
         }
     }
+    // A target in absolute form names a host as well.
+    let address = served.address();
+    let status = tokio::task::spawn_blocking(move || {
+        let mut socket = std::net::TcpStream::connect(address).unwrap();
+        let request = format!(
+            "GET http://evil.example/healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+        );
+        socket.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        answer.lines().next().unwrap().to_owned()
+    });
+    assert_eq!(status.await.unwrap(), "HTTP/1.1 421 Misdirected Request");
     for host in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"] {
         let request = operator.request(Method::GET, "/v1/runs").header(HOST, format!("{host}:{port}"));
         ok(said(request).await);
