@@ -28,4 +28,6 @@ while [ "$(printf '%s' "$interrupt" | field status)" = open ]; do # nothing is l
     interrupt=$(call GET "/v1/interrupts/$id?wait=25")
 done
 
-printf '%s\n' "$interrupt" | field resolution
+resolution=$(printf '%s' "$interrupt" | field resolution)
+printf '%s\n' "$resolution"
+[ "$(printf '%s' "$resolution" | field outcome)" = answered ]

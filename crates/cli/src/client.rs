@@ -6,17 +6,16 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::Context;
-use holdshort_protocol::{Code, Problem, header};
+use holdshort_protocol::{Code, FieldError, Problem, Resolution, header};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::Reach;
-use crate::exit::usage;
-use crate::place::Place;
+use crate::exit::{no_server, usage};
+use crate::place::{Place, quoted};
 
-const DEFAULT_SERVER: &str = "http://127.0.0.1:7349";
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// A whole request. A walk over the journal takes longer than the others.
 const REQUEST_TIME: Duration = Duration::from_mins(5);
@@ -37,23 +36,62 @@ impl Refused {
 
 fn describe(problem: &Problem) -> String {
     let mut text = problem.title.clone();
-    if !problem.detail.is_empty() && problem.detail != problem.title {
-        text = format!("{text}: {}", problem.detail);
+    let places: Vec<String> = problem.errors.iter().map(place).collect();
+    match &places[..] {
+        _ if problem.code == Code::Stale && problem.version.is_some() => {
+            text = format!("{text}: it has version {} now", problem.version.unwrap_or_default());
+        }
+        // The server's detail says the same in other words.
+        [only] => text = format!("{text}: {only}"),
+        [] if repeats(problem) => {}
+        _ if problem.detail.is_empty() => {}
+        _ => text = format!("{text}: {}", problem.detail),
     }
-    // With one error the detail says it already.
-    for error in problem.errors.iter().filter(|error| !problem.detail.contains(&error.message)) {
-        let pointer = if error.pointer.is_empty() { "the body" } else { &error.pointer };
-        text = format!("{text}\n  {pointer}: {}", error.message);
+    if let [_, _, ..] = &places[..] {
+        text = format!("{text}\n  {}", places.join("\n  "));
     }
     if !problem.known.is_empty() {
         text = format!("{text}\n  known: {}", problem.known.join(", "));
     }
+    if let Some(resolution) = &problem.resolution {
+        text = format!("{text}\n  {}", stands(resolution));
+    }
     let fix = problem.code.fix();
-    let is_general = matches!(problem.code, Code::InvalidRequest | Code::NotFound);
-    if !is_general && !problem.detail.contains(fix) {
+    let is_said = matches!(problem.code, Code::InvalidRequest | Code::NotFound)
+        || problem.resolution.is_some()
+        || problem.detail.contains(fix);
+    if !is_said {
         text = format!("{text}\n  {fix}");
     }
     crate::terminal::escape::text(&format!("{text} [{}]", problem.code.as_str())).into_owned()
+}
+
+fn place(error: &FieldError) -> String {
+    let pointer = if error.pointer.is_empty() { "the body" } else { &error.pointer };
+    format!("{pointer}: {}", error.message)
+}
+
+/// Whether the detail says no more than the title.
+fn repeats(problem: &Problem) -> bool {
+    match problem.code {
+        Code::AlreadyResolved => true,
+        Code::Expired => problem.resolution.is_some(),
+        _ => problem.detail.eq_ignore_ascii_case(&problem.title),
+    }
+}
+
+/// What stands: the outcome, by whom and when.
+fn stands(resolution: &Resolution) -> String {
+    let mut text = crate::terminal::card::outcome(resolution.outcome).to_owned();
+    if let Some(option) = &resolution.option {
+        text = format!("{text} with `{option}`");
+    }
+    let by = if resolution.by.is_empty() { &resolution.cause } else { &resolution.by.join(", ") };
+    text = format!("{text} by {by}, {}", resolution.at);
+    match &resolution.text {
+        Some(words) => format!("{text}: “{}”", crate::terminal::escape::line(words)),
+        None => text,
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -62,6 +100,7 @@ pub(crate) struct Client {
     target: Arc<RwLock<Target>>,
     /// How the server is found again; `None` for one in this process.
     reach: Option<Reach>,
+    words: Arc<str>,
 }
 
 #[derive(Clone, Debug)]
@@ -73,15 +112,15 @@ struct Target {
 impl Client {
     /// The server that was named, or the one that uses the data folder.
     pub(crate) fn find(reach: &Reach) -> anyhow::Result<Self> {
-        Self::new(target(reach)?, Some(reach.clone()))
+        Self::new(target(reach)?, Some(reach.clone()), &words(reach)?)
     }
 
-    /// A server whose address and token are known.
-    pub(crate) fn of(address: &str, token: &str) -> anyhow::Result<Self> {
-        Self::new(Target { base: Url::parse(address)?, token: token.to_owned() }, None)
+    /// A server whose address and token are known, and how other commands name it.
+    pub(crate) fn of(address: &str, token: &str, words: &str) -> anyhow::Result<Self> {
+        Self::new(Target { base: Url::parse(address)?, token: token.to_owned() }, None, words)
     }
 
-    fn new(target: Target, reach: Option<Reach>) -> anyhow::Result<Self> {
+    fn new(target: Target, reach: Option<Reach>, words: &str) -> anyhow::Result<Self> {
         let http = reqwest::Client::builder()
             .user_agent(concat!("holdshort/", env!("CARGO_PKG_VERSION")))
             // A proxy of the environment does not reach a server on this machine, and must not see its token.
@@ -91,18 +130,25 @@ impl Client {
             .read_timeout(SILENCE)
             .build()
             .context("the HTTP client can not be built")?;
-        Ok(Self { http, target: Arc::new(RwLock::new(target)), reach })
+        Ok(Self { http, target: Arc::new(RwLock::new(target)), reach, words: words.into() })
     }
 
     pub(crate) fn address(&self) -> String {
         self.target().base.as_str().trim_end_matches('/').to_owned()
     }
 
-    /// A server that was started again may listen elsewhere.
-    pub(crate) fn find_again(&self) {
-        if let Some(Ok(found)) = self.reach.as_ref().map(target) {
-            *self.target.write().unwrap_or_else(PoisonError::into_inner) = found;
-        }
+    /// The arguments with which another command reaches the same server; they start with a blank.
+    pub(crate) fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// Where the server is now: one that was started again may listen elsewhere, and where none is, another
+    /// program may listen at its old address.
+    fn find_again(&self) -> anyhow::Result<Target> {
+        let Some(reach) = &self.reach else { return Ok(self.target()) };
+        let found = target(reach)?;
+        self.target.write().unwrap_or_else(PoisonError::into_inner).clone_from(&found);
+        Ok(found)
     }
 
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
@@ -153,7 +199,7 @@ impl Client {
     }
 
     fn request(&self, method: Method, path: &str) -> anyhow::Result<RequestBuilder> {
-        let target = self.target();
+        let target = self.find_again()?;
         let url = target.base.join(path).with_context(|| format!("{path} is no path"))?;
         Ok(self.http.request(method, url).bearer_auth(target.token).header(header::VIA, "cli"))
     }
@@ -173,7 +219,7 @@ impl Client {
         let response = request.send().await.map_err(|source| {
             let address = self.address();
             if source.is_connect() {
-                usage(format!(
+                no_server(format!(
                     "no server answers at {address}; start one with `holdshort serve`, or name its address with \
                      --server URL"
                 ))
@@ -185,9 +231,10 @@ impl Client {
         if status.is_success() {
             return Ok(response);
         }
+        let named = named(response.url()).map(str::to_owned);
         let text = response.text().await.unwrap_or_default();
         match serde_json::from_str::<Problem>(&text) {
-            Ok(problem) => Err(self.refused(problem)),
+            Ok(problem) => Err(self.refused(problem, named.as_deref())),
             Err(_) => anyhow::bail!(
                 "{} answered {status}: it is no Holdshort server, or another version",
                 self.address()
@@ -195,7 +242,13 @@ impl Client {
         }
     }
 
-    fn refused(&self, mut problem: Problem) -> anyhow::Error {
+    fn refused(&self, mut problem: Problem, named: Option<&str>) -> anyhow::Error {
+        if problem.code == Code::NotFound
+            && let Some(id) = named
+            && !problem.detail.contains(id)
+        {
+            problem.detail = format!("{}: {id}", problem.detail);
+        }
         if problem.code == Code::Unauthenticated {
             problem.detail = format!(
                 "the server at {} uses another data folder; name it with --data DIR, or set HOLDSHORT_TOKEN",
@@ -226,29 +279,57 @@ pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
     if fits { Ok(text) } else { Err(usage(format!("`{}` is no id", crate::terminal::escape::line(text)))) }
 }
 
+/// What a command line needs to reach the same server: nothing where it is the person's own.
+fn words(reach: &Reach) -> anyhow::Result<String> {
+    let server = reach.server.as_deref().map(|url| format!(" --server {}", quoted(url)));
+    Ok(format!("{}{}", Place::of(reach.data.as_deref())?.words(), server.unwrap_or_default()))
+}
+
+/// The server that was named, or the one that certainly uses the data folder: the token goes to no other.
 fn target(reach: &Reach) -> anyhow::Result<Target> {
     let place = Place::of(reach.data.as_deref())?;
-    let address = reach.server.clone().or_else(|| place.listening());
-    let is_guess = address.is_none();
-    let address = address.unwrap_or_else(|| DEFAULT_SERVER.to_owned());
+    let address = reach.server.clone().or_else(|| place.listening()).ok_or_else(|| place.unserved())?;
     let base =
         Url::parse(&address).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    let base = base.ok_or_else(|| usage(format!("`{address}` is no address such as {DEFAULT_SERVER}")))?;
+    let base =
+        base.ok_or_else(|| usage(format!("`{address}` is no address such as http://127.0.0.1:7349")))?;
     if base.scheme() == "http" && !is_loopback(&base) {
         return Err(usage(format!("{address} is not on this machine: a token goes there by https only")));
     }
     let token = match std::env::var("HOLDSHORT_TOKEN").ok().filter(|token| !token.is_empty()) {
         Some(token) => token,
         None => place.token()?.ok_or_else(|| {
-            let place = place.path.display();
-            usage(if is_guess {
-                format!("no server uses {place}; start one with `holdshort serve`, or name its folder with --data DIR")
-            } else {
-                format!("there is no token in {place}; name the server's folder with --data DIR, or set HOLDSHORT_TOKEN")
-            })
+            usage(format!(
+                "there is no token in {}; name the server's folder with --data DIR, or set HOLDSHORT_TOKEN",
+                place.path.display()
+            ))
         })?,
     };
     Ok(Target { base, token })
+}
+
+/// What ids begin with.
+const KINDS: [(&str, &str); 4] =
+    [("run", "a run"), ("int", "an interrupt"), ("ses", "a session"), ("gra", "a grant")];
+
+/// An id of one kind: `run`, `int`, `ses` or `gra`. Of another, it says which.
+pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> {
+    let text = id(text)?;
+    let name = |prefix: &str| KINDS.iter().find(|(each, _)| *each == prefix).map(|(_, name)| *name);
+    let wanted = name(prefix).unwrap_or(prefix);
+    let found = text.split_once('_').map_or("", |(prefix, _)| prefix);
+    match name(found) {
+        Some(_) if found == prefix => Ok(text),
+        Some(other) => Err(usage(format!("{text} is {other}, not {wanted}"))),
+        None => Err(usage(format!("`{text}` is no id of {wanted}, such as {prefix}_…"))),
+    }
+}
+
+/// The id that a path names.
+fn named(url: &Url) -> Option<&str> {
+    url.path_segments()?.find(|part| {
+        part.split_once('_').is_some_and(|(prefix, _)| KINDS.iter().any(|(each, _)| *each == prefix))
+    })
 }
 
 fn is_loopback(url: &Url) -> bool {

@@ -12,7 +12,7 @@ use crate::Hooks;
 use crate::args::ModelArgs;
 use crate::client::Client;
 use crate::exit::usage;
-use crate::place::{Announced, Place};
+use crate::place::{Announced, Place, quoted};
 
 /// What a server is started with.
 pub(crate) struct Plan {
@@ -26,6 +26,8 @@ pub(crate) struct Plan {
 pub(crate) struct Embedded {
     pub server: Server,
     pub address: SocketAddr,
+    /// How other commands name it.
+    words: String,
     // After the server: the address is taken away once nothing listens there.
     announced: Announced,
 }
@@ -52,12 +54,12 @@ impl Embedded {
             .map_err(|error| usage(crate::output::error(&anyhow::Error::new(error))))?;
         let address = server.address();
         let announced = plan.place.announce(address)?;
-        Ok(Self { server, address, announced })
+        Ok(Self { server, address, words: plan.place.words(), announced })
     }
 
     /// A client of this server, whatever else listens on this machine.
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
-        Client::of(&format!("http://{}", self.address), self.server.token())
+        Client::of(&format!("http://{}", self.address), self.server.token(), &self.words)
     }
 
     /// Lets what runs end for a moment, and closes the journal.
@@ -70,20 +72,13 @@ impl Embedded {
 
 /// The arguments with which the same server comes along again.
 pub(crate) fn again(place: &Place, model: &ModelArgs) -> String {
-    let mut text = format!("--data {}", quoted(&place.path.display().to_string()));
+    let mut text = place.words();
     for (name, value) in [("model", &model.model), ("base-url", &model.base_url)] {
         if let Some(value) = value {
             text = format!("{text} --{name} {}", quoted(value));
         }
     }
     text
-}
-
-/// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain =
-        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:".contains(c));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 pub(crate) fn settings(model: &ModelArgs) -> Settings {

@@ -37,14 +37,25 @@ impl From<Exit> for ExitCode {
     }
 }
 
+pub(crate) const NO_SERVER: &str = "no_server";
+
 /// Something that the person who started this has to change.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Usage(pub(crate) String);
+#[error("{message}")]
+pub(crate) struct Usage {
+    /// What scripts branch on.
+    pub code: &'static str,
+    message: String,
+}
 
 /// Shorthand for an error that says what to change.
 pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
-    Usage(message.into()).into()
+    Usage { code: "usage", message: message.into() }.into()
+}
+
+/// Shorthand for an error that says that nobody answers, and how to change that.
+pub(crate) fn no_server(message: impl Into<String>) -> anyhow::Error {
+    Usage { code: NO_SERVER, message: message.into() }.into()
 }
 
 pub(crate) fn of_error(error: &anyhow::Error) -> Exit {

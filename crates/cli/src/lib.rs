@@ -41,10 +41,15 @@ pub fn main(args: impl IntoIterator<Item = OsString>, hooks: Hooks) -> ExitCode 
     if args.get(1).is_some_and(|verb| verb == holdshort_tools::sandbox::SUBCOMMAND) {
         return holdshort_tools::sandbox::exec(args.into_iter().skip(2));
     }
+    let is_json = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
     let args = match Args::try_parse_from(args) {
         Ok(args) => args,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+            if exit == Exit::Usage && is_json {
+                output::failed(&exit::usage(error.render().to_string().trim_end()), true);
+                return exit.into();
+            }
             // Nobody reads: nothing to do about it.
             let _ = error.print();
             return exit.into();
@@ -60,7 +65,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, hooks: Hooks) -> ExitCode 
     let exit = match runtime.block_on(verbs::perform(args, hooks)) {
         Ok(exit) => exit,
         Err(error) => {
-            eprintln!("holdshort: {}", output::error(&error));
+            output::failed(&error, is_json);
             exit::of_error(&error)
         }
     };

@@ -5,6 +5,11 @@
 use std::io::Write;
 
 use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::client::Refused;
+use crate::exit::{NO_SERVER, Usage};
+use crate::terminal::paint::Paint;
 
 /// One line of text, or several.
 pub(crate) fn say(text: &str) {
@@ -51,4 +56,31 @@ pub(crate) fn error(error: &anyhow::Error) -> String {
         }
     }
     text
+}
+
+/// Why a verb failed: in words, or as one JSON document on standard error.
+pub(crate) fn failed(error: &anyhow::Error, json: bool) {
+    if json {
+        tell(&json!({ "error": problem(error) }).to_string());
+    } else {
+        let paint = Paint::stderr();
+        let text = self::error(error);
+        format!("holdshort: {text}").lines().for_each(|line| tell_all(&paint.message(line, 2)));
+    }
+}
+
+fn problem(error: &anyhow::Error) -> Value {
+    if let Some(Refused(problem)) = error.downcast_ref::<Refused>() {
+        let mut value = serde_json::to_value(problem).unwrap_or_default();
+        if let Some(fields) = value.as_object_mut() {
+            fields.retain(|name, _| !matches!(name.as_str(), "type" | "status"));
+        }
+        return value;
+    }
+    let (code, title) = match error.downcast_ref::<Usage>() {
+        Some(usage) if usage.code == NO_SERVER => (usage.code, "No server is there to ask"),
+        Some(usage) => (usage.code, "It can not be done as it was said"),
+        None => ("failed", "It failed"),
+    };
+    json!({"code": code, "title": title, "detail": self::error(error)})
 }

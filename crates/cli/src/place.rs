@@ -1,9 +1,9 @@
 //! This machine as a client sees it: the data folder, where its server listens, the operator's token, programs.
 //!
-//! `server.json` is written by whoever serves from the folder and taken away when it stops. One that a killed
-//! server left behind names a process that is gone, and counts as absent.
+//! `server.json` is written by whoever serves from the folder and taken away when it stops. It counts only while
+//! its process lives and holds the folder's lock: the token goes to nobody else.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,13 @@ use rustix::fs::{Access, access};
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
-use crate::exit::usage;
+use crate::exit::{no_server, usage};
 
 const ADDRESS: &str = "server.json";
 const TOKENS: &str = "tokens.json";
 const DATABASE: &str = "holdshort.db";
+/// Held by whoever uses the folder; the kernel lets go of it with the process.
+const LOCK: &str = "holdshort.lock";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -57,7 +59,34 @@ impl Place {
         let text = fs::read_to_string(self.path.join(ADDRESS)).ok()?;
         let address: Address = serde_json::from_str(&text).ok()?;
         let lives = Pid::from_raw(address.pid).is_some_and(|pid| test_kill_process(pid).is_ok());
-        lives.then_some(address.listening)
+        // Another process may have the number of a killed server.
+        (lives && self.is_locked()).then_some(address.listening)
+    }
+
+    fn is_locked(&self) -> bool {
+        // Shared, so that two that look do not take each other for a server.
+        let tried = File::open(self.path.join(LOCK)).map(|file| file.try_lock_shared());
+        matches!(tried, Ok(Err(TryLockError::WouldBlock)))
+    }
+
+    /// The arguments that name this folder on another command line; empty for the person's own.
+    pub(crate) fn words(&self) -> String {
+        let is_own = Self::of(None).is_ok_and(|own| own.path == self.path);
+        if is_own { String::new() } else { format!(" --data {}", self.quoted()) }
+    }
+
+    /// The folder as a shell takes it.
+    pub(crate) fn quoted(&self) -> String {
+        quoted(&self.path.display().to_string())
+    }
+
+    /// Nobody is there to ask.
+    pub(crate) fn unserved(&self) -> anyhow::Error {
+        no_server(format!(
+            "no server uses {}; start one with `holdshort serve --data {}`",
+            self.path.display(),
+            self.quoted()
+        ))
     }
 
     pub(crate) fn announce(&self, address: SocketAddr) -> anyhow::Result<Announced> {
@@ -100,6 +129,13 @@ impl Drop for Announced {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain =
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// Where a program is, if it is on the path.

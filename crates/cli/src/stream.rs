@@ -109,7 +109,6 @@ impl Reader {
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
-            self.client.find_again();
         }
     }
 

@@ -10,6 +10,7 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -43,7 +44,7 @@ impl Names {
 /// A page that made a name of its own point at this machine sends that name as the host (DNS rebinding).
 pub(crate) async fn check(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
     // A target in absolute form names a host too, and that one wins (RFC 9112, 3.2.2).
-    let target = request.uri().authority().map(|authority| authority.as_str());
+    let target = request.uri().authority().map(Authority::as_str);
     let target_is_ours =
         target.is_none_or(|target| names.hosts.iter().any(|each| each.eq_ignore_ascii_case(target)));
     if !target_is_ours || !has_one_of(request.headers(), &HOST, &names.hosts) {

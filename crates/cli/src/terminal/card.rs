@@ -5,6 +5,7 @@
 use holdshort_protocol::{Interrupt, InterruptStatus, Kind, Level, Origin, Outcome};
 use serde_json::Value;
 
+use super::grant::Covered;
 use super::paint::Paint;
 use super::quote::{Cap, quote};
 use super::{diff, escape};
@@ -32,10 +33,11 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
         out.extend(quote(said, &speaker(interrupt), cap, paint));
         out.push(String::new());
     }
-    let subject = subject(interrupt, cap, paint);
-    if !subject.is_empty() {
-        out.extend(subject);
-        out.push(String::new());
+    for part in [subject(interrupt, cap, paint), session(interrupt, paint)] {
+        if !part.is_empty() {
+            out.extend(part);
+            out.push(String::new());
+        }
     }
     out.extend(warnings(interrupt, paint));
     out
@@ -47,13 +49,27 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let mut number = 0;
     for choice in choices(interrupt) {
         number += 1;
-        out.push(format!("  {} {}", paint.bold(&format!("{number:>2}")), escape::line(choice)));
+        out.extend(
+            paint.fold(&format!("  {} {}", paint.bold(&format!("{number:>2}")), escape::line(choice)), 5),
+        );
     }
     for option in &interrupt.options {
         number += 1;
-        out.push(format!("  {} {}", paint.bold(&format!("{number:>2}")), escape::line(&option.label)));
+        let label = escape::line(&option.label);
+        out.extend(paint.fold(&format!("  {} {label}", paint.bold(&format!("{number:>2}"))), 5));
     }
     out
+}
+
+/// What allowing it for the session covers.
+fn session(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
+    let is_offered = interrupt.options.iter().any(|option| option.effect == "grant");
+    let grant = interrupt.payload.get("grant").filter(|_| is_offered).and_then(Covered::of);
+    let Some(grant) = grant else { return Vec::new() };
+    let here = interrupt.payload.get("workspace").and_then(Value::as_str) == Some(&*grant.workspace);
+    let place =
+        if here { "in this folder".to_owned() } else { format!("in {}", escape::line(&grant.workspace)) };
+    paint.fold(&format!("  for the session: {} {place}", grant.words()), 4)
 }
 
 /// The answers that a question suggests.
@@ -90,6 +106,12 @@ pub(crate) fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
+/// How to take back what was allowed for the session, if it was.
+pub(crate) fn way_back(interrupt: &Interrupt, words: &str) -> Option<String> {
+    let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
+    (effect == "grant").then(|| format!("to take it back: holdshort grants {}{words}", interrupt.session))
+}
+
 fn holding(interrupt: &Interrupt) -> &'static str {
     match interrupt.status {
         InterruptStatus::Open => "Holding short",
@@ -124,7 +146,7 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     if let Some(step) = &interrupt.step {
         who = format!("{who}, step {}", escape::line(step));
     }
-    let mut out = vec![fact("asked by", &who, paint)];
+    let mut out = fact("asked by", &who, paint);
     for (i, reason) in interrupt.risk.reasons.iter().enumerate() {
         let text = escape::line(&reason.text).into_owned();
         let source = match reason.rule {
@@ -132,7 +154,7 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
             None => escape::line(&reason.source).into_owned(),
         };
         let label = if i == 0 { "because" } else { "" };
-        out.push(fact(label, &format!("{text} {}", paint.dim(&format!("({source})"))), paint));
+        out.extend(fact(label, &format!("{text} {}", paint.dim(&format!("({source})"))), paint));
     }
     let level = match interrupt.risk.level {
         Level::Low => "low".to_owned(),
@@ -140,24 +162,24 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
         Level::High => paint.red("high"),
         Level::Critical => paint.red("CRITICAL"),
     };
-    out.push(fact("risk", &level, paint));
+    out.extend(fact("risk", &level, paint));
     if let Some(at) = &interrupt.expires_at {
         let text = format!("{}, then: {}", escape::line(at), escape::line(&interrupt.on_expiry));
-        out.push(fact("expires", &text, paint));
+        out.extend(fact("expires", &text, paint));
     }
     if let Some(earlier) = &interrupt.supersedes {
-        out.push(fact(
+        out.extend(fact(
             "again",
             &format!("what {} was about has changed since", escape::line(earlier)),
             paint,
         ));
     }
-    out.push(fact("id", &paint.dim(&escape::line(&interrupt.id)), paint));
+    out.extend(fact("id", &paint.dim(&escape::line(&interrupt.id)), paint));
     out
 }
 
-fn fact(label: &str, text: &str, paint: Paint) -> String {
-    format!("  {} {text}", paint.dim(&format!("{label:9}")))
+fn fact(label: &str, text: &str, paint: Paint) -> Vec<String> {
+    paint.fold(&format!("  {} {text}", paint.dim(&format!("{label:9}"))), 12)
 }
 
 fn speaker(interrupt: &Interrupt) -> String {
@@ -221,7 +243,7 @@ fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
 fn call(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
     let payload = &interrupt.payload;
     let tool = payload.get("tool").and_then(Value::as_str).unwrap_or_default();
-    let mut out = vec![fact("tool", &paint.bold(&escape::line(tool)), paint)];
+    let mut out = fact("tool", &paint.bold(&escape::line(tool)), paint);
     if interrupt.kind == Kind::UnknownOutcome {
         out.insert(0, format!("  {}", escape::line(&interrupt.title)));
     }
@@ -243,7 +265,7 @@ fn run_of(command: &str, payload: &Value, cap: Cap, paint: Paint) -> Vec<String>
     let string = |key: &str| payload.get(key).and_then(Value::as_str);
     let mut out = Vec::new();
     if let Some(cwd) = string("cwd") {
-        out.push(fact("in", &escape::line(cwd), paint));
+        out.extend(fact("in", &escape::line(cwd), paint));
     }
     let sandbox = match string("sandbox") {
         Some("full") => "full: writes only here and in a private temporary folder".to_owned(),
@@ -252,15 +274,15 @@ fn run_of(command: &str, payload: &Value, cap: Cap, paint: Paint) -> Vec<String>
         None => String::new(),
     };
     if !sandbox.is_empty() {
-        out.push(fact("sandbox", &sandbox, paint));
+        out.extend(fact("sandbox", &sandbox, paint));
     }
     match payload.get("network").and_then(Value::as_bool) {
-        Some(true) => out.push(fact("network", &paint.yellow("yes"), paint)),
-        Some(false) if string("sandbox") == Some("full") => out.push(fact("network", "no", paint)),
+        Some(true) => out.extend(fact("network", &paint.yellow("yes"), paint)),
+        Some(false) if string("sandbox") == Some("full") => out.extend(fact("network", "no", paint)),
         _ => {}
     }
     if let Some(seconds) = payload.get("timeout_s").and_then(Value::as_f64) {
-        out.push(fact("at most", &format!("{seconds} s"), paint));
+        out.extend(fact("at most", &format!("{seconds} s"), paint));
     }
     out.push(String::new());
     let lines: Vec<&str> = command.trim_end_matches('\n').split('\n').collect();
@@ -328,7 +350,7 @@ fn warnings(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let mut out = Vec::new();
     if said.iter().any(|text| escape::hides_something(text)) {
         let text = "It holds characters that hide or control what you see; they stand as \\u{…} above.";
-        out.push(format!("  {}", paint.red(&format!("! {text}"))));
+        out.extend(paint.fold(&format!("  {}", paint.red(&format!("! {text}"))), 4));
     }
     let pointers = ["/command", "/path", "/arguments/command", "/arguments/path", "/tool", "/cwd"];
     let named = pointers.iter().filter_map(|pointer| interrupt.payload.pointer(pointer)?.as_str());
@@ -339,7 +361,7 @@ fn warnings(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
         let text = format!(
             "! “{word}” is not the “{looks}” that it looks like: it mixes or borrows letters of other scripts."
         );
-        out.push(format!("  {}", paint.red(&text)));
+        out.extend(paint.fold(&format!("  {}", paint.red(&text)), 4));
     }
     if !out.is_empty() {
         out.push(String::new());
@@ -389,6 +411,8 @@ mod tests {
 
   $ ls
 
+  for the session: every `ls …` (reading only) in this folder
+
    1 Allow once
    2 Allow for this session
    3 Edit, then run
@@ -397,6 +421,28 @@ mod tests {
         assert_eq!(shown(&interrupt(Kind::ToolApproval), ""), expected);
         // Said just above: not said again.
         assert!(!shown(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
+    }
+
+    #[test]
+    fn the_context_of_a_question_stands_there_once() {
+        let mut question = interrupt(Kind::Question);
+        question.message = "It decides the price.".to_owned();
+        question.payload["context"] = json!("It decides the price.\n");
+        for origin in [Origin::Native, Origin::External] {
+            question.origin = origin;
+            let text = shown(&question, "");
+            assert_eq!(text.matches("It decides the price.").count(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_window_cuts_no_line_of_ours() {
+        for kind in [Kind::ToolApproval, Kind::Question, Kind::Error, Kind::PlanApproval] {
+            let view = View { paint: Paint::narrow(60), uncut: false, said: "" };
+            for line in render(&interrupt(kind), view) {
+                assert!(console::measure_text_width(&line) <= 60, "{line}");
+            }
+        }
     }
 
     #[test]

@@ -78,14 +78,14 @@ pub(crate) async fn follow(client: &Client, run: &str, form: Form) -> anyhow::Re
         Form::Json => 0,
     };
     if untold > 0 {
-        tell(&format!("… {untold} earlier events: holdshort events {}", run.id));
+        tell(&format!("… {untold} earlier events: holdshort events {}{}", run.id, client.words()));
     }
     let paint = Paint::stdout();
     let mut follower = Follower {
         client,
         form,
         input: if form == Form::Told { Input::open() } else { None },
-        story: Story::new(paint),
+        story: Story::new(paint, client.words()),
         progress: Progress::new(Paint::stderr()),
         open: run.open_interrupts.iter().cloned().collect(),
         seen: 0,
@@ -225,7 +225,6 @@ impl Follower<'_> {
                 Err(error) if client::is_passing(&error) => tokio::time::sleep(AGAIN).await,
                 answer => return answer,
             }
-            self.client.find_again();
         }
         self.client.get(&path).await
     }
@@ -269,7 +268,7 @@ impl Follower<'_> {
         tell_all(&card::render(&interrupt, view));
         tell_all(&card::options(&interrupt, paint));
         let prompt = Prompt::new(interrupt);
-        tell(&prompt.keys(paint));
+        tell_all(&prompt.keys(paint));
         if let Some(input) = &mut self.input {
             input.forget();
         }
@@ -313,7 +312,9 @@ impl Follower<'_> {
                     self.cursor();
                     return Ok(Next::On);
                 }
-                Reaction::Help => reaction = Reaction::Ask(help::options(&prompt.interrupt, paint)),
+                Reaction::Help => {
+                    reaction = Reaction::Ask(help::options(&prompt.interrupt, self.client.words(), paint));
+                }
                 Reaction::Uncut => {
                     let view = View { paint, uncut: true, said: "" };
                     let mut lines = card::render(&prompt.interrupt, view);
@@ -352,13 +353,18 @@ impl Follower<'_> {
                 self.open.retain(|open| *open != id);
                 self.asking = None;
                 tell(&format!("  {} {}", paint.green("✓"), chosen(&interrupt, &decision, paint)));
+                if let Some(way) = card::way_back(&interrupt, self.client.words()) {
+                    tell(&paint.dim(&format!("    {way}")));
+                }
                 self.tell_held();
                 self.progress.show("");
                 Ok(None)
             }
             Err(error) => match client::code(&error) {
                 Some(Code::AlreadyResolved | Code::Expired | Code::RunEnded) => {
-                    tell(&format!("  {}", paint.yellow(&crate::output::error(&error))));
+                    for line in crate::output::error(&error).lines() {
+                        tell_all(&paint.fold(&format!("  {}", paint.yellow(line)), 4));
+                    }
                     self.open.retain(|open| *open != id);
                     self.asking = None;
                     self.tell_held();
@@ -373,7 +379,8 @@ impl Follower<'_> {
                 }
                 Some(_) | None => {
                     let text = crate::output::error(&error);
-                    Ok(Some(text.lines().map(|line| format!("  {}", paint.red(line))).collect()))
+                    let fold = |line: &str| paint.fold(&format!("  {}", paint.red(line)), 4);
+                    Ok(Some(text.lines().flat_map(fold).collect()))
                 }
             },
         }
@@ -402,7 +409,8 @@ impl Follower<'_> {
         if self.asking.is_some() {
             tell("");
         }
-        tell(&format!("  {}", Paint::stderr().yellow(text)));
+        let paint = Paint::stderr();
+        tell_all(&paint.fold(&format!("  {}", paint.yellow(text)), 2));
         self.cursor();
     }
 }
@@ -411,10 +419,6 @@ impl Follower<'_> {
 fn chosen(interrupt: &Interrupt, decision: &Decision, paint: Paint) -> String {
     let choice = interrupt.options.iter().find(|choice| choice.id == decision.option);
     let label = escape::line(choice.map_or(&*decision.option, |choice| &choice.label)).into_owned();
-    if interrupt.resolution.as_ref().is_some_and(|resolution| resolution.effect.as_deref() == Some("grant")) {
-        let hint = format!("(to see or revoke it: holdshort grants {})", interrupt.session);
-        return format!("{label} {}", paint.dim(&hint));
-    }
     match &decision.text {
         Some(text) => format!("{label}: {}", quote::brief(text, paint.width.saturating_sub(label.len() + 8))),
         None => label,

@@ -5,12 +5,15 @@ use holdshort_protocol::{Choice, Interrupt, Kind};
 use super::escape;
 use super::paint::Paint;
 
+/// Where the explanations stand.
+const HANG: usize = 19;
+
 /// Every option with its effect, then the keys.
-pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
+pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<String> {
     let mut out = vec![String::new()];
     for choice in &interrupt.options {
         let id = format!("{:16}", escape::line(&choice.id));
-        out.push(format!("  {} {}", paint.bold(&id), effect(interrupt.kind, choice)));
+        out.extend(paint.fold(&format!("  {} {}", paint.bold(&id), effect(interrupt.kind, choice)), HANG));
     }
     out.push(String::new());
     let expiry = match &interrupt.expires_at {
@@ -19,14 +22,23 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
         }
         None => "It waits for as long as it takes; nothing is lost while you think.".to_owned(),
     };
-    out.push(format!("  {}", paint.dim(&expiry)));
+    out.extend(paint.fold(&format!("  {expiry}"), 2).iter().map(|line| paint.dim(line)));
+    let edited = if interrupt.options.iter().any(|choice| choice.needs_edit) {
+        "opens $EDITOR on what is asked about"
+    } else {
+        "opens $EDITOR, for words of many lines"
+    };
+    let back = format!(
+        "leaves; the run keeps its place, and `holdshort attach {}{words}` comes back to it",
+        escape::line(&interrupt.run)
+    );
     for (key, what) in [
         ("number or name", "chooses an option; words after it go along as your reason or note"),
-        ("e", "opens $EDITOR on what is asked about, or on your answer"),
+        ("e", edited),
         ("v", "shows everything, uncut"),
-        ("d", "leaves; the run keeps its place, and `holdshort attach` comes back to it"),
+        ("d", &back),
     ] {
-        out.push(format!("  {} {what}", paint.bold(&format!("{key:16}"))));
+        out.extend(paint.fold(&format!("  {} {what}", paint.bold(&format!("{key:16}"))), HANG));
     }
     out.push(String::new());
     out

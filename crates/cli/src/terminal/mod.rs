@@ -7,6 +7,7 @@ mod diff;
 pub(crate) mod edit;
 pub(crate) mod escape;
 pub(crate) mod follow;
+pub(crate) mod grant;
 mod help;
 mod input;
 pub(crate) mod paint;

@@ -8,6 +8,17 @@ const WIDEST: usize = 110;
 const NARROWEST: usize = 40;
 const WIDTH_UNKNOWN: usize = 80;
 
+/// Stands for a blank at which no line ends; nothing that is escaped or ours holds it.
+const BOUND: char = '\u{e000}';
+
+/// What stands in backticks is a command to copy: it stays on one line.
+fn bound(text: &str) -> String {
+    let bind = |(i, part): (usize, &str)| {
+        if i % 2 == 1 { part.replace(' ', BOUND.encode_utf8(&mut [0; 4])) } else { part.to_owned() }
+    };
+    text.split('`').enumerate().map(bind).collect::<Vec<_>>().join("`")
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint {
     colours: bool,
@@ -33,7 +44,12 @@ impl Paint {
 
     #[cfg(test)]
     pub(crate) fn plain() -> Self {
-        Self { colours: false, width: WIDTH_UNKNOWN, is_terminal: false }
+        Self::narrow(WIDTH_UNKNOWN)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn narrow(width: usize) -> Self {
+        Self { colours: false, width, is_terminal: false }
     }
 
     pub(crate) fn bold(self, text: &str) -> String {
@@ -73,6 +89,19 @@ impl Paint {
             .collect()
     }
 
+    /// Text in as many lines as it needs; those after the first stand `hang` columns in.
+    pub(crate) fn fold(self, text: &str, hang: usize) -> Vec<String> {
+        let hang = " ".repeat(hang);
+        let options = Options::new(self.width).break_words(false).subsequent_indent(&hang);
+        let options = options.word_splitter(WordSplitter::NoHyphenation);
+        textwrap::wrap(&bound(text), options).iter().map(|line| line.replace(BOUND, " ")).collect()
+    }
+
+    /// A message: folded for a terminal, on one line for whatever else reads it.
+    pub(crate) fn message(self, text: &str, hang: usize) -> Vec<String> {
+        if self.is_terminal { self.fold(text, hang) } else { vec![text.to_owned()] }
+    }
+
     fn style(self, style: Style, text: &str) -> String {
         style.force_styling(self.colours).apply_to(text).to_string()
     }
@@ -82,5 +111,24 @@ impl Paint {
         let used = console::measure_text_width(title) + 4;
         let rest = "─".repeat(self.width.saturating_sub(used));
         format!("{} {} {}", self.yellow("──"), self.bold(title), self.yellow(&rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_between_words_and_never_in_a_command() {
+        let text = "  no server is there; start one with `holdshort serve --data /some/folder` and ask again";
+        assert_eq!(
+            Paint::narrow(40).fold(text, 4),
+            [
+                "  no server is there; start one with",
+                "    `holdshort serve --data /some/folder`",
+                "    and ask again"
+            ]
+        );
+        assert_eq!(Paint::narrow(40).message(text, 4), [text]);
     }
 }

@@ -79,15 +79,17 @@ impl Prompt {
         }
     }
 
-    /// The keys, in one line below the options.
-    pub(crate) fn keys(&self, paint: Paint) -> String {
+    /// The keys, below the options.
+    pub(crate) fn keys(&self, paint: Paint) -> Vec<String> {
         let typed = match natural(&self.interrupt) {
             Some(choice) if choice.effect == "respond" => "a number, or your own words",
             Some(_) => "a number, or what the agent should do instead",
             None => "a number",
         };
-        let edit = if self.editing().is_some() { " · e edit" } else { "" };
-        paint.dim(&format!("  {typed}{edit} · ? explain · v all of it · d leave"))
+        let is_editable = self.interrupt.options.iter().any(|choice| choice.needs_edit);
+        let edit = if is_editable { " · e edit" } else { "" };
+        let keys = format!("  {typed}{edit} · ? explain · v all of it · d leave");
+        paint.fold(&keys, 2).iter().map(|line| paint.dim(line)).collect()
     }
 
     pub(crate) fn line(&mut self, line: &str, paint: Paint) -> Reaction {
@@ -95,6 +97,9 @@ impl Prompt {
         match std::mem::replace(&mut self.stage, Stage::Choose) {
             Stage::Confirm(decision) if line.is_empty() => Reaction::Decide(decision),
             Stage::Words(option) if !line.is_empty() => {
+                if self.ends_the_run(&option) {
+                    return self.confirm(&option, line, paint);
+                }
                 Reaction::Decide(self.decision(&option, Some(line.to_owned())))
             }
             Stage::Words(_) => Reaction::Ask(vec!["  No words, no decision.".to_owned()]),
@@ -177,7 +182,7 @@ impl Prompt {
         self.hinted = true;
         let mut hint = vec!["  Nothing is decided yet.".to_owned()];
         hint.extend(card::options(&self.interrupt, paint));
-        hint.push(self.keys(paint));
+        hint.extend(self.keys(paint));
         Reaction::Ask(hint)
     }
 
@@ -203,7 +208,20 @@ impl Prompt {
             self.stage = Stage::Words(choice.id);
             return Some(Reaction::Ask(vec![what]));
         }
-        Some(Reaction::Decide(self.decision(&choice.id, None)))
+        let decision = self.decision(&choice.id, None);
+        if self.ends_the_run(&choice.id) {
+            self.stage = Stage::Confirm(decision);
+            return Some(Reaction::Ask(vec![format!(
+                "  {}: this ends the run.",
+                escape::line(&choice.label)
+            )]));
+        }
+        Some(Reaction::Decide(decision))
+    }
+
+    fn ends_the_run(&self, option: &str) -> bool {
+        let choice = self.interrupt.options.iter().find(|choice| choice.id == option);
+        choice.is_some_and(|choice| matches!(&*choice.effect, "fail_run" | "cancel_run"))
     }
 
     /// By its number or its id.
@@ -239,11 +257,8 @@ impl Prompt {
     fn sentence(&self, option: &str) -> String {
         let choice = self.interrupt.options.iter().find(|choice| choice.id == option);
         let label = escape::line(choice.map_or(option, |choice| &choice.label));
-        match choice.map(|choice| &*choice.effect) {
-            Some("fail_run") => format!("{label} (the run ends as failed):"),
-            Some("cancel_run") => format!("{label} (the run is cancelled):"),
-            _ => format!("{label}:"),
-        }
+        let ends = if self.ends_the_run(option) { " (this ends the run)" } else { "" };
+        format!("{label}{ends}:")
     }
 
     fn decision(&self, option: &str, text: Option<String>) -> Decision {
@@ -334,6 +349,9 @@ mod tests {
             (Kind::Question, &["3", "up"], Some(decision("answer", Some("up")))),
             (Kind::Review, &["looks good", ""], None),
             (Kind::Review, &["1"], Some(decision("approve", None))),
+            (Kind::Review, &["3"], None),
+            (Kind::Review, &["3", ""], Some(decision("reject", None))),
+            (Kind::Review, &["reject", "1"], Some(decision("approve", None))),
             (Kind::Error, &["try harder", ""], None),
             (Kind::UnknownOutcome, &["1", "it printed 3"], Some(decision("happened", Some("it printed 3")))),
         ];

@@ -17,6 +17,7 @@ const OUTPUT_LINES: usize = 6;
 #[derive(Debug)]
 pub(crate) struct Story {
     paint: Paint,
+    words: String,
     calls: BTreeMap<String, Call>,
     agents: BTreeMap<String, String>,
     /// Interrupts that are decided here: told already.
@@ -30,12 +31,16 @@ pub(crate) struct Story {
 struct Call {
     tool: String,
     arguments: Value,
+    /// By a person, before it ran.
+    edited: bool,
 }
 
 impl Story {
-    pub(crate) fn new(paint: Paint) -> Self {
+    /// `words`: the arguments with which another command reaches the server.
+    pub(crate) fn new(paint: Paint, words: &str) -> Self {
         Self {
             paint,
+            words: words.to_owned(),
             calls: BTreeMap::new(),
             agents: BTreeMap::new(),
             own: BTreeSet::new(),
@@ -99,6 +104,16 @@ impl Story {
                 self.finished(data, text)
             }
             "tool_returned" => match string("why") {
+                // From here on it is the person's version that is checked and runs.
+                "edited" => {
+                    if let Some(call) = self.calls.get_mut(string("call")) {
+                        call.edited = true;
+                        if let Some(arguments) = data.pointer("/content/data/arguments") {
+                            call.arguments.clone_from(arguments);
+                        }
+                    }
+                    Vec::new()
+                }
                 "changed" => {
                     let name = self.name(string("call"));
                     vec![format!(
@@ -125,7 +140,7 @@ impl Story {
             "interrupt_resolved" => self.resolved(event),
             "message_added" => quote(text, &format!("{:>4}", escape::line(&event.actor.id)), SAID, paint),
             "run_paused" => {
-                "paused: `holdshort resume` lets it go on".clone_into(&mut self.activity);
+                self.activity = format!("paused: `holdshort resume RUN{}` lets it go on", self.words);
                 note("paused".to_owned())
             }
             "run_resumed" => {
@@ -148,7 +163,7 @@ impl Story {
             let tool = listed.get("tool").and_then(Value::as_str).unwrap_or_default().to_owned();
             let arguments =
                 data.pointer(&format!("/content/data/arguments/{i}")).cloned().unwrap_or_default();
-            self.calls.insert(id.to_owned(), Call { tool, arguments });
+            self.calls.insert(id.to_owned(), Call { tool, arguments, edited: false });
         }
         text.clone_into(&mut self.said);
         if text.trim().is_empty() {
@@ -162,7 +177,7 @@ impl Story {
 
     /// A call in one line: the tool and what it is about.
     fn name(&self, call: &str) -> String {
-        let Some(Call { tool, arguments }) = self.calls.get(call) else {
+        let Some(Call { tool, arguments, edited }) = self.calls.get(call) else {
             return escape::line(call).into_owned();
         };
         let string = |key: &str| arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -177,7 +192,8 @@ impl Story {
             "run_command" => what,
             _ => format!("{tool} {what}"),
         };
-        brief(&text, self.paint.width.saturating_sub(30))
+        let name = brief(&text, self.paint.width.saturating_sub(30));
+        if *edited { format!("{name} (edited)") } else { name }
     }
 
     fn finished(&self, data: &Value, text: &str) -> Vec<String> {
@@ -248,5 +264,35 @@ impl Story {
         };
         let by = if by.is_empty() { by } else { format!(": {}", escape::line(&by)) };
         vec![format!("  {} {title} {}", paint.yellow("•"), paint.dim(&format!("{outcome}{by}")))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(kind: &str, data: &Value) -> Event {
+        serde_json::from_value(json!({
+            "run": "run_1", "stream": "run_1", "seq": 1, "type": kind, "at": "2026-01-31T09:30:00.000Z",
+            "actor": {"id": "engine", "role": "engine"}, "data": data, "hash": "", "v": 1,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn after_an_edit_the_edited_call_is_named() {
+        let mut story = Story::new(Paint::plain(), "");
+        let arguments = |command: &str| json!({"arguments": [{"command": command}]});
+        let calls = json!([{"call": "call_1", "tool": "run_command"}]);
+        story.tell(&event(
+            "model_replied",
+            &json!({"calls": calls, "content": {"data": arguments("rm -r /")}}),
+        ));
+        let edit = json!({"data": {"arguments": {"command": "rm -r build"}}});
+        story.tell(&event("tool_returned", &json!({"call": "call_1", "why": "edited", "content": edit})));
+        let done = event("tool_finished", &json!({"call": "call_1", "end": "done", "content": {"text": ""}}));
+        assert_eq!(story.tell(&done), ["  • $ rm -r build (edited)"]);
     }
 }

@@ -11,6 +11,7 @@ pub(crate) fn interrupt(kind: Kind) -> Interrupt {
                 "call_id": "call_1", "tool": "run_command", "arguments": {"command": "ls"}, "category": "bash",
                 "command": "ls", "cwd": "/work", "sandbox": "full", "network": false, "timeout_s": 120.0,
                 "workspace": "/work",
+                "grant": {"tool": "run_command", "workspace": "/work", "commands": [{"program": "ls", "writes": false}]},
             }),
             json!({"type": "object"}),
         ),

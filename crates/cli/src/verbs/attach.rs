@@ -6,20 +6,19 @@ use holdshort_protocol::{Info, Run};
 use super::Scene;
 use super::run::{beside, end_of};
 use crate::args::ModelArgs;
-use crate::client::{Client, id};
+use crate::client::{Client, id_of};
 use crate::embed::{self, Embedded, Plan};
-use crate::exit::{Exit, usage};
+use crate::exit::{Exit, no_server, usage};
 use crate::place::Place;
 
 pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow::Result<Exit> {
-    let run = id(run)?;
+    let run = id_of(run, "run")?;
     let place = Place::of(scene.reach.data.as_deref())?;
-    let is_named = scene.reach.server.is_some() || place.listening().is_some();
-    if is_named || super::run::answers(&scene.reach).await {
+    if scene.reach.server.is_some() || place.listening().is_some() {
         return beside(&scene.client()?, run, scene.json, None).await;
     }
     if !place.holds_journal() {
-        return Err(usage(format!(
+        return Err(no_server(format!(
             "no server answers, and {} holds no journal; name the data folder with --data DIR",
             place.path.display()
         )));

@@ -6,15 +6,15 @@ use serde_json::Value;
 use super::Scene;
 use super::run::file_or_stdin;
 use crate::args::Decide;
-use crate::client::id;
+use crate::client::id_of;
 use crate::exit::Exit;
-use crate::output::{document, say};
+use crate::output::{document, say, tell};
 use crate::terminal::card;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> {
     let client = scene.client()?;
-    let interrupt = id(&args.interrupt)?;
+    let interrupt = id_of(&args.interrupt, "int")?;
     let edit = match &args.edit {
         Some(path) => {
             let now: Interrupt = client.get(&format!("/v1/interrupts/{interrupt}")).await?;
@@ -31,6 +31,9 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
         let decided: Interrupt = serde_json::from_value(decided)?;
         let waits = || "Noted; others must decide too.".to_owned();
         say(&card::resolution(&decided, paint).unwrap_or_else(waits));
+        if let Some(way) = card::way_back(&decided, client.words()) {
+            tell(&way);
+        }
     }
     Ok(Exit::Ok)
 }

@@ -12,10 +12,10 @@ use holdshort_workflow::{Shipped, shipped};
 use super::Scene;
 use super::run::{ANY_PORT, beside, end_of};
 use crate::args::ModelArgs;
-use crate::embed::{self, Embedded, Plan, quoted};
+use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
 use crate::output::{say, say_all, tell};
-use crate::place::Place;
+use crate::place::{Place, quoted};
 use crate::terminal::escape;
 use crate::terminal::paint::Paint;
 
@@ -35,7 +35,7 @@ pub(super) async fn demo(scene: &Scene, model: ModelArgs) -> anyhow::Result<Exit
     let embedded = Embedded::start(plan).await?;
     // From here on it is the person's: nothing of it is thrown away behind their back.
     let _kept = folder.keep();
-    let exit = play(scene, &embedded, sample, &repository, &again).await;
+    let exit = play(scene, &embedded, sample, &repository, &place, &again).await;
     end_of(embedded).await;
     if !scene.json {
         farewell(&repository, &place);
@@ -48,6 +48,7 @@ async fn play(
     embedded: &Embedded,
     sample: &Shipped,
     repository: &Path,
+    place: &Place,
     again: &str,
 ) -> anyhow::Result<Exit> {
     let client = embedded.client()?;
@@ -62,20 +63,26 @@ async fn play(
             gates: None,
         }),
     };
-    if !scene.json {
-        greet(&info, repository, &start);
-    }
     let run: Run = client.post("/v1/runs", &start).await?;
+    if !scene.json {
+        greet(&info, repository, &start, place);
+        // On one line, however long: it is there to be copied.
+        say(&Paint::stdout()
+            .dim(&format!("  if this is killed, go on with: holdshort attach {}{again}", run.id)));
+    }
     beside(&client, &run.id, scene.json, Some(again)).await
 }
 
-fn greet(info: &Info, repository: &Path, start: &StartRun) {
+fn greet(info: &Info, repository: &Path, start: &StartRun, place: &Place) {
     let paint = Paint::stdout();
-    say(&paint.bold("An agent works in a repository. It holds short where you must speak."));
+    for line in paint.fold("An agent works in a repository. It holds short where you must speak.", 0) {
+        say(&paint.bold(&line));
+    }
     say("");
     let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
     line("repository", &format!("{} (a throw-away copy of a small Python package)", repository.display()));
     line("task", start.input.get("task").and_then(serde_json::Value::as_str).unwrap_or_default());
+    line("data", &format!("{} (the journal of this run)", place.path.display()));
     if info.rehearsal {
         line("model", &paint.yellow("none, so this is a REHEARSAL: the agent's words are scripted."));
         line("", &paint.yellow("Everything else is real: files, git, tests, gates, journal."));
@@ -117,7 +124,7 @@ fn farewell(repository: &Path, place: &Place) {
         ),
     ] {
         say(&format!("  {command}"));
-        say(&paint.dim(&format!("      {what}")));
+        paint.fold(&format!("      {what}"), 6).iter().for_each(|line| say(&paint.dim(line)));
     }
 }
 

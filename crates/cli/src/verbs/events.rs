@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use holdshort_protocol::{Event, Run};
 
 use super::Scene;
-use crate::client::{Client, id};
+use crate::client::{Client, id_of};
 use crate::exit::Exit;
 use crate::output::say;
 use crate::stream::{Events, Item, Watched};
@@ -15,7 +15,7 @@ use crate::terminal::paint::Paint;
 
 pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -> anyhow::Result<Exit> {
     let client = scene.client()?;
-    let run: Run = client.get(&format!("/v1/runs/{}", id(run)?)).await?;
+    let run: Run = client.get(&format!("/v1/runs/{}", id_of(run, "run")?)).await?;
     if !follow && run.seq <= since {
         return Ok(Exit::Ok);
     }
@@ -84,7 +84,8 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
         facts.insert(0, calls.get(call).map_or(call, String::as_str).to_owned());
     }
     let text = data.pointer("/content/text").or_else(|| data.pointer("/content/data/title"));
-    if let Some(text) = text.and_then(serde_json::Value::as_str) {
+    let text = text.and_then(serde_json::Value::as_str);
+    if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
         facts.push(format!("“{}”", text.trim().lines().next().unwrap_or_default()));
     }
     let time = event.at.get(11..19).unwrap_or(&event.at);

@@ -24,7 +24,10 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
     if items.is_empty() {
         tell("Nothing waits for you.");
     } else {
-        tell(&paint.dim("holdshort show ID · holdshort decide ID OPTION · holdshort attach RUN"));
+        let words = client.words();
+        for verb in ["show ID", "decide ID OPTION", "attach RUN"] {
+            tell(&paint.dim(&format!("holdshort {verb}{words}")));
+        }
     }
     Ok(Exit::Ok)
 }

@@ -9,11 +9,11 @@ use holdshort_protocol::{Info, Run, RunConfig, StartRun};
 use serde_json::{Value, json};
 
 use super::Scene;
-use crate::args::{ModelArgs, Reach};
+use crate::args::ModelArgs;
 use crate::client::Client;
 use crate::embed::{self, Embedded, Plan};
-use crate::exit::{Exit, usage};
-use crate::output::{document, say, tell};
+use crate::exit::{Exit, no_server, usage};
+use crate::output::{document, say, say_all, tell, tell_all};
 use crate::place::Place;
 use crate::terminal::follow::{self, Form, Left, Outcome};
 use crate::terminal::paint::Paint;
@@ -31,8 +31,7 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
         config: Some(RunConfig { workspace: workspace(args.workspace.as_deref())?, ..RunConfig::default() }),
     };
     let place = Place::of(scene.reach.data.as_deref())?;
-    let is_named = scene.reach.server.is_some() || place.listening().is_some();
-    if is_named || answers(&scene.reach).await {
+    if scene.reach.server.is_some() || place.listening().is_some() {
         if args.workflows.is_some() {
             return Err(usage(
                 "a server answers already, and it has its own workflows: start it with --workflows DIR",
@@ -41,9 +40,10 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
         return on_server(scene, &args, start).await;
     }
     if args.detach {
-        return Err(usage(
-            "--detach leaves the run to a server that goes on, and none answers: start `holdshort serve`",
-        ));
+        return Err(no_server(format!(
+            "--detach leaves the run to a server that goes on, and none is there: start `holdshort serve{}`",
+            place.words()
+        )));
     }
     has_model(&args.model)?;
     embed::log("off");
@@ -89,7 +89,12 @@ async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) 
             document(&run)?;
         } else {
             say(&shown.id);
-            tell(&format!("It runs at {}. holdshort attach {}", client.address(), shown.id));
+            tell(&format!(
+                "It runs at {}. holdshort attach {}{}",
+                client.address(),
+                shown.id,
+                client.words()
+            ));
         }
         return Ok(Exit::Ok);
     }
@@ -97,12 +102,6 @@ async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) 
         introduce(&shown);
     }
     beside(&client, &shown.id, scene.json, None).await
-}
-
-/// Whether the usual address has a server that takes our token.
-pub(super) async fn answers(reach: &Reach) -> bool {
-    let Ok(client) = Client::find(reach) else { return false };
-    client.get::<Info>("/v1/info").await.is_ok()
 }
 
 /// Refuses before anything is started.
@@ -139,7 +138,8 @@ fn introduce(run: &Run) {
     let paint = Paint::stdout();
     let at =
         run.config.workspace.as_deref().map(|path| format!(" in {}", escape::line(path))).unwrap_or_default();
-    say(&format!("{} {}", paint.bold(&format!("{}{at}", run.workflow)), paint.dim(&run.id)));
+    let line = format!("{} {}", paint.bold(&format!("{}{at}", run.workflow)), paint.dim(&run.id));
+    say_all(&paint.message(&line, 2));
 }
 
 /// Follows a run, and says how to go on where it is left. `embedded`: the arguments that bring a server along
@@ -166,47 +166,47 @@ fn ended(run: &Run) {
     let why = run.end_message.as_deref().map(|text| format!(": {}", escape::text(text))).unwrap_or_default();
     let reason = run.end_reason.as_deref().unwrap_or_default();
     say("");
-    say(&match run.status {
+    let line = match run.status {
         Status::Completed => format!("{} {}", paint.green("✓ Completed."), paint.dim(&run.id)),
         Status::Failed => {
             format!("{} ({}){why} {}", paint.red("✗ Failed"), escape::line(reason), paint.dim(&run.id))
         }
         _ => format!("{}{why} {}", paint.yellow("– Cancelled"), paint.dim(&run.id)),
-    });
+    };
+    line.lines().for_each(|line| say_all(&paint.message(line, 2)));
     if run.config.model.as_deref() == Some("rehearsal") {
-        say(&paint
-            .yellow("  This was a rehearsal: the agent's words were scripted, everything else was real."));
+        let text = "  This was a rehearsal: the agent's words were scripted, everything else was real.";
+        paint.message(text, 2).iter().for_each(|line| say(&paint.yellow(line)));
     }
 }
 
 async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>) {
     let open: Vec<Value> =
         client.list("/v1/interrupts", &[("run", run), ("status", "open")]).await.unwrap_or_default();
+    let paint = Paint::stderr();
+    let tell_folded = |text: &str| tell_all(&paint.message(text, 2));
     if left == Left::Nobody {
         for interrupt in &open {
             if let Ok(interrupt) = serde_json::from_value::<holdshort_protocol::Interrupt>(interrupt.clone())
             {
                 let kind = card::kind(interrupt.kind);
-                tell(&format!(
-                    "Holding short: {kind}: {} ({})",
-                    escape::line(&interrupt.title),
-                    interrupt.id
-                ));
+                let title = escape::line(&interrupt.title);
+                tell_folded(&format!("Holding short: {kind}: {title} ({})", interrupt.id));
             }
         }
     }
     let what = if open.is_empty() { "goes on" } else { "waits for a decision" };
     match (embedded, left) {
-        (Some(_), _) => tell(&format!(
+        (Some(_), _) => tell_folded(&format!(
             "Left. The server stops with this process; the run is kept, {}, and goes on from here with:",
             if open.is_empty() { "in its journal" } else { "waiting for a decision" }
         )),
         (None, Left::Nobody) => {
-            tell(&format!("Nobody is at a terminal here. The run {what}; to be beside it:"));
+            tell_folded(&format!("Nobody is at a terminal here. The run {what}; to be beside it:"));
         }
-        (None, _) => tell(&format!("Left. The run {what}; to be beside it again:")),
+        (None, _) => tell_folded(&format!("Left. The run {what}; to be beside it again:")),
     }
-    tell(format!("  holdshort attach {run} {}", embedded.unwrap_or_default()).trim_end());
+    tell(&format!("  holdshort attach {run}{}", embedded.unwrap_or_else(|| client.words())));
 }
 
 /// Stops a server that came along; a second Ctrl-C does not wait for it.

@@ -39,7 +39,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         }))?;
     } else {
         let info: Info = embedded.client()?.get("/v1/info").await?;
-        greet(&embedded, &info, &serve, scene);
+        greet(&embedded, &info, &serve, &place);
     }
     tokio::select! {
         _ = interrupt.recv() => {}
@@ -52,7 +52,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn greet(embedded: &Embedded, info: &Info, serve: &Serve, scene: &Scene) {
+fn greet(embedded: &Embedded, info: &Info, serve: &Serve, place: &Place) {
     let paint = Paint::stdout();
     let line = |label: &str, text: &str| output::say_all(&paint.labelled(label, text));
     output::say(&paint.bold(&format!("Holdshort {} listens on http://{}", info.version, embedded.address)));
@@ -61,9 +61,7 @@ fn greet(embedded: &Embedded, info: &Info, serve: &Serve, scene: &Scene) {
     line("sandbox", &sandbox(&info.sandbox));
     line("tokens", "tokens.json in the data folder; agents of other frameworks use `agent`");
     output::say("");
-    // Those who named a folder here have to name it there.
-    let data = scene.reach.data.as_ref().filter(|_| std::env::var_os("HOLDSHORT_DATA").is_none());
-    let data = data.map(|_| format!(" --data {}", embed::quoted(&info.data))).unwrap_or_default();
+    let data = place.words();
     output::say("  In another terminal:");
     output::say(&format!("    holdshort run pair --workspace PATH \"task\"{data}"));
     output::say(&format!("    holdshort inbox{data}"));

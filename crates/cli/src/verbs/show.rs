@@ -23,25 +23,29 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
             )));
         }
     };
-    let found: Value = scene.client()?.get(&path).await?;
+    let client = scene.client()?;
+    let found: Value = client.get(&path).await?;
     if scene.json {
         document(&found)?;
         return Ok(Exit::Ok);
     }
     let paint = Paint::stdout();
     match given.split_once('_') {
-        Some(("int", _)) => interrupt(&serde_json::from_value(found)?, paint),
+        Some(("int", _)) => interrupt(&serde_json::from_value(found)?, client.words(), paint),
         Some(("run", _)) => run(&serde_json::from_value(found)?, paint),
         _ => say(&escape::text(&serde_json::to_string_pretty(&found)?)),
     }
     Ok(Exit::Ok)
 }
 
-fn interrupt(interrupt: &Interrupt, paint: Paint) {
+fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
     let view = View { paint, uncut: true, said: "" };
     say_all(&card::render(interrupt, view));
     if let Some(resolution) = card::resolution(interrupt, paint) {
         say(&format!("  {resolution}"));
+        if let Some(way) = card::way_back(interrupt, words) {
+            say(&paint.dim(&format!("  {way}")));
+        }
         return;
     }
     for choice in &interrupt.options {
@@ -53,7 +57,7 @@ fn interrupt(interrupt: &Interrupt, paint: Paint) {
         };
         say(&format!("  {id} {}{with}", escape::line(&choice.label)));
     }
-    say(&paint.dim(&format!("\n  holdshort decide {} OPTION", interrupt.id)));
+    say(&paint.dim(&format!("\n  holdshort decide {} OPTION{words}", interrupt.id)));
 }
 
 fn run(run: &Run, paint: Paint) {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Scene;
-use crate::client::id;
+use crate::client::id_of;
 use crate::exit::Exit;
 use crate::output::{document, say};
 
@@ -29,7 +29,8 @@ async fn post(
     body: &impl Serialize,
     said: &str,
 ) -> anyhow::Result<Exit> {
-    let answer: Value = scene.client()?.post(&format!("/v1/runs/{}/{verb}", id(run)?), body).await?;
+    let answer: Value =
+        scene.client()?.post(&format!("/v1/runs/{}/{verb}", id_of(run, "run")?), body).await?;
     if scene.json {
         document(&answer)?;
     } else {

@@ -17,7 +17,9 @@ fn read(path: &Path) -> String {
 
 /// To the first command: a question by its number, the plan by its name.
 fn to_the_first_command(terminal: &mut Terminal) {
-    terminal.expect("REHEARSAL");
+    let header = terminal.expect("REHEARSAL");
+    assert!(header.contains("data") && header.contains("(the journal of this run)"), "{header}");
+    terminal.expect("if this is killed, go on with: holdshort attach run_");
     let card = terminal.expect(PROMPT);
     assert!(card.contains("Holding short: a question"), "{card}");
     terminal.type_line("1");
@@ -78,6 +80,7 @@ fn a_person_plays_it_to_its_end() {
     assert!(shown.contains("starts the next one"), "{shown}");
     terminal.type_line("");
     terminal.expect("✓ Edit, then run");
+    terminal.expect("periods.py (edited)");
 
     terminal.expect("$ python3 -m unittest -v");
     terminal.expect(PROMPT);

@@ -11,6 +11,13 @@ fn what_is_not_there_is_said() {
     let table: &[(&[&str], i32, &str)] = &[
         (&["show", "int_00000000000000000000000000"], 1, "no such interrupt"),
         (&["show", "run_00000000000000000000000000"], 1, "no such run"),
+        (
+            &["attach", "int_00000000000000000000000000"],
+            2,
+            "int_00000000000000000000000000 is an interrupt, not a run",
+        ),
+        (&["decide", "run_00000000000000000000000000", "approve"], 2, "is a run, not an interrupt"),
+        (&["cancel", "run_00000000000000000000000000"], 1, "no such run: run_00000000000000000000000000"),
         (&["show", "grt_x"], 2, "neither an interrupt"),
         (&["show", "../system"], 2, "is no id"),
         (&["decide", "int_00000000000000000000000000", "approve"], 1, "no such interrupt"),
@@ -26,6 +33,22 @@ fn what_is_not_there_is_said() {
         let ran = home.run(arguments);
         assert!(ran.code == *code && ran.err.contains(text) && ran.out.is_empty(), "{arguments:?}: {ran:?}");
     }
+    // For scripts: one line of JSON.
+    for (arguments, exit, code) in [
+        (&["show", "run_00000000000000000000000000"][..], 1, "not_found"),
+        (&["attach", "int_00000000000000000000000000"], 2, "usage"),
+        (&["frobnicate"], 2, "usage"),
+        (&["run", "nothing", "do it", "--server", "http://127.0.0.1:9"], 2, "no_server"),
+    ] {
+        let ran = home.run(&[arguments, &["--json"]].concat());
+        let error: serde_json::Value = serde_json::from_str(&ran.err).expect(&ran.err);
+        let error = &error["error"];
+        assert!(ran.code == exit && ran.out.is_empty() && ran.err.lines().count() == 1, "{ran:?}");
+        assert!(
+            error["code"] == code && error["title"].is_string() && error["detail"].is_string(),
+            "{error}"
+        );
+    }
     // Another data folder's token.
     let other = Home::new();
     drop(other.serve(&[]));
@@ -39,7 +62,7 @@ fn where_nothing_runs_it_is_said_how_to_start_it() {
     let home = Home::new();
     let folder = home.path().to_str().unwrap();
     let table: &[(&[&str], i32, &str)] = &[
-        (&["inbox"], 2, "holdshort serve"),
+        (&["inbox"], 2, "no server uses"),
         (&["attach", "run_00000000000000000000000000"], 2, "holds no journal"),
         (&["rebuild"], 2, "holds no journal"),
         (&["run", "pair", "--workspace", folder, "do it"], 2, "no model is configured"),

@@ -65,6 +65,8 @@ fn the_python_agent_is_approved() {
     let late = home.run(&["decide", &id, "reject"]);
     assert_eq!(late.code, 1);
     assert!(late.err.contains("[already_resolved]"), "{late:?}");
+    assert!(late.err.contains("approved with `approve` by operator, 20"), "{late:?}");
+    assert!(late.err.contains("“go on”") && late.err.matches("resolved").count() == 2, "{late:?}");
 }
 
 #[test]
@@ -75,9 +77,17 @@ fn the_shell_agent_is_answered() {
     let id = asked(&mut errors);
     let wrong = home.run(&["decide", &id, "approve"]);
     assert_eq!(wrong.code, 2, "{wrong:?}");
-    assert!(wrong.err.contains("/option"), "{wrong:?}");
+    assert!(wrong.err.contains("/option: "), "{wrong:?}");
     assert_eq!(home.run(&["decide", &id, "answer", "--text", "eu-west"]).code, 0);
     let found = resolution(&mut agent);
     assert_eq!((&found["outcome"], &found["text"]), (&json!("answered"), &json!("eu-west")));
     assert_eq!(agent.wait().unwrap().code(), Some(0));
+
+    // Nothing but an answer is one.
+    let (mut agent, mut errors) = start(&home, &serving, "sh", "agent.sh");
+    let id = asked(&mut errors);
+    let run = home.json(&["show", &id])["run"].as_str().unwrap().to_owned();
+    assert_eq!(home.run(&["cancel", &run]).code, 0);
+    assert_eq!(resolution(&mut agent)["outcome"], "cancelled");
+    assert_eq!(agent.wait().unwrap().code(), Some(1));
 }

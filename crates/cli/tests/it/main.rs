@@ -9,3 +9,4 @@ mod home;
 mod models;
 mod serve;
 mod terminal;
+mod token;

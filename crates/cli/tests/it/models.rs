@@ -47,7 +47,8 @@ fn a_run_in_a_repository_of_ones_own() {
     let serving = home.serve(&chosen);
     let open = home.open_interrupt();
     let (id, run) = (open["id"].as_str().unwrap(), open["run"].as_str().unwrap());
-    assert_eq!(home.run(&["decide", id, "approve_session"]).code, 0);
+    let ran = home.run(&["decide", id, "approve_session"]);
+    assert!(ran.code == 0 && ran.err.contains("to take it back: holdshort grants ses_"), "{ran:?}");
     let followed = home.run(&["events", run, "--follow"]);
     assert_eq!(followed.code, 0, "{followed:?}");
     let grants = home.json(&["grants", open["session"].as_str().unwrap()]);
@@ -90,7 +91,7 @@ fn a_killed_server_comes_back_and_the_terminal_goes_on() {
     terminal.expect("The server is gone.");
     terminal.expect(PROMPT);
     terminal.type_line("2");
-    terminal.expect("no server answers");
+    terminal.expect("no server uses");
     terminal.expect(PROMPT);
     // On another port: it is found by its data folder.
     let _serving = home.serve(&chosen);
