@@ -6,8 +6,9 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::cycle::Row;
-use crate::load::{self, Sample, Until};
+use crate::load::{self, Until};
 use crate::server::Target;
+use crate::stats::percentile;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
@@ -26,12 +27,20 @@ pub(crate) struct Options {
     seconds: u64,
 }
 
-pub(crate) fn attach(options: &Options) -> Result<Sample> {
+/// Says what was reached, in one line.
+pub(crate) fn attach(options: &Options) -> Result<String> {
     let target = Target {
         address: options.address,
         operator: options.token.clone(),
         agent: options.agent_token.clone(),
     };
     let until = Until::Time(Duration::from_secs(options.seconds));
-    load::run(&target, options.row, options.concurrency, until)
+    let mut sample = load::run(&target, options.row, options.concurrency, until)?;
+    Ok(format!(
+        "{} cycles, {:.0} a second; decision to done {} us at the median, {} us for 99 %",
+        sample.latencies.len(),
+        sample.cycles_per_second(),
+        percentile(&mut sample.latencies, 50).as_micros(),
+        percentile(&mut sample.latencies, 99).as_micros(),
+    ))
 }

@@ -65,8 +65,7 @@ fn main() -> Result<()> {
     match &args.verb {
         Some(Verb::ServeLoop(options)) => return hand::serve(options),
         Some(Verb::Load(options)) => {
-            let sample = attach::attach(options)?;
-            println!("{} cycles, {:.0} a second", sample.latencies.len(), sample.cycles_per_second());
+            println!("{}", attach::attach(options)?);
             return Ok(());
         }
         None => {}
