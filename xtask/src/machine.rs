@@ -7,13 +7,20 @@ use anyhow::Result;
 
 use crate::run::step;
 
-/// Debian packages by the program that shows whether they are there.
-const NEEDED: [(&str, &str); 3] = [("git", "git"), ("python3", "python3"), ("curl", "curl")];
+/// Debian packages by what shows that they are there: a program on the path, or a file.
+const NEEDED: [(&str, &str); 5] = [
+    ("git", "git"),
+    ("python3", "python3"),
+    ("curl", "curl"),
+    ("chromium", "chromium"),
+    // Without a font a browser draws boxes.
+    ("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "fonts-dejavu-core"),
+];
 
 /// Installs what is missing with apt, as root; otherwise says what to install.
 pub(crate) fn prepare() -> Result<()> {
     let missing: Vec<&str> =
-        NEEDED.iter().filter(|(program, _)| !on_path(program)).map(|(_, package)| *package).collect();
+        NEEDED.iter().filter(|(witness, _)| !is_there(witness)).map(|(_, package)| *package).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -25,7 +32,10 @@ pub(crate) fn prepare() -> Result<()> {
     )
 }
 
-fn on_path(program: &str) -> bool {
+fn is_there(witness: &str) -> bool {
+    if witness.starts_with('/') {
+        return Path::new(witness).is_file();
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| Path::new(&folder).join(program).is_file())
+    std::env::split_paths(&path).any(|folder| folder.join(witness).is_file())
 }

@@ -1,14 +1,17 @@
-//! The project's own commands: `cargo xtask verify`, `cargo xtask verify --quick`, `cargo xtask bench`.
+//! The project's own commands: `cargo xtask verify`, `cargo xtask ui`, `cargo xtask bench`.
 //!
 //! Runs other programs and reads their output. Holds no rule of the product.
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]
 
 mod bench;
+mod bundle;
+mod counts;
 mod machine;
 mod run;
 #[cfg(test)]
 mod tree;
+mod ui;
 mod verify;
 
 use std::process::ExitCode;
@@ -16,6 +19,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask verify          everything that must hold before a change lands
 cargo xtask verify --quick  format, lints, and the tests that start no process
+cargo xtask ui              checks the browser app and builds it into ui/dist
 cargo xtask bench           cycles per second beside a hand-written loop";
 
 fn main() -> ExitCode {
@@ -24,6 +28,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["verify"] => verify::verify(false),
         ["verify", "--quick"] => verify::verify(true),
+        ["ui"] => ui::ui(),
         ["bench", rest @ ..] => bench::bench(rest),
         _ => {
             println!("{USAGE}");

@@ -1,14 +1,18 @@
-//! Checks on the tree itself, as tests: first lines, sizes, links of the documents.
+//! Checks on the tree itself, as tests: first lines, sizes, links of the documents, texts of the app.
 
 use std::path::{Path, PathBuf};
 
 use crate::run::root;
 
-/// Beyond this a file is usually two.
-const MAX_LINES: usize = 600;
+/// Source files by ending: how the first line begins, and the number of lines beyond which a file is usually two.
+const SOURCES: [(&str, &str, usize); 4] =
+    [(".rs", "//! ", 600), (".ts", "// ", 400), (".js", "// ", 400), (".svelte", "<!-- ", 400)];
+
+/// Written by a program.
+const GENERATED: [&str; 1] = ["ui/src/api/schema.d.ts"];
 
 fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
-    const SKIPPED: [&str; 5] = ["target", ".git", "node_modules", "sample", "__pycache__"];
+    const SKIPPED: [&str; 6] = ["target", ".git", "node_modules", "dist", "sample", "__pycache__"];
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -33,22 +37,53 @@ fn all(ending: &str) -> Vec<(String, String)> {
         .collect()
 }
 
+fn sources(ending: &str) -> impl Iterator<Item = (String, String)> {
+    all(ending).into_iter().filter(|(name, _)| !GENERATED.contains(&&**name))
+}
+
 #[test]
 fn every_source_file_says_what_it_is_for() {
-    let silent: Vec<String> =
-        all(".rs").into_iter().filter(|(_, text)| !text.starts_with("//! ")).map(|(name, _)| name).collect();
-    assert!(silent.is_empty(), "no `//!` in the first line of: {silent:#?}");
+    for (ending, start, _) in SOURCES {
+        let silent: Vec<String> =
+            sources(ending).filter(|(_, text)| !text.starts_with(start)).map(|(name, _)| name).collect();
+        assert!(silent.is_empty(), "no `{start}` in the first line of: {silent:#?}");
+    }
 }
 
 #[test]
 fn no_source_file_is_two() {
-    let long: Vec<String> = all(".rs")
+    for (ending, _, most) in SOURCES {
+        let long: Vec<String> = sources(ending)
+            // A table test is as long as its table.
+            .filter(|(name, text)| !name.contains("/tests/") && text.lines().count() > most)
+            .map(|(name, text)| format!("{name}: {} lines", text.lines().count()))
+            .collect();
+        assert!(long.is_empty(), "longer than {most} lines: {long:#?}");
+    }
+}
+
+/// That a key exists is for the compiler to say.
+#[test]
+fn every_text_of_the_app_is_read_somewhere() {
+    const TEXTS: &str = "ui/src/texts/en.ts";
+    let code: String = [".ts", ".svelte"]
         .into_iter()
-        // A table test is as long as its table.
-        .filter(|(name, text)| !name.contains("/tests/") && text.lines().count() > MAX_LINES)
-        .map(|(name, text)| format!("{name}: {} lines", text.lines().count()))
+        .flat_map(sources)
+        .filter(|(name, _)| name.starts_with("ui/src/") && name != TEXTS)
+        .map(|(_, text)| text)
         .collect();
-    assert!(long.is_empty(), "longer than {MAX_LINES} lines: {long:#?}");
+    let texts = std::fs::read_to_string(root().join(TEXTS)).unwrap();
+    let keys = texts.lines().filter_map(|line| line.trim_start().strip_prefix('"')?.split_once("\":"));
+    // t("inbox.title"), count("inbox.waiting", 2), word("kind", interrupt.kind), t(`app.theme.${theme}`).
+    let is_read = |key: &str| {
+        let counted = key.strip_suffix(".one").or(key.strip_suffix(".other")).unwrap_or(key);
+        let group = key.rsplit_once('.').map_or(key, |(group, _)| group);
+        [format!("\"{counted}\""), format!("word(\"{group}\""), format!("`{group}.${{")]
+            .iter()
+            .any(|way| code.contains(way))
+    };
+    let unread: Vec<&str> = keys.map(|(key, _)| key).filter(|key| !is_read(key)).collect();
+    assert!(unread.is_empty(), "in {TEXTS} and read nowhere: {unread:#?}");
 }
 
 #[test]
@@ -73,7 +108,7 @@ fn the_map_names_files_that_exist() {
         + &std::fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
     let mut missing = Vec::new();
     for quoted in text.split('`').skip(1).step_by(2) {
-        let looks_like_a_path = quoted.starts_with("crates/") || quoted.starts_with("docs/");
+        let looks_like_a_path = ["crates/", "docs/", "ui/"].iter().any(|folder| quoted.starts_with(folder));
         if looks_like_a_path && !quoted.contains([' ', '*']) && !root().join(quoted).exists() {
             missing.push(quoted.to_owned());
         }

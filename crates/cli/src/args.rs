@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use holdshort_workflow::duration;
 
 use crate::exit;
 
@@ -72,6 +73,16 @@ pub(crate) enum Verb {
     },
     /// Decide on an interrupt
     Decide(Decide),
+    /// A link for mail or chat: whoever has it decides on this interrupt, as you
+    Link {
+        /// `int_…`
+        interrupt: String,
+        /// How long it is good for, such as `30m`, `2h` or `7d` [default: 7d].
+        #[arg(long, value_name = "TIME", value_parser = duration)]
+        expires_in: Option<u64>,
+    },
+    /// A link that signs your browser in: once, within 15 minutes
+    Login,
     /// Stay beside a run: see what it does, decide where it holds short
     Attach {
         run: String,
@@ -125,6 +136,11 @@ pub(crate) enum Verb {
         #[command(flatten)]
         model: ModelArgs,
     },
+}
+
+/// Milliseconds, from a time as people write it.
+fn duration(text: &str) -> Result<u64, String> {
+    duration::parse(text).ok_or_else(|| "is no time such as `30m`, `2h` or `7d`".to_owned())
 }
 
 #[derive(Debug, clap::Args)]

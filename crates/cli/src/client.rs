@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::Context;
-use holdshort_protocol::{Code, FieldError, Problem, Resolution, header};
+use holdshort_protocol::{Code, FieldError, Problem, Resolution, header, plain};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -63,7 +63,7 @@ fn describe(problem: &Problem) -> String {
     if !is_said {
         text = format!("{text}\n  {fix}");
     }
-    crate::terminal::escape::text(&format!("{text} [{}]", problem.code.as_str())).into_owned()
+    plain::text(&format!("{text} [{}]", problem.code.as_str())).into_owned()
 }
 
 fn place(error: &FieldError) -> String {
@@ -89,7 +89,7 @@ fn stands(resolution: &Resolution) -> String {
     let by = if resolution.by.is_empty() { &resolution.cause } else { &resolution.by.join(", ") };
     text = format!("{text} by {by}, {}", resolution.at);
     match &resolution.text {
-        Some(words) => format!("{text}: “{}”", crate::terminal::escape::line(words)),
+        Some(words) => format!("{text}: “{}”", plain::line(words)),
         None => text,
     }
 }
@@ -276,7 +276,7 @@ pub(crate) fn is_passing(error: &anyhow::Error) -> bool {
 pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
     let fits = !text.is_empty()
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-    if fits { Ok(text) } else { Err(usage(format!("`{}` is no id", crate::terminal::escape::line(text)))) }
+    if fits { Ok(text) } else { Err(usage(format!("`{}` is no id", plain::line(text)))) }
 }
 
 /// What a command line needs to reach the same server: nothing where it is the person's own.

@@ -49,9 +49,10 @@ impl Embedded {
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };
         let Hooks { store, rehearsal_word_ms } = plan.hooks;
-        let server = holdshort_server::start_tuned(options, Tuning { store, rehearsal_word_ms })
-            .await
-            .map_err(|error| usage(crate::output::error(&anyhow::Error::new(error))))?;
+        let server =
+            holdshort_server::start_tuned(options, Tuning { store, rehearsal_word_ms, ..Tuning::default() })
+                .await
+                .map_err(|error| usage(crate::output::error(&anyhow::Error::new(error))))?;
         let address = server.address();
         let announced = plan.place.announce(address)?;
         Ok(Self { server, address, words: plan.place.words(), announced })

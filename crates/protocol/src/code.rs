@@ -47,12 +47,15 @@ codes! {
         "Correct the header that the detail names.";
     InvalidQuery = "invalid_query", 400, "A query parameter is not known or has a value that it can not have",
         "Correct the parameter that the detail names.";
-    Unauthenticated = "unauthenticated", 401, "No token that this server gave out",
-        "Send `Authorization: Bearer TOKEN`; the tokens are in tokens.json in the data folder.";
+    Unauthenticated = "unauthenticated", 401, "Neither a token nor a login that this server gave out",
+        "Send `Authorization: Bearer TOKEN`; the tokens are in tokens.json in the data folder. A browser gets in \
+         with `holdshort login`.";
     ForbiddenRole = "forbidden_role", 403, "The role of this token may not do that",
         "Use the operator's token. Agents ask and read what is theirs; they never decide.";
     NotAnApprover = "not_an_approver", 403, "The interrupt is assigned to others",
         "Ask one of its approvers to decide.";
+    LoginCodeSpent = "login_code_spent", 403, "The login link is used up or too old",
+        "`holdshort login` prints a fresh link.";
     WrongOrigin = "wrong_origin", 403, "The request comes from a page of another origin",
         "Call the API from no browser, or from a page that this server gave out.";
     NotFound = "not_found", 404, "There is nothing under this address",

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::warning::Warning;
+
 /// One pause that a person ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
@@ -61,6 +63,9 @@ pub struct Interrupt {
     pub expires_at: Option<String>,
     /// The option that is applied when nobody decides in time.
     pub on_expiry: String,
+    /// What could deceive whoever decides: show it beside the options.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// Grows when it changes; a decision may name the one it was made on.
     pub version: u64,
     /// The interrupt whose place it took.

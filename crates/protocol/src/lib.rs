@@ -5,28 +5,38 @@
 //! sent to the server refuse fields that they do not know.
 
 mod code;
+mod covered;
+mod diff;
 mod event;
+pub mod frame;
 mod interrupt;
 mod list;
+mod login;
+pub mod plain;
 mod problem;
 mod run;
 mod session;
 mod system;
+mod warning;
 
 pub use code::Code;
+pub use covered::Covered;
+pub use diff::{Diff, DiffLine, Hunk};
 pub use event::{Actor, Event, Preview, PreviewKind, Role};
 pub use interrupt::{
     Ask, AskAssignment, AskChoice, Assignment, Choice, Decision, Interrupt, InterruptStatus, Kind, Level,
     Origin, Outcome, Policy, Quorum, Reason, Resolution, Risk,
 };
 pub use list::List;
+pub use login::{Identity, Link, LinkRequest, Login, Redeem};
 pub use problem::{FieldError, Problem};
 pub use run::{
     Category, Finish, Gate, GateConfig, Message, Note, Rule, RuleAction, Run, RunConfig, RunResult, StartRun,
     Status,
 };
-pub use session::{Grant, GrantCommand, Session};
+pub use session::{Grant, GrantCommand, GrantStatus, Session};
 pub use system::{Damage, Health, Info, Model, System, Verification, Workflow};
+pub use warning::{Warning, WarningKind, warnings};
 
 /// Names of headers of the native API that no standard holds in one place.
 pub mod header {
@@ -36,6 +46,8 @@ pub mod header {
     pub const IDEMPOTENCY_REPLAYED: &str = "idempotency-replayed";
     /// The channel that a decision is recorded with: `cli` or `rest`.
     pub const VIA: &str = "x-holdshort-via";
+    /// The secret of a browser's login; it counts beside the login's cookie alone.
+    pub const SECRET: &str = "x-holdshort-secret";
     /// The last event that a client of a stream has seen.
     pub const LAST_EVENT_ID: &str = "last-event-id";
 }

@@ -35,6 +35,14 @@ pub struct Grant {
     pub revoked_at: Option<String>,
 }
 
+/// Whether a grant holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantStatus {
+    Active,
+    Revoked,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GrantCommand {
     pub program: String,
@@ -42,4 +50,7 @@ pub struct GrantCommand {
     pub subcommand: Option<String>,
     /// Whether it covers the command when it writes.
     pub writes: bool,
+    /// The files that it may be redirected to and from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
 }

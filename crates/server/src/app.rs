@@ -1,6 +1,7 @@
 //! What handlers work with. They get it from an extractor of `auth.rs`, together with who asks; never otherwise.
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,16 +10,22 @@ use holdshort_core::event::Event;
 use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::projection::{InterruptRow, RunRow};
 use holdshort_core::run::{Input, Run};
+use holdshort_core::time::Timestamp;
 use holdshort_core::tool::SandboxLevel;
+use holdshort_engine::Clock;
 use holdshort_engine::live::{LiveDriver, Previews};
 use holdshort_engine::rebuild::event_at;
 use holdshort_models::Description;
 use holdshort_protocol::Code;
 use holdshort_store::{Journal, Sqlite};
 use holdshort_workflow::Library;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::links::Links;
+use crate::logins::Logins;
+use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
+use crate::secrets;
 use crate::tokens::Tokens;
 
 pub(crate) struct App {
@@ -29,8 +36,12 @@ pub(crate) struct App {
     pub(crate) sandbox: SandboxLevel,
     pub(crate) data: PathBuf,
     pub(crate) tokens: Tokens,
+    pub(crate) logins: Logins,
+    pub(crate) links: Links,
+    pub(crate) address: SocketAddr,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) polls: Arc<Semaphore>,
+    pub(crate) pace: Pace,
     /// True once the server stops: whatever waits ends.
     pub(crate) stopping: watch::Receiver<bool>,
 }
@@ -38,6 +49,10 @@ pub(crate) struct App {
 impl App {
     pub(crate) fn journal(&self) -> &Sqlite {
         self.driver.journal()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.driver.clock().now()
     }
 
     pub(crate) async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
@@ -60,6 +75,16 @@ impl App {
         detached(async move { driver.send(&run, input, actor).await }).await
     }
 
+    /// The code stands behind the `#`: it is in no request line, log or Referer.
+    pub(crate) fn login_url(&self, code: &str) -> String {
+        format!("http://{}/login#{code}", self.address)
+    }
+
+    /// A place among the streams, for as long as the permit lives.
+    pub(crate) fn place(&self) -> Answer<OwnedSemaphorePermit> {
+        self.streams.clone().try_acquire_owned().map_err(|_| Refused::of(Code::TooManyStreams))
+    }
+
     /// Resolves when the server stops.
     pub(crate) async fn stopped(&self) {
         let mut stopping = self.stopping.clone();
@@ -80,6 +105,19 @@ impl From<Sent> for Refused {
         match sent {
             Sent::Engine(error) => error.into(),
             Sent::Lost => Self::of(Code::Internal),
+        }
+    }
+}
+
+/// Work that waits for the disk, where it holds up nothing else.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, secrets::Error> + Send + 'static,
+) -> Answer<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => Ok(result?),
+        Err(error) => {
+            tracing::error!(%error, "work on the disk was not carried out to its end");
+            Err(Refused::of(Code::Internal))
         }
     }
 }

@@ -12,8 +12,11 @@ use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{InterruptRow, RunRow};
 use holdshort_protocol::{Code, header};
 use holdshort_store::{Journal, RunFilter};
+use tokio::sync::OwnedSemaphorePermit;
 
-use crate::app::App;
+use crate::app::{App, blocking};
+use crate::logins::Issued;
+use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
 
 /// The router's state. Opens to whoever has a token.
@@ -33,15 +36,58 @@ impl Door {
         self.0.journal().next_deadline().await?;
         Ok(())
     }
+
+    /// A place among the streams, for somebody who is yet to say who it is, and how long it is waited for.
+    pub(crate) fn place(&self) -> Answer<(OwnedSemaphorePermit, Pace)> {
+        Ok((self.0.place()?, self.0.pace))
+    }
+
+    /// Resolves when the server stops.
+    pub(crate) async fn stopped(&self) {
+        self.0.stopped().await;
+    }
+
+    /// Lets somebody in. The headers are those of the request, or of the one that a WebSocket began with.
+    pub(crate) fn caller(&self, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
+        let app = self.0.clone();
+        let actor = match given {
+            Credentials::Token(token) => match app.tokens.role_of(token) {
+                Some(Role::Operator) => Some(Actor::operator(via(headers))),
+                Some(Role::Agent) => Some(Actor::agent("agent", via(headers))),
+                Some(Role::Engine) | None => None,
+            },
+            Credentials::Secret(secret) => {
+                app.logins.find(headers, secret, app.now()).map(|_| Actor::operator("web"))
+            }
+        };
+        let actor = actor.ok_or_else(|| Refused::of(Code::Unauthenticated))?;
+        Ok(Caller { app, actor })
+    }
+
+    /// Signs a browser in with a code.
+    pub(crate) async fn redeem(&self, code: String) -> Answer<Issued> {
+        let app = self.0.clone();
+        let issued = blocking(move || app.logins.redeem(&code, app.now())).await?;
+        issued.ok_or_else(|| Refused::of(Code::LoginCodeSpent))
+    }
 }
 
-/// Somebody with a token, of whatever role.
+/// What somebody shows to be let in: never a cookie alone, never a query parameter.
+pub(crate) enum Credentials<'a> {
+    /// One of the two tokens.
+    Token(&'a str),
+    /// The secret of a browser's login. It counts beside the cookie of the request.
+    Secret(&'a str),
+}
+
+/// Somebody with a token or a login, of whatever role.
+#[derive(Clone)]
 pub(crate) struct Caller {
     pub(crate) app: Arc<App>,
     pub(crate) actor: Actor,
 }
 
-/// Somebody with the operator's token.
+/// Somebody who is let in as the operator.
 pub(crate) struct Operator {
     pub(crate) app: Arc<App>,
     pub(crate) actor: Actor,
@@ -51,15 +97,7 @@ impl FromRequestParts<Door> for Caller {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, door: &Door) -> Answer<Self> {
-        let app = door.0.clone();
-        let role = bearer(&parts.headers).and_then(|token| app.tokens.role_of(token));
-        let via = via(&parts.headers);
-        let actor = match role {
-            Some(Role::Operator) => Actor::operator(via),
-            Some(Role::Agent) => Actor::agent("agent", via),
-            Some(Role::Engine) | None => return Err(Refused::of(Code::Unauthenticated)),
-        };
-        Ok(Self { app, actor })
+        door.caller(&parts.headers, &Credentials::of(&parts.headers)?)
     }
 }
 
@@ -67,9 +105,7 @@ impl FromRequestParts<Door> for Operator {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, door: &Door) -> Answer<Self> {
-        let caller = Caller::from_request_parts(parts, door).await?;
-        caller.require_operator()?;
-        Ok(Self { app: caller.app, actor: caller.actor })
+        Caller::from_request_parts(parts, door).await?.operator()
     }
 }
 
@@ -80,6 +116,11 @@ impl Caller {
 
     pub(crate) fn require_operator(&self) -> Answer<()> {
         if self.is_operator() { Ok(()) } else { Err(Refused::of(Code::ForbiddenRole)) }
+    }
+
+    pub(crate) fn operator(self) -> Answer<Operator> {
+        self.require_operator()?;
+        Ok(Operator { app: self.app, actor: self.actor })
     }
 
     /// A run that the caller may see.
@@ -135,11 +176,31 @@ fn others() -> Refused {
     )
 }
 
-/// Exactly one header of exactly this form; never a cookie, never a query parameter.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
+impl<'a> Credentials<'a> {
+    /// Those in the headers of a request: one of the two, once.
+    pub(crate) fn of(headers: &'a HeaderMap) -> Answer<Self> {
+        let given = match (headers.contains_key(AUTHORIZATION), headers.contains_key(header::SECRET)) {
+            (true, true) => {
+                let rule = "Authorization and X-Holdshort-Secret: send one of them";
+                return Err(Refused::new(Code::InvalidHeader, rule));
+            }
+            (true, false) => only(headers, AUTHORIZATION.as_str()).and_then(bearer).map(Self::Token),
+            (false, true) => only(headers, header::SECRET).map(Self::Secret),
+            (false, false) => None,
+        };
+        given.ok_or_else(|| Refused::of(Code::Unauthenticated))
+    }
+}
+
+/// The value of a header that is there once.
+fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };
-    let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+    value.to_str().ok()
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
 

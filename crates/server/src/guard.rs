@@ -6,10 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
-};
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN, REFERRER_POLICY, UPGRADE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
@@ -17,6 +14,9 @@ use axum::response::{IntoResponse, Response};
 use holdshort_protocol::Code;
 
 use crate::problem::Refused;
+
+/// Fetch Metadata, 2.4.
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The names under which this server may be addressed.
 pub(crate) struct Names {
@@ -51,12 +51,20 @@ pub(crate) async fn check(State(names): State<Arc<Names>>, request: Request, nex
         return Refused::new(Code::WrongHost, format!("address the server as http://{}", names.hosts[0]))
             .into_response();
     }
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-    let headers = request.headers();
-    if !reads && headers.contains_key(ORIGIN) && !has_one_of(headers, &ORIGIN, &names.origins) {
+    // Whatever a socket does begins with a GET.
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS)
+        && !request.headers().contains_key(UPGRADE);
+    if !reads && !is_from_here(request.headers(), &names) {
         return Refused::of(Code::WrongOrigin).into_response();
     }
     next.run(request).await
+}
+
+/// Whether a change comes from a page of ours, or from no page. Browsers say which with one header or both.
+fn is_from_here(headers: &HeaderMap, names: &Names) -> bool {
+    let site = headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes);
+    let origin = !headers.contains_key(ORIGIN) || has_one_of(headers, &ORIGIN, &names.origins);
+    origin && matches!(site, None | Some(b"same-origin" | b"none"))
 }
 
 fn has_one_of(headers: &HeaderMap, name: &HeaderName, allowed: &[String]) -> bool {

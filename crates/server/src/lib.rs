@@ -5,22 +5,31 @@
 //! a connection that breaks changes nothing. Start at `server.rs`, then `routes/mod.rs`.
 
 mod app;
+mod asyncapi;
 mod auth;
 mod body;
 mod convert;
+mod decide;
+mod feed;
 mod guard;
 mod idempotency;
 mod library;
 mod limits;
+mod links;
+mod logins;
 mod openapi;
+mod pace;
 mod problem;
 mod query;
 mod routes;
+mod secrets;
 mod server;
-mod stream;
+mod socket;
 mod tokens;
 mod view;
 mod wait;
 
+pub use asyncapi::asyncapi;
 pub use openapi::openapi;
+pub use pace::Pace;
 pub use server::{Options, Server, StartError, Tuning, start, start_tuned};

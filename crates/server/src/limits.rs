@@ -21,20 +21,45 @@ pub(crate) const PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// Events read from the store at once.
 pub(crate) const READ_EVENTS: usize = 64;
 
-/// Event streams open at once.
-pub(crate) const STREAMS: usize = 1_000;
+/// Event streams and sockets open at once.
+pub(crate) const STREAMS: u32 = 1_000;
 /// Long polls waiting at once.
 pub(crate) const POLLS: usize = 10_000;
 /// The longest that a long poll waits.
 pub(crate) const POLL_SECONDS: u16 = 60;
 /// Frames that a stream's reader may be behind before its writer waits for it.
 pub(crate) const STREAM_FRAMES: usize = 64;
-/// How long a stream's writer waits for its reader. Then the stream ends; the reader comes back with its cursor.
-pub(crate) const STREAM_PATIENCE: Duration = Duration::from_secs(30);
-/// Between two signs of life on a silent stream.
-pub(crate) const PING: Duration = Duration::from_secs(15);
 /// What a stream's reader is told to wait before it connects again.
 pub(crate) const RETRY: Duration = Duration::from_secs(1);
+/// Runs of which a stream remembers whether its reader may see them.
+pub(crate) const SIGHT_RUNS: usize = 4_096;
+/// Events that one page looks at: most of them may not be the caller's to see.
+pub(crate) const SCANNED_EVENTS: usize = 10_000;
+
+/// A frame of a socket's client.
+pub(crate) const FRAME_BYTES: usize = 1024 * 1024;
+/// What is read of a frame that is too large, so that its sender gets to read why.
+pub(crate) const FRAME_READ_BYTES: usize = 4 * FRAME_BYTES;
+/// Subscriptions of one socket.
+pub(crate) const SUBSCRIPTIONS: usize = 64;
+/// Answers that a socket's client may be behind before nothing more is taken from it.
+pub(crate) const ANSWERS: usize = 64;
+/// How long a socket that ends has for its goodbye.
+pub(crate) const GOODBYE_TIME: Duration = Duration::from_secs(3);
+
+/// Login links that can be redeemed at once; the oldest goes.
+pub(crate) const LOGIN_CODES: usize = 10;
+/// How long a login link can be redeemed: 15 minutes.
+pub(crate) const LOGIN_CODE_MS: u64 = 15 * 60 * 1_000;
+/// Browsers that are signed in at once; the oldest goes.
+pub(crate) const LOGINS: usize = 100;
+/// How long a login lasts: 30 days.
+pub(crate) const LOGIN_MS: u64 = 30 * 24 * 3_600 * 1_000;
+
+/// How long a decision link is good for where nothing is said: 7 days.
+pub(crate) const LINK_DEFAULT_MS: u64 = 7 * 24 * 3_600 * 1_000;
+/// The longest that a decision link can be good for: 30 days.
+pub(crate) const LINK_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
 /// How long a stopping server waits for requests that are under way.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(10);

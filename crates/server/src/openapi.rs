@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_protocol::{Code, Problem};
+use holdshort_protocol::{Code, Problem, header};
 use serde_json::{Value, json};
 use utoipa::openapi::example::ExampleBuilder;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+};
 use utoipa::openapi::{
-    Components, ContentBuilder, OpenApi as Document, Ref, RefOr, Response, ResponseBuilder,
+    Components, ContentBuilder, OpenApi as Document, PathItem, Ref, RefOr, Response, ResponseBuilder,
 };
 use utoipa::{IntoResponses, Modify, OpenApi};
 
@@ -19,7 +22,20 @@ pub fn openapi() -> Value {
 }
 
 pub(crate) fn document() -> Document {
-    routes::router().into_openapi()
+    let mut document = routes::router().into_openapi();
+    let operator = SecurityRequirement::new("operator", [""; 0]);
+    let login = SecurityRequirement::new(COOKIE, [""; 0]).add(SECRET, [""; 0]);
+    for operation in document.paths.paths.values_mut().flat_map(operations) {
+        // A browser that is signed in is the operator.
+        if let Some(security) = operation.security.as_mut().filter(|all| all.contains(&operator)) {
+            security.push(login.clone());
+        }
+    }
+    document
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete].into_iter().flatten()
 }
 
 #[derive(OpenApi)]
@@ -37,12 +53,17 @@ pub(crate) fn document() -> Document {
         (name = "runs", description = "Start, watch and steer runs"),
         (name = "interrupts", description = "What waits for a person: ask, wait, decide"),
         (name = "sessions", description = "Conversations, and what people allowed in them"),
+        (name = "logins", description = "How a browser gets in"),
         (name = "system", description = "The installation"),
         (name = "health", description = "For those who watch over the process")
     ),
     modifiers(&Shared)
 )]
 pub(crate) struct Base;
+
+/// The two halves of a login.
+const COOKIE: &str = "login_cookie";
+const SECRET: &str = "login_secret";
 
 struct Shared;
 
@@ -57,6 +78,11 @@ impl Modify for Shared {
         let components = document.components.get_or_insert_with(Components::new);
         components.add_security_scheme("operator", scheme("operator's"));
         components.add_security_scheme("agent", scheme("agents'"));
+        let cookie = "The cookie of a login: `holdshort_` and the server's port";
+        let cookie = ApiKeyValue::with_description("holdshort_PORT", cookie);
+        components.add_security_scheme(COOKIE, SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
+        let secret = ApiKeyValue::with_description(header::SECRET, "The secret of the same login");
+        components.add_security_scheme(SECRET, SecurityScheme::ApiKey(ApiKey::Header(secret)));
         for codes in SETS.iter().flat_map(|set| by_status(set).into_values()) {
             components.responses.insert(name(&codes), response(&codes).into());
         }
@@ -146,10 +172,19 @@ refuses! {
     Open: &[Code::WrongHost, Code::Internal];
     OpenReady: &[Code::WrongHost, Code::Internal, Code::StoreFailed, Code::Stopping];
     OpenPages: &[Code::WrongHost, Code::NotFound, Code::Internal];
+    /// Of signing in: nobody is known yet.
+    Enters: BODY, CHANGE,
+        &[Code::LoginCodeSpent, Code::WrongHost, Code::Internal, Code::StoreFailed];
+    Links: ANY, BODY, CHANGE, OF_A_RUN, &[Code::AlreadyResolved];
+    Leaves: ANY, CHANGE, &[Code::NotFound];
     /// Of what reads one thing.
     ReadsOne: ANY, OF_A_RUN;
     /// Of what reads one thing with parameters.
     ReadsPart: ANY, OF_A_RUN, &[Code::InvalidQuery, Code::InvalidHeader, Code::TooManyStreams];
+    /// Of what reads everything that happened.
+    ReadsAll: ANY, &[Code::InvalidQuery, Code::InvalidHeader, Code::JournalDamaged, Code::TooManyStreams];
+    /// Of what begins a socket.
+    Opens: ANY, &[Code::WrongOrigin, Code::InvalidHeader, Code::TooManyStreams];
     ReadsResult: ANY, OF_A_RUN, &[Code::RunNotEnded];
     Starts: ANY, BODY, CHANGE,
         &[Code::InvalidHeader, Code::UnknownWorkflow, Code::UnknownSession, Code::IdempotencyKeyReused];

@@ -1,5 +1,7 @@
 //! Refusals: the one way out for everything that is not carried out. Maps what the engine says to a code.
 
+use std::io::ErrorKind;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use holdshort_core::interrupt::Refusal as DecisionRefusal;
@@ -7,6 +9,8 @@ use holdshort_core::run::Rejection;
 use holdshort_core::{schema, session, system};
 use holdshort_engine::Error;
 use holdshort_protocol::{Code, FieldError, Problem};
+
+use crate::secrets;
 
 /// A request that is not carried out, and why.
 #[derive(Debug)]
@@ -132,6 +136,22 @@ impl From<DecisionRefusal> for Refused {
                 refused
             }
             DecisionRefusal::Invalid(problems) => Self::invalid(problems),
+        }
+    }
+}
+
+impl From<secrets::Error> for Refused {
+    fn from(error: secrets::Error) -> Self {
+        tracing::error!(%error, "a secret can not be drawn or kept");
+        match error {
+            secrets::Error::Io { source, .. } => match source.kind() {
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::of(Code::DiskFull),
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Self::of(Code::StoreReadOnly),
+                _ => Self::of(Code::StoreFailed),
+            },
+            secrets::Error::NoRandomness(_)
+            | secrets::Error::Exposed { .. }
+            | secrets::Error::Malformed { .. } => Self::of(Code::Internal),
         }
     }
 }

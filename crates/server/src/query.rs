@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
-use holdshort_protocol::{Code, InterruptStatus, Kind, Status};
+use holdshort_protocol::{Code, GrantStatus, InterruptStatus, Kind, Status};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
@@ -88,6 +88,18 @@ pub(crate) struct InterruptsQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
+pub(crate) struct GrantsQuery {
+    pub(crate) status: Option<GrantStatus>,
+    /// `next_cursor` of the page before.
+    pub(crate) cursor: Option<String>,
+    /// 1 to 200; 50 without it. A page may hold fewer.
+    #[param(minimum = 1, maximum = 200)]
+    pub(crate) limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct PageQuery {
     /// `next_cursor` of the page before.
     pub(crate) cursor: Option<String>,
@@ -102,6 +114,19 @@ pub(crate) struct PageQuery {
 pub(crate) struct EventsQuery {
     /// The last event that is known already: those after it are given. `next_cursor` of the page before.
     pub(crate) since: Option<u64>,
+    /// 1 to 200; 50 without it. Of pages only.
+    #[param(minimum = 1, maximum = 200)]
+    pub(crate) limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AllEventsQuery {
+    /// The last event that is known already: those after it are given. `next_cursor` of the page before.
+    pub(crate) position: Option<String>,
+    /// Of streams: whether they hold previews. `true` without it.
+    pub(crate) previews: Option<bool>,
     /// 1 to 200; 50 without it. Of pages only.
     #[param(minimum = 1, maximum = 200)]
     pub(crate) limit: Option<u16>,

@@ -1,7 +1,7 @@
 //! Start and stop: what must be there before the first request, and what ends after the last.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
@@ -16,8 +16,11 @@ use crate::app::App;
 use crate::auth::Door;
 use crate::guard::Names;
 use crate::limits::{POLLS, STOP_TIME, STREAMS};
+use crate::links::Links;
+use crate::logins::Logins;
+use crate::pace::Pace;
 use crate::tokens::Tokens;
-use crate::{library, routes, tokens};
+use crate::{library, routes, secrets};
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
@@ -50,7 +53,7 @@ pub enum StartError {
     #[error(transparent)]
     Engine(#[from] holdshort_engine::Error),
     #[error(transparent)]
-    Tokens(#[from] tokens::Error),
+    Secrets(#[from] secrets::Error),
 }
 
 /// A running server.
@@ -67,12 +70,13 @@ pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
 
-/// What no user sets: it lets tests fill the disk, abort after a commit, and play a rehearsal at once.
+/// What no user sets: it lets tests fill the disk, abort after a commit, play a rehearsal at once, and lose patience.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
     pub store: holdshort_store::sqlite::Config,
     /// Milliseconds between two words of a rehearsal; `None`: as the rehearsal has it.
     pub rehearsal_word_ms: Option<u64>,
+    pub pace: Pace,
 }
 
 /// The same, tuned.
@@ -107,8 +111,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     })
     .await?;
     // After the store has locked the folder.
-    let tokens = match Tokens::open(&options.data) {
-        Ok(tokens) => tokens,
+    let (tokens, logins) = match credentials(&options.data, address) {
+        Ok(credentials) => credentials,
         Err(error) => {
             engine.stop().await?;
             return Err(error.into());
@@ -122,15 +126,25 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         model: described,
         sandbox: engine.sandbox,
         data: options.data,
+        links: Links::new(&tokens.operator),
         tokens,
-        streams: Arc::new(Semaphore::new(STREAMS)),
+        logins,
+        address,
+        streams: Arc::new(Semaphore::new(STREAMS as usize)),
         polls: Arc::new(Semaphore::new(POLLS)),
+        pace: tuning.pace,
         stopping,
     });
     let service = routes::service(Door::new(app.clone()), Names::of(address));
     let serving = tokio::spawn(serve(listener, service, app.clone()));
     tracing::info!(%address, "listening");
     Ok(Server { address, app, engine, stop, serving })
+}
+
+fn credentials(data: &Path, address: SocketAddr) -> Result<(Tokens, Logins), secrets::Error> {
+    let tokens = Tokens::open(data)?;
+    let logins = Logins::open(data, address.port(), &tokens.operator)?;
+    Ok((tokens, logins))
 }
 
 fn rehearsal() -> Description {
@@ -160,12 +174,23 @@ impl Server {
         &self.app.tokens.agent
     }
 
+    /// An address that signs one browser in, once, within 15 minutes. Shown to the operator alone.
+    pub fn login_link(&self) -> Result<String, secrets::Error> {
+        let (code, _) = self.app.logins.invite(self.app.now())?;
+        Ok(self.app.login_url(&code))
+    }
+
     /// Accepts no more, ends streams and long polls, lets requests under way finish, then stops the engine and
     /// closes the store. What still runs then is settled at the next start.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         let abort = self.serving.abort_handle();
-        if timeout(STOP_TIME, self.serving).await.is_err() {
+        let served = async {
+            let _ = self.serving.await;
+            // Sockets have left the service behind; each holds a place.
+            let _ = self.app.streams.acquire_many(STREAMS).await;
+        };
+        if timeout(STOP_TIME, served).await.is_err() {
             tracing::warn!("some requests did not come to their end");
             abort.abort();
         }

@@ -3,8 +3,8 @@
 
 use std::cmp::Reverse;
 
-use holdshort_core::id::{InterruptId, RunId};
-use holdshort_core::projection::{InterruptRow, RunRow};
+use holdshort_core::id::{GrantId, InterruptId, RunId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
 use holdshort_core::time::Timestamp;
 
 use crate::journal::{Cursor, Error, Page};
@@ -19,6 +19,10 @@ pub(crate) enum InterruptPlace {
     Open(Reverse<u8>, Timestamp, InterruptId),
     Resolved(Reverse<(Timestamp, InterruptId)>),
 }
+
+/// A grant's place: newest first. Ids are drawn in order of time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct GrantPlace(pub(crate) Reverse<GrantId>);
 
 impl RunPlace {
     pub(crate) fn of(row: &RunRow) -> Self {
@@ -58,6 +62,23 @@ impl InterruptPlace {
         match parts(cursor)[..] {
             ["o", risk, at, id] => Ok(Self::Open(Reverse(parse(risk)?), time(at)?, parse(id)?)),
             ["d", at, id] => Ok(Self::Resolved(Reverse((time(at)?, parse(id)?)))),
+            _ => Err(Error::BadCursor),
+        }
+    }
+}
+
+impl GrantPlace {
+    pub(crate) fn of(row: &GrantRow) -> Self {
+        Self(Reverse(row.grant.clone()))
+    }
+
+    pub(crate) fn encode(&self) -> Cursor {
+        format!("g.{}", self.0.0)
+    }
+
+    pub(crate) fn decode(cursor: &str) -> Result<Self, Error> {
+        match parts(cursor)[..] {
+            ["g", grant] => Ok(Self(Reverse(parse(grant)?))),
             _ => Err(Error::BadCursor),
         }
     }

@@ -147,6 +147,12 @@ pub struct InterruptFilter {
     pub kind: Option<Kind>,
 }
 
+/// Newest first.
+#[derive(Clone, Debug, Default)]
+pub struct GrantFilter {
+    pub revoked: Option<bool>,
+}
+
 /// The journal: append-only streams, unique keys, blobs, and the rows beside them.
 ///
 /// A read sees every append that was answered before the read began. Lists are stable under inserts: a page
@@ -197,6 +203,13 @@ pub trait Journal: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Page<InterruptRow>, Error>> + Send;
 
     fn grant(&self, id: &GrantId) -> impl Future<Output = Result<Option<GrantRow>, Error>> + Send;
+
+    fn grants(
+        &self,
+        filter: &GrantFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Page<GrantRow>, Error>> + Send;
 
     /// Runs that a node must drive, oldest first.
     fn runnable(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;

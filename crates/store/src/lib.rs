@@ -10,8 +10,8 @@ mod memory;
 pub mod sqlite;
 
 pub use journal::{
-    Append, AppendError, Appended, Blob, CONTENT_INLINE_LIMIT, Cursor, Error, InterruptFilter, Journal, Key,
-    KeyRecord, Page, Positioned, Rows, RunFilter, StreamAppend,
+    Append, AppendError, Appended, Blob, CONTENT_INLINE_LIMIT, Cursor, Error, GrantFilter, InterruptFilter,
+    Journal, Key, KeyRecord, Page, Positioned, Rows, RunFilter, StreamAppend,
 };
 pub use memory::Memory;
 pub use sqlite::Sqlite;

@@ -13,10 +13,10 @@ use holdshort_core::time::Timestamp;
 use tokio::sync::watch;
 
 use crate::check;
-use crate::cursor::{InterruptPlace, RunPlace};
+use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
 use crate::journal::{
-    Append, AppendError, Appended, Cursor, Error, InterruptFilter, Journal, KeyRecord, Page, Positioned,
-    Rows, RunFilter,
+    Append, AppendError, Appended, Cursor, Error, GrantFilter, InterruptFilter, Journal, KeyRecord, Page,
+    Positioned, Rows, RunFilter,
 };
 
 /// A journal in memory.
@@ -182,6 +182,17 @@ impl Tables {
         Page::cut(items, limit, |row| InterruptPlace::of(row).encode())
     }
 
+    fn grants(&self, filter: &GrantFilter, after: Option<&GrantPlace>, limit: usize) -> Page<GrantRow> {
+        let rows = self
+            .grants
+            .values()
+            .rev()
+            .filter(|row| filter.revoked.is_none_or(|revoked| row.revoked == revoked))
+            .filter(|row| after.is_none_or(|after| GrantPlace::of(row) > *after));
+        let items = rows.take(limit.saturating_add(1)).cloned().collect();
+        Page::cut(items, limit, |row| GrantPlace::of(row).encode())
+    }
+
     /// The ids of the runs that `key` keeps, in order of that key.
     fn runs_by<K: Ord>(&self, key: impl Fn(&RunRow) -> Option<K>, limit: usize) -> Vec<RunId> {
         let mut keyed: Vec<_> =
@@ -258,6 +269,16 @@ impl Journal for Memory {
 
     async fn grant(&self, id: &GrantId) -> Result<Option<GrantRow>, Error> {
         Ok(self.state()?.tables.grants.get(id).cloned())
+    }
+
+    async fn grants(
+        &self,
+        filter: &GrantFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<GrantRow>, Error> {
+        let after = after.map(|cursor| GrantPlace::decode(cursor)).transpose()?;
+        Ok(self.state()?.tables.grants(filter, after.as_ref(), limit))
     }
 
     async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {

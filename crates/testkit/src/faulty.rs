@@ -9,8 +9,8 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Cursor, Error, InterruptFilter, Journal, KeyRecord, Page, Positioned,
-    Rows, RunFilter,
+    Append, AppendError, Appended, Cursor, Error, GrantFilter, InterruptFilter, Journal, KeyRecord, Page,
+    Positioned, Rows, RunFilter,
 };
 use tokio::sync::watch;
 
@@ -121,6 +121,15 @@ impl<J: Journal> Journal for Faulty<J> {
 
     async fn grant(&self, id: &GrantId) -> Result<Option<GrantRow>, Error> {
         self.inner.grant(id).await
+    }
+
+    async fn grants(
+        &self,
+        filter: &GrantFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<GrantRow>, Error> {
+        self.inner.grants(filter, after, limit).await
     }
 
     async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {

@@ -27,7 +27,7 @@ pub(crate) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<u64> {
 }
 
 /// Milliseconds; `None` for anything but digits and one unit.
-fn parse(text: &str) -> Option<u64> {
+pub fn parse(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(digits);
     let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit)?;

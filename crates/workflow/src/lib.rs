@@ -4,7 +4,7 @@
 //! the grammar, [`rehearsal`] for scripts, [`Library`] for what a server offers.
 
 pub mod bounds;
-mod duration;
+pub mod duration;
 mod item;
 mod library;
 mod name;

@@ -2,13 +2,14 @@
 //!
 //! What the runtime knows stands bare; what an agent says stands behind a bar, escaped and capped.
 
-use holdshort_protocol::{Interrupt, InterruptStatus, Kind, Level, Origin, Outcome};
+use holdshort_protocol::{
+    Covered, Interrupt, InterruptStatus, Kind, Level, Origin, Outcome, Warning, WarningKind, plain,
+};
 use serde_json::Value;
 
-use super::grant::Covered;
+use super::diff;
 use super::paint::Paint;
 use super::quote::{Cap, quote};
-use super::{diff, escape};
 
 /// Lines of one part of a card before it is cut; `v` shows the rest.
 const PART: Cap = Cap::Lines(60);
@@ -50,12 +51,12 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     for choice in choices(interrupt) {
         number += 1;
         out.extend(
-            paint.fold(&format!("  {} {}", paint.bold(&format!("{number:>2}")), escape::line(choice)), 5),
+            paint.fold(&format!("  {} {}", paint.bold(&format!("{number:>2}")), plain::line(choice)), 5),
         );
     }
     for option in &interrupt.options {
         number += 1;
-        let label = escape::line(&option.label);
+        let label = plain::line(&option.label);
         out.extend(paint.fold(&format!("  {} {label}", paint.bold(&format!("{number:>2}"))), 5));
     }
     out
@@ -68,7 +69,7 @@ fn session(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let Some(grant) = grant else { return Vec::new() };
     let here = interrupt.payload.get("workspace").and_then(Value::as_str) == Some(&*grant.workspace);
     let place =
-        if here { "in this folder".to_owned() } else { format!("in {}", escape::line(&grant.workspace)) };
+        if here { "in this folder".to_owned() } else { format!("in {}", plain::line(&grant.workspace)) };
     paint.fold(&format!("  for the session: {} {place}", grant.words()), 4)
 }
 
@@ -87,10 +88,9 @@ pub(crate) fn resolution(interrupt: &Interrupt, paint: Paint) -> Option<String> 
     let option = resolution.option.as_deref().unwrap_or("-");
     let label = interrupt.options.iter().find(|each| each.id == option).map_or(option, |each| &each.label);
     let by = if resolution.by.is_empty() { resolution.cause.clone() } else { resolution.by.join(", ") };
-    let mut text =
-        format!("{}: {} ({})", outcome(resolution.outcome), escape::line(label), escape::line(&by));
+    let mut text = format!("{}: {} ({})", outcome(resolution.outcome), plain::line(label), plain::line(&by));
     if let Some(words) = &resolution.text {
-        text = format!("{text}: “{}”", escape::line(words));
+        text = format!("{text}: “{}”", plain::line(words));
     }
     Some(paint.green(&text))
 }
@@ -139,19 +139,19 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
 /// What the runtime knows about who, where and why.
 fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let mut who = match (&interrupt.agent, interrupt.origin) {
-        (Some(agent), Origin::Native) => format!("agent {}", escape::line(agent)),
-        (Some(agent), Origin::External) => format!("{}, an agent that runs elsewhere", escape::line(agent)),
+        (Some(agent), Origin::Native) => format!("agent {}", plain::line(agent)),
+        (Some(agent), Origin::External) => format!("{}, an agent that runs elsewhere", plain::line(agent)),
         (None, _) => "the workflow".to_owned(),
     };
     if let Some(step) = &interrupt.step {
-        who = format!("{who}, step {}", escape::line(step));
+        who = format!("{who}, step {}", plain::line(step));
     }
     let mut out = fact("asked by", &who, paint);
     for (i, reason) in interrupt.risk.reasons.iter().enumerate() {
-        let text = escape::line(&reason.text).into_owned();
+        let text = plain::line(&reason.text).into_owned();
         let source = match reason.rule {
-            Some(rule) => format!("{} rule {}", escape::line(&reason.source), rule + 1),
-            None => escape::line(&reason.source).into_owned(),
+            Some(rule) => format!("{} rule {}", plain::line(&reason.source), rule + 1),
+            None => plain::line(&reason.source).into_owned(),
         };
         let label = if i == 0 { "because" } else { "" };
         out.extend(fact(label, &format!("{text} {}", paint.dim(&format!("({source})"))), paint));
@@ -164,17 +164,17 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     };
     out.extend(fact("risk", &level, paint));
     if let Some(at) = &interrupt.expires_at {
-        let text = format!("{}, then: {}", escape::line(at), escape::line(&interrupt.on_expiry));
+        let text = format!("{}, then: {}", plain::line(at), plain::line(&interrupt.on_expiry));
         out.extend(fact("expires", &text, paint));
     }
     if let Some(earlier) = &interrupt.supersedes {
         out.extend(fact(
             "again",
-            &format!("what {} was about has changed since", escape::line(earlier)),
+            &format!("what {} was about has changed since", plain::line(earlier)),
             paint,
         ));
     }
-    out.extend(fact("id", &paint.dim(&escape::line(&interrupt.id)), paint));
+    out.extend(fact("id", &paint.dim(&plain::line(&interrupt.id)), paint));
     out
 }
 
@@ -187,7 +187,7 @@ fn speaker(interrupt: &Interrupt) -> String {
     // Of these kinds the runtime writes the message.
     match interrupt.kind {
         Kind::Error | Kind::UnknownOutcome | Kind::Continuation => " ".to_owned(),
-        _ => format!("  {}", escape::line(name)),
+        _ => format!("  {}", plain::line(name)),
     }
 }
 
@@ -202,7 +202,7 @@ fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
         Kind::ToolApproval | Kind::UnknownOutcome => call(interrupt, cap, paint),
         Kind::PlanApproval => plan(payload, cap, paint),
         Kind::Question => {
-            let lead = format!("  {}", escape::line(string("asker")));
+            let lead = format!("  {}", plain::line(string("asker")));
             let mut out = quote(string("question"), &lead, cap, paint);
             if let Some(context) =
                 payload.get("context").and_then(Value::as_str).filter(|text| !text.is_empty())
@@ -214,7 +214,7 @@ fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
             out
         }
         Kind::Review => {
-            let mut out = vec![format!("  {}", paint.bold(&escape::line(string("title")))), String::new()];
+            let mut out = vec![format!("  {}", paint.bold(&plain::line(string("title")))), String::new()];
             out.extend(quote(string("content"), " ", cap, paint));
             if let Some(findings) = payload.get("findings").filter(|findings| !findings.is_null()) {
                 out.push(String::new());
@@ -223,7 +223,7 @@ fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
             out
         }
         Kind::Checkpoint => {
-            let mut out = vec![format!("  {}", paint.bold(&escape::line(&interrupt.title)))];
+            let mut out = vec![format!("  {}", paint.bold(&plain::line(&interrupt.title)))];
             for key in ["input", "output", "results"] {
                 if let Some(value) = payload.get(key).filter(|value| !value.is_null()) {
                     out.push(String::new());
@@ -233,7 +233,7 @@ fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
             out
         }
         Kind::Error | Kind::Continuation => {
-            vec![format!("  {}", paint.bold(&escape::line(&interrupt.title)))]
+            vec![format!("  {}", paint.bold(&plain::line(&interrupt.title)))]
         }
         Kind::Choice | Kind::Turn | Kind::Escalation | Kind::ClientCall => external(interrupt, cap, paint),
     }
@@ -243,9 +243,9 @@ fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
 fn call(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
     let payload = &interrupt.payload;
     let tool = payload.get("tool").and_then(Value::as_str).unwrap_or_default();
-    let mut out = fact("tool", &paint.bold(&escape::line(tool)), paint);
+    let mut out = fact("tool", &paint.bold(&plain::line(tool)), paint);
     if interrupt.kind == Kind::UnknownOutcome {
-        out.insert(0, format!("  {}", escape::line(&interrupt.title)));
+        out.insert(0, format!("  {}", plain::line(&interrupt.title)));
     }
     let command =
         payload.get("command").or_else(|| payload.pointer("/arguments/command")).and_then(Value::as_str);
@@ -265,7 +265,7 @@ fn run_of(command: &str, payload: &Value, cap: Cap, paint: Paint) -> Vec<String>
     let string = |key: &str| payload.get(key).and_then(Value::as_str);
     let mut out = Vec::new();
     if let Some(cwd) = string("cwd") {
-        out.extend(fact("in", &escape::line(cwd), paint));
+        out.extend(fact("in", &plain::line(cwd), paint));
     }
     let sandbox = match string("sandbox") {
         Some("full") => "full: writes only here and in a private temporary folder".to_owned(),
@@ -288,7 +288,7 @@ fn run_of(command: &str, payload: &Value, cap: Cap, paint: Paint) -> Vec<String>
     let lines: Vec<&str> = command.trim_end_matches('\n').split('\n').collect();
     for (i, line) in lines.iter().enumerate() {
         let lead = if i == 0 { "  $ " } else { "    " };
-        out.push(format!("{}{}", paint.cyan(lead), paint.bold(&escape::line(line))));
+        out.push(format!("{}{}", paint.cyan(lead), paint.bold(&plain::line(line))));
     }
     if let Cap::Lines(cap) = cap
         && lines.len() > cap
@@ -308,14 +308,14 @@ fn plan(payload: &Value, cap: Cap, paint: Paint) -> Vec<String> {
     for (i, subtask) in subtasks.into_iter().flatten().enumerate() {
         let string = |key: &str| subtask.get(key).and_then(Value::as_str).unwrap_or_default();
         let needs = subtask.get("depends_on").and_then(Value::as_array);
-        let needs: Vec<_> = needs.into_iter().flatten().filter_map(Value::as_str).map(escape::line).collect();
+        let needs: Vec<_> = needs.into_iter().flatten().filter_map(Value::as_str).map(plain::line).collect();
         let after = if needs.is_empty() { String::new() } else { format!(", after {}", needs.join(", ")) };
         let by = if string("agent").is_empty() {
             String::new()
         } else {
-            format!(" by {}", escape::line(string("agent")))
+            format!(" by {}", plain::line(string("agent")))
         };
-        let head = format!("{}{by}{after}", escape::line(string("id")));
+        let head = format!("{}{by}{after}", plain::line(string("id")));
         out.extend(quote(string("description"), &format!("  {:>2}", i + 1), cap, paint));
         out.extend(quote(&head, "    ", cap, paint).into_iter().map(|line| paint.dim(&line)));
     }
@@ -345,36 +345,33 @@ pub(crate) fn readable(value: &Value) -> String {
 
 /// What the eye would miss.
 fn warnings(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    let mut said = vec![interrupt.message.as_str(), interrupt.title.as_str()];
-    strings(&interrupt.payload, &mut said);
-    let mut out = Vec::new();
-    if said.iter().any(|text| escape::hides_something(text)) {
-        let text = "It holds characters that hide or control what you see; they stand as \\u{…} above.";
-        out.extend(paint.fold(&format!("  {}", paint.red(&format!("! {text}"))), 4));
-    }
-    let pointers = ["/command", "/path", "/arguments/command", "/arguments/path", "/tool", "/cwd"];
-    let named = pointers.iter().filter_map(|pointer| interrupt.payload.pointer(pointer)?.as_str());
-    let mut alike: Vec<_> = named.flat_map(escape::look_alikes).collect();
-    alike.sort();
-    alike.dedup();
-    for (word, looks) in alike {
-        let text = format!(
-            "! “{word}” is not the “{looks}” that it looks like: it mixes or borrows letters of other scripts."
-        );
-        out.extend(paint.fold(&format!("  {}", paint.red(&text)), 4));
-    }
+    let is_hidden = |warning: &&Warning| warning.kind == WarningKind::HiddenCharacters;
+    let hidden = interrupt.warnings.iter().find(is_hidden);
+    let others = interrupt.warnings.iter().filter(|warning| !is_hidden(warning));
+    let mut out: Vec<String> = hidden
+        .into_iter()
+        .chain(others)
+        .flat_map(|warning| paint.fold(&format!("  {}", paint.red(&format!("! {}", told(warning)))), 4))
+        .collect();
     if !out.is_empty() {
         out.push(String::new());
     }
     out
 }
 
-fn strings<'a>(value: &'a Value, into: &mut Vec<&'a str>) {
-    match value {
-        Value::String(text) => into.push(text),
-        Value::Array(items) => items.iter().for_each(|item| strings(item, into)),
-        Value::Object(fields) => fields.values().for_each(|item| strings(item, into)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+fn told(warning: &Warning) -> String {
+    let text = plain::line(&warning.text);
+    let looks = plain::line(warning.looks_like.as_deref().unwrap_or_default());
+    match warning.kind {
+        WarningKind::HiddenCharacters => {
+            "It holds characters that hide or control what you see; they are shown as \\u{…}.".to_owned()
+        }
+        WarningKind::LookAlike => format!(
+            "“{text}” is not the “{looks}” that it looks like: it mixes or borrows letters of other scripts."
+        ),
+        WarningKind::ExternalImage => format!("It holds an image that is loaded from elsewhere: {text}"),
+        WarningKind::MisleadingLink => format!("A link that reads “{looks}” leads to {text}"),
+        WarningKind::More => format!("Not everything of this kind is listed: {text}."),
     }
 }
 
@@ -466,7 +463,8 @@ mod tests {
             taint(&mut value, evil);
             for origin in ["native", "external"] {
                 value["origin"] = json!(origin);
-                let tainted: Interrupt = serde_json::from_value(value.clone()).unwrap();
+                let mut tainted: Interrupt = serde_json::from_value(value.clone()).unwrap();
+                tainted.warnings = holdshort_protocol::warnings(&tainted);
                 let text = shown(&tainted, "");
                 let bare = text
                     .chars()

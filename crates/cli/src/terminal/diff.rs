@@ -1,56 +1,25 @@
 //! A unified diff for a person: of the hunks that a card brings, and of what an edit changed.
 
-use holdshort_protocol::Interrupt;
-use serde::Deserialize;
+use holdshort_protocol::{Diff, Interrupt, plain};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::escape;
 use super::paint::Paint;
 use super::quote::Cap;
-
-/// As the tools give it.
-#[derive(Debug, Deserialize)]
-struct Diff {
-    hunks: Vec<Hunk>,
-    added: usize,
-    removed: usize,
-    #[serde(default)]
-    truncated: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct Hunk {
-    old_start: usize,
-    old_lines: usize,
-    new_start: usize,
-    new_lines: usize,
-    lines: Vec<Line>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Line {
-    op: String,
-    text: String,
-    #[serde(default)]
-    no_newline_at_end: bool,
-}
 
 /// The diff of a card, if it has one that is understood.
 pub(crate) fn of_card(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Option<Vec<String>> {
     let payload = &interrupt.payload;
-    let diff = Diff::deserialize(payload.get("diff")?).ok()?;
+    let diff = Diff::of(payload)?;
     let path = payload.get("path").and_then(Value::as_str).unwrap_or("the file");
     let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
     let counts = format!("+{} −{}", diff.added, diff.removed);
     let kind = if is_new { "new file" } else { "changed" };
     let mut out =
-        vec![format!("{}  {}", paint.bold(&escape::line(path)), paint.dim(&format!("{kind}, {counts}")))];
+        vec![format!("{}  {}", paint.bold(&plain::line(path)), paint.dim(&format!("{kind}, {counts}")))];
     let mut lines = Vec::new();
     for hunk in &diff.hunks {
-        let head =
-            format!("@@ -{},{} +{},{} @@", hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines);
-        lines.push(paint.cyan(&head));
+        lines.push(paint.cyan(&hunk.head()));
         for line in &hunk.lines {
             lines.push(coloured(&line.op, &line.text, paint));
             if line.no_newline_at_end {
@@ -96,9 +65,9 @@ pub(crate) fn between(old: &str, new: &str, paint: Paint) -> Vec<String> {
 }
 
 fn coloured(op: &str, text: &str, paint: Paint) -> String {
-    let text = escape::text(text);
+    let text = plain::text(text);
     // A line of a diff is one line, whatever is in it.
-    let line = format!("{} {}", escape::line(op), text.replace('\n', "\\n").replace('\t', "    "));
+    let line = format!("{} {}", plain::line(op), text.replace('\n', "\\n").replace('\t', "    "));
     match op {
         "+" => paint.green(&line),
         "-" => paint.red(&line),

@@ -6,7 +6,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use anyhow::Context;
-use holdshort_protocol::{Code, Decision, Event, Interrupt, InterruptStatus, PreviewKind, Run, Status};
+use holdshort_protocol::{
+    Code, Decision, Event, Interrupt, InterruptStatus, PreviewKind, Role, Run, Status, plain,
+};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::card::{self, View};
@@ -15,7 +17,7 @@ use super::paint::Paint;
 use super::progress::Progress;
 use super::prompt::{Editing, Prompt, Reaction};
 use super::story::Story;
-use super::{edit, escape, help, quote};
+use super::{edit, help, quote};
 use crate::client::{self, Client};
 use crate::exit::Exit;
 use crate::output::{say, say_all, tell, tell_all};
@@ -197,7 +199,10 @@ impl Follower<'_> {
             let is_ours = self.asking.as_ref().is_some_and(|prompt| prompt.interrupt.id == id);
             if is_ours && event.kind == "interrupt_resolved" {
                 self.asking = None;
-                tell("\n  Decided meanwhile, elsewhere:");
+                tell(match event.actor.role {
+                    Role::Operator | Role::Agent => "\n  Decided meanwhile, elsewhere:",
+                    Role::Engine => "\n  No longer asked:",
+                });
                 self.tell_held();
             }
             if self.asking.is_some() && !ends {
@@ -418,7 +423,7 @@ impl Follower<'_> {
 /// What was decided, in the words of the option.
 fn chosen(interrupt: &Interrupt, decision: &Decision, paint: Paint) -> String {
     let choice = interrupt.options.iter().find(|choice| choice.id == decision.option);
-    let label = escape::line(choice.map_or(&*decision.option, |choice| &choice.label)).into_owned();
+    let label = plain::line(choice.map_or(&*decision.option, |choice| &choice.label)).into_owned();
     match &decision.text {
         Some(text) => format!("{label}: {}", quote::brief(text, paint.width.saturating_sub(label.len() + 8))),
         None => label,

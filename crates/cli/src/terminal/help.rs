@@ -1,8 +1,7 @@
 //! What options do, in words: the answer to `?`.
 
-use holdshort_protocol::{Choice, Interrupt, Kind};
+use holdshort_protocol::{Choice, Interrupt, Kind, plain};
 
-use super::escape;
 use super::paint::Paint;
 
 /// Where the explanations stand.
@@ -12,13 +11,13 @@ const HANG: usize = 19;
 pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<String> {
     let mut out = vec![String::new()];
     for choice in &interrupt.options {
-        let id = format!("{:16}", escape::line(&choice.id));
+        let id = format!("{:16}", plain::line(&choice.id));
         out.extend(paint.fold(&format!("  {} {}", paint.bold(&id), effect(interrupt.kind, choice)), HANG));
     }
     out.push(String::new());
     let expiry = match &interrupt.expires_at {
         Some(at) => {
-            format!("If nobody decides until {}: {}.", escape::line(at), escape::line(&interrupt.on_expiry))
+            format!("If nobody decides until {}: {}.", plain::line(at), plain::line(&interrupt.on_expiry))
         }
         None => "It waits for as long as it takes; nothing is lost while you think.".to_owned(),
     };
@@ -30,7 +29,7 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
     };
     let back = format!(
         "leaves; the run keeps its place, and `holdshort attach {}{words}` comes back to it",
-        escape::line(&interrupt.run)
+        plain::line(&interrupt.run)
     );
     for (key, what) in [
         ("number or name", "chooses an option; words after it go along as your reason or note"),
@@ -75,7 +74,7 @@ fn effect(kind: Kind, choice: &Choice) -> String {
         ("finish", _) => "it ends here, with what there is",
         ("fail_run", _) => "the run ends as failed",
         ("cancel_run", _) => "the run is cancelled",
-        (other, _) => return escape::line(other).into_owned(),
+        (other, _) => return plain::line(other).into_owned(),
     };
     what.to_owned()
 }

@@ -1,13 +1,11 @@
 //! What a person sees and types: cards, lines, progress, prompts.
 //!
-//! Whatever agents wrote passes through `escape` before it reaches the terminal. Start at `follow.rs`.
+//! Whatever agents wrote passes through `plain` of `protocol` before it reaches the terminal. Start at `follow.rs`.
 
 pub(crate) mod card;
 mod diff;
 pub(crate) mod edit;
-pub(crate) mod escape;
 pub(crate) mod follow;
-pub(crate) mod grant;
 mod help;
 mod input;
 pub(crate) mod paint;

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
+use holdshort_protocol::plain;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::escape;
 use super::paint::Paint;
 
 const TICK: Duration = Duration::from_millis(100);
@@ -56,7 +56,7 @@ impl Progress {
             self.preview.drain(..cut);
         }
         let room = self.paint.width.saturating_sub(6);
-        let text = escape::text(&self.preview);
+        let text = plain::text(&self.preview);
         let lines: Vec<_> = text
             .lines()
             .flat_map(|line| textwrap::wrap(line, room))

@@ -2,12 +2,12 @@
 //!
 //! Nothing is sent that was not either chosen by its number or name, or shown back first.
 
-use holdshort_protocol::{Choice, Decision, Interrupt, Kind};
+use holdshort_protocol::{Choice, Decision, Interrupt, Kind, plain};
 use serde_json::Value;
 
 use super::paint::Paint;
 use super::quote::{Cap, quote};
-use super::{card, diff, escape};
+use super::{card, diff};
 
 #[derive(Debug)]
 pub(crate) struct Prompt {
@@ -170,7 +170,7 @@ impl Prompt {
             Some(id) => self.confirm(&id, line, paint),
             None => Reaction::Ask(vec![format!(
                 "  “{}” is none of the options; type a number, or ? for what they do.",
-                escape::line(line)
+                plain::line(line)
             )]),
         }
     }
@@ -213,7 +213,7 @@ impl Prompt {
             self.stage = Stage::Confirm(decision);
             return Some(Reaction::Ask(vec![format!(
                 "  {}: this ends the run.",
-                escape::line(&choice.label)
+                plain::line(&choice.label)
             )]));
         }
         Some(Reaction::Decide(decision))
@@ -256,7 +256,7 @@ impl Prompt {
 
     fn sentence(&self, option: &str) -> String {
         let choice = self.interrupt.options.iter().find(|choice| choice.id == option);
-        let label = escape::line(choice.map_or(option, |choice| &choice.label));
+        let label = plain::line(choice.map_or(option, |choice| &choice.label));
         let ends = if self.ends_the_run(option) { " (this ends the run)" } else { "" };
         format!("{label}{ends}:")
     }

@@ -1,6 +1,7 @@
 //! What an agent says, set apart: escaped, wrapped, behind a bar, and cut where it goes on for too long.
 
-use super::escape;
+use holdshort_protocol::plain;
+
 use super::paint::Paint;
 
 /// How much of a text is shown.
@@ -16,7 +17,7 @@ pub(crate) fn quote(text: &str, lead: &str, cap: Cap, paint: Paint) -> Vec<Strin
     let indent = " ".repeat(console::measure_text_width(lead));
     let bar = paint.dim("│");
     let room = paint.width.saturating_sub(indent.len() + 3).max(20);
-    let escaped = escape::text(text.trim_matches('\n'));
+    let escaped = plain::text(text.trim_matches('\n'));
     let mut lines: Vec<String> = Vec::new();
     for paragraph in escaped.lines() {
         let paragraph = paragraph.replace('\t', "    ");
@@ -56,6 +57,6 @@ fn own_indent(paragraph: &str) -> &str {
 /// One line, cut to the room that there is.
 pub(crate) fn brief(text: &str, room: usize) -> String {
     let first = text.trim().lines().next().unwrap_or_default();
-    let escaped = escape::line(first);
+    let escaped = plain::line(first);
     console::truncate_str(&escaped, room.max(8), "…").into_owned()
 }

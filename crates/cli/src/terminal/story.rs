@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdshort_protocol::{Event, Role};
+use holdshort_protocol::{Event, Role, plain};
 use serde_json::Value;
 
-use super::escape;
 use super::paint::Paint;
 use super::quote::{Cap, brief, quote};
 
@@ -22,7 +21,7 @@ pub(crate) struct Story {
     agents: BTreeMap<String, String>,
     /// Interrupts that are decided here: told already.
     own: BTreeSet<String>,
-    titles: BTreeMap<String, String>,
+    asked: BTreeMap<String, Asked>,
     said: String,
     activity: String,
 }
@@ -35,6 +34,16 @@ struct Call {
     edited: bool,
 }
 
+/// What a person is asked, until it is resolved.
+#[derive(Debug, Default)]
+struct Asked {
+    title: String,
+    /// Of its options, by id.
+    labels: BTreeMap<String, String>,
+    /// What was said with the decision.
+    words: String,
+}
+
 impl Story {
     /// `words`: the arguments with which another command reaches the server.
     pub(crate) fn new(paint: Paint, words: &str) -> Self {
@@ -44,7 +53,7 @@ impl Story {
             calls: BTreeMap::new(),
             agents: BTreeMap::new(),
             own: BTreeSet::new(),
-            titles: BTreeMap::new(),
+            asked: BTreeMap::new(),
             said: String::new(),
             activity: String::new(),
         }
@@ -77,13 +86,13 @@ impl Story {
                 self.agents.insert(string("step").to_owned(), string("agent").to_owned());
                 note(format!(
                     "step {} starts: agent {}",
-                    escape::line(string("step")),
-                    escape::line(string("agent"))
+                    plain::line(string("step")),
+                    plain::line(string("agent"))
                 ))
             }
-            "step_redone" => note(format!("step {} is done again", escape::line(string("step")))),
+            "step_redone" => note(format!("step {} is done again", plain::line(string("step")))),
             "model_started" => {
-                self.activity = format!("{} is thinking", escape::line(&self.agent(string("step"))));
+                self.activity = format!("{} is thinking", plain::line(&self.agent(string("step"))));
                 Vec::new()
             }
             "model_replied" => self.replied(data, text),
@@ -129,16 +138,21 @@ impl Story {
             }
             "output_released" => {
                 let title = data.pointer("/content/data/title").and_then(Value::as_str).unwrap_or_default();
-                vec![format!("  {} released: {}", paint.green("✓"), escape::line(title))]
+                vec![format!("  {} released: {}", paint.green("✓"), plain::line(title))]
             }
             "interrupt_opened" => {
                 self.activity.clear();
-                let title = data.pointer("/content/data/title").and_then(Value::as_str).unwrap_or_default();
-                self.titles.insert(string("interrupt").to_owned(), title.to_owned());
+                self.asked.insert(string("interrupt").to_owned(), Asked::of(data));
+                Vec::new()
+            }
+            "decision_made" => {
+                if let Some(asked) = self.asked.get_mut(string("interrupt")) {
+                    text.clone_into(&mut asked.words);
+                }
                 Vec::new()
             }
             "interrupt_resolved" => self.resolved(event),
-            "message_added" => quote(text, &format!("{:>4}", escape::line(&event.actor.id)), SAID, paint),
+            "message_added" => quote(text, &format!("{:>4}", plain::line(&event.actor.id)), SAID, paint),
             "run_paused" => {
                 self.activity = format!("paused: `holdshort resume RUN{}` lets it go on", self.words);
                 note("paused".to_owned())
@@ -171,14 +185,14 @@ impl Story {
         }
         let agent = self.agent(data.get("step").and_then(Value::as_str).unwrap_or_default());
         let mut out = vec![String::new()];
-        out.extend(quote(text, &self.paint.cyan(&escape::line(&agent)), SAID, self.paint));
+        out.extend(quote(text, &self.paint.cyan(&plain::line(&agent)), SAID, self.paint));
         out
     }
 
     /// A call in one line: the tool and what it is about.
     fn name(&self, call: &str) -> String {
         let Some(Call { tool, arguments, edited }) = self.calls.get(call) else {
-            return escape::line(call).into_owned();
+            return plain::line(call).into_owned();
         };
         let string = |key: &str| arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let what = match (string("command"), string("pattern"), string("path")) {
@@ -217,7 +231,7 @@ impl Story {
                     out.push(paint.dim(&format!("    │ … {hidden} lines above")));
                 }
                 for line in &lines[hidden..] {
-                    let line = console::truncate_str(&escape::line(line), paint.width - 8, "…").into_owned();
+                    let line = console::truncate_str(&plain::line(line), paint.width - 8, "…").into_owned();
                     out.push(paint.dim(&format!("    │ {line}")));
                 }
                 out
@@ -239,7 +253,7 @@ impl Story {
             ("refused", _) => vec![format!("  {} {name}: refused", paint.yellow("✗"))],
             ("answered", _) => vec![format!("  {} {name}: answered in its place", paint.yellow("✓"))],
             ("skipped", _) => vec![format!("  {} {name}: skipped", paint.yellow("–"))],
-            (_, _) => vec![format!("  {} {name}: {}", paint.yellow("–"), escape::line(string("end")))],
+            (_, _) => vec![format!("  {} {name}: {}", paint.yellow("–"), plain::line(string("end")))],
         }
     }
 
@@ -247,23 +261,43 @@ impl Story {
         let paint = self.paint;
         let string = |key: &str| event.data.get(key).and_then(Value::as_str).unwrap_or_default();
         let id = string("interrupt");
-        let title = self.titles.remove(id).unwrap_or_default();
+        let Asked { title, labels, words } = self.asked.remove(id).unwrap_or_default();
         if self.own.contains(id) {
             return Vec::new();
         }
-        let title = brief(&title, paint.width.saturating_sub(36));
-        let outcome = escape::line(string("outcome")).into_owned();
+        let mut what = plain::line(string("outcome")).into_owned();
+        if let Some(label) = labels.get(string("option")) {
+            what = format!("{what}: {}", plain::line(label));
+        }
+        if !words.is_empty() {
+            what = format!("{what} “{}”", brief(&words, paint.width / 2));
+        }
         let by = match (event.actor.role, event.actor.via.as_deref()) {
-            (Role::Operator, Some(via)) => format!("{} ({})", event.actor.id, via),
-            (Role::Operator | Role::Agent, _) => event.actor.id.clone(),
+            (Role::Operator, Some(via)) => format!("by {} ({via})", event.actor.id),
+            (Role::Operator | Role::Agent, _) => format!("by {}", event.actor.id),
             (Role::Engine, _) => match event.data.get("cause") {
                 Some(Value::String(cause)) if cause == "expiry" => "nobody decided in time".to_owned(),
                 Some(Value::Object(cause)) if cause.contains_key("grant") => "a grant covers it".to_owned(),
                 _ => String::new(),
             },
         };
-        let by = if by.is_empty() { by } else { format!(": {}", escape::line(&by)) };
-        vec![format!("  {} {title} {}", paint.yellow("•"), paint.dim(&format!("{outcome}{by}")))]
+        if !by.is_empty() {
+            what = format!("{what}, {}", plain::line(&by));
+        }
+        let title = brief(&title, paint.width.saturating_sub(36));
+        paint.fold(&format!("  {} {title} {}", paint.yellow("•"), paint.dim(&what)), 4)
+    }
+}
+
+impl Asked {
+    fn of(opened: &Value) -> Self {
+        let title = opened.pointer("/content/data/title").and_then(Value::as_str).unwrap_or_default();
+        let options = opened.get("options").and_then(Value::as_array);
+        let labels = options.into_iter().flatten().filter_map(|option| {
+            let string = |key: &str| Some(option.get(key)?.as_str()?.to_owned());
+            Some((string("id")?, string("label")?))
+        });
+        Self { title: title.to_owned(), labels: labels.collect(), words: String::new() }
     }
 }
 
@@ -294,5 +328,35 @@ mod tests {
         story.tell(&event("tool_returned", &json!({"call": "call_1", "why": "edited", "content": edit})));
         let done = event("tool_finished", &json!({"call": "call_1", "end": "done", "content": {"text": ""}}));
         assert_eq!(story.tell(&done), ["  • $ rm -r build (edited)"]);
+    }
+
+    #[test]
+    fn what_others_decide_is_told_with_who_and_where() {
+        let opened = json!({"interrupt": "int_1", "options": [{"id": "answer", "label": "Answer"}],
+            "content": {"data": {"title": "Which way?"}}});
+        let made = json!({"interrupt": "int_1", "option": "answer", "content": {"text": "left,\u{1b}[2J of course"}});
+        let resolved =
+            json!({"interrupt": "int_1", "outcome": "answered", "option": "answer", "cause": "decision"});
+        let expired =
+            json!({"interrupt": "int_1", "outcome": "expired", "option": "answer", "cause": "expiry"});
+        let by_operator = json!({"id": "operator", "role": "operator", "via": "web"});
+        let by_engine = json!({"id": "engine", "role": "engine"});
+        for (resolved, actor, line) in [
+            (
+                &resolved,
+                by_operator,
+                "Which way? answered: Answer “left,\\u{1b}[2J of course”, by operator (web)",
+            ),
+            (&expired, by_engine, "Which way? expired: Answer, nobody decided in time"),
+        ] {
+            let mut story = Story::new(Paint::narrow(100), "");
+            story.tell(&event("interrupt_opened", &opened));
+            if resolved["cause"] == "decision" {
+                story.tell(&event("decision_made", &made));
+            }
+            let mut event = event("interrupt_resolved", resolved);
+            event.actor = serde_json::from_value(actor).unwrap();
+            assert_eq!(story.tell(&event), [format!("  • {line}")]);
+        }
     }
 }

@@ -1,12 +1,11 @@
 //! `audit verify`: whether the journal is as it was written.
 
-use holdshort_protocol::Verification;
+use holdshort_protocol::{Verification, plain};
 use serde_json::Value;
 
 use super::Scene;
 use crate::exit::Exit;
 use crate::output::{document, say};
-use crate::terminal::escape;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn verify(scene: &Scene) -> anyhow::Result<Exit> {
@@ -29,7 +28,7 @@ fn tell(report: &Verification) {
     }
     say(&format!("{} the journal was damaged or changed ({size}):", paint.red("✗")));
     for damage in &report.damages {
-        say(&format!("  {}: {}", escape::line(&damage.stream), escape::line(&damage.message)));
+        say(&format!("  {}: {}", plain::line(&damage.stream), plain::line(&damage.message)));
     }
     say("  Restore the data folder from a backup; runs that are not named here are not affected.");
 }

@@ -6,17 +6,17 @@ use std::process::{Command, Output};
 
 use anyhow::Context;
 use holdshort_engine::live::REHEARSAL;
-use holdshort_protocol::{Info, Run, RunConfig, StartRun};
+use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
 use holdshort_workflow::{Shipped, shipped};
 
 use super::Scene;
+use super::links::invitation;
 use super::run::{ANY_PORT, beside, end_of};
 use crate::args::ModelArgs;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
 use crate::output::{say, say_all, tell};
 use crate::place::{Place, quoted};
-use crate::terminal::escape;
 use crate::terminal::paint::Paint;
 
 const WORKFLOW: &str = "pair";
@@ -65,7 +65,7 @@ async fn play(
     };
     let run: Run = client.post("/v1/runs", &start).await?;
     if !scene.json {
-        greet(&info, repository, &start, place);
+        greet(&info, repository, &start, place, &invitation(embedded, &place.words(), Paint::stdout())?);
         // On one line, however long: it is there to be copied.
         say(&Paint::stdout()
             .dim(&format!("  if this is killed, go on with: holdshort attach {}{again}", run.id)));
@@ -73,7 +73,7 @@ async fn play(
     beside(&client, &run.id, scene.json, Some(again)).await
 }
 
-fn greet(info: &Info, repository: &Path, start: &StartRun, place: &Place) {
+fn greet(info: &Info, repository: &Path, start: &StartRun, place: &Place, browser: &str) {
     let paint = Paint::stdout();
     for line in paint.fold("An agent works in a repository. It holds short where you must speak.", 0) {
         say(&paint.bold(&line));
@@ -87,8 +87,9 @@ fn greet(info: &Info, repository: &Path, start: &StartRun, place: &Place) {
         line("model", &paint.yellow("none, so this is a REHEARSAL: the agent's words are scripted."));
         line("", &paint.yellow("Everything else is real: files, git, tests, gates, journal."));
     } else {
-        line("model", &escape::line(&info.model.name));
+        line("model", &plain::line(&info.model.name));
     }
+    line("browser", browser);
     line("you", "answer with a number or in your own words; ? explains, d leaves");
 }
 
@@ -108,7 +109,7 @@ fn farewell(repository: &Path, place: &Place) {
     changed
         .iter()
         .flat_map(|text| text.lines())
-        .for_each(|line| say(&format!("  {}", escape::line(line.trim()))));
+        .for_each(|line| say(&format!("  {}", plain::line(line.trim()))));
     say("");
     say(&paint.bold("Go on"));
     let data = quoted(&place.path.display().to_string());
@@ -152,7 +153,7 @@ fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
         let output = git(repository, arguments)?;
         if !output.status.success() {
             let why = String::from_utf8_lossy(&output.stderr).into_owned();
-            tell(&escape::text(&why));
+            tell(&plain::text(&why));
             anyhow::bail!("git {} failed in {}", arguments[0], repository.display());
         }
     }

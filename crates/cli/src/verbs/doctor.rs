@@ -1,7 +1,7 @@
 //! `doctor`: what is configured here, and what works. Changes nothing.
 
 use holdshort_models::Source;
-use holdshort_protocol::Info;
+use holdshort_protocol::{Info, plain};
 use serde_json::{Value, json};
 
 use super::Scene;
@@ -12,8 +12,8 @@ use crate::embed;
 use crate::exit::Exit;
 use crate::output::{document, say};
 use crate::place::{self, Place};
+use crate::terminal::edit;
 use crate::terminal::paint::Paint;
-use crate::terminal::{edit, escape};
 
 pub(super) async fn doctor(scene: &Scene, model: &ModelArgs) -> anyhow::Result<Exit> {
     let place = Place::of(scene.reach.data.as_deref())?;
@@ -74,7 +74,7 @@ fn tell(report: &Value) {
     let line = |good: bool, label: &str, text: &str| {
         let mark = if good { paint.green("✓") } else { paint.yellow("–") };
         let mut mark = Some(mark);
-        for line in paint.labelled(label, &escape::text(text)) {
+        for line in paint.labelled(label, &plain::text(text)) {
             say(&format!("{}{line}", mark.take().unwrap_or_else(|| " ".to_owned())));
         }
     };

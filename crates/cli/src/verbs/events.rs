@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use holdshort_protocol::{Event, Run};
+use holdshort_protocol::{Event, Run, plain};
 
 use super::Scene;
 use crate::client::{Client, id_of};
 use crate::exit::Exit;
 use crate::output::say;
 use crate::stream::{Events, Item, Watched};
-use crate::terminal::escape;
 use crate::terminal::follow::of_status;
 use crate::terminal::paint::Paint;
 
@@ -92,11 +91,11 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
     let head = format!(
         "{:>4}  {}  {:9} {:19}",
         event.seq,
-        escape::line(time),
-        escape::line(&event.actor.id),
-        escape::line(&event.kind)
+        plain::line(time),
+        plain::line(&event.actor.id),
+        plain::line(&event.kind)
     );
-    let facts = escape::line(&facts.join(" ")).into_owned();
+    let facts = plain::line(&facts.join(" ")).into_owned();
     // A file or a pipe has room for all of it.
     let room = paint.width.saturating_sub(head.len() + 1).max(20);
     let facts =

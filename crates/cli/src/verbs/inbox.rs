@@ -1,12 +1,12 @@
 //! `inbox`: what waits for a decision.
 
-use holdshort_protocol::{Interrupt, InterruptStatus, Level};
+use holdshort_protocol::{Interrupt, InterruptStatus, Level, plain};
 
 use super::Scene;
 use crate::exit::Exit;
 use crate::output::{document, say, tell};
+use crate::terminal::card;
 use crate::terminal::paint::Paint;
-use crate::terminal::{card, escape};
 
 pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
     let client = scene.client()?;
@@ -39,10 +39,13 @@ fn line(interrupt: &Interrupt, paint: Paint) {
         Level::High => paint.red("  high risk"),
         Level::Critical => paint.red("  CRITICAL risk"),
     };
-    let title = escape::line(&interrupt.title);
+    let title = plain::line(&interrupt.title);
     let title = console::truncate_str(&title, paint.width.saturating_sub(4), "…");
     say(&format!("{}  {}{level}", paint.bold(&interrupt.id), card::kind(interrupt.kind)));
     say(&format!("    {title}"));
+    if !interrupt.warnings.is_empty() {
+        say(&paint.red("    ! not all of it is what it looks like: `holdshort show` tells"));
+    }
     let mut facts = format!("{}  since {}", interrupt.run, interrupt.created_at);
     if interrupt.status == InterruptStatus::Open {
         if let Some(at) = &interrupt.expires_at {
@@ -51,5 +54,5 @@ fn line(interrupt: &Interrupt, paint: Paint) {
     } else if let Some(resolution) = &interrupt.resolution {
         facts = format!("{facts}  {}", card::outcome(resolution.outcome));
     }
-    say(&paint.dim(&format!("    {}", escape::line(&facts))));
+    say(&paint.dim(&format!("    {}", plain::line(&facts))));
 }

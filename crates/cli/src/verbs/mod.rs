@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod events;
 mod inbox;
+mod links;
 mod rebuild;
 mod run;
 mod serve;
@@ -43,6 +44,8 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Inbox { all } => inbox::inbox(&scene, all).await,
         Verb::Show { id } => show::show(&scene, &id).await,
         Verb::Decide(decide) => decide::decide(&scene, decide).await,
+        Verb::Link { interrupt, expires_in } => links::decision(&scene, &interrupt, expires_in).await,
+        Verb::Login => links::login(&scene).await,
         Verb::Attach { run, model } => attach::attach(&scene, &run, model).await,
         Verb::Message { run, text } => steer::message(&scene, &run, text).await,
         Verb::Pause { run } => steer::steer(&scene, &run, "pause").await,

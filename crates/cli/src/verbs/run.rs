@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use holdshort_models::Source;
-use holdshort_protocol::{Info, Run, RunConfig, StartRun};
+use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
 use serde_json::{Value, json};
 
 use super::Scene;
@@ -15,9 +15,9 @@ use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, no_server, usage};
 use crate::output::{document, say, say_all, tell, tell_all};
 use crate::place::Place;
+use crate::terminal::card;
 use crate::terminal::follow::{self, Form, Left, Outcome};
 use crate::terminal::paint::Paint;
-use crate::terminal::{card, escape};
 
 pub(super) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
 
@@ -137,7 +137,7 @@ fn workspace(path: Option<&Path>) -> anyhow::Result<Option<String>> {
 fn introduce(run: &Run) {
     let paint = Paint::stdout();
     let at =
-        run.config.workspace.as_deref().map(|path| format!(" in {}", escape::line(path))).unwrap_or_default();
+        run.config.workspace.as_deref().map(|path| format!(" in {}", plain::line(path))).unwrap_or_default();
     let line = format!("{} {}", paint.bold(&format!("{}{at}", run.workflow)), paint.dim(&run.id));
     say_all(&paint.message(&line, 2));
 }
@@ -163,13 +163,13 @@ pub(super) async fn beside(
 fn ended(run: &Run) {
     use holdshort_protocol::Status;
     let paint = Paint::stdout();
-    let why = run.end_message.as_deref().map(|text| format!(": {}", escape::text(text))).unwrap_or_default();
+    let why = run.end_message.as_deref().map(|text| format!(": {}", plain::text(text))).unwrap_or_default();
     let reason = run.end_reason.as_deref().unwrap_or_default();
     say("");
     let line = match run.status {
         Status::Completed => format!("{} {}", paint.green("✓ Completed."), paint.dim(&run.id)),
         Status::Failed => {
-            format!("{} ({}){why} {}", paint.red("✗ Failed"), escape::line(reason), paint.dim(&run.id))
+            format!("{} ({}){why} {}", paint.red("✗ Failed"), plain::line(reason), paint.dim(&run.id))
         }
         _ => format!("{}{why} {}", paint.yellow("– Cancelled"), paint.dim(&run.id)),
     };
@@ -190,7 +190,7 @@ async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>) {
             if let Ok(interrupt) = serde_json::from_value::<holdshort_protocol::Interrupt>(interrupt.clone())
             {
                 let kind = card::kind(interrupt.kind);
-                let title = escape::line(&interrupt.title);
+                let title = plain::line(&interrupt.title);
                 tell_folded(&format!("Holding short: {kind}: {title} ({})", interrupt.id));
             }
         }

@@ -5,6 +5,7 @@ use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Scene;
+use super::links::invitation;
 use crate::args::Serve;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
@@ -36,10 +37,11 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
             "listening": format!("http://{}", embedded.address),
             "token": embedded.server.token(),
             "agent_token": embedded.server.agent_token(),
+            "login": embedded.server.login_link()?,
         }))?;
     } else {
         let info: Info = embedded.client()?.get("/v1/info").await?;
-        greet(&embedded, &info, &serve, &place);
+        greet(&embedded, &info, &serve, &place)?;
     }
     tokio::select! {
         _ = interrupt.recv() => {}
@@ -52,7 +54,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn greet(embedded: &Embedded, info: &Info, serve: &Serve, place: &Place) {
+fn greet(embedded: &Embedded, info: &Info, serve: &Serve, place: &Place) -> anyhow::Result<()> {
     let paint = Paint::stdout();
     let line = |label: &str, text: &str| output::say_all(&paint.labelled(label, text));
     output::say(&paint.bold(&format!("Holdshort {} listens on http://{}", info.version, embedded.address)));
@@ -60,12 +62,14 @@ fn greet(embedded: &Embedded, info: &Info, serve: &Serve, place: &Place) {
     line("model", &model(info, serve));
     line("sandbox", &sandbox(&info.sandbox));
     line("tokens", "tokens.json in the data folder; agents of other frameworks use `agent`");
-    output::say("");
     let data = place.words();
+    line("browser", &invitation(embedded, &data, paint)?);
+    output::say("");
     output::say("  In another terminal:");
     output::say(&format!("    holdshort run pair --workspace PATH \"task\"{data}"));
     output::say(&format!("    holdshort inbox{data}"));
     output::say(&paint.dim("  Ctrl-C stops it; what waits is kept."));
+    Ok(())
 }
 
 fn model(info: &Info, serve: &Serve) -> String {

@@ -1,13 +1,11 @@
 //! `grants`, `revoke`: what was allowed for a session, and taking it back.
 
-use holdshort_protocol::Grant;
+use holdshort_protocol::{Covered, Grant, plain};
 
 use super::Scene;
 use crate::client::id_of;
 use crate::exit::Exit;
 use crate::output::{document, say, say_all, tell};
-use crate::terminal::escape;
-use crate::terminal::grant::Covered;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn grants(scene: &Scene, session: &str) -> anyhow::Result<Exit> {
@@ -28,11 +26,11 @@ pub(super) async fn grants(scene: &Scene, session: &str) -> anyhow::Result<Exit>
         let covered = Covered::of(&item).map(|covered| covered.words()).unwrap_or_default();
         let grant: Grant = serde_json::from_value(item)?;
         let state = grant.revoked_at.as_ref().map(|at| format!("  revoked {at}")).unwrap_or_default();
-        say(&format!("{}{}", paint.bold(&grant.id), paint.yellow(&escape::line(&state))));
-        say_all(&paint.fold(&format!("    {covered} in {}", escape::line(&grant.workspace)), 6));
+        say(&format!("{}{}", paint.bold(&grant.id), paint.yellow(&plain::line(&state))));
+        say_all(&paint.fold(&format!("    {covered} in {}", plain::line(&grant.workspace)), 6));
         say(&paint.dim(&format!(
             "    given by {} at {} ({})",
-            escape::line(&grant.owner),
+            plain::line(&grant.owner),
             grant.added_at,
             grant.interrupt
         )));

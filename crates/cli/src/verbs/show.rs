@@ -1,6 +1,6 @@
 //! `show`: an interrupt as a card, or a run.
 
-use holdshort_protocol::{Interrupt, Run, Status};
+use holdshort_protocol::{Interrupt, Run, Status, plain};
 use serde_json::Value;
 
 use super::Scene;
@@ -8,7 +8,6 @@ use crate::client::id;
 use crate::exit::{Exit, usage};
 use crate::output::{document, say, say_all};
 use crate::terminal::card::{self, View};
-use crate::terminal::escape;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
@@ -31,9 +30,12 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
     }
     let paint = Paint::stdout();
     match given.split_once('_') {
-        Some(("int", _)) => interrupt(&serde_json::from_value(found)?, client.words(), paint),
+        Some(("int", _)) => {
+            interrupt(&serde_json::from_value(found)?, client.words(), paint);
+            say(&paint.dim(&format!("  {}/inbox/{given}", client.address())));
+        }
         Some(("run", _)) => run(&serde_json::from_value(found)?, paint),
-        _ => say(&escape::text(&serde_json::to_string_pretty(&found)?)),
+        _ => say(&plain::text(&serde_json::to_string_pretty(&found)?)),
     }
     Ok(Exit::Ok)
 }
@@ -49,13 +51,13 @@ fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
         return;
     }
     for choice in &interrupt.options {
-        let id = paint.bold(&format!("{:16}", escape::line(&choice.id)));
+        let id = paint.bold(&format!("{:16}", plain::line(&choice.id)));
         let with = match (choice.needs_text, choice.needs_edit) {
             (true, _) => paint.dim("  with --text"),
             (_, true) => paint.dim("  with --edit"),
             (false, false) => String::new(),
         };
-        say(&format!("  {id} {}{with}", escape::line(&choice.label)));
+        say(&format!("  {id} {}{with}", plain::line(&choice.label)));
     }
     say(&paint.dim(&format!("\n  holdshort decide {} OPTION{words}", interrupt.id)));
 }
@@ -66,29 +68,29 @@ fn run(run: &Run, paint: Paint) {
     line("workflow", &run.workflow);
     line("session", &run.session);
     if let Some(workspace) = &run.config.workspace {
-        line("workspace", &escape::line(workspace));
+        line("workspace", &plain::line(workspace));
     }
     match run.config.model.as_deref() {
         Some("rehearsal") => line("model", &paint.yellow("none: this is a rehearsal")),
-        Some(model) => line("model", &escape::line(model)),
+        Some(model) => line("model", &plain::line(model)),
         None => {}
     }
     let task = run.input.get("task").and_then(Value::as_str);
-    line("input", &escape::line(task.map_or(&*run.input.to_string(), |task| task)));
+    line("input", &plain::line(task.map_or(&*run.input.to_string(), |task| task)));
     line("started", &run.created_at);
     line("last", &format!("{} ({} events)", run.updated_at, run.seq));
     for open in &run.open_interrupts {
         line("waits for", open);
     }
     if let Some(reason) = &run.end_reason {
-        line("ended", &escape::line(reason));
+        line("ended", &plain::line(reason));
     }
     if let Some(message) = &run.end_message {
-        line("", &escape::line(message));
+        line("", &plain::line(message));
     }
     if !run.result.is_null() {
         say("");
-        say(&escape::text(&card::readable(&run.result)));
+        say(&plain::text(&card::readable(&run.result)));
     }
 }
 

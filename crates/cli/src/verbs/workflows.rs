@@ -1,11 +1,10 @@
 //! `workflows`: what can be started.
 
-use holdshort_protocol::Workflow;
+use holdshort_protocol::{Workflow, plain};
 
 use super::Scene;
 use crate::exit::Exit;
 use crate::output::{document, say, say_all};
-use crate::terminal::escape;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
@@ -18,7 +17,7 @@ pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
     for item in items {
         let workflow: Workflow = serde_json::from_value(item)?;
         let rehearsal = if workflow.rehearsal { paint.dim("  (has a rehearsal)") } else { String::new() };
-        say(&format!("{}{rehearsal}", paint.bold(&escape::line(&workflow.name))));
+        say(&format!("{}{rehearsal}", paint.bold(&plain::line(&workflow.name))));
         for (label, text) in [
             ("", workflow.description.clone()),
             ("agents: ", workflow.agents.join(", ")),
@@ -26,7 +25,7 @@ pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
             ("tools: ", workflow.tools.join(", ")),
         ] {
             if !text.trim().is_empty() {
-                let text = format!("{label}{}", escape::line(text.trim()));
+                let text = format!("{label}{}", plain::line(text.trim()));
                 let options =
                     textwrap::Options::new(paint.width).initial_indent("    ").subsequent_indent("    ");
                 say_all(&textwrap::wrap(&text, options));

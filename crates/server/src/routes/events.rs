@@ -1,27 +1,27 @@
-//! Events of a run: a page of JSON, or a stream that follows the run to its end.
+//! Events: of one run, to its end, or of everything that the caller may see. A page of JSON, or a stream.
 
 use axum::Json;
 use axum::http::{HeaderMap, StatusCode, header::ACCEPT};
 use axum::response::{IntoResponse, Response};
-use holdshort_core::id::{RunId, StreamId};
-use holdshort_engine::Error;
+use holdshort_core::id::RunId;
 use holdshort_protocol::{Code, Event, List, header};
-use holdshort_store::Journal;
 
-use crate::app::App;
 use crate::auth::Caller;
-use crate::limits::{PAGE_BYTES, READ_EVENTS};
-use crate::openapi::ReadsPart;
+use crate::feed::{self, Previews, Sight, Source, position, sse};
+use crate::openapi::{ReadsAll, ReadsPart};
 use crate::problem::{Answer, Refused};
-use crate::query::{EventsQuery, Id, Params, limit};
-use crate::{stream, view};
+use crate::query::{AllEventsQuery, EventsQuery, Id, Params, limit};
+
+const JSON: &str = "application/json";
+const STREAM: &str = "text/event-stream";
 
 /// Read or follow the events of a run.
 ///
 /// A page of JSON; or, with `Accept: text/event-stream`, server-sent events: each has the event's `seq` as its
 /// id, so a client that connects again gets what follows without gap or duplicate, also after a restart of the
-/// server. Between them come previews (event name `preview`, no id, schema `Preview`). The stream ends after
-/// the event that ends the run; 204 says that everything has been read.
+/// server. Between them come previews (event name `preview`, no id, schema `Preview`), and where an event can not
+/// be read the reason (event name `problem`, schema `Problem`). The stream ends after the event that ends the
+/// run; 204 says that everything has been read.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/events", tag = "runs", operation_id = "read_run_events",
     params(
@@ -43,60 +43,80 @@ pub(crate) async fn read(
     headers: HeaderMap,
 ) -> Answer<Response> {
     let row = caller.run(&id).await?;
-    let app = &caller.app;
-    if !wants_stream(&headers) {
-        return Ok(Json(page(app, id, query.since.unwrap_or(0), limit(query.limit)?).await?).into_response());
+    let since = query.since.unwrap_or(0);
+    if !accepts(&headers, STREAM) {
+        let page = feed::page(Source::run(&row, since), Sight::of(caller), limit(query.limit)?).await?;
+        return Ok(Json(page).into_response());
     }
-    let since = last_seen(&headers)?.max(query.since).unwrap_or(0);
-    if row.ended_seq.is_some_and(|ended| ended <= since) {
+    let seen = last_seen(&headers)?.map(|text| {
+        text.parse().map_err(|_| {
+            Refused::new(Code::InvalidHeader, "Last-Event-ID: is not the `seq` of an event of this run")
+        })
+    });
+    let source = Source::run(&row, since.max(seen.transpose()?.unwrap_or(0)));
+    if source.is_over() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     // An event that can not be read is an error here, where it can still be said.
-    page(app, id.clone(), since, 1).await?;
-    stream::open(app, id, since)
+    feed::page(source.clone(), Sight::of(caller.clone()), 1).await?;
+    sse::open(source, Sight::of(caller), Previews::Shown)
 }
 
-fn wants_stream(headers: &HeaderMap) -> bool {
+/// Follow or read the events of everything.
+///
+/// Server-sent events in the order in which they were committed: all for the operator, those of its own runs for
+/// an agent. Each has its `position` as its id, so a client that connects again gets what follows without gap or
+/// duplicate, also after a restart of the server. Without a position the stream starts now. It begins with where
+/// it starts (event name `position`, data `{position}`): what is listed after that and followed from there has no
+/// gap. Previews and problems come between events as in the stream of a run. With `Accept: application/json`
+/// instead: a page, without a position from the beginning of the journal.
+#[utoipa::path(
+    get, path = "/v1/events", tag = "system", operation_id = "read_events",
+    params(
+        AllEventsQuery,
+        ("Last-Event-ID" = Option<String>, Header, description = "Of streams: the last event that was seen; the later of it and `position` counts")
+    ),
+    responses(
+        (status = 200, description = "The stream, or a page of events", content((String = "text/event-stream"), (List<Event> = "application/json"))),
+        ReadsAll
+    ),
+    security(("operator" = []), ("agent" = []))
+)]
+pub(crate) async fn all(
+    caller: Caller,
+    Params(query): Params<AllEventsQuery>,
+    headers: HeaderMap,
+) -> Answer<Response> {
+    let app = caller.app.clone();
+    let asked = match &query.position {
+        Some(text) => Some(position::parse(&app, Code::InvalidQuery, "position", text).await?),
+        None => None,
+    };
+    if accepts(&headers, JSON) && !accepts(&headers, STREAM) {
+        let source = Source::All { after: asked.unwrap_or(position::START) };
+        let page = feed::page(source, Sight::of(caller), limit(query.limit)?).await?;
+        return Ok(Json(page).into_response());
+    }
+    let seen = match last_seen(&headers)? {
+        Some(text) => Some(position::parse(&app, Code::InvalidHeader, "Last-Event-ID", text).await?),
+        None => None,
+    };
+    let after = asked.max(seen).unwrap_or_else(|| position::last(&app));
+    sse::open(Source::All { after }, Sight::of(caller), Previews::of(query.previews))
+}
+
+fn accepts(headers: &HeaderMap, kind: &str) -> bool {
     headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).any(|value| {
-        value.split(',').any(|part| {
-            part.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/event-stream")
-        })
+        value
+            .split(',')
+            .any(|part| part.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(kind))
     })
 }
 
-fn last_seen(headers: &HeaderMap) -> Answer<Option<u64>> {
+fn last_seen(headers: &HeaderMap) -> Answer<Option<&str>> {
     let Some(value) = headers.get(header::LAST_EVENT_ID).filter(|value| !value.is_empty()) else {
         return Ok(None);
     };
-    let seq = value.to_str().ok().and_then(|text| text.parse().ok());
-    seq.map(Some)
-        .ok_or_else(|| Refused::new(Code::InvalidHeader, "Last-Event-ID: is not the `seq` of an event"))
-}
-
-/// Events after `since`, as many as asked for and no more bytes than a page may have.
-async fn page(app: &App, run: RunId, since: u64, limit: usize) -> Answer<List<Event>> {
-    let stream = StreamId::Run(run);
-    let mut items: Vec<Event> = Vec::new();
-    let mut last = since;
-    let mut bytes = 0;
-    while items.len() < limit && bytes <= PAGE_BYTES {
-        // One more than is shown, to see whether anything follows.
-        let wanted = (limit - items.len() + 1).min(READ_EVENTS);
-        let read = app.journal().read(&stream, last, wanted).await?;
-        let is_last = read.len() < wanted;
-        for sealed in &read {
-            if items.len() == limit || bytes > PAGE_BYTES {
-                return Ok(List { items, next_cursor: Some(last.to_string()) });
-            }
-            let event = view::event::of(sealed)
-                .map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
-            bytes += sealed.head.len() + sealed.content.as_ref().map_or(0, |content| content.bytes.len());
-            last = event.seq;
-            items.push(event);
-        }
-        if is_last {
-            return Ok(List { items, next_cursor: None });
-        }
-    }
-    Ok(List { items, next_cursor: Some(last.to_string()) })
+    let text = value.to_str();
+    text.map(Some).map_err(|_| Refused::new(Code::InvalidHeader, "Last-Event-ID: is not an id that was given"))
 }

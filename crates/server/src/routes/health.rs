@@ -9,11 +9,13 @@ use axum::response::{IntoResponse, Response};
 use holdshort_protocol::{Code, Health};
 use serde_json::Value;
 
+use crate::asyncapi::asyncapi;
 use crate::auth::Door;
 use crate::openapi::{Open, OpenPages, OpenReady, openapi};
 use crate::problem::{Answer, Refused};
 
-static DOCUMENT: LazyLock<Value> = LazyLock::new(openapi);
+static OPENAPI: LazyLock<Value> = LazyLock::new(openapi);
+static ASYNCAPI: LazyLock<Value> = LazyLock::new(asyncapi);
 
 /// Whether the process runs.
 #[utoipa::path(
@@ -40,7 +42,16 @@ pub(crate) async fn ready(State(door): State<Door>) -> Answer<Json<Health>> {
     responses((status = 200, description = "OpenAPI 3.1", body = Object), Open)
 )]
 pub(crate) async fn document() -> Json<&'static Value> {
-    Json(&DOCUMENT)
+    Json(&OPENAPI)
+}
+
+/// The document of the WebSocket.
+#[utoipa::path(
+    get, path = "/v1/asyncapi.json", tag = "health", operation_id = "read_asyncapi",
+    responses((status = 200, description = "AsyncAPI 3.1", body = Object), Open)
+)]
+pub(crate) async fn frames() -> Json<&'static Value> {
+    Json(&ASYNCAPI)
 }
 
 /// What a code of a problem means, and what to do about it.

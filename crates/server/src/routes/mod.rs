@@ -5,9 +5,12 @@ mod decisions;
 mod events;
 mod health;
 mod interrupts;
+mod links;
+mod logins;
 mod runs;
 mod sessions;
-mod steer;
+mod socket;
+pub(crate) mod steer;
 mod system;
 mod workflows;
 
@@ -32,6 +35,8 @@ pub(crate) fn router() -> OpenApiRouter<Door> {
         .routes(routes!(runs::read))
         .routes(routes!(runs::result))
         .routes(routes!(events::read))
+        .routes(routes!(events::all))
+        .routes(routes!(socket::open))
         .routes(routes!(steer::message))
         .routes(routes!(steer::pause))
         .routes(routes!(steer::resume))
@@ -40,10 +45,14 @@ pub(crate) fn router() -> OpenApiRouter<Door> {
         .routes(routes!(interrupts::ask, interrupts::list))
         .routes(routes!(interrupts::read))
         .routes(routes!(decisions::decide))
+        .routes(routes!(links::make))
         .routes(routes!(sessions::read))
         .routes(routes!(sessions::interrupts))
         .routes(routes!(sessions::grants))
+        .routes(routes!(sessions::all_grants))
         .routes(routes!(sessions::revoke))
+        .routes(routes!(logins::invite))
+        .routes(routes!(logins::enter, logins::read, logins::leave))
         .routes(routes!(workflows::list))
         .routes(routes!(system::read))
         .routes(routes!(system::freeze))
@@ -53,6 +62,7 @@ pub(crate) fn router() -> OpenApiRouter<Door> {
         .routes(routes!(health::alive))
         .routes(routes!(health::ready))
         .routes(routes!(health::document))
+        .routes(routes!(health::frames))
         .routes(routes!(health::explain))
 }
 

@@ -2,16 +2,16 @@
 
 use axum::Json;
 use holdshort_core::id::{GrantId, SessionId};
-use holdshort_protocol::{Grant, Interrupt, List, Session};
-use holdshort_store::{InterruptFilter, Journal, Page, RunFilter};
+use holdshort_protocol::{Grant, GrantStatus, Interrupt, List, Session};
+use holdshort_store::{GrantFilter, InterruptFilter, Journal, Page, RunFilter};
 
 use super::interrupts::page;
 use crate::app::{App, detached};
 use crate::auth::Operator;
 use crate::limits::SESSION_RUNS;
-use crate::openapi::{ReadsOne, ReadsPart, Revokes};
+use crate::openapi::{Lists, ReadsOne, ReadsPart, Revokes};
 use crate::problem::{Answer, Refused};
-use crate::query::{Id, PageQuery, Params, limit};
+use crate::query::{GrantsQuery, Id, PageQuery, Params, limit};
 use crate::view;
 
 /// Read a session.
@@ -74,6 +74,27 @@ pub(crate) async fn grants(
     items.truncate(limit);
     let next_cursor = items.last().filter(|_| more).map(|grant| grant.id.clone());
     Ok(Json(List { items, next_cursor }))
+}
+
+/// List the grants of all sessions, newest first.
+#[utoipa::path(
+    get, path = "/v1/grants", tag = "sessions", operation_id = "list_grants",
+    params(GrantsQuery),
+    responses((status = 200, description = "A page of grants", body = List<Grant>), Lists),
+    security(("operator" = []))
+)]
+pub(crate) async fn all_grants(
+    operator: Operator,
+    Params(query): Params<GrantsQuery>,
+) -> Answer<Json<List<Grant>>> {
+    let app = &operator.app;
+    let filter = GrantFilter { revoked: query.status.map(|status| status == GrantStatus::Revoked) };
+    let read = |limit| app.journal().grants(&filter, query.cursor.as_ref(), limit);
+    let list = view::page::show(limit(query.limit)?, read, async |row| {
+        let session = app.driver.session(&row.session).await?;
+        Ok(session.grants.get(&row.grant).map(|grant| view::session::grant(&row.session, grant)))
+    });
+    Ok(Json(list.await?))
 }
 
 /// Take a grant back.

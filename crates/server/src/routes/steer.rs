@@ -26,7 +26,12 @@ use crate::view;
 pub(crate) async fn message(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
     operator.app.run_row(&id).await?;
     let Message { text } = body.json().await?;
-    send(operator, &id, Input::Message { text }).await
+    tell(operator, &id, text).await.map(Json)
+}
+
+/// Tells a run something, whichever way it came.
+pub(crate) async fn tell(operator: Operator, id: &RunId, text: String) -> Answer<Run> {
+    send(operator, id, Input::Message { text }).await
 }
 
 /// Pause a run.
@@ -41,7 +46,7 @@ pub(crate) async fn message(operator: Operator, Id(id): Id<RunId>, body: Body) -
 pub(crate) async fn pause(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
     operator.app.run_row(&id).await?;
     nothing(body).await?;
-    send(operator, &id, Input::Pause).await
+    send(operator, &id, Input::Pause).await.map(Json)
 }
 
 /// Let a paused run go on.
@@ -54,7 +59,7 @@ pub(crate) async fn pause(operator: Operator, Id(id): Id<RunId>, body: Body) -> 
 pub(crate) async fn resume(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
     operator.app.run_row(&id).await?;
     nothing(body).await?;
-    send(operator, &id, Input::Resume).await
+    send(operator, &id, Input::Resume).await.map(Json)
 }
 
 /// Cancel a run.
@@ -73,7 +78,7 @@ pub(crate) async fn cancel(operator: Operator, Id(id): Id<RunId>, body: Body) ->
     if note.text.as_ref().is_some_and(|text| text.len() > TEXT_BYTES) {
         return Err(Refused::invalid_at("/text", format!("is longer than {TEXT_BYTES} bytes")));
     }
-    send(operator, &id, Input::Cancel { text: note.text }).await
+    send(operator, &id, Input::Cancel { text: note.text }).await.map(Json)
 }
 
 /// End a run of another framework's agent.
@@ -92,9 +97,9 @@ pub(crate) async fn finish(caller: Caller, Id(id): Id<RunId>, body: Body) -> Ans
     Ok(Json(view::run::of_run(&run)?))
 }
 
-async fn send(operator: Operator, id: &RunId, input: Input) -> Answer<Json<Run>> {
+async fn send(operator: Operator, id: &RunId, input: Input) -> Answer<Run> {
     let run = operator.app.send(id, input, operator.actor).await?;
-    Ok(Json(view::run::of_run(&run)?))
+    view::run::of_run(&run)
 }
 
 /// No body, or an empty object: a field that is sent must mean something.

@@ -52,12 +52,15 @@ pub(crate) fn of(sealed: &Sealed) -> Result<wire::Event, event::Error> {
 }
 
 fn actor(actor: Actor) -> wire::Actor {
-    let role = match actor.role {
+    wire::Actor { id: actor.id, role: role(actor.role), via: actor.via }
+}
+
+pub(crate) fn role(role: Role) -> wire::Role {
+    match role {
         Role::Operator => wire::Role::Operator,
         Role::Agent => wire::Role::Agent,
         Role::Engine => wire::Role::Engine,
-    };
-    wire::Actor { id: actor.id, role, via: actor.via }
+    }
 }
 
 pub(crate) fn preview(preview: &Preview) -> wire::Preview {

@@ -154,7 +154,7 @@ fn show(parts: Parts<'_>) -> wire::Interrupt {
     let Parts { run, session, opened, content, opened_at, version, resolution } = parts;
     let text = |field: &str| content.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let payload = content.get("payload").cloned().unwrap_or_default();
-    wire::Interrupt {
+    let mut shown = wire::Interrupt {
         id: opened.interrupt.to_string(),
         run: run.to_string(),
         session: session.to_string(),
@@ -182,11 +182,14 @@ fn show(parts: Parts<'_>) -> wire::Interrupt {
         policy: policy(opened),
         expires_at: opened.expires_at.map(|at| at.to_string()),
         on_expiry: opened.on_expiry.clone(),
+        warnings: Vec::new(),
         version,
         supersedes: opened.supersedes.as_ref().map(ToString::to_string),
         resolution,
         created_at: opened_at.to_string(),
-    }
+    };
+    shown.warnings = wire::warnings(&shown);
+    shown
 }
 
 fn position(about: &About) -> Option<&'static str> {

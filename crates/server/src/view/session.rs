@@ -18,6 +18,7 @@ pub(crate) fn grant(session: &SessionId, grant: &Grant) -> wire::Grant {
                 program: command.program.clone(),
                 subcommand: command.subcommand.clone(),
                 writes: command.writes,
+                files: command.files.clone(),
             })
             .collect(),
         owner: grant.owner.clone(),

@@ -109,7 +109,7 @@ async fn an_agent_asks_and_reads_its_own() {
     }
     let start = agent.post("/v1/runs", &json!({"workflow": "look", "input": {"task": "t"}})).await;
     assert_eq!(refusal(&start), (403, "forbidden_role", vec![]));
-    for path in ["/v1/info", "/v1/system", "/v1/workflows", "/v1/audit/verify"] {
+    for path in ["/v1/info", "/v1/system", "/v1/workflows", "/v1/audit/verify", "/v1/grants"] {
         assert_eq!(refusal(&agent.get(path).await), (403, "forbidden_role", vec![]), "{path}");
     }
     // Into a session that it has a run in, and into no other.

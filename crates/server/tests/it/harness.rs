@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use holdshort_server::{Options, Server, StartError, start};
+use holdshort_server::{Options, Pace, Server, StartError, Tuning, start_tuned};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -24,6 +24,7 @@ pub(crate) fn options(data: &Path) -> Options {
 pub(crate) struct Served {
     server: Server,
     options: Options,
+    tuning: Tuning,
     folder: TempDir,
 }
 
@@ -58,10 +59,24 @@ impl Served {
         Self::on(tempfile::tempdir().unwrap(), change).await.unwrap()
     }
 
+    /// One that is sooner out of patience.
+    pub(crate) async fn paced(pace: Pace) -> Self {
+        let tuning = Tuning { pace, ..Tuning::default() };
+        Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
+    }
+
     async fn on(folder: TempDir, change: impl FnOnce(&mut Options)) -> Result<Self, StartError> {
+        Self::tuned(folder, Tuning::default(), change).await
+    }
+
+    async fn tuned(
+        folder: TempDir,
+        tuning: Tuning,
+        change: impl FnOnce(&mut Options),
+    ) -> Result<Self, StartError> {
         let mut options = options(&folder.path().join("data"));
         change(&mut options);
-        Ok(Self { server: start(options.clone()).await?, options, folder })
+        Ok(Self { server: start_tuned(options.clone(), tuning).await?, options, tuning, folder })
     }
 
     /// On a folder that another one has left.
@@ -74,15 +89,16 @@ impl Served {
         Api {
             base: format!("http://{}", server.address()),
             token: Some(server.token().to_owned()),
+            login: None,
             client: reqwest::Client::new(),
         }
     }
 
     /// Stops, and starts again on the same folder. The port is another one.
     pub(crate) async fn restart(self) -> Self {
-        let Self { server, options, folder } = self;
+        let Self { server, options, tuning, folder } = self;
         server.stop().await;
-        Self { server: start(options.clone()).await.unwrap(), options, folder }
+        Self { server: start_tuned(options.clone(), tuning).await.unwrap(), options, tuning, folder }
     }
 
     pub(crate) async fn stop(self) -> TempDir {
@@ -94,8 +110,43 @@ impl Served {
         &self.options.data
     }
 
+    /// Stops, and starts again on the same folder, at the same address.
+    pub(crate) async fn restart_here(mut self) -> Self {
+        self.options.listen = self.address();
+        self.restart().await
+    }
+
+    /// The code of a fresh login link.
+    pub(crate) fn code(&self) -> String {
+        let link = self.server.login_link().unwrap();
+        let start = format!("http://{}/login#", self.address());
+        link.strip_prefix(&start).unwrap().to_owned()
+    }
+
+    /// A browser that is signed in.
+    pub(crate) async fn browser(&self) -> Api {
+        let response = self.api(None).redeem(&self.code()).await;
+        assert_eq!(response.status(), 200);
+        let cookie = response.headers()["set-cookie"].to_str().unwrap();
+        let cookie = cookie.split(';').next().unwrap().to_owned();
+        let login: Value = response.json().await.unwrap();
+        self.signed_in(Login { cookie, secret: text(&login, "secret").to_owned() })
+    }
+
+    pub(crate) fn signed_in(&self, login: Login) -> Api {
+        Api { login: Some(login), ..self.api(None) }
+    }
+
     pub(crate) fn address(&self) -> std::net::SocketAddr {
         self.server.address()
+    }
+
+    pub(crate) fn token(&self) -> &str {
+        self.server.token()
+    }
+
+    pub(crate) fn agent_token(&self) -> &str {
+        self.server.agent_token()
     }
 
     pub(crate) fn operator(&self) -> Api {
@@ -110,6 +161,7 @@ impl Served {
         Api {
             base: format!("http://{}", self.address()),
             token: token.map(str::to_owned),
+            login: None,
             client: reqwest::Client::new(),
         }
     }
@@ -119,7 +171,16 @@ impl Served {
 pub(crate) struct Api {
     base: String,
     token: Option<String>,
+    login: Option<Login>,
     client: reqwest::Client,
+}
+
+/// What a browser that is signed in shows.
+#[derive(Clone)]
+pub(crate) struct Login {
+    /// `holdshort_PORT=VALUE`.
+    pub(crate) cookie: String,
+    pub(crate) secret: String,
 }
 
 /// What an answer comes to.
@@ -128,10 +189,22 @@ pub(crate) type Said = (u16, Value);
 impl Api {
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.client.request(method, format!("{}{path}", self.base)).timeout(SOON);
+        let request = match &self.login {
+            Some(login) => request.header("cookie", &login.cookie).header("x-holdshort-secret", &login.secret),
+            None => request,
+        };
         match &self.token {
             Some(token) => request.bearer_auth(token),
             None => request,
         }
+    }
+
+    pub(crate) fn login(&self) -> &Login {
+        self.login.as_ref().unwrap()
+    }
+
+    pub(crate) async fn redeem(&self, code: &str) -> Response {
+        self.request(Method::POST, "/v1/login").json(&json!({"code": code})).send().await.unwrap()
     }
 
     pub(crate) async fn get(&self, path: &str) -> Said {

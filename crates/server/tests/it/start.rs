@@ -39,7 +39,7 @@ async fn tokens_that_others_can_read_are_not_used() {
     let _folder = served.stop().await;
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     let error = start(options(&data)).await.err().unwrap();
-    assert!(matches!(error, StartError::Tokens(_)), "{error}");
+    assert!(matches!(error, StartError::Secrets(_)), "{error}");
     // The folder is free again.
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     start(options(&data)).await.unwrap().stop().await;

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use holdshort_core::id::RunId;
-use holdshort_core::projection::{InterruptRow, RunRow, Status};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, Status};
 use holdshort_core::time::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params, params_from_iter};
@@ -13,8 +13,8 @@ use super::column::{Time, id};
 use super::packed::pack;
 use super::read::at_most;
 use super::rows;
-use crate::cursor::{InterruptPlace, RunPlace};
-use crate::journal::{Error, InterruptFilter, Page, RunFilter};
+use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
+use crate::journal::{Error, GrantFilter, InterruptFilter, Page, RunFilter};
 
 pub(super) fn runs(
     connection: &Connection,
@@ -125,6 +125,32 @@ fn half(filter: &InterruptFilter, half: &str) -> Query {
     query.equal("session", filter.session.as_ref().map(|id| packed(id.as_str())));
     query.equal("kind", filter.kind.map(|kind| Value::Text(kind.as_str().to_owned())));
     query
+}
+
+/// Without a filter both halves are read: each has its own stretch of the index.
+pub(super) fn grants(
+    connection: &Connection,
+    filter: &GrantFilter,
+    after: Option<&GrantPlace>,
+    limit: usize,
+) -> Result<Page<GrantRow>, Error> {
+    let snapshot = connection.unchecked_transaction()?;
+    let wanted = limit.saturating_add(1);
+    let mut items = Vec::new();
+    for revoked in [false, true] {
+        if filter.revoked.is_none_or(|asked| asked == revoked) {
+            let mut query = Query::new(rows::GRANT, "grants", "grants_by_state");
+            query.equal("revoked", Some(Value::Integer(revoked.into())));
+            if let Some(GrantPlace(Reverse(id))) = after {
+                query.bind("grant_id < ?", [packed(id.as_str())]);
+            }
+            query.sort("grant_id DESC");
+            items.extend(query.rows(&snapshot, wanted, rows::read_grant)?);
+        }
+    }
+    items.sort_by_cached_key(GrantPlace::of);
+    items.truncate(wanted);
+    Ok(Page::cut(items, limit, |row| GrantPlace::of(row).encode()))
 }
 
 pub(super) fn runnable(connection: &Connection, limit: usize) -> Result<Vec<RunId>, Error> {

@@ -29,10 +29,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 use self::pool::Pool;
 use self::writer::{Job, Writer};
 use crate::check;
-use crate::cursor::{InterruptPlace, RunPlace};
+use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
 use crate::journal::{
-    Append, AppendError, Appended, Cursor, Error, InterruptFilter, Journal, KeyRecord, Page, Positioned,
-    Rows, RunFilter,
+    Append, AppendError, Appended, Cursor, Error, GrantFilter, InterruptFilter, Journal, KeyRecord, Page,
+    Positioned, Rows, RunFilter,
 };
 
 /// How the store may use its folder.
@@ -175,6 +175,17 @@ impl Journal for Sqlite {
     async fn grant(&self, id: &GrantId) -> Result<Option<GrantRow>, Error> {
         let id = id.clone();
         self.pool.read(move |connection| rows::grant(connection, &id)).await
+    }
+
+    async fn grants(
+        &self,
+        filter: &GrantFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<GrantRow>, Error> {
+        let after = after.map(|cursor| GrantPlace::decode(cursor)).transpose()?;
+        let filter = filter.clone();
+        self.pool.read(move |connection| list::grants(connection, &filter, after.as_ref(), limit)).await
     }
 
     async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {

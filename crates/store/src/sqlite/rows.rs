@@ -15,6 +15,7 @@ pub(super) const RUN: &str = "run, session, workflow, status, end_reason, runnab
                               created_at, updated_at";
 pub(super) const INTERRUPT: &str =
     "interrupt, run, session, kind, open, calm, created_at, expires_at, opened_seq, resolved_seq";
+pub(super) const GRANT: &str = "grant_id, session, added_seq, revoked";
 
 pub(super) fn put(connection: &Connection, rows: &Rows) -> Result<(), Error> {
     if let Some(row) = &rows.run {
@@ -51,17 +52,9 @@ pub(super) fn interrupt(
 }
 
 pub(super) fn grant(connection: &Connection, grant: &GrantId) -> Result<Option<GrantRow>, Error> {
-    let sql = "SELECT grant_id, session, added_seq, revoked FROM grants WHERE grant_id = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let row = statement.query_row([Key(grant.as_str())], |row| {
-        Ok(GrantRow {
-            grant: id(row, 0)?,
-            session: id(row, 1)?,
-            added_seq: number(row, 2)?,
-            revoked: row.get(3)?,
-        })
-    });
-    Ok(row.optional()?)
+    let sql = format!("SELECT {GRANT} FROM grants WHERE grant_id = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    Ok(statement.query_row([Key(grant.as_str())], read_grant).optional()?)
 }
 
 /// A row of the columns [`RUN`].
@@ -96,6 +89,16 @@ pub(super) fn read_interrupt(row: &Row<'_>) -> rusqlite::Result<InterruptRow> {
         expires_at: row.get::<_, Option<i64>>(7)?.map(holdshort_core::time::Timestamp::from_millis),
         opened_seq: number(row, 8)?,
         resolved_seq: row.get::<_, Option<Number>>(9)?.map(|Number(seq)| seq),
+    })
+}
+
+/// A row of the columns [`GRANT`].
+pub(super) fn read_grant(row: &Row<'_>) -> rusqlite::Result<GrantRow> {
+    Ok(GrantRow {
+        grant: id(row, 0)?,
+        session: id(row, 1)?,
+        added_seq: number(row, 2)?,
+        revoked: row.get(3)?,
     })
 }
 
@@ -162,8 +165,8 @@ fn put_interrupt(connection: &Connection, row: &InterruptRow) -> Result<(), Erro
 }
 
 fn put_grant(connection: &Connection, row: &GrantRow) -> Result<(), Error> {
-    let sql = "INSERT OR REPLACE INTO grants (grant_id, session, added_seq, revoked) VALUES (?1, ?2, ?3, ?4)";
-    connection.prepare_cached(sql)?.execute(params![
+    let sql = format!("INSERT OR REPLACE INTO grants ({GRANT}) VALUES (?1, ?2, ?3, ?4)");
+    connection.prepare_cached(&sql)?.execute(params![
         Key(row.grant.as_str()),
         Key(row.session.as_str()),
         Number(row.added_seq),

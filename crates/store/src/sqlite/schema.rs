@@ -4,12 +4,16 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::column::Number;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/sqlite/0001_journal.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../migrations/sqlite/0001_journal.sql"),
+    include_str!("../../migrations/sqlite/0002_grants_by_state.sql"),
+];
 
 /// How long to wait for a foreign process (a backup, a curious person) that holds the database.
 const FOREIGN_LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -51,6 +55,8 @@ fn connect(database: &Path, access: OpenFlags) -> Result<Connection, Error> {
     connection.busy_timeout(FOREIGN_LOCK_WAIT)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Or every statement with a `LIMIT ?` is planned anew each time that its values are bound.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
 

@@ -4,7 +4,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::id::StreamId;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, Status};
-use holdshort_store::{Append, Blob, Cursor, InterruptFilter, Journal, Rows, RunFilter};
+use holdshort_store::{Append, Blob, Cursor, GrantFilter, InterruptFilter, Journal, Rows, RunFilter};
 
 use crate::fixture::{Dice, at, content, events, id, interrupt_row, key, run_row, run_stream};
 use crate::subject::{InMemory, InSqlite, Subject};
@@ -45,6 +45,7 @@ enum Operation {
     Rows(u64),
     Runs(RunFilter, Option<Cursor>, usize),
     Interrupts(InterruptFilter, Option<Cursor>, usize),
+    Grants(GrantFilter, Option<Cursor>, usize),
     Runnable(usize),
     Due(u64, usize),
     NextDeadline,
@@ -73,6 +74,9 @@ async fn answer(journal: &impl Journal, operation: Operation) -> String {
         }
         Operation::Interrupts(filter, after, limit) => {
             format!("{:?}", journal.interrupts(&filter, after.as_ref(), limit).await)
+        }
+        Operation::Grants(filter, after, limit) => {
+            format!("{:?}", journal.grants(&filter, after.as_ref(), limit).await)
         }
         Operation::Runnable(limit) => format!("{:?}", journal.runnable(limit).await),
         Operation::Due(now, limit) => format!("{:?}", journal.due(at(now), limit).await),
@@ -110,6 +114,10 @@ impl World {
                 Operation::ReplaceRows((0..count).map(|_| self.rows()).collect())
             }
             38 if self.dice.chance(8) => Operation::Restart,
+            39 => {
+                let revoked = self.maybe(|world| world.dice.chance(2));
+                Operation::Grants(GrantFilter { revoked }, self.cursor(), limit)
+            }
             _ => Operation::Watch,
         }
     }

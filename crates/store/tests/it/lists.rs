@@ -2,16 +2,18 @@
 
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::{InterruptRow, RunRow, Status};
-use holdshort_store::{Cursor, Error, InterruptFilter, Journal, RunFilter};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, Status};
+use holdshort_store::{Cursor, Error, GrantFilter, InterruptFilter, Journal, Rows, RunFilter};
 
 use crate::conformance::on_every_store;
-use crate::fixture::{at, id, interrupt_row, put_interrupt, put_run, run_row};
+use crate::fixture::{at, id, interrupt_row, put, put_interrupt, put_run, run_row};
 use crate::subject::Subject;
 
 on_every_store! {
     runs_are_listed_newest_first_by_every_filter,
     interrupts_are_listed_by_every_filter,
+    grants_are_listed_newest_first_by_every_filter,
+    a_grant_that_is_revoked_moves_to_the_other_half,
     pages_of_runs_are_stable_under_inserts,
     pages_of_interrupts_are_stable_under_inserts,
     an_interrupt_that_resolves_moves_to_the_other_half,
@@ -62,6 +64,45 @@ async fn interrupts_are_listed_by_every_filter<S: Subject>() {
             }
         }
     }
+}
+
+fn grant_row(n: u64) -> GrantRow {
+    GrantRow { grant: id(n), session: id(n % 3), added_seq: n + 1, revoked: n.is_multiple_of(3) }
+}
+
+async fn put_grant(journal: &impl Journal, row: GrantRow) {
+    put(journal, Rows { grants: vec![row], ..Rows::default() }).await;
+}
+
+async fn grants_are_listed_newest_first_by_every_filter<S: Subject>() {
+    let store = S::open();
+    let journal = &**store.journal();
+    for n in 0..COUNT {
+        put_grant(journal, grant_row(n)).await;
+    }
+    for revoked in [None, Some(false), Some(true)] {
+        let mut expected: Vec<GrantRow> = (0..COUNT).rev().map(grant_row).collect();
+        expected.retain(|row| revoked.is_none_or(|revoked| row.revoked == revoked));
+        assert_eq!(all_grants(journal, &GrantFilter { revoked }, 5).await, expected, "{revoked:?}");
+    }
+    let of_grants = journal.grants(&GrantFilter::default(), None, 1).await.unwrap().next.unwrap();
+    assert!(matches!(journal.runs(&RunFilter::default(), Some(&of_grants), 1).await, Err(Error::BadCursor)));
+    for cursor in ["", "g", "g.x", "r.1.run_x"].map(Cursor::from) {
+        let refused = journal.grants(&GrantFilter::default(), Some(&cursor), 1).await;
+        assert!(matches!(refused, Err(Error::BadCursor)), "{cursor}: {refused:?}");
+    }
+}
+
+async fn a_grant_that_is_revoked_moves_to_the_other_half<S: Subject>() {
+    let store = S::open();
+    let journal = &**store.journal();
+    let stands = GrantRow { revoked: false, ..grant_row(1) };
+    put_grant(journal, stands.clone()).await;
+    let half = async |revoked| all_grants(journal, &GrantFilter { revoked: Some(revoked) }, 10).await;
+    assert_eq!((half(false).await, half(true).await), (vec![stands.clone()], vec![]));
+    let revoked = GrantRow { revoked: true, ..stands };
+    put_grant(journal, revoked.clone()).await;
+    assert_eq!((half(false).await, half(true).await), (vec![], vec![revoked]));
 }
 
 /// Said once more, in other words than the stores: riskiest first, then oldest; the resolved ones after them.
@@ -226,6 +267,18 @@ async fn all_interrupts(journal: &impl Journal, filter: &InterruptFilter, limit:
     let (mut all, mut after) = (Vec::new(), None);
     loop {
         let page = journal.interrupts(filter, after.as_ref(), limit).await.unwrap();
+        all.extend(page.items);
+        after = page.next;
+        if after.is_none() {
+            return all;
+        }
+    }
+}
+
+async fn all_grants(journal: &impl Journal, filter: &GrantFilter, limit: usize) -> Vec<GrantRow> {
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let page = journal.grants(filter, after.as_ref(), limit).await.unwrap();
         all.extend(page.items);
         after = page.next;
         if after.is_none() {

@@ -3,55 +3,44 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::escape;
+use crate::plain;
+use crate::session::GrantCommand;
 
-/// As it stands on a card, and among the grants of a session.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Covered {
+/// As it stands on a card (`payload.grant`), and among the grants of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Covered {
     pub tool: String,
     pub workspace: String,
     #[serde(default)]
-    commands: Vec<Command>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Command {
-    program: String,
-    #[serde(default)]
-    subcommand: Option<String>,
-    writes: bool,
-    #[serde(default)]
-    files: Vec<String>,
+    commands: Vec<GrantCommand>,
 }
 
 impl Covered {
     /// `None`: it is not there, or not as this version understands it.
-    pub(crate) fn of(value: &Value) -> Option<Self> {
+    pub fn of(value: &Value) -> Option<Self> {
         Self::deserialize(value).ok()
     }
 
     /// Every program of a command line, or every call of the tool.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         if self.commands.is_empty() {
-            return format!("every `{}`", escape::line(&self.tool));
+            return format!("every `{}`", plain::line(&self.tool));
         }
-        let commands: Vec<String> = self.commands.iter().map(Command::words).collect();
+        let commands: Vec<String> = self.commands.iter().map(words).collect();
         format!("every {}", commands.join(", "))
     }
 }
 
-impl Command {
-    fn words(&self) -> String {
-        let sub = self.subcommand.as_deref().map(|sub| format!(" {}", escape::line(sub))).unwrap_or_default();
-        let writes = if self.writes { "" } else { " (reading only)" };
-        let files: Vec<_> = self.files.iter().map(|file| format!("`{}`", escape::line(file))).collect();
-        let files = if files.is_empty() {
-            String::new()
-        } else {
-            format!(" redirected to or from no file but {}", files.join(", "))
-        };
-        format!("`{}{sub} …`{writes}{files}", escape::line(&self.program))
-    }
+fn words(command: &GrantCommand) -> String {
+    let sub = command.subcommand.as_deref().map(|sub| format!(" {}", plain::line(sub))).unwrap_or_default();
+    let writes = if command.writes { "" } else { " (reading only)" };
+    let files: Vec<_> = command.files.iter().map(|file| format!("`{}`", plain::line(file))).collect();
+    let files = if files.is_empty() {
+        String::new()
+    } else {
+        format!(" redirected to or from no file but {}", files.join(", "))
+    };
+    format!("`{}{sub} …`{writes}{files}", plain::line(&command.program))
 }
 
 #[cfg(test)]

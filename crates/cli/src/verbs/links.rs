@@ -1,0 +1,51 @@
+//! Links for a browser: one that signs it in, one that decides on one interrupt.
+//!
+//! The link alone stands on standard output, to be copied or piped; what it can do stands beside it.
+
+use holdshort_protocol::{Link, LinkRequest};
+use serde_json::json;
+
+use super::Scene;
+use crate::client::id_of;
+use crate::embed::Embedded;
+use crate::exit::Exit;
+use crate::output::{document, say, tell_all};
+use crate::terminal::paint::Paint;
+
+/// `login`: a fresh link.
+pub(super) async fn login(scene: &Scene) -> anyhow::Result<Exit> {
+    let link: Link = scene.client()?.post("/v1/login-links", &json!({})).await?;
+    show(scene, &link, "It signs one browser in as you, once")
+}
+
+/// `link`: a decision link.
+pub(super) async fn decision(
+    scene: &Scene,
+    interrupt: &str,
+    expires_in_ms: Option<u64>,
+) -> anyhow::Result<Exit> {
+    let interrupt = id_of(interrupt, "int")?;
+    let path = format!("/v1/interrupts/{interrupt}/links");
+    let link: Link = scene.client()?.post(&path, &LinkRequest { expires_in_ms }).await?;
+    show(scene, &link, "Whoever opens it decides on this interrupt as you; send it to one person")
+}
+
+fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
+    if scene.json {
+        document(link)?;
+    } else {
+        say(&link.url);
+        let paint = Paint::stderr();
+        let note = paint.message(&format!("{what}. It is good until {}.", link.expires_at), 0);
+        tell_all(&note.iter().map(|line| paint.dim(line)).collect::<Vec<_>>());
+    }
+    Ok(Exit::Ok)
+}
+
+/// How a browser gets in to a server that has just started. The link goes to a terminal, and into no file.
+pub(super) fn invitation(embedded: &Embedded, words: &str, paint: Paint) -> anyhow::Result<String> {
+    if !paint.is_terminal {
+        return Ok(format!("`holdshort login{words}` prints a link"));
+    }
+    Ok(format!("{}  (once; then it is signed in)", embedded.server.login_link()?))
+}

@@ -1,0 +1,63 @@
+//! How a browser gets in, and the links that people are sent.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::Role;
+
+/// An address to open in a browser. Whoever has it gets in: show it to one person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "url": "http://127.0.0.1:4100/login#0c1f…", "expires_at": "2026-01-31T09:45:00.000Z"
+}))]
+pub struct Link {
+    pub url: String,
+    #[schema(format = DateTime)]
+    pub expires_at: String,
+}
+
+/// The code of a login link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"code": "0c1f…"}))]
+pub struct Redeem {
+    /// What follows the `#` of the link.
+    pub code: String,
+}
+
+/// A login. The cookie comes with the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "secret": "b41d…", "person": "operator", "role": "operator", "expires_at": "2026-03-02T09:30:00.000Z"
+}))]
+pub struct Login {
+    /// To be kept in the storage of the page's origin, and sent as `X-Holdshort-Secret` beside the cookie.
+    pub secret: String,
+    pub person: String,
+    pub role: Role,
+    #[schema(format = DateTime)]
+    pub expires_at: String,
+}
+
+/// Who asks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({"person": "operator", "role": "operator"}))]
+pub struct Identity {
+    pub person: String,
+    pub role: Role,
+    /// Of a login; tokens do not expire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub expires_at: Option<String>,
+}
+
+/// A link for a person who decides on one interrupt.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"expires_in_ms": 86_400_000}))]
+pub struct LinkRequest {
+    /// Seven days where it is left out; at most 30.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 2_592_000_000u64)]
+    pub expires_in_ms: Option<u64>,
+}

@@ -1,0 +1,128 @@
+//! What could deceive the person who decides: found once, here, and shown alike in the terminal and the browser.
+//!
+//! PURE, and bounded: a payload is as long as its agent likes. Says nothing about what is dangerous, only about what
+//! is not what it looks like. `place.rs` walks an interrupt, `alike.rs` reads words, `link.rs` reads links.
+
+mod alike;
+mod link;
+mod place;
+
+use serde::{Deserialize, Serialize};
+use unicode_script::Script;
+use utoipa::ToSchema;
+
+use crate::interrupt::Interrupt;
+use crate::plain;
+use crate::warning::link::Link;
+use crate::warning::place::{Place, Reading};
+
+/// Warnings of one interrupt; where there are more, one more says so.
+const WARNINGS: usize = 20;
+/// Characters of a text that a warning shows.
+const SHOWN: usize = 80;
+
+/// Something that could deceive the person who decides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "kind": "look_alike", "at": "/payload/command", "text": "\u{441}url", "looks_like": "curl"
+}))]
+pub struct Warning {
+    pub kind: WarningKind,
+    /// A JSON pointer into the interrupt, escaped to be shown; of `more` it is empty.
+    #[schema(example = "/payload/command")]
+    pub at: String,
+    /// What it is about, escaped to be shown, and cut.
+    pub text: String,
+    /// Of `look_alike` the word, of `misleading_link` the address that it is taken for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks_like: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WarningKind {
+    /// Characters that are not seen, or change how others are seen: invisible, bidirectional, control characters.
+    HiddenCharacters,
+    /// A word with foreign letters that look like those of ASCII.
+    LookAlike,
+    /// A Markdown image that would be loaded from elsewhere.
+    ExternalImage,
+    /// A Markdown link that names one address and leads to another, or to no page at all.
+    MisleadingLink,
+    /// There is more than is listed, or than was looked at.
+    More,
+}
+
+/// What could deceive in an interrupt, each thing once.
+pub fn warnings(interrupt: &Interrupt) -> Vec<Warning> {
+    let (places, is_all) = place::of(interrupt);
+    let spoken = alike::spoken(&places);
+    let mut found: Vec<Warning> = Vec::new();
+    for new in places.iter().flat_map(|place| of_place(place, &spoken)) {
+        let is_known = found.iter().any(|known| {
+            (known.kind, &known.text, &known.looks_like) == (new.kind, &new.text, &new.looks_like)
+        });
+        if is_known {
+            continue;
+        }
+        if found.len() == WARNINGS {
+            found.push(more("there are more"));
+            return found;
+        }
+        found.push(new);
+    }
+    if !is_all {
+        found.push(more("it is too large to be looked at to its end"));
+    }
+    found
+}
+
+fn more(text: &str) -> Warning {
+    Warning { kind: WarningKind::More, at: String::new(), text: text.to_owned(), looks_like: None }
+}
+
+fn of_place<'a>(place: &'a Place<'a>, spoken: &'a [Script]) -> impl Iterator<Item = Warning> {
+    let warning = |kind, text: &str, looks_like: Option<&str>| Warning {
+        kind,
+        at: shown(&place.at),
+        text: shown(text),
+        looks_like: looks_like.map(shown),
+    };
+    let hidden = place.hidden().map(|at| around(place.text, at));
+    let hidden = hidden.into_iter().map(move |word| warning(WarningKind::HiddenCharacters, word, None));
+    let alike = alike::words(place, spoken)
+        .map(move |(word, looks)| warning(WarningKind::LookAlike, word, Some(&looks)));
+    let links = (place.reading == Reading::Prose).then(|| link::links(place.text));
+    let links = links.into_iter().flatten().filter_map(move |link| match link {
+        Link { is_image: true, target, .. } if link::is_elsewhere(target) => {
+            Some(warning(WarningKind::ExternalImage, target, None))
+        }
+        Link { is_image: false, text, target } if link::misleads(text, target) => {
+            Some(warning(WarningKind::MisleadingLink, target, Some(text)))
+        }
+        Link { .. } => None,
+    });
+    hidden.chain(alike).chain(links)
+}
+
+/// The word in which something hides.
+fn around(text: &str, at: usize) -> &str {
+    let before = &text[..at];
+    let far = before.char_indices().rev().nth(SHOWN / 2).map_or(0, |(i, _)| i);
+    let start = before.rfind(|c: char| c.is_ascii_whitespace()).map_or(0, |i| i + 1).max(far);
+    let mut after = text[at..].char_indices().skip(1);
+    let end = after.find(|(_, c)| c.is_ascii_whitespace()).map_or(text.len(), |(i, _)| at + i);
+    &text[start..end]
+}
+
+/// Plain, on one line, and cut.
+fn shown(text: &str) -> String {
+    let mut head = text.char_indices();
+    let end = head.nth(SHOWN).map_or(text.len(), |(i, _)| i);
+    let plain = plain::line(&text[..end]);
+    let mut out: String = plain.chars().take(SHOWN).collect();
+    if out.len() < plain.len() || end < text.len() {
+        out.push('…');
+    }
+    out
+}

@@ -1,0 +1,152 @@
+//! The `AsyncAPI` document of the WebSocket: its messages are made from the types of the frames, so that it lists
+//! what is understood and nothing else. Only what answers what is said here.
+
+mod examples;
+
+use std::collections::BTreeMap;
+
+use holdshort_protocol::frame::{ClientFrame, ServerFrame};
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+type Schemas = BTreeMap<String, Value>;
+
+/// What a client may send, and what answers it.
+const ANSWERS: &[(&str, &[&str])] = &[
+    ("hello", &["welcome", "error"]),
+    ("subscribe", &["subscribed", "error"]),
+    ("unsubscribe", &["ended", "error"]),
+    ("decide", &["decided", "error"]),
+    ("message", &["told", "error"]),
+    ("ping", &["pong"]),
+];
+
+/// What the server sends without being asked each time, and when.
+const SENT: &[(&str, &str, &[&str])] = &[
+    ("deliver", "What a subscription brings", &["event", "preview", "ended", "error"]),
+    ("close", "Before the server closes the connection", &["closing", "error"]),
+];
+
+const ABOUT: &str = "\
+One connection to follow runs and interrupts, to decide and to tell: a JSON object per text message, told apart by \
+`type`. The first one is `hello`, within 10 seconds. `id` is always the client's own. Frames with a field that is \
+not known are refused; frames of the server may grow fields.\n\n\
+A frame that is not understood or not carried out is answered with an `error`, and the connection stays open. It is \
+closed with 4400 if what comes is not JSON text, with 1009 if it is larger than 1 MiB, with 4401 if the client does \
+not say who it is, with 4408 if it does not read what it is sent or gives no sign of life, with 1001 if the server \
+stops. A client that comes back goes on from the last event that it has seen, without gap or duplicate.\n\n\
+Who it is is looked at once: a login or a token that ends later ends with the next connection.";
+
+/// The `AsyncAPI` document of the WebSocket `/v1/ws`.
+pub fn asyncapi() -> Value {
+    let mut schemas = Schemas::new();
+    let mut payloads = frames::<ClientFrame>(&mut schemas);
+    payloads.extend(frames::<ServerFrame>(&mut schemas));
+    let examples = examples::all(&schemas);
+    let messages: Map<String, Value> = payloads
+        .into_iter()
+        .map(|(name, payload)| {
+            let examples: Vec<Value> = examples
+                .iter()
+                .filter(|example| example["type"] == name)
+                .map(|example| json!({ "payload": example }))
+                .collect();
+            let summary = payload["description"].clone();
+            (name.clone(), json!({ "name": name, "summary": summary, "payload": payload, "examples": examples }))
+        })
+        .collect();
+    let of_channel: Map<String, Value> = messages
+        .keys()
+        .map(|name| (name.clone(), refer(&format!("#/components/messages/{name}"))))
+        .collect();
+    json!({
+        "asyncapi": "3.1.0",
+        "info": {
+            "title": "Holdshort",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": ABOUT,
+            "license": { "name": "Apache-2.0" },
+        },
+        "defaultContentType": "application/json",
+        "servers": {
+            "local": {
+                "host": "127.0.0.1:{port}",
+                "protocol": "ws",
+                "variables": { "port": { "default": "7349" } },
+                "security": [refer("#/components/securitySchemes/token")],
+            },
+        },
+        "channels": { "socket": { "address": "/v1/ws", "messages": of_channel } },
+        "operations": operations(),
+        "components": {
+            "messages": messages,
+            "schemas": schemas,
+            "securitySchemes": {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "One of the two tokens, on the request that opens the socket. Or the frame \
+                        `hello` says who it is.",
+                },
+            },
+        },
+    })
+}
+
+fn operations() -> Map<String, Value> {
+    let channel = refer("#/channels/socket");
+    let received = ANSWERS.iter().map(|(name, answers)| {
+        let reply = json!({ "channel": channel, "messages": of_channel(answers) });
+        let operation = json!({
+            "action": "receive", "channel": channel, "messages": of_channel(&[name]), "reply": reply,
+        });
+        ((*name).to_owned(), operation)
+    });
+    let sent = SENT.iter().map(|(name, summary, messages)| {
+        let operation = json!({
+            "action": "send", "channel": channel, "summary": summary, "messages": of_channel(messages),
+        });
+        ((*name).to_owned(), operation)
+    });
+    received.chain(sent).collect()
+}
+
+fn of_channel(names: &[&str]) -> Vec<Value> {
+    names.iter().map(|name| refer(&format!("#/channels/socket/messages/{name}"))).collect()
+}
+
+fn refer(target: &str) -> Value {
+    json!({ "$ref": target })
+}
+
+/// The payloads of an enum of frames by their `type`. What they refer to is added to the schemas.
+fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
+    let mut referred = vec![(String::new(), T::schema())];
+    T::schemas(&mut referred);
+    schemas.extend(referred.into_iter().map(|(name, schema)| (name, json!(schema))));
+    let frames = schemas.remove("").unwrap_or_default();
+    let variants = frames["oneOf"].as_array().cloned().unwrap_or_default();
+    variants.into_iter().map(|variant| payload(variant, schemas)).collect()
+}
+
+/// A frame whose fields are a type of their own is that type with a `type` beside them: as one object, for
+/// `additionalProperties` sees one object only.
+fn payload(variant: Value, schemas: &mut Schemas) -> (String, Value) {
+    let mut parts = match variant.get("allOf").and_then(Value::as_array) {
+        Some(parts) => parts.clone(),
+        None => vec![variant],
+    };
+    let tag = parts.pop().unwrap_or_default();
+    let mut payload = match parts.pop().as_ref().and_then(|part| part["$ref"].as_str()) {
+        Some(reference) => schemas.remove(reference.trim_start_matches("#/components/schemas/")),
+        None => None,
+    }
+    .unwrap_or_else(|| tag.clone());
+    let kind = tag["properties"]["type"]["enum"][0].as_str().unwrap_or_default().to_owned();
+    payload["properties"]["type"] = json!({ "const": kind });
+    let mut required: Vec<Value> = payload["required"].as_array().cloned().unwrap_or_default();
+    required.retain(|field| field != "type");
+    required.insert(0, "type".into());
+    payload["required"] = required.into();
+    (kind, payload)
+}

@@ -1,0 +1,53 @@
+//! Positions as clients see them: opaque text, so that none is taken for the `seq` of a run's event.
+
+use holdshort_protocol::Code;
+use holdshort_store::Journal;
+
+use crate::app::App;
+use crate::problem::{Answer, Refused};
+
+/// Before the first event.
+pub(crate) const START: u64 = 0;
+
+pub(crate) fn text(position: u64) -> String {
+    format!("p{position}")
+}
+
+/// The place that a text names. The code and the name are of what it came in.
+pub(crate) async fn parse(app: &App, code: Code, name: &str, text: &str) -> Answer<u64> {
+    let refused = |why| Err(Refused::new(code, format!("{name}: {why}")));
+    let Some(position) = number(text) else {
+        return refused("not a position that this server gave out");
+    };
+    // Positions have no gap: one that was given out is the position of an event.
+    if position > START && app.journal().tail(position - 1, 1).await?.is_empty() {
+        return refused("beyond the end of the journal: is this the right data folder?");
+    }
+    Ok(position)
+}
+
+/// The end of the journal now.
+pub(crate) fn last(app: &App) -> u64 {
+    *app.journal().watch().borrow()
+}
+
+fn number(text: &str) -> Option<u64> {
+    let position = text.strip_prefix('p')?.parse().ok()?;
+    // As it was given out, not as it might be written too.
+    (self::text(position) == text).then_some(position)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_read_as_it_was_given_out() {
+        for position in [0, 7, u64::MAX] {
+            assert_eq!(number(&text(position)), Some(position));
+        }
+        for other in ["", "p", "7", "p07", "p+7", "p-7", "p 7", "P7", "p7 ", "p18446744073709551616", "q7"] {
+            assert_eq!(number(other), None, "{other}");
+        }
+    }
+}

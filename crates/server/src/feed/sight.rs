@@ -1,0 +1,44 @@
+//! What a caller may see of the journal, stream by stream. Asks the row of each run once and remembers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use holdshort_core::id::{RunId, StreamId};
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::limits::SIGHT_RUNS;
+use crate::problem::Answer;
+
+pub(crate) struct Sight {
+    caller: Caller,
+    /// Who may see a run never changes. Emptied when it is full.
+    known: HashMap<RunId, bool>,
+}
+
+impl Sight {
+    pub(crate) fn of(caller: Caller) -> Self {
+        Self { caller, known: HashMap::new() }
+    }
+
+    pub(super) fn app(&self) -> &Arc<App> {
+        &self.caller.app
+    }
+
+    /// Whether events and previews of this stream are shown.
+    pub(super) async fn sees(&mut self, stream: &StreamId) -> Answer<bool> {
+        if self.caller.is_operator() {
+            return Ok(true);
+        }
+        let StreamId::Run(run) = stream else { return Ok(false) };
+        if let Some(sees) = self.known.get(run) {
+            return Ok(*sees);
+        }
+        let sees = self.caller.may_see(&self.app().run_row(run).await?).await?;
+        if self.known.len() >= SIGHT_RUNS {
+            self.known.clear();
+        }
+        self.known.insert(run.clone(), sees);
+        Ok(sees)
+    }
+}

@@ -1,0 +1,27 @@
+//! How long the server waits for the clients of its streams.
+
+use std::time::Duration;
+
+/// Tests are less patient than users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Between two signs of life on a silent stream.
+    pub ping: Duration,
+    /// How long the client of a socket may give none. It answers pings by itself.
+    pub silence: Duration,
+    /// The time in which the client of a socket says who it is.
+    pub hello: Duration,
+    /// How long a stream's writer waits for its reader. Then the stream ends; the reader comes back with its cursor.
+    pub patience: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            ping: Duration::from_secs(15),
+            silence: Duration::from_secs(60),
+            hello: Duration::from_secs(10),
+            patience: Duration::from_secs(30),
+        }
+    }
+}

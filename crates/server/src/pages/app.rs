@@ -1,0 +1,94 @@
+//! The app's files: one page at each of its places, and what that page loads.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{LazyLock, OnceLock};
+
+use axum::body::Body;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+    REFERRER_POLICY, VARY,
+};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use holdshort_ui::Asset;
+
+use crate::accept;
+use crate::problem::{Answer, Refused};
+
+/// Where the app shows something. It reads the place from the address bar.
+pub(super) const PLACES: [&str; 9] = [
+    "/", "/login", "/inbox", "/inbox/{id}", "/runs", "/runs/new", "/runs/{id}", "/grants", "/system",
+];
+
+/// Scripts are our own files; none of them can make markup of a text.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'; require-trusted-types-for 'script'; \
+                      trusted-types svelte-trusted-html";
+
+static FILES: LazyLock<BTreeMap<Cow<'static, str>, File>> = LazyLock::new(|| {
+    let file = |path: Cow<'static, str>| {
+        let asset = holdshort_ui::asset(&path)?;
+        Some((path, File { asset, gzip: OnceLock::new() }))
+    };
+    holdshort_ui::paths().filter_map(file).collect()
+});
+
+struct File {
+    asset: Asset,
+    /// Compressed when it is first asked for; nothing where that makes it no smaller.
+    gzip: OnceLock<Option<Vec<u8>>>,
+}
+
+/// The app's page.
+pub(super) async fn page(headers: HeaderMap) -> Answer<Response> {
+    give("index.html", &headers)
+}
+
+/// A file that the page loads.
+pub(super) async fn file(uri: Uri, headers: HeaderMap) -> Answer<Response> {
+    give(uri.path().trim_start_matches('/'), &headers)
+}
+
+fn give(path: &str, headers: &HeaderMap) -> Answer<Response> {
+    let file = FILES.get(path).ok_or_else(|| Refused::not_found("file"))?;
+    let gzip = file.gzip().filter(|_| accept::takes_gzip(headers));
+    // Other bytes, another tag (RFC 9110, 8.8.3.3).
+    let etag = match gzip {
+        Some(_) => format!("{}-gzip\"", file.asset.etag.trim_end_matches('"')),
+        None => file.asset.etag.clone(),
+    };
+    let known = is_known(headers, &etag);
+    let always = [
+        (CACHE_CONTROL, "no-cache"),
+        (VARY, "accept-encoding"),
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (REFERRER_POLICY, "same-origin"),
+        (CONTENT_TYPE, &file.asset.content_type),
+    ];
+    let body = match gzip {
+        _ if known => return Ok((StatusCode::NOT_MODIFIED, always, [(ETAG, etag)]).into_response()),
+        Some(bytes) => ([(CONTENT_ENCODING, "gzip")], Body::from(bytes)).into_response(),
+        None => Body::from(file.asset.bytes.clone()).into_response(),
+    };
+    Ok((always, [(ETAG, etag)], body).into_response())
+}
+
+fn is_known(headers: &HeaderMap, etag: &str) -> bool {
+    let lines = headers.get_all(IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());
+    let mut tags = lines.flat_map(|line| line.split(',')).map(str::trim);
+    tags.any(|tag| tag == "*" || tag.trim_start_matches("W/") == etag)
+}
+
+impl File {
+    fn gzip(&self) -> Option<&'static [u8]>
+    where
+        Self: 'static,
+    {
+        None
+    }
+}

@@ -1,0 +1,91 @@
+//! The frame of every page without scripts: its templates, its style, its headers.
+//!
+//! A template prints no text as it came: whatever it prints is made plain and escaped here. What a person edits
+//! is the one exception, and says so: `exact`.
+
+use std::sync::LazyLock;
+
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY,
+};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use holdshort_protocol::{Code, plain};
+use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, context, escape_formatter};
+
+use crate::problem::Refused;
+
+/// No script, nothing from elsewhere, in no frame; forms come back to us alone.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
+                      frame-ancestors 'none'";
+const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
+
+static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(environment);
+static STYLE: LazyLock<String> =
+    LazyLock::new(|| format!("{}{}", holdshort_ui::STYLE, include_str!("page.css")));
+
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    for (name, source) in [
+        ("frame.html", include_str!("templates/frame.html")),
+        ("nothing.html", include_str!("templates/nothing.html")),
+        ("refused.html", include_str!("templates/refused.html")),
+        ("decision.html", include_str!("templates/decision.html")),
+        ("errors.html", include_str!("templates/errors.html")),
+        ("error.html", include_str!("templates/error.html")),
+    ] {
+        environment.add_template(name, source).expect("the templates are right: a test draws each");
+    }
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
+    environment.add_filter("exact", |text: &str| Value::from_safe_string(HtmlEscape(text).to_string()));
+    environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
+        Some(text) => escape_formatter(out, state, &Value::from(plain::text(text))),
+        None => escape_formatter(out, state, value),
+    });
+    environment
+}
+
+/// A page: a template in the frame. A page that can not be drawn is a mistake of ours.
+pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Value) -> Response {
+    let drawn = draw(template, values).and_then(|body| {
+        let body = Value::from_safe_string(body);
+        draw("frame.html", context! { title => plain::line(title), body })
+    });
+    match drawn {
+        Ok(html) => (status, headers(), html).into_response(),
+        Err(error) => {
+            tracing::error!(%error, template, "a page can not be drawn");
+            Refused::of(Code::Internal).into_response()
+        }
+    }
+}
+
+fn draw(template: &str, values: Value) -> Result<String, minijinja::Error> {
+    TEMPLATES.get_template(template)?.render(values)
+}
+
+fn headers() -> [(HeaderName, &'static str); 5] {
+    [
+        (CONTENT_TYPE, "text/html; charset=utf-8"),
+        (CACHE_CONTROL, "no-store"),
+        (CONTENT_SECURITY_POLICY, POLICY),
+        // With none at all a browser would send its forms with the origin `null`.
+        (REFERRER_POLICY, "same-origin"),
+        (X_ROBOTS_TAG, "noindex"),
+    ]
+}
+
+/// A refusal as a page, for those who sent a form.
+pub(super) fn refused(refused: &Refused) -> Response {
+    let problem = &refused.0;
+    let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let values = context! { title => problem.title, detail => problem.detail, page => problem.code.page() };
+    page(status, &problem.title, "refused.html", values)
+}
+
+/// The style that these pages share with the app, and what is their own.
+pub(super) async fn style() -> Response {
+    ([(CONTENT_TYPE, "text/css; charset=utf-8"), (CACHE_CONTROL, "no-cache")], STYLE.as_str()).into_response()
+}

@@ -1,0 +1,50 @@
+//! Links that let one person decide on one interrupt, without signing in.
+
+use axum::Json;
+use axum::http::StatusCode;
+use holdshort_core::id::InterruptId;
+use holdshort_protocol::{Code, InterruptStatus, Link, LinkRequest};
+
+use crate::auth::Operator;
+use crate::body::{Body, fit};
+use crate::limits::{LINK_DEFAULT_MS, LINK_MS};
+use crate::links::{Claim, subject};
+use crate::openapi::Links;
+use crate::problem::{Answer, Refused};
+use crate::query::Id;
+use crate::{decide, view};
+
+/// Make a link for a decision.
+///
+/// It leads to a page that shows the interrupt and changes nothing until its form is sent. Whoever has the link
+/// decides in the name of who made it. It is bound to the interrupt and to what will run, and is spent when the
+/// interrupt is resolved.
+#[utoipa::path(
+    post, path = "/v1/interrupts/{id}/links", tag = "interrupts", operation_id = "make_decision_link",
+    params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
+    request_body(content = Option<LinkRequest>, description = "May be left out"),
+    responses((status = 201, description = "The link", body = Link), Links),
+    security(("operator" = []))
+)]
+pub(crate) async fn make(
+    operator: Operator,
+    Id(id): Id<InterruptId>,
+    body: Body,
+) -> Answer<(StatusCode, Json<Link>)> {
+    let Operator { app, actor } = operator;
+    let row = app.interrupt_row(&id).await?;
+    let request: LinkRequest = body.optional().await?.map(|value| fit(&value)).transpose()?.unwrap_or_default();
+    let ms = request.expires_in_ms.unwrap_or(LINK_DEFAULT_MS);
+    if !(1..=LINK_MS).contains(&ms) {
+        let rule = format!("is not between 1 and {LINK_MS}, 30 days");
+        return Err(Refused::invalid_at("/expires_in_ms", rule));
+    }
+    let interrupt = view::interrupt::of_row(&app, &row).await?;
+    if interrupt.status == InterruptStatus::Resolved {
+        return Err(decide::standing(&app, &row, Refused::of(Code::AlreadyResolved)).await?);
+    }
+    let expires_at = app.now().plus_ms(ms);
+    let claim = Claim { interrupt: id, person: actor.id, subject: subject(&interrupt), expires_at };
+    let url = format!("http://{}/d/{}", app.address, app.links.token(&claim));
+    Ok((StatusCode::CREATED, Json(Link { url, expires_at: expires_at.to_string() })))
+}

@@ -1,0 +1,90 @@
+//! Logins of browsers: a link to get in, getting in, who am I, getting out.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::SET_COOKIE;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use holdshort_protocol::{Identity, Link, Login, Redeem, Role, header};
+
+use crate::app::blocking;
+use crate::auth::{Caller, Door, Operator};
+use crate::body::Body;
+use crate::logins;
+use crate::openapi::{Changes, Enters, Leaves, Reads};
+use crate::problem::{Answer, Refused};
+
+/// Make a link that signs one browser in.
+///
+/// It works once, and for 15 minutes. The code stands behind the `#`, so it is sent to nobody before the page
+/// that it leads to redeems it.
+#[utoipa::path(
+    post, path = "/v1/login-links", tag = "logins", operation_id = "make_login_link",
+    responses((status = 201, description = "The link", body = Link), Changes),
+    security(("operator" = []))
+)]
+pub(crate) async fn invite(operator: Operator) -> Answer<(StatusCode, Json<Link>)> {
+    let app = operator.app;
+    let (code, expires_at) = app.logins.invite(app.now())?;
+    let link = Link { url: app.login_url(&code), expires_at: expires_at.to_string() };
+    Ok((StatusCode::CREATED, Json(link)))
+}
+
+/// Sign in with the code of a login link.
+///
+/// The answer sets a cookie that scripts can not read, and holds a secret. Both together are a login of 30 days:
+/// send the secret as `X-Holdshort-Secret`; the browser sends the cookie.
+#[utoipa::path(
+    post, path = "/v1/login", tag = "logins", operation_id = "sign_in",
+    request_body = Redeem,
+    responses(
+        (status = 200, description = "The login", body = Login,
+         headers(("Set-Cookie" = String, description = "`holdshort_PORT`, HttpOnly, SameSite=Strict"))),
+        Enters
+    )
+)]
+pub(crate) async fn enter(State(door): State<Door>, body: Body) -> Answer<Response> {
+    let Redeem { code } = body.json().await?;
+    let logins::Issued { cookie, secret, expires_at } = door.redeem(code).await?;
+    let login = Login {
+        secret,
+        person: "operator".to_owned(),
+        role: Role::Operator,
+        expires_at: expires_at.to_string(),
+    };
+    Ok((AppendHeaders([(SET_COOKIE, cookie)]), Json(login)).into_response())
+}
+
+/// Read who asks.
+#[utoipa::path(
+    get, path = "/v1/login", tag = "logins", operation_id = "read_login",
+    responses((status = 200, description = "Who asks", body = Identity), Reads),
+    security(("operator" = []), ("agent" = []))
+)]
+pub(crate) async fn read(caller: Caller, headers: HeaderMap) -> Json<Identity> {
+    let role = if caller.is_operator() { Role::Operator } else { Role::Agent };
+    let expires_at = login(&caller, &headers).map(|login| login.expires_at.to_string());
+    Json(Identity { person: caller.actor.id, role, expires_at })
+}
+
+/// Sign out.
+///
+/// Ends this login alone. Of a token there is none to end.
+#[utoipa::path(
+    delete, path = "/v1/login", tag = "logins", operation_id = "sign_out",
+    responses((status = 204, description = "Signed out, and the cookie is cleared"), Leaves),
+    security(("login_cookie" = [], "login_secret" = []))
+)]
+pub(crate) async fn leave(caller: Caller, headers: HeaderMap) -> Answer<Response> {
+    let login = login(&caller, &headers).ok_or_else(|| Refused::not_found("login: a token needs none"))?;
+    let app = caller.app;
+    let forget = app.logins.forget();
+    blocking(move || app.logins.end(&login)).await?;
+    Ok((StatusCode::NO_CONTENT, AppendHeaders([(SET_COOKIE, forget)])).into_response())
+}
+
+/// The login that a caller came in with, if it was no token.
+fn login(caller: &Caller, headers: &HeaderMap) -> Option<logins::Login> {
+    let secret = headers.get(header::SECRET)?.to_str().ok()?;
+    caller.app.logins.find(headers, secret, caller.app.now())
+}

@@ -1,0 +1,37 @@
+//! The WebSocket: where it begins. What is said on it is in `socket/`.
+
+use axum::extract::State;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use axum::response::Response;
+use holdshort_protocol::Code;
+
+use crate::auth::{Credentials, Door};
+use crate::openapi::Opens;
+use crate::problem::{Answer, Refused};
+use crate::socket;
+
+/// Open a WebSocket: follow, decide, tell, over one connection.
+///
+/// Its frames are described in `/v1/asyncapi.json`. Whoever opens it says who it is with the first frame, or has
+/// said so with `Authorization`; a page must be one of ours. It counts as one stream.
+#[utoipa::path(
+    get, path = "/v1/ws", tag = "system", operation_id = "open_socket",
+    responses((status = 101, description = "The connection is a WebSocket from here on"), Opens),
+    security(("operator" = []), ("agent" = []))
+)]
+pub(crate) async fn open(
+    State(door): State<Door>,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Answer<Response> {
+    let upgrade =
+        upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
+    let known = match headers.contains_key(AUTHORIZATION) {
+        true => Some(socket::caller(&door, &headers, &Credentials::of(&headers)?)?),
+        false => None,
+    };
+    socket::open(upgrade, door, headers, known)
+}

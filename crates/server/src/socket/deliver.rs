@@ -1,0 +1,81 @@
+//! What goes to the client: answers, and what its subscriptions bring, each in its own order.
+
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use holdshort_protocol::Code;
+use holdshort_protocol::frame::ServerFrame;
+use tokio::sync::mpsc;
+use tokio_stream::StreamMap;
+
+use crate::feed::{Item, Outbox, Unsent};
+use crate::limits::SUBSCRIPTIONS;
+use crate::problem::{Answer, Refused};
+
+/// What listening comes to.
+pub(super) enum Order {
+    Say(ServerFrame),
+    Follow { id: String, answer: ServerFrame, items: BoxStream<'static, Item> },
+    Unfollow { id: String },
+}
+
+impl Order {
+    pub(super) fn refuse(id: Option<String>, refused: Refused) -> Self {
+        Self::Say(error(id, refused))
+    }
+}
+
+/// By the client's id. A feed that ends gives `None` once.
+type Subscriptions = StreamMap<String, BoxStream<'static, Option<Item>>>;
+
+/// Delivers until nobody gives orders any more, or the client does not read.
+pub(super) async fn all(mut orders: mpsc::Receiver<Order>, outbox: Outbox<ServerFrame>) -> Result<(), Unsent> {
+    let mut subscriptions = Subscriptions::new();
+    loop {
+        tokio::select! {
+            biased;
+            order = orders.recv() => match order {
+                None => return Ok(()),
+                Some(order) => outbox.put(obey(&mut subscriptions, order)).await?,
+            },
+            Some((id, item)) = subscriptions.next() => match item {
+                Some(Item::Event(event)) => outbox.put(ServerFrame::Event { id, event }).await?,
+                Some(Item::Preview(preview)) => outbox.offer(ServerFrame::Preview { id, preview }),
+                Some(Item::Problem(refused)) => outbox.put(error(Some(id), refused)).await?,
+                None => outbox.put(ServerFrame::Ended { id }).await?,
+            },
+        }
+    }
+}
+
+fn obey(subscriptions: &mut Subscriptions, order: Order) -> ServerFrame {
+    match order {
+        Order::Say(frame) => frame,
+        Order::Follow { id, answer, items } => match room(subscriptions, &id) {
+            Ok(()) => {
+                let items = items.map(Some).chain(stream::once(async { None })).boxed();
+                subscriptions.insert(id, items);
+                answer
+            }
+            Err(refused) => error(Some(id), refused),
+        },
+        Order::Unfollow { id } => match subscriptions.remove(&id) {
+            Some(_) => ServerFrame::Ended { id },
+            None => error(Some(id), Refused::not_found("subscription")),
+        },
+    }
+}
+
+fn room(subscriptions: &Subscriptions, id: &str) -> Answer<()> {
+    if subscriptions.contains_key(id) {
+        return Err(Refused::invalid_at("/id", "a subscription of this id is there already"));
+    }
+    if subscriptions.len() >= SUBSCRIPTIONS {
+        let rule = format!("a socket has at most {SUBSCRIPTIONS} subscriptions: end one, or open another socket");
+        return Err(Refused::new(Code::LimitReached, rule));
+    }
+    Ok(())
+}
+
+fn error(id: Option<String>, refused: Refused) -> ServerFrame {
+    ServerFrame::Error { id, problem: refused.0 }
+}

@@ -1,0 +1,88 @@
+//! Why a connection ends, and how that is said: codes 4400 and above mirror the statuses of HTTP.
+
+use std::pin::Pin;
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use futures::stream::{SplitSink, SplitStream};
+use futures::{SinkExt, StreamExt};
+use holdshort_protocol::frame::{Reason, ServerFrame};
+use tokio::time::timeout;
+
+use super::write::{self, Gone};
+use crate::feed::Unsent;
+use crate::limits::GOODBYE_TIME;
+use crate::problem::Refused;
+
+const BAD_REQUEST: u16 = 4400;
+const UNAUTHENTICATED: u16 = 4401;
+const TIMEOUT: u16 = 4408;
+
+#[derive(Debug)]
+pub(super) enum End {
+    /// The client left.
+    Left,
+    /// What came is no WebSocket, or nothing came any more.
+    Broken,
+    /// The server stops.
+    Stopping,
+    /// The client does not read what it is sent.
+    Behind,
+    /// Nothing is heard from the client.
+    Silent,
+    /// The client did not say who it is, or not the truth.
+    Unauthenticated(Refused),
+    /// What came is not JSON text.
+    NotJson(Refused),
+    TooLarge(Refused),
+}
+
+impl From<Unsent> for End {
+    fn from(unsent: Unsent) -> Self {
+        match unsent {
+            Unsent::Gone => Self::Left,
+            Unsent::Slow => Self::Behind,
+        }
+    }
+}
+
+/// Lets what is queued be written, says why the connection ends, and waits for the client to agree: all of it for
+/// a moment only.
+pub(super) async fn goodbye(
+    end: End,
+    writing: Pin<&mut impl Future<Output = Result<SplitSink<WebSocket, Message>, Gone>>>,
+    mut incoming: SplitStream<WebSocket>,
+) {
+    let said = async {
+        let Ok(mut sink) = writing.await else { return };
+        let reads_on = !matches!(end, End::Broken);
+        for message in last_words(end) {
+            if sink.send(message).await.is_err() {
+                return;
+            }
+        }
+        // A connection that is dropped with unread data takes the last words with it.
+        while reads_on && let Some(Ok(_)) = incoming.next().await {}
+    };
+    let _ = timeout(GOODBYE_TIME, said).await;
+}
+
+fn last_words(end: End) -> Vec<Message> {
+    let error = |refused: Refused| ServerFrame::Error { id: None, problem: refused.0 };
+    let closing = |reason| ServerFrame::Closing { reason };
+    let (frame, code, reason) = match end {
+        End::Left => (None, close_code::NORMAL, ""),
+        End::Broken => (None, close_code::PROTOCOL, "this is no WebSocket as RFC 6455 has it"),
+        End::Stopping => (Some(closing(Reason::Stopping)), close_code::AWAY, "the server stops: come back"),
+        End::Behind => (
+            Some(closing(Reason::Behind)),
+            TIMEOUT,
+            "you read too slowly: come back with your last position, nothing is lost",
+        ),
+        End::Silent => (Some(closing(Reason::Silent)), TIMEOUT, "nothing was heard from you"),
+        End::Unauthenticated(refused) => (Some(error(refused)), UNAUTHENTICATED, "who are you?"),
+        End::NotJson(refused) => (Some(error(refused)), BAD_REQUEST, "frames are JSON text"),
+        End::TooLarge(refused) => (Some(error(refused)), close_code::SIZE, "the frame is too large"),
+    };
+    let close = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
+    frame.iter().map(write::message).chain([close]).collect()
+}

@@ -1,0 +1,63 @@
+//! The first frame: who is it?
+
+use std::time::Duration;
+
+use axum::extract::ws::WebSocket;
+use axum::http::HeaderMap;
+use futures::stream::SplitStream;
+use holdshort_protocol::Code;
+use holdshort_protocol::frame::{ClientFrame, Hello, ServerFrame};
+use tokio::time::timeout;
+
+use super::end::End;
+use super::incoming;
+use crate::auth::{Caller, Credentials, Door};
+use crate::feed::position;
+use crate::problem::{Answer, Refused};
+use crate::view;
+
+/// Somebody who comes over a socket: what it does is recorded with that channel.
+pub(crate) fn caller(door: &Door, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
+    let mut caller = door.caller(headers, given)?;
+    if let Credentials::Token(_) = given {
+        caller.actor.via = Some("ws".to_owned());
+    }
+    Ok(caller)
+}
+
+/// Waits for `hello`, and lets in whoever says it rightly.
+pub(super) async fn receive(
+    incoming: &mut SplitStream<WebSocket>,
+    door: &Door,
+    headers: &HeaderMap,
+    known: Option<Caller>,
+    time: Duration,
+) -> Result<Caller, End> {
+    let unauthenticated = |why| End::Unauthenticated(Refused::new(Code::Unauthenticated, why));
+    let received = timeout(time, incoming::next(incoming, time)).await;
+    match received.map_err(|_| unauthenticated("nobody said `hello` in time"))??.frame {
+        Ok(ClientFrame::Hello(hello)) => who(door, headers, known, &hello).map_err(End::Unauthenticated),
+        Ok(_) => Err(unauthenticated("the first frame is `hello`")),
+        Err(refused) => Err(End::Unauthenticated(refused)),
+    }
+}
+
+fn who(door: &Door, headers: &HeaderMap, known: Option<Caller>, hello: &Hello) -> Answer<Caller> {
+    match (&hello.token, &hello.secret, known) {
+        (Some(_), Some(_), _) => Err(Refused::invalid_at("/secret", "send it or `token`, not both")),
+        (Some(token), None, _) => caller(door, headers, &Credentials::Token(token)),
+        (None, Some(secret), _) => caller(door, headers, &Credentials::Secret(secret)),
+        (None, None, Some(known)) => Ok(known),
+        (None, None, None) => Err(Refused::of(Code::Unauthenticated)),
+    }
+}
+
+pub(super) fn welcome(caller: &Caller) -> ServerFrame {
+    ServerFrame::Welcome {
+        person: caller.actor.id.clone(),
+        role: view::event::role(caller.actor.role),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        ping_ms: u64::try_from(caller.app.pace.ping.as_millis()).unwrap_or(u64::MAX),
+        position: position::text(position::last(&caller.app)),
+    }
+}

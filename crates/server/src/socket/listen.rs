@@ -1,0 +1,71 @@
+//! What the client wants: frame by frame, in order. What is refused is answered with an error, and the next frame
+//! is read.
+
+use axum::extract::ws::WebSocket;
+use futures::stream::SplitStream;
+use holdshort_protocol::frame::{ClientFrame, Decide, Ping, ServerFrame, Tell, Unsubscribe};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::deliver::Order;
+use super::end::End;
+use super::{incoming, subscribe};
+use crate::auth::Caller;
+use crate::decide;
+use crate::pace::Pace;
+use crate::problem::{Answer, Refused};
+use crate::routes::steer;
+
+pub(super) async fn all(
+    incoming: &mut SplitStream<WebSocket>,
+    caller: &Caller,
+    pace: Pace,
+    orders: mpsc::Sender<Order>,
+) -> End {
+    loop {
+        let received = match incoming::next(incoming, pace.silence).await {
+            Ok(received) => received,
+            Err(end) => return end,
+        };
+        let done = match received.frame {
+            Ok(frame) => carry_out(caller, frame).await,
+            Err(refused) => Err(refused),
+        };
+        let order = done.unwrap_or_else(|refused| Order::refuse(received.id, refused));
+        // A client that asks and does not read the answers is waited for like any other that does not read.
+        match timeout(pace.patience, orders.send(order)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => return End::Left,
+            Err(_) => return End::Behind,
+        }
+    }
+}
+
+async fn carry_out(caller: &Caller, frame: ClientFrame) -> Answer<Order> {
+    match frame {
+        ClientFrame::Hello(_) => Err(Refused::invalid_at("/type", "`hello` is said once")),
+        ClientFrame::Subscribe(wish) => subscribe::to(caller, wish).await,
+        ClientFrame::Unsubscribe(Unsubscribe { id }) => Ok(Order::Unfollow { id }),
+        ClientFrame::Decide(decide) => decided(caller, decide).await.map(Order::Say),
+        ClientFrame::Message(tell) => told(caller, tell).await.map(Order::Say),
+        ClientFrame::Ping(Ping { id }) => Ok(Order::Say(ServerFrame::Pong { id })),
+    }
+}
+
+async fn decided(caller: &Caller, decide: Decide) -> Answer<ServerFrame> {
+    let id = decide.id.clone();
+    let interrupt = decide.interrupt.parse().map_err(|_| Refused::not_found("interrupt"))?;
+    let row = caller.app.interrupt_row(&interrupt).await?;
+    caller.require_operator()?;
+    let actor = caller.actor.clone();
+    let interrupt = decide::decide(&caller.app, &row, actor, decide.decision()).await?;
+    Ok(ServerFrame::Decided { id, interrupt: Box::new(interrupt) })
+}
+
+async fn told(caller: &Caller, tell: Tell) -> Answer<ServerFrame> {
+    let Tell { id, run, text } = tell;
+    let operator = caller.clone().operator()?;
+    let run = run.parse().map_err(|_| Refused::not_found("run"))?;
+    let run = steer::tell(operator, &run, text).await?;
+    Ok(ServerFrame::Told { id, run: Box::new(run) })
+}

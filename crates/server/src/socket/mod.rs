@@ -1,0 +1,95 @@
+//! One WebSocket: who it is, what it follows, what it wants done.
+//!
+//! Three things go on at once and wait for each other only where a queue is full: `listen.rs` reads frames and
+//! carries them out in order, `deliver.rs` merges the answers with what the subscriptions bring, `write.rs`
+//! writes it out. A decision is never behind a long stream, a stream never behind a slow decision. Nothing is
+//! kept after a disconnect, and a disconnect changes nothing. Who it is is asked once: a login or a token that
+//! ends later ends with the next connection.
+
+mod deliver;
+mod end;
+mod hello;
+mod incoming;
+mod listen;
+mod subscribe;
+mod write;
+
+use std::pin::pin;
+
+use axum::extract::ws::{WebSocket, WebSocketUpgrade};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use futures::StreamExt;
+use futures::stream::SplitStream;
+use holdshort_protocol::frame::ServerFrame;
+use tokio::sync::mpsc;
+
+use crate::auth::{Caller, Door};
+use crate::feed::Outbox;
+use crate::limits::{ANSWERS, FRAME_READ_BYTES};
+use crate::pace::Pace;
+use crate::problem::Answer;
+use end::End;
+
+pub(crate) use hello::caller;
+
+/// Answers the request that a socket begins with. `known` is who it is, where the request said so.
+pub(crate) fn open(
+    upgrade: WebSocketUpgrade,
+    door: Door,
+    headers: HeaderMap,
+    known: Option<Caller>,
+) -> Answer<Response> {
+    let (permit, pace) = door.place()?;
+    let upgrade = upgrade.max_message_size(FRAME_READ_BYTES).max_frame_size(FRAME_READ_BYTES);
+    Ok(upgrade.on_upgrade(async move |socket| {
+        serve(socket, &door, &headers, known, pace).await;
+        drop(permit);
+    }))
+}
+
+async fn serve(socket: WebSocket, door: &Door, headers: &HeaderMap, known: Option<Caller>, pace: Pace) {
+    let (sink, mut incoming) = socket.split();
+    let (outbox, queue) = Outbox::new(pace.patience);
+    let mut writing = pin!(write::all(sink, queue, pace.ping));
+    let end = tokio::select! {
+        end = converse(&mut incoming, door, headers, known, pace, outbox) => end,
+        // Only a broken connection ends it before the outbox is gone.
+        _ = &mut writing => return,
+        () = door.stopped() => End::Stopping,
+    };
+    tracing::debug!(?end, "a socket ends");
+    end::goodbye(end, writing, incoming).await;
+}
+
+async fn converse(
+    incoming: &mut SplitStream<WebSocket>,
+    door: &Door,
+    headers: &HeaderMap,
+    known: Option<Caller>,
+    pace: Pace,
+    outbox: Outbox<ServerFrame>,
+) -> End {
+    let caller = match hello::receive(incoming, door, headers, known, pace.hello).await {
+        Ok(caller) => caller,
+        Err(end) => return end,
+    };
+    if let Err(unsent) = outbox.put(hello::welcome(&caller)).await {
+        return unsent.into();
+    }
+    let (orders, taken) = mpsc::channel(ANSWERS);
+    let mut delivering = pin!(deliver::all(taken, outbox));
+    let end = tokio::select! {
+        end = listen::all(incoming, &caller, pace, orders) => end,
+        unsent = &mut delivering => match unsent {
+            Err(unsent) => return unsent.into(),
+            // It ends when nobody listens any more.
+            Ok(()) => return End::Left,
+        },
+    };
+    // What was answered is still said.
+    match delivering.await {
+        Ok(()) => end,
+        Err(unsent) => unsent.into(),
+    }
+}

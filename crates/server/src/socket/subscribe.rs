@@ -1,0 +1,45 @@
+//! From a wish to the feed that fulfils it: what is named must be there, be the caller's to see, and belong to
+//! the topic.
+
+use holdshort_core::id::RunId;
+use holdshort_protocol::Code;
+use holdshort_protocol::frame::{ServerFrame, Subscribe, Topic};
+
+use super::deliver::Order;
+use crate::auth::Caller;
+use crate::feed::{self, Previews, Sight, Source, position};
+use crate::problem::{Answer, Refused};
+
+pub(super) async fn to(caller: &Caller, wish: Subscribe) -> Answer<Order> {
+    let refuse = |pointer, why| Err(Refused::invalid_at(pointer, why));
+    let Subscribe { id, topic, run, since, position, previews } = wish;
+    let source = match topic {
+        Topic::Run if position.is_some() => return refuse("/position", "a run is followed by `since`"),
+        Topic::Run => {
+            let Some(run) = run else { return refuse("/run", "missing field `run`") };
+            let run: RunId = run.parse().map_err(|_| Refused::not_found("run"))?;
+            let row = caller.run(&run).await?;
+            Source::run(&row, since.unwrap_or(row.seq))
+        }
+        Topic::Inbox | Topic::All if run.is_some() => return refuse("/run", "is of the topic `run`"),
+        Topic::Inbox | Topic::All if since.is_some() => return refuse("/since", "is of the topic `run`"),
+        Topic::Inbox if previews == Some(true) => return refuse("/previews", "there are none in `inbox`"),
+        Topic::Inbox => Source::Inbox { after: after(caller, position).await? },
+        Topic::All => Source::All { after: after(caller, position).await? },
+    };
+    let (position, seq) = match &source {
+        Source::Run { since, .. } => (None, Some(*since)),
+        Source::Inbox { after } | Source::All { after } => (Some(position::text(*after)), None),
+    };
+    let previews = if topic == Topic::Inbox { Previews::Hidden } else { Previews::of(previews) };
+    Ok(Order::Follow {
+        answer: ServerFrame::Subscribed { id: id.clone(), position, seq },
+        id,
+        items: feed::follow(source, Sight::of(caller.clone()), previews),
+    })
+}
+
+async fn after(caller: &Caller, text: Option<String>) -> Answer<u64> {
+    let Some(text) = text else { return Ok(position::last(&caller.app)) };
+    position::parse(&caller.app, Code::InvalidRequest, "position", &text).await
+}

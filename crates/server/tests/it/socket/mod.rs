@@ -1,0 +1,133 @@
+//! The WebSocket, by a client that is no part of the server.
+
+mod acts;
+mod follow;
+mod limits;
+
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::http::Response;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+use crate::harness::{SOON, Served};
+
+pub(crate) struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
+
+/// What comes out of a socket.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Came {
+    Frame(Value),
+    /// The code, and whether there was one at all.
+    Close(Option<u16>),
+}
+
+impl Socket {
+    /// Opens one, with headers of its own.
+    pub(crate) async fn open(
+        served: &Served,
+        headers: &[(&'static str, &str)],
+    ) -> Result<Self, Response<Option<Vec<u8>>>> {
+        let mut request = format!("ws://{}/v1/ws", served.address()).into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        match timeout(SOON, connect_async(request)).await.unwrap() {
+            Ok((stream, _)) => Ok(Self(stream)),
+            Err(Error::Http(response)) => Err(*response),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    /// Opens one and says hello with a token.
+    pub(crate) async fn of(served: &Served, token: &str) -> Self {
+        let mut socket = Self::open(served, &[]).await.unwrap();
+        socket.say(&json!({"type": "hello", "token": token})).await;
+        assert_eq!(socket.next().await["type"], "welcome");
+        socket
+    }
+
+    pub(crate) async fn operator(served: &Served) -> Self {
+        Self::of(served, served.token()).await
+    }
+
+    pub(crate) async fn say(&mut self, frame: &Value) {
+        self.send(Message::text(frame.to_string())).await;
+    }
+
+    pub(crate) async fn send(&mut self, message: Message) {
+        timeout(SOON, self.0.send(message)).await.unwrap().unwrap();
+    }
+
+    pub(crate) async fn came(&mut self) -> Came {
+        loop {
+            match timeout(SOON, self.0.next()).await.expect("a socket that says nothing") {
+                Some(Ok(Message::Text(text))) => return Came::Frame(serde_json::from_str(&text).unwrap()),
+                Some(Ok(Message::Close(close))) => return Came::Close(close.map(|close| close.code.into())),
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                Some(Ok(other)) => panic!("{other:?}"),
+                Some(Err(_)) | None => return Came::Close(None),
+            }
+        }
+    }
+
+    pub(crate) async fn next(&mut self) -> Value {
+        match self.came().await {
+            Came::Frame(frame) => frame,
+            Came::Close(code) => panic!("the socket closed: {code:?}"),
+        }
+    }
+
+    /// The frames up to the one of this type.
+    pub(crate) async fn until(&mut self, kind: &str) -> Vec<Value> {
+        let mut frames = Vec::new();
+        loop {
+            frames.push(self.next().await);
+            if frames.last().is_some_and(|frame| frame["type"] == kind) {
+                return frames;
+            }
+        }
+    }
+
+    /// Says something, and gives the answer.
+    pub(crate) async fn ask(&mut self, frame: &Value) -> Value {
+        self.say(frame).await;
+        self.next().await
+    }
+
+    /// Subscribes, and gives where it starts.
+    pub(crate) async fn subscribe(&mut self, wish: Value) -> Value {
+        let mut frame = wish;
+        frame["type"] = "subscribe".into();
+        let answer = self.ask(&frame).await;
+        assert_eq!((&answer["type"], &answer["id"]), (&json!("subscribed"), &frame["id"]), "{answer}");
+        answer
+    }
+
+    /// The events that come for a subscription, as many as that.
+    pub(crate) async fn events(&mut self, id: &str, count: usize) -> Vec<Value> {
+        let mut events = Vec::new();
+        while events.len() < count {
+            let frame = self.next().await;
+            assert_eq!((&frame["type"], &frame["id"]), (&json!("event"), &json!(id)), "{frame}");
+            events.push(frame["event"].clone());
+        }
+        events
+    }
+}
+
+/// The id, code and pointers of an error.
+pub(crate) fn error(frame: &Value) -> (Option<&str>, &str, Vec<&str>) {
+    assert_eq!(frame["type"], "error", "{frame}");
+    let problem = &frame["problem"];
+    let errors = problem["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let pointers = errors.iter().map(|error| error["pointer"].as_str().unwrap()).collect();
+    (frame["id"].as_str(), problem["code"].as_str().unwrap(), pointers)
+}
+
+pub(crate) fn types(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|event| event["type"].as_str().unwrap()).collect()
+}

@@ -1,0 +1,28 @@
+// The wire types that the app uses, under their own names. All come from the OpenAPI document.
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type Choice = Schemas["Choice"];
+export type Decision = Schemas["Decision"];
+export type Event = Schemas["Event"];
+export type Grant = Schemas["Grant"];
+export type Info = Schemas["Info"];
+export type Interrupt = Schemas["Interrupt"];
+export type Kind = Schemas["Kind"];
+export type Level = Schemas["Level"];
+export type Outcome = Schemas["Outcome"];
+export type Preview = Schemas["Preview"];
+export type Resolution = Schemas["Resolution"];
+export type Run = Schemas["Run"];
+export type StartRun = Schemas["StartRun"];
+export type Status = Schemas["Status"];
+export type System = Schemas["System"];
+export type Workflow = Schemas["Workflow"];
+/** A problem as it arrives (RFC 9457). */
+export type ProblemBody = Schemas["Problem"];
+
+export interface List<T> {
+  items: T[];
+  next_cursor?: string | null;
+}

@@ -1,0 +1,8 @@
+// Where the app begins.
+import "./style/tokens.css";
+import "./style/base.css";
+import { mount } from "svelte";
+import App from "./App.svelte";
+import "./state/theme.svelte";
+
+mount(App, { target: document.body });

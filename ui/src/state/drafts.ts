@@ -1,0 +1,17 @@
+// What a person has typed and not sent: kept per thing it is about, in this tab, also across a reload.
+
+const PREFIX = "holdshort.draft.";
+
+export const drafts = {
+  read: (key: string): string => sessionStorage.getItem(PREFIX + key) ?? "",
+  keep(key: string, text: string): void {
+    if (text === "") sessionStorage.removeItem(PREFIX + key);
+    else sessionStorage.setItem(PREFIX + key, text);
+  },
+  /** Everything below a key: `int_…` takes away all that was typed on that card. */
+  forget(prefix: string): void {
+    for (const key of Object.keys(sessionStorage)) {
+      if (key.startsWith(PREFIX + prefix)) sessionStorage.removeItem(key);
+    }
+  },
+};

@@ -1,0 +1,72 @@
+// What waits for a person: the open interrupts in the server's order. Fills by itself while the page is open.
+import { get, query } from "../api/client";
+import type { Event, Interrupt, List } from "../api/types";
+import { live } from "./session.svelte";
+
+/** More than a person reads at once; the server has the rest. */
+const SHOWN = 200;
+/** Events come in bursts; one reading serves them all. */
+const GATHER_MS = 60;
+
+export const inbox = $state({
+  items: [] as Interrupt[],
+  more: false,
+  loaded: false,
+  /** How many came with the last reading that brought any, and which reading: for those who hear the page. */
+  arrived: { n: 0, reading: 0 },
+});
+
+type Listener = (event: Event) => void;
+const listeners = new Set<Listener>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+let reading = false;
+let again = false;
+
+/** Hears of every interrupt that opens, is decided on or resolved. */
+export function whenInboxChanges(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function followInbox(): () => void {
+  return live.follow({
+    topic: "inbox",
+    started: () => soon(),
+    event: (event) => {
+      listeners.forEach((listener) => listener(event));
+      soon();
+    },
+  });
+}
+
+function soon(): void {
+  timer ??= setTimeout(() => {
+    timer = undefined;
+    void read();
+  }, GATHER_MS);
+}
+
+async function read(): Promise<void> {
+  if (reading) {
+    again = true;
+    return;
+  }
+  reading = true;
+  try {
+    const page = await get<List<Interrupt>>(`/v1/interrupts${query({ status: "open", limit: SHOWN })}`);
+    const known = new Set(inbox.items.map((item) => item.id));
+    const n = page.items.filter((item) => !known.has(item.id)).length;
+    if (inbox.loaded && n > 0) inbox.arrived = { n, reading: inbox.arrived.reading + 1 };
+    inbox.items = page.items;
+    inbox.more = Boolean(page.next_cursor);
+    inbox.loaded = true;
+  } catch {
+    // The connection says that it is lost; when it is back everything is read again.
+  } finally {
+    reading = false;
+    if (again) {
+      again = false;
+      soon();
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// Where the person is: the address bar, as one of the app's places. Links are plain links; a click on one stays here.
+
+export type Place =
+  | { view: "inbox"; interrupt?: string }
+  | { view: "runs" }
+  | { view: "new_run" }
+  | { view: "run"; run: string }
+  | { view: "grants" }
+  | { view: "login"; code: string }
+  | { view: "nowhere" };
+
+export function place(path: string, hash: string): Place {
+  const parts = path.split("/").filter(Boolean);
+  const [view, id] = parts;
+  if (parts.length > 2) return { view: "nowhere" };
+  switch (view) {
+    case undefined:
+      return { view: "inbox" };
+    case "inbox":
+      return { view: "inbox", interrupt: id };
+    case "runs":
+      if (id === "new") return { view: "new_run" };
+      return id ? { view: "run", run: id } : { view: "runs" };
+    case "grants":
+      return id ? { view: "nowhere" } : { view: "grants" };
+    case "login":
+      return id ? { view: "nowhere" } : { view: "login", code: hash.slice(1) };
+    default:
+      return { view: "nowhere" };
+  }
+}
+
+export const route = $state({ place: place(location.pathname, location.hash) });
+
+function read(): void {
+  route.place = place(location.pathname, location.hash);
+}
+
+export function go(path: string, how: "push" | "replace" = "push"): void {
+  if (how === "push") history.pushState(null, "", path);
+  else history.replaceState(null, "", path);
+  read();
+}
+
+addEventListener("popstate", read);
+addEventListener("hashchange", read);
+document.addEventListener("click", (click) => {
+  if (click.defaultPrevented || click.button !== 0 || click.metaKey || click.ctrlKey || click.shiftKey || click.altKey) return;
+  const link = (click.target as Element | null)?.closest?.("a");
+  if (!link || link.target || link.origin !== location.origin || link.hasAttribute("download")) return;
+  // Pages of the server, such as /docs/errors/stale, are not the app's.
+  if (place(link.pathname, "").view === "nowhere") return;
+  click.preventDefault();
+  go(link.pathname);
+});

@@ -1,0 +1,21 @@
+// The words of the app, by key. One file per language; `t` fills in what a text leaves open as `{name}`.
+import { en } from "./en";
+
+export type Key = keyof typeof en;
+export type Texts = Record<Key, string>;
+
+const texts: Texts = en;
+
+export function t(key: Key, values: Record<string, string | number> = {}): string {
+  return texts[key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+}
+
+/** The text of a key that is put together at run time, such as `kind.question`; what the server sent where there is none. */
+export function word(group: string, name: string): string {
+  return texts[`${group}.${name}` as Key] ?? name.replaceAll("_", " ");
+}
+
+/** One or many: `key.one` or `key.other`. */
+export function count(key: "inbox.waiting" | "inbox.arrived" | "run.open", n: number): string {
+  return t(n === 1 ? `${key}.one` : `${key}.other`, { n });
+}

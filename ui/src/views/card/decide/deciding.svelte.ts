@@ -1,0 +1,61 @@
+// Sending one decision, and what came of it. What a person typed outlives every answer but success.
+import { Problem, post } from "../../../api/client";
+import type { Choice, Decision, Interrupt, Resolution } from "../../../api/types";
+import { drafts } from "../../../state/drafts";
+import type { FieldError } from "../edit/errors";
+
+export class Deciding {
+  isSending = $state(false);
+  /** Why it was not taken. */
+  problem = $state.raw<Problem>();
+  /** How it ended, where somebody or something was faster. */
+  faster = $state.raw<Resolution>();
+  isLate = $state(false);
+  #last: { choice: Choice; text: string; edit?: unknown } | undefined;
+
+  /** The interrupt as it is after the decision; nothing where it was not taken. */
+  async send(interrupt: Interrupt, choice: Choice, text: string, edit?: unknown): Promise<Interrupt | undefined> {
+    if (this.isSending) return undefined;
+    this.#last = { choice, text, edit };
+    this.isSending = true;
+    this.problem = undefined;
+    const decision: Decision = { option: choice.id, version: interrupt.version };
+    if (text.trim() !== "") decision.text = text;
+    if (edit !== undefined) decision.edit = edit;
+    try {
+      const decided = await post<Interrupt>(`/v1/interrupts/${encodeURIComponent(interrupt.id)}/decisions`, decision);
+      drafts.forget(interrupt.id);
+      return decided;
+    } catch (error) {
+      this.#refused(error instanceof Problem ? error : new Problem(0, { title: String(error) }));
+      return undefined;
+    } finally {
+      this.isSending = false;
+    }
+  }
+
+  /** The same once more, after the server was away. */
+  again(interrupt: Interrupt): Promise<Interrupt | undefined> {
+    const last = this.#last;
+    return last ? this.send(interrupt, last.choice, last.text, last.edit) : Promise.resolve(undefined);
+  }
+
+  #refused(problem: Problem): void {
+    this.isLate = problem.code === "expired";
+    if (this.isLate || problem.code === "already_resolved") this.faster = problem.body.resolution ?? undefined;
+    this.problem = problem;
+  }
+
+  get isStale(): boolean {
+    return this.problem?.code === "stale";
+  }
+
+  /** Over: somebody decided, or the time did. */
+  get isOver(): boolean {
+    return this.problem?.code === "already_resolved" || this.problem?.code === "expired";
+  }
+
+  get errors(): FieldError[] {
+    return this.problem?.body.errors ?? [];
+  }
+}

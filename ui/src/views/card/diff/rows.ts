@@ -1,0 +1,94 @@
+// The lines of a hunk as rows: numbered, versions of one line found and compared, in one column or in two.
+import type { Hunk, Line, Op } from "./diff";
+import { longest } from "./sequence";
+import { compared, isAlike, likeness, type Segment, tokens, whole } from "./words";
+
+/** Pairs of lines that are looked at in one change; in a larger one only those at the same place. */
+const LOOKED_AT = 1_000;
+
+export interface Row {
+  op: Op;
+  old?: number;
+  new?: number;
+  segments: Segment[];
+  isUnended: boolean;
+}
+
+/** One above the other. */
+export function unified(hunk: Hunk): Row[] {
+  return blocks(hunk).flatMap((block) => [...block.old, ...block.new]);
+}
+
+export interface Sides {
+  left?: Row;
+  right?: Row;
+}
+
+/** Side by side: versions of one line in one row, the rest of a change beside each other. */
+export function sides(hunk: Hunk): Sides[] {
+  return blocks(hunk).flatMap((block) => {
+    if (block.isSame) return block.old.map((row) => ({ left: row, right: row }));
+    const out: Sides[] = [];
+    let [i, j] = [0, 0];
+    for (const [a, b] of [...block.pairs, [block.old.length, block.new.length] as const]) {
+      for (; i < a || j < b; ) {
+        out.push({ left: i < a ? block.old[i++] : undefined, right: j < b ? block.new[j++] : undefined });
+      }
+      if (a < block.old.length) out.push({ left: block.old[i++], right: block.new[j++] });
+    }
+    return out;
+  });
+}
+
+/** Lines that stay (then `old` has them all), or a change: what goes, what comes, and which are versions of which. */
+interface Block {
+  isSame: boolean;
+  old: Row[];
+  new: Row[];
+  pairs: [number, number][];
+}
+
+function blocks(hunk: Hunk): Block[] {
+  const out: Block[] = [];
+  let old = hunk.oldStart;
+  let now = hunk.newStart;
+  for (const line of hunk.lines) {
+    const isSame = line.op === " ";
+    let block = out.at(-1);
+    // What goes stands before what comes; a `-` after a `+` begins the next change.
+    if (!block || block.isSame !== isSame || (line.op === "-" && block.new.length > 0)) {
+      block = { isSame, old: [], new: [], pairs: [] };
+      out.push(block);
+    }
+    if (line.op === "+") block.new.push(row(line, undefined, now++));
+    else block.old.push(row(line, old++, isSame ? now++ : undefined));
+  }
+  out.forEach(compare);
+  return out;
+}
+
+function row(line: Line, old: number | undefined, now: number | undefined): Row {
+  return { op: line.op, old, new: now, segments: whole(line.text), isUnended: line.isUnended };
+}
+
+function compare({ old, new: now, pairs }: Block): void {
+  const words = (rows: Row[]): string[][] => rows.map((row) => tokens(written(row)));
+  const [before, after] = [words(old), words(now)];
+  const gain = (i: number, j: number): number => {
+    const alike = likeness(before[i] ?? [], after[j] ?? []);
+    return isAlike(alike) ? alike : 0;
+  };
+  const pair = (i: number, j: number): void => {
+    const [left, right] = [old[i]!, now[j]!];
+    const marked = compared(written(left), written(right));
+    left.segments = marked.old;
+    right.segments = marked.new;
+    pairs.push([i, j]);
+  };
+  if (old.length * now.length <= LOOKED_AT) longest(old.length, now.length, gain, pair);
+  else for (let i = 0; i < Math.min(old.length, now.length); i += 1) if (gain(i, i) > 0) pair(i, i);
+}
+
+function written(row: Row): string {
+  return row.segments.map((segment) => segment.text).join("");
+}

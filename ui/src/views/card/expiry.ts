@@ -1,0 +1,29 @@
+// How much time is left, and when those who hear the page are told.
+import { t } from "../../texts";
+
+/** Said aloud when this much is left, in seconds. */
+const SPOKEN = [600, 300, 60, 20];
+
+export function secondsLeft(until: string, now: number): number {
+  return Math.max(0, Math.ceil((Date.parse(until) - now) / 1_000));
+}
+
+/** Two units at most: `2 d 3 h`, `4 min 12 s`. */
+export function left(seconds: number): string {
+  if (seconds >= 86_400) return pair("time.days", seconds / 86_400, "time.hours", (seconds % 86_400) / 3_600);
+  if (seconds >= 3_600) return pair("time.hours", seconds / 3_600, "time.minutes", (seconds % 3_600) / 60);
+  if (seconds >= 60) return pair("time.minutes", seconds / 60, "time.seconds", seconds % 60);
+  return t("time.seconds", { n: seconds });
+}
+
+type Unit = "time.days" | "time.hours" | "time.minutes" | "time.seconds";
+
+function pair(large: Unit, n: number, small: Unit, rest: number): string {
+  const first = t(large, { n: Math.floor(n) });
+  return Math.floor(rest) > 0 ? `${first} ${t(small, { n: Math.floor(rest) })}` : first;
+}
+
+/** The nearest threshold that has been passed; it changes only a few times, so it can be spoken. */
+export function threshold(seconds: number): number | undefined {
+  return seconds === 0 ? 0 : SPOKEN.findLast((at) => seconds <= at);
+}

@@ -1,0 +1,74 @@
+// What an option means for the eye and for the hand: its tone, its key, whether it asks once more.
+import type { Choice, Interrupt } from "../../api/types";
+
+export type Tone = "go" | "stop" | "plain";
+
+const GO = ["proceed", "grant", "release"];
+const STOP = ["refuse", "end_turn", "drop_plan", "fail_run", "cancel_run"];
+const REFUSES = ["refuse", "end_turn", "drop_plan", "fail_run"];
+/** Effects after which something happens that was held back. */
+const RELEASES = [...GO, "proceed_with_edit", "retry", "redo"];
+/** Kinds to which a response is what was asked for, not a way around it. */
+const ASKS_FOR_WORDS = ["question", "choice", "turn", "client_call"];
+
+/** The option that words alone mean; the same in the terminal. */
+const NATURAL: Record<string, string> = {
+  question: "answer",
+  choice: "custom",
+  turn: "submit",
+  escalation: "instruct",
+  plan_approval: "revise",
+  tool_approval: "reject",
+  checkpoint: "redo",
+  client_call: "result",
+};
+
+function isAnswer(choice: Choice, interrupt: Interrupt): boolean {
+  return choice.effect === "respond" && ASKS_FOR_WORDS.includes(interrupt.kind);
+}
+
+export function tone(choice: Choice, interrupt: Interrupt): Tone {
+  if (STOP.includes(choice.effect)) return "stop";
+  if (choice.needs_edit) return "plain";
+  return GO.includes(choice.effect) || isAnswer(choice, interrupt) ? "go" : "plain";
+}
+
+/** The one that stands out: the first that lets it go on. Of a free choice none does. */
+export function isMain(choice: Choice, interrupt: Interrupt): boolean {
+  return interrupt.kind !== "choice" && choice === interrupt.options.find((option) => tone(option, interrupt) === "go");
+}
+
+export function isRisky(interrupt: Interrupt): boolean {
+  return interrupt.risk.level === "high" || interrupt.risk.level === "critical";
+}
+
+/** Whether it is asked about once more before it is sent. */
+export function asksAgain(choice: Choice, interrupt: Interrupt, byKey: boolean): boolean {
+  return isRisky(interrupt) && (byKey || RELEASES.includes(choice.effect) || isAnswer(choice, interrupt));
+}
+
+export type Keys = { a?: Choice; e?: Choice; r?: Choice };
+
+/** Which options the keys mean. Nothing of a free choice goes by a key. */
+export function keys(interrupt: Interrupt): Keys {
+  const { options } = interrupt;
+  const isFree = interrupt.kind === "choice";
+  return {
+    a: isFree
+      ? undefined
+      : options.find((option) => tone(option, interrupt) === "go" && !option.needs_text && !option.needs_edit),
+    e: options.find((option) => option.needs_edit),
+    r: options.find((option) => REFUSES.includes(option.effect) && !option.needs_text && !option.needs_edit),
+  };
+}
+
+/** The option that sends what is typed. */
+export function natural(interrupt: Interrupt): Choice | undefined {
+  const { options, kind } = interrupt;
+  return options.find((option) => option.id === NATURAL[kind]) ?? options.find((option) => option.needs_text);
+}
+
+/** The label of an option, or its id where it is not listed. */
+export function label(interrupt: Interrupt, id: string): string {
+  return interrupt.options.find((option) => option.id === id)?.label ?? id;
+}

@@ -1,0 +1,57 @@
+// Reading what an interrupt is about: data that an agent may have written, so nothing in it is taken for granted.
+import type { Interrupt } from "../../api/types";
+
+export type Data = Record<string, unknown>;
+
+export function isData(value: unknown): value is Data {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The members of an object; none of anything else. */
+export function data(value: unknown): Data {
+  return isData(value) ? value : {};
+}
+
+export function text(from: Data, key: string): string | undefined {
+  const value = from[key];
+  return typeof value === "string" ? value : undefined;
+}
+
+export function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function texts(value: unknown): string[] {
+  return list(value).filter((item) => typeof item === "string");
+}
+
+/** A text as it is, other data as JSON. */
+export function readable(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+}
+
+export function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || value === "" || (isData(value) && Object.keys(value).length === 0);
+}
+
+/** What an edit replaces, as it is now. */
+export function editable(interrupt: Interrupt): unknown {
+  const payload = data(interrupt.payload);
+  const member = { tool_approval: "arguments", plan_approval: "plan", review: "content", checkpoint: "input" }[
+    interrupt.kind as string
+  ];
+  return (member && payload[member]) ?? interrupt.payload ?? null;
+}
+
+/** The answers that a question suggests. */
+export function suggestions(interrupt: Interrupt): string[] {
+  const isAnswerable = interrupt.options.some((option) => option.id === "answer");
+  return interrupt.kind === "question" && isAnswerable ? texts(data(interrupt.payload).choices) : [];
+}
+
+/** The command line of a call, where it is one. */
+export function command(interrupt: Interrupt): string | undefined {
+  if (interrupt.kind !== "tool_approval" && interrupt.kind !== "unknown_outcome") return undefined;
+  const payload = data(interrupt.payload);
+  return text(payload, "command") ?? text(data(payload.arguments), "command");
+}

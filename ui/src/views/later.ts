@@ -1,0 +1,15 @@
+// Places that are not part of the first load: each is a chunk of its own, fetched when nothing else is to do.
+
+export const later = {
+  runs: () => import("./Runs.svelte"),
+  run: () => import("./run/RunPage.svelte"),
+  new_run: () => import("./NewRun.svelte"),
+  grants: () => import("./Grants.svelte"),
+};
+
+/** So that a place opens at once, and also while the server is away. */
+export function fetchAll(): void {
+  const fetch = () => Object.values(later).forEach((load) => load().catch(() => undefined));
+  if ("requestIdleCallback" in window) requestIdleCallback(fetch, { timeout: 3_000 });
+  else setTimeout(fetch, 1_000);
+}

@@ -1,0 +1,66 @@
+// What an event does to a call.
+import type { Event } from "../../api/types";
+import { at, list, text } from "./facts";
+import type { Call } from "./items";
+
+export function proposed(event: Event, i: number, agent: string): Call {
+  const listed = at(event.data, "calls", i);
+  return {
+    type: "call",
+    // Between this event and the next one: several calls of one reply keep their order.
+    seq: event.seq + (i + 1) / 1_000,
+    at: event.at,
+    id: text(listed, "call"),
+    agent,
+    tool: text(listed, "tool"),
+    arguments: at(event.data, "content", "data", "arguments", i),
+    edited: false,
+    stage: "proposed",
+    asks: [],
+    troubles: [],
+  };
+}
+
+/** The call after the event; nothing where the event says nothing about it. */
+export function after(call: Call, { type, data, at: when }: Event): Call | undefined {
+  const content = at(data, "content", "data");
+  switch (type) {
+    case "tool_inspected":
+      return { ...call, look: content };
+    case "tool_authorised":
+      return { ...call, stage: "allowed", release: at(data, "by", "gate") };
+    case "tool_started":
+      return { ...call, stage: "running", startedAt: when };
+    case "tool_finished":
+      return {
+        ...call,
+        stage: "ended",
+        endedAt: when,
+        end: text(data, "end"),
+        code: text(data, "code"),
+        result: text(data, "content", "text"),
+        data: content,
+      };
+    case "tool_returned":
+      return returned(call, text(data, "why"), at(content, "arguments"));
+    case "tool_lost":
+    case "tool_doubted":
+      return { ...call, stage: "proposed", troubles: [...call.troubles, type.slice("tool_".length)] };
+    case "plan_proposed":
+      return { ...call, plan: list(content, "subtasks") };
+    case "output_released":
+      return {
+        ...call,
+        released: { title: text(content, "title"), content: text(content, "content"), edited: at(data, "edited") === true },
+      };
+    default:
+      return undefined;
+  }
+}
+
+function returned(call: Call, why: string, edit: unknown): Call {
+  const back: Call = { ...call, stage: "proposed", release: undefined };
+  // From here on it is the person's version that is checked and runs.
+  if (why === "edited") return { ...back, edited: true, arguments: edit ?? call.arguments };
+  return { ...back, troubles: [...call.troubles, why] };
+}

@@ -1,0 +1,28 @@
+// Reading JSON whose shape only the type of an event knows: nothing here throws, whatever arrives.
+
+export function at(value: unknown, ...path: (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (inner, step) => (typeof inner === "object" && inner !== null ? (inner as Record<string | number, unknown>)[step] : undefined),
+    value,
+  );
+}
+
+/** The text at a path; empty where there is none. */
+export function text(value: unknown, ...path: (string | number)[]): string {
+  const found = at(value, ...path);
+  return typeof found === "string" ? found : "";
+}
+
+export function list(value: unknown, ...path: (string | number)[]): unknown[] {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+export function number(value: unknown, ...path: (string | number)[]): number | undefined {
+  const found = at(value, ...path);
+  return typeof found === "number" ? found : undefined;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

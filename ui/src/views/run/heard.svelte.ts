@@ -1,0 +1,40 @@
+// What those hear who do not see the page: how the run stands, and what has begun to wait. A burst is one sentence.
+import type { Interrupt, Run } from "../../api/types";
+import { plain } from "../../parts/plain";
+import { t, word } from "../../texts";
+
+const GATHER_MS = 1_200;
+
+export class Heard {
+  text = $state("");
+  /** The status that was said last, and the one that holds. */
+  #said: string | undefined;
+  #status = "";
+  #known: Set<string> | undefined;
+  #waiting: string[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  hear(run: Run | undefined, open: Interrupt[]): void {
+    if (!run) return;
+    const known = this.#known;
+    // What is there when the page opens is no news.
+    if (known) this.#waiting.push(...open.filter((each) => !known.has(each.id)).map((each) => plain(each.title)));
+    this.#known = new Set(open.map((each) => each.id));
+    this.#status = run.status;
+    this.#said ??= run.status;
+    if (this.#said !== this.#status || this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#say(), GATHER_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #say(): void {
+    this.#timer = undefined;
+    const parts = this.#waiting.map((title) => t("run.heard.waits", { title }));
+    if (this.#said !== this.#status) parts.push(t("run.heard.status", { status: word("status", this.#status) }));
+    this.#said = this.#status;
+    this.#waiting = [];
+    this.text = parts.join(" ");
+  }
+}

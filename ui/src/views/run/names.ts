@@ -1,0 +1,40 @@
+// A call in one line: the tool, and what it is about.
+import { isObject, text } from "./facts";
+import type { Call } from "./items";
+
+/** Arguments of which a line says enough. */
+const SHORT = 100;
+
+export interface Name {
+  tool: string;
+  what: string;
+  isCommand: boolean;
+}
+
+export function nameOf(call: Call): Name {
+  const given = (key: string): string => text(call.arguments, key);
+  const command = given("command");
+  if (call.tool === "run_command" && command) return { tool: "$", what: command, isCommand: true };
+  const [pattern, path] = [given("pattern"), given("path")];
+  const what = pattern ? `“${pattern}”${path ? ` · ${path}` : ""}` : path || text(call.look, "path") || brief(call.arguments);
+  return { tool: call.tool, what, isCommand: false };
+}
+
+function brief(value: unknown): string {
+  if (!isObject(value) || Object.keys(value).length === 0) return "";
+  const parts = Object.entries(value).map(([key, each]) => `${key}: ${typeof each === "string" ? each : JSON.stringify(each)}`);
+  const line = parts.join(" · ");
+  return line.length > SHORT ? `${line.slice(0, SHORT)}…` : line;
+}
+
+/** Whether the line holds all that the arguments say. */
+export function saysAll(call: Call): boolean {
+  if (!isObject(call.arguments)) return call.arguments == null;
+  return Object.keys(call.arguments).every((key) => ["command", "path", "pattern"].includes(key));
+}
+
+/** How long something took, in seconds. */
+export function seconds(from: string, to: string): string {
+  const ms = Math.max(0, Date.parse(to) - Date.parse(from));
+  return ms < 9_950 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms / 1_000)} s`;
+}

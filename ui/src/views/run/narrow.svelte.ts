@@ -1,0 +1,9 @@
+// Whether the page is too narrow for tables: then they are lists.
+
+const query = matchMedia("(max-width: 46rem)");
+
+export const narrow = $state({ is: query.matches });
+
+query.addEventListener("change", () => {
+  narrow.is = query.matches;
+});

@@ -1,0 +1,139 @@
+// One run as it is now: read once, then told by its events. What arrives in a burst is shown at once.
+import { get, Problem, query } from "../../api/client";
+import type { Event, Interrupt, List, Preview, Run, Status } from "../../api/types";
+import { live } from "../../state/session.svelte";
+import type { Item } from "./items";
+import { type Arriving, Previews } from "./previews";
+import { Story } from "./story";
+
+/** How long what has arrived is gathered before it is drawn. */
+const DRAW_MS = 40;
+const READ_MS = 120;
+/** After these the server says anew how the run stands; the others change nothing about it. */
+const MOVES = /^(run_|interrupt_|adopted|model_started|model_failed|tool_started|tool_doubted)/;
+const OVER: Status[] = ["completed", "failed", "cancelled"];
+
+export class Following {
+  readonly id: string;
+  run = $state.raw<Run>();
+  /** What waits for a person. */
+  open = $state.raw<Interrupt[]>([]);
+  events = $state.raw<Event[]>([]);
+  items = $state.raw<Item[]>([]);
+  arriving = $state.raw<Arriving[]>([]);
+  /** Agents whose model has been asked and has not said anything yet. */
+  thinking = $state.raw<string[]>([]);
+  problem = $state.raw<unknown>();
+  /** All that had happened when the run was read has been told. */
+  readonly isCaughtUp = $derived(this.run !== undefined && (this.events.at(-1)?.seq ?? 0) >= this.run.seq);
+  readonly isOver = $derived(this.run !== undefined && OVER.includes(this.run.status));
+
+  readonly #story = new Story();
+  readonly #previews = new Previews();
+  #seq = 0;
+  #fresh: Event[] = [];
+  #draw: ReturnType<typeof setTimeout> | undefined;
+  #read: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** Follows until the answer is called. */
+  follow(): () => void {
+    void this.read();
+    const stop = live.follow({
+      topic: "run",
+      run: this.id,
+      since: 0,
+      previews: true,
+      event: (event) => this.#event(event),
+      preview: (preview) => this.#preview(preview),
+      started: () => {
+        // What arrived meanwhile is lost: half a sentence would mislead.
+        this.#previews.clear();
+        this.#soon();
+      },
+    });
+    return () => {
+      stop();
+      clearTimeout(this.#draw);
+      clearTimeout(this.#read);
+    };
+  }
+
+  async read(): Promise<void> {
+    try {
+      const path = encodeURIComponent(this.id);
+      const [run, open] = await Promise.all([
+        get<Run>(`/v1/runs/${path}`),
+        get<List<Interrupt>>(`/v1/interrupts${query({ run: this.id, status: "open", limit: 200 })}`),
+      ]);
+      this.take(run);
+      this.open = open.items;
+      this.problem = undefined;
+    } catch (problem) {
+      const isAway = problem instanceof Problem && problem.code === "unreachable";
+      if (!this.run && !isAway) this.problem = problem;
+    }
+  }
+
+  /** The run as an answer holds it, unless a newer one is known. */
+  take(run: Run): void {
+    if (!this.run || run.seq >= this.run.seq) this.run = run;
+  }
+
+  #event(event: Event): void {
+    if (event.seq <= this.#seq) return;
+    this.#seq = event.seq;
+    this.#story.tell(event);
+    this.#fresh.push(event);
+    this.#settle(event);
+    if (MOVES.test(event.type) && event.seq > (this.run?.seq ?? 0)) this.#soon();
+    this.#drawSoon();
+  }
+
+  /** An event took the place of what was on its way. */
+  #settle({ type, data }: Event): void {
+    const { step, call } = data as { step?: string; call?: string };
+    if (type.startsWith("model_") && step) this.#previews.drop(step);
+    if (type.startsWith("tool_") && call && !this.#story.running.has(call)) this.#previews.drop(call);
+  }
+
+  #preview(preview: Preview): void {
+    // A late piece of what an event has told already.
+    const isAwaited = preview.call ? this.#story.running.has(preview.call) : this.#story.asking.has(preview.step);
+    if (!isAwaited) return;
+    this.#previews.add(preview);
+    this.#drawSoon();
+  }
+
+  #soon(): void {
+    this.#read ??= setTimeout(() => {
+      this.#read = undefined;
+      void this.read();
+    }, READ_MS);
+  }
+
+  #drawSoon(): void {
+    this.#draw ??= setTimeout(() => {
+      this.#draw = undefined;
+      if (this.#fresh.length > 0) {
+        this.events = this.events.concat(this.#fresh);
+        this.#fresh = [];
+        this.items = this.#story.items.slice();
+      }
+      this.arriving = this.#previews.list();
+      const heard = new Set(this.arriving.map((each) => each.key));
+      this.thinking = [...this.#story.asking].filter(([step]) => !heard.has(step)).map(([, agent]) => agent);
+    }, DRAW_MS);
+  }
+
+  /** The call that a command's output belongs to, and the agent of a step. */
+  nameOf(arriving: Arriving): { call: ReturnType<Story["call"]>; agent: string } {
+    return {
+      call: arriving.call ? this.#story.call(arriving.call) : undefined,
+      agent: this.#story.asking.get(arriving.step) ?? "",
+    };
+  }
+}

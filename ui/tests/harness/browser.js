@@ -1,0 +1,73 @@
+// A person in a browser: one Chromium per test file, a profile of its own per visitor.
+//
+// A page that complains (an error that nobody caught, a refusal of the content security policy, a request to another
+// host) fails the test it was opened for.
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import { chromium } from "playwright-core";
+
+const ARGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Of the network, not of the page: a server that is killed, a request that is refused. */
+const EXPECTED = /^Failed to load resource|^WebSocket connection to .* failed/;
+
+/** @type {Promise<import("playwright-core").Browser> | undefined} */
+let launched;
+after(async () => (await launched)?.close());
+
+/**
+ * A page of a new visitor, who is nobody yet. Closed when the test ends.
+ * @param {import("node:test").TestContext} t
+ * @param {import("./server.js").Server} server
+ * @param {import("playwright-core").BrowserContextOptions} [options]
+ */
+export async function visit(t, server, options) {
+  launched ??= chromium.launch({ executablePath: "/usr/bin/chromium", args: ARGS });
+  const browser = await launched;
+  const viewport = { width: 1280, height: 800 };
+  const context = await browser.newContext({ baseURL: server.base, viewport, reducedMotion: "reduce", ...options });
+  /** @type {string[]} */
+  const complaints = [];
+  context.on("weberror", (error) => complaints.push(`uncaught: ${error.error().stack}`));
+  context.on("console", (message) => {
+    if (message.type() === "error" && !EXPECTED.test(message.text())) complaints.push(message.text());
+  });
+  context.on("request", (request) => {
+    if (!request.url().startsWith(`${server.base}/`)) complaints.push(`a request elsewhere: ${request.url()}`);
+  });
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(complaints, [], "the page complained");
+  });
+  return context.newPage();
+}
+
+/**
+ * Through the one-time link, to the inbox.
+ * @param {import("playwright-core").Page} page
+ * @param {import("./server.js").Server} server
+ */
+export async function signIn(page, server) {
+  await page.goto(await server.loginLink());
+  await page.getByRole("navigation", { name: "Places" }).waitFor();
+}
+
+/**
+ * A page of somebody who is signed in.
+ * @param {import("node:test").TestContext} t
+ * @param {import("./server.js").Server} server
+ * @param {import("playwright-core").BrowserContextOptions} [options]
+ */
+export async function person(t, server, options) {
+  const page = await visit(t, server, options);
+  await signIn(page, server);
+  return page;
+}

@@ -1,0 +1,62 @@
+// The door: who gets in, and with what.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { person, signIn, visit } from "./harness/browser.js";
+import { serve } from "./harness/server.js";
+
+const places = (page) => page.getByRole("navigation", { name: "Places" });
+const door = (page) => page.getByText("This browser is not signed in.");
+
+test("without a link the door says how to get one, at every address", async (t) => {
+  const server = await serve(t);
+  assert.deepEqual(await server.api("GET", "/healthz"), { status: "ok" });
+  const page = await visit(t, server);
+  for (const address of ["/", "/login", "/inbox/int_1", "/runs", "/grants"]) {
+    await page.goto(address);
+    await door(page).waitFor();
+    assert.equal(await places(page).count(), 0, address);
+  }
+});
+
+test("the link that the server prints signs one browser in, once", async (t) => {
+  const server = await serve(t);
+  const page = await visit(t, server);
+  await page.goto(server.login);
+  await places(page).waitFor();
+  assert.equal(page.url(), `${server.base}/`, "the code has left the address bar");
+  await page.reload();
+  await places(page).waitFor();
+
+  const other = await visit(t, server);
+  await other.goto(server.login);
+  await other.getByRole("alert").waitFor();
+  await door(other).waitFor();
+  assert.equal(other.url(), `${server.base}/login`);
+});
+
+test("neither the cookie nor the secret is enough", async (t) => {
+  const server = await serve(t);
+  const forgetting = [
+    (page) => page.context().clearCookies(),
+    (page) => page.evaluate(() => localStorage.clear()),
+  ];
+  for (const forget of forgetting) {
+    const page = await person(t, server);
+    await forget(page);
+    await page.reload();
+    await door(page).waitFor();
+  }
+});
+
+test("who signs out is out, in every tab", async (t) => {
+  const server = await serve(t);
+  const page = await person(t, server);
+  const tab = await page.context().newPage();
+  await tab.goto("/");
+  await places(tab).waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await door(page).waitFor();
+  await tab.reload();
+  await door(tab).waitFor();
+  await signIn(tab, server);
+});

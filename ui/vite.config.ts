@@ -1,0 +1,20 @@
+// How the app is built: plain names, no dates and no machine in the output, so that a build is the same everywhere.
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  plugins: [svelte()],
+  build: {
+    target: "es2023",
+    // Scripts and styles come from our own server, on the same machine or behind one name: no preload helpers.
+    modulePreload: false,
+    assetsInlineLimit: 0,
+    rollupOptions: {
+      output: {
+        entryFileNames: "assets/[name].js",
+        chunkFileNames: "assets/[name].js",
+        assetFileNames: "assets/[name][extname]",
+      },
+    },
+  },
+});

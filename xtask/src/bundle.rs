@@ -1,0 +1,201 @@
+//! A build of the browser app, file by file: whether two are the same, and whether one is small enough.
+//!
+//! Scripts are read as text: an import is found by how a minifier writes it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// What a browser fetches before it shows anything, compressed.
+const FIRST_LOAD: usize = 60_000;
+/// Any script that is fetched later, compressed.
+const LAZY_CHUNK: usize = 100_000;
+/// Everything, as it lies in the binary.
+const ALL: usize = 600_000;
+
+const PAGE: &str = "index.html";
+
+/// Bytes by path, with `/`.
+#[derive(Debug, Default)]
+pub(crate) struct Bundle(BTreeMap<String, Vec<u8>>);
+
+impl Bundle {
+    /// A folder that is not there is an empty bundle.
+    pub(crate) fn read(folder: &Path) -> Result<Self> {
+        let mut files = BTreeMap::new();
+        if folder.exists() {
+            walk(folder, "", &mut files).with_context(|| format!("{} can not be read", folder.display()))?;
+        }
+        Ok(Self(files))
+    }
+
+    /// What another one would need to be this one.
+    pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
+        let paths: BTreeSet<&String> = self.0.keys().chain(other.0.keys()).collect();
+        let difference = |path: &&String| match (self.0.get(*path), other.0.get(*path)) {
+            (Some(a), Some(b)) if a == b => None,
+            (Some(_), Some(_)) => Some(format!("{path} differs")),
+            (Some(_), None) => Some(format!("{path} is missing")),
+            (None, _) => Some(format!("{path} is left over")),
+        };
+        paths.iter().filter_map(difference).collect()
+    }
+
+    /// The page, what it names, and what those scripts import at once.
+    fn first_load(&self) -> BTreeSet<&str> {
+        let mut found = BTreeSet::new();
+        let mut next: Vec<&str> = vec![PAGE];
+        while let Some(path) = next.pop() {
+            let Some((path, bytes)) = self.0.get_key_value(path) else { continue };
+            if found.insert(&**path) {
+                let text = std::str::from_utf8(bytes).unwrap_or_default();
+                next.extend(named(path, text).iter().filter_map(|name| self.at(path, name)));
+            }
+        }
+        found
+    }
+
+    /// The file that a name means in another file.
+    fn at(&self, from: &str, name: &str) -> Option<&str> {
+        let name = name.split('?').next().unwrap_or_default();
+        let path = match (name.strip_prefix('/'), name.strip_prefix("./"), from.rsplit_once('/')) {
+            (Some(absolute), ..) => absolute.to_owned(),
+            (None, beside, Some((folder, _))) => format!("{folder}/{}", beside.unwrap_or(name)),
+            (None, beside, None) => beside.unwrap_or(name).to_owned(),
+        };
+        self.0.get_key_value(&path).map(|(path, _)| &**path)
+    }
+}
+
+fn walk(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).context("a name that is no UTF-8")?;
+        let name = format!("{prefix}{name}");
+        if path.is_dir() {
+            walk(&path, &format!("{name}/"), files)?;
+        } else {
+            files.insert(name, fs::read(&path)?);
+        }
+    }
+    Ok(())
+}
+
+/// What a file makes the browser fetch with it, as it is written there. `import("…")` fetches later.
+fn named<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
+    let marks: &[&str] = match ending(path) {
+        "html" => &["src=\"", "href=\""],
+        "js" => &["from\"", "import\""],
+        _ => &[],
+    };
+    marks
+        .iter()
+        .flat_map(|mark| text.split(mark).skip(1).filter_map(|rest| rest.split_once('"')))
+        .map(|(name, _)| name)
+        .collect()
+}
+
+fn ending(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(_, ending)| ending)
+}
+
+/// Prints the sizes beside their limits; one that is exceeded is an error.
+pub(crate) fn weigh(bundle: &Bundle) -> Result<()> {
+    if !bundle.0.contains_key(PAGE) {
+        bail!("the bundle has no {PAGE}");
+    }
+    let first = bundle.first_load();
+    let (mut first_load, mut lazy) = (0, Vec::new());
+    for (path, bytes) in &bundle.0 {
+        let size = gzip(bytes).with_context(|| format!("{path} can not be compressed"))?;
+        if first.contains(&**path) {
+            first_load += size;
+        } else if ending(path) == "js" {
+            lazy.push((format!("{path}, compressed"), size, LAZY_CHUNK));
+        }
+    }
+    let all = bundle.0.values().map(Vec::len).sum();
+    let mut rows = vec![("first load, compressed".to_owned(), first_load, FIRST_LOAD)];
+    rows.append(&mut lazy);
+    rows.push(("everything, as it is".to_owned(), all, ALL));
+    println!("\n== sizes of the bundle");
+    for (what, size, limit) in &rows {
+        println!("{what}: {size} bytes of at most {limit}");
+    }
+    match rows.into_iter().find(|(_, size, limit)| size > limit) {
+        Some((what, size, limit)) => bail!("the bundle is too big: {what}: {size} bytes of at most {limit}"),
+        None => Ok(()),
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Result<usize> {
+    let mut child =
+        Command::new("gzip").args(["-9", "-n"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut stdin = child.stdin.take().context("no pipe")?;
+    let bytes = bytes.to_vec();
+    let writer = std::thread::spawn(move || stdin.write_all(&bytes));
+    let output = child.wait_with_output()?;
+    writer.join().map_err(|_| anyhow::anyhow!("the writer panicked"))??;
+    Ok(output.stdout.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bundle(files: &[(&str, &str)]) -> Bundle {
+        let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), text.as_bytes().to_vec());
+        Bundle(files.iter().map(owned).collect())
+    }
+
+    #[test]
+    fn says_what_differs() {
+        let built = bundle(&[("a.js", "1"), ("b.js", "2"), ("c.js", "3")]);
+        let committed = bundle(&[("a.js", "1"), ("b.js", "0"), ("d.js", "4")]);
+        let wanted = ["b.js differs", "c.js is missing", "d.js is left over"];
+        assert_eq!(built.differences(&committed), wanted);
+        assert!(built.differences(&built).is_empty());
+    }
+
+    #[test]
+    fn the_first_load_is_what_the_page_names_and_what_that_imports_at_once() {
+        let page = r#"<link rel="stylesheet" href="/assets/index.css?v=1"><script type="module" src="./assets/index.js">
+            </script><link rel="icon" href="/favicon.svg"><a href="https://elsewhere.example/">"#;
+        let entry =
+            r#"import{a as b}from"./shared.js";import"./polyfill.js";const c=()=>import("./later.js");"#;
+        let bundle = bundle(&[
+            ("index.html", page),
+            ("favicon.svg", ""),
+            ("assets/index.css", ""),
+            ("assets/index.js", entry),
+            ("assets/shared.js", r#"import{c}from"./index.js";import{d}from"/assets/deep.js""#),
+            ("assets/polyfill.js", ""),
+            ("assets/deep.js", ""),
+            ("assets/later.js", ""),
+        ]);
+        let wanted = [
+            "assets/deep.js",
+            "assets/index.css",
+            "assets/index.js",
+            "assets/polyfill.js",
+            "assets/shared.js",
+            "favicon.svg",
+            "index.html",
+        ];
+        assert_eq!(Vec::from_iter(bundle.first_load()), wanted);
+    }
+
+    #[test]
+    fn too_big_is_an_error() {
+        assert!(weigh(&bundle(&[("index.html", "<p>")])).is_ok());
+        let noise: String = (0..ALL).map(|n| char::from(b'a' + u8::try_from(n % 26).unwrap())).collect();
+        let too_big = weigh(&bundle(&[("index.html", "<p>"), ("more.svg", &noise)])).unwrap_err().to_string();
+        assert_eq!(too_big, "the bundle is too big: everything, as it is: 600003 bytes of at most 600000");
+        let empty = weigh(&Bundle::default()).unwrap_err().to_string();
+        assert_eq!(empty, "the bundle has no index.html");
+    }
+}

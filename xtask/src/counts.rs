@@ -1,0 +1,75 @@
+//! How many tests ran, added up from the closing lines of cargo and of Node's test runner.
+
+use std::fmt;
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub passed: u64,
+    pub failed: u64,
+    pub skipped: u64,
+}
+
+impl Counts {
+    /// Cargo's `test result: ok. 3 passed; 0 failed; 1 ignored; …`, or one of Node's `ℹ pass 3`. Skips what is neither.
+    pub(crate) fn take(&mut self, line: &str) {
+        if let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")) {
+            counts
+                .split("; ")
+                .filter_map(|part| part.split_once(' '))
+                .for_each(|(n, what)| self.add(what, n));
+        } else if let Some((what, n)) = line.strip_prefix("ℹ ").and_then(|rest| rest.split_once(' ')) {
+            self.add(what, n);
+        }
+    }
+
+    fn add(&mut self, what: &str, number: &str) {
+        let Ok(number) = number.parse::<u64>() else { return };
+        match what {
+            "passed" | "pass" => self.passed += number,
+            "failed" | "fail" | "cancelled" => self.failed += number,
+            "ignored" | "skipped" | "todo" => self.skipped += number,
+            _ => {}
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Counts;
+
+    fn of(lines: &[&str]) -> String {
+        let mut counts = Counts::default();
+        for line in lines {
+            counts.take(line);
+        }
+        counts.to_string()
+    }
+
+    #[test]
+    fn adds_up_the_closing_lines() {
+        let cargo = [
+            "test a ... ok",
+            "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out",
+            "test result: FAILED. 2 passed; 4 failed; 0 ignored; 0 measured; 0 filtered out",
+        ];
+        assert_eq!(of(&cargo), "5 passed, 4 failed, 1 skipped");
+        let node = [
+            "✔ the demo (812.5ms)",
+            "ℹ tests 8",
+            "ℹ suites 0",
+            "ℹ pass 4",
+            "ℹ fail 1",
+            "ℹ cancelled 1",
+            "ℹ skipped 2",
+            "ℹ todo 0",
+            "ℹ duration_ms 1234.5",
+        ];
+        assert_eq!(of(&node), "4 passed, 2 failed, 2 skipped");
+    }
+}

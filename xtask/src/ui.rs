@@ -1,0 +1,85 @@
+//! `cargo xtask ui`: the browser app's checks, and its build into `ui/dist`, which is committed and embedded. `verify`
+//! builds it elsewhere and refuses a committed one that differs. Nothing else of the project calls npm.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use anyhow::{Context, Result, bail};
+
+use crate::bundle::{self, Bundle};
+use crate::run::{root, step};
+
+/// Brings `ui/src/api/schema.d.ts` and `ui/dist` up to date.
+pub(crate) fn ui() -> Result<()> {
+    install()?;
+    step("types of the API", &mut script("types", &[]))?;
+    check()?;
+    build(&dist())?;
+    bundle::weigh(&Bundle::read(&dist())?)
+}
+
+/// Refuses types or a bundle that are not what the sources say.
+pub(crate) fn verify() -> Result<()> {
+    install()?;
+    step("types of the API", &mut script("types", &["--check"]))
+        .context("ui/src/api/schema.d.ts is stale: run `cargo xtask ui`")?;
+    check()?;
+    let folder = tempfile::tempdir()?;
+    build(folder.path())?;
+    let built = Bundle::read(folder.path())?;
+    let differences = built.differences(&Bundle::read(&dist())?);
+    if !differences.is_empty() {
+        bail!("ui/dist is stale: run `cargo xtask ui`\n  {}", differences.join("\n  "));
+    }
+    bundle::weigh(&built)
+}
+
+/// The tests that drive the real binary in a browser.
+pub(crate) fn tests() -> Command {
+    script("test", &[])
+}
+
+fn check() -> Result<()> {
+    step("svelte-check", &mut script("check", &[]))
+}
+
+fn build(into: &Path) -> Result<()> {
+    let into = into.to_str().context("the folder of the build is no UTF-8 path")?;
+    step("the bundle", &mut script("build", &["--outDir", into, "--emptyOutDir", "--logLevel", "warn"]))
+}
+
+/// Exactly what the lock file says, unless that is there already.
+fn install() -> Result<()> {
+    let written = |name: &str| -> Option<SystemTime> {
+        fs::metadata(folder().join(name)).and_then(|metadata| metadata.modified()).ok()
+    };
+    // npm writes it last.
+    let installed = written("node_modules/.package-lock.json");
+    if installed > written("package-lock.json") && installed > written("package.json") {
+        return Ok(());
+    }
+    step("npm ci", npm().args(["ci", "--no-audit", "--no-fund"]))
+}
+
+/// A script of `ui/package.json`.
+fn script(name: &str, arguments: &[&str]) -> Command {
+    let mut command = npm();
+    command.args(["run", "--silent", name, "--"]).args(arguments);
+    command
+}
+
+fn npm() -> Command {
+    let mut command = Command::new("npm");
+    command.current_dir(folder());
+    command
+}
+
+fn folder() -> PathBuf {
+    root().join("ui")
+}
+
+fn dist() -> PathBuf {
+    folder().join("dist")
+}
