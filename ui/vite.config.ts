@@ -14,6 +14,8 @@ export default defineConfig({
         entryFileNames: "assets/[name].js",
         chunkFileNames: "assets/[name].js",
         assetFileNames: "assets/[name][extname]",
+        // What every place needs is one file, below the places: no two chunks wait for each other.
+        codeSplitting: { groups: [{ name: "base", test: /node_modules|src\/(api|state|parts|texts|style)\// }] },
       },
     },
   },

@@ -6,9 +6,10 @@
 
 use std::fmt;
 
-use serde::Serialize;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+
+pub use crate::canonical::canonical;
 
 /// The largest integer that every JSON reader understands alike.
 pub const MAX_INTEGER: u64 = (1 << 53) - 1;
@@ -29,11 +30,6 @@ pub fn parse(bytes: &[u8]) -> Result<Value, Error> {
 /// Parses strictly into a type.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     Ok(serde_json::from_value(parse(bytes)?)?)
-}
-
-/// RFC 8785 bytes of a value. Our own types always have them: their keys are text and their numbers finite.
-pub fn canonical<T: Serialize>(value: &T) -> Vec<u8> {
-    serde_json_canonicalizer::to_vec(value).expect("a journal type serialises to canonical JSON")
 }
 
 /// How deep a value from outside may be nested. Readers stop at 128 levels, and the journal adds its own.

@@ -6,6 +6,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod actor;
+mod canonical;
 pub mod definition;
 pub mod digest;
 pub mod event;

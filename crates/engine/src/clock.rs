@@ -1,6 +1,7 @@
 //! Time and chance as things that can be replaced.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::future::Future;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use holdshort_core::id::Seed;
 use holdshort_core::time::Timestamp;
@@ -9,6 +10,8 @@ use holdshort_core::time::Timestamp;
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
     fn seed(&self) -> Seed;
+    /// Lets time pass, as it passes for everybody: a wall clock that jumps neither shortens nor lengthens it.
+    fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send;
 }
 
 /// The machine's wall clock and random source.
@@ -26,5 +29,9 @@ impl Clock for SystemClock {
         // Without randomness ids could be guessed and salts would not hide content: better to stop.
         getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
         Seed(bytes)
+    }
+
+    async fn sleep(&self, time: Duration) {
+        tokio::time::sleep(time).await;
     }
 }

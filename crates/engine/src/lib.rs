@@ -17,3 +17,4 @@ pub use clock::{Clock, SystemClock};
 pub use driver::{Driver, IdempotencyKey, StartRun, StartedRun};
 pub use error::Error;
 pub use executor::{Deliver, Executor, Job, Work};
+pub use timers::keep_time;

@@ -1,9 +1,11 @@
 //! Deadlines: one task that sleeps until the journal's next one. The journal is the truth, so a server that
 //! was down still lets everything expire that should have.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::select;
 use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Executor};
@@ -14,13 +16,13 @@ const LONGEST: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Runs until it is dropped.
-pub(crate) async fn keep_time<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
+pub async fn keep_time<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     loop {
         let done = match driver.due().await {
             Ok(done) => done,
             Err(error) => {
                 tracing::error!(%error, "deadlines can not be read");
-                tokio::time::sleep(PAUSE).await;
+                driver.clock().sleep(PAUSE).await;
                 continue;
             }
         };
@@ -32,9 +34,6 @@ pub(crate) async fn keep_time<J: Journal, C: Clock, E: Executor>(driver: Arc<Dri
             Ok(None) => LONGEST,
             Err(_) => PAUSE,
         };
-        tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            () = driver.deadline.notified() => {}
-        }
+        select(pin!(driver.clock().sleep(wait)), pin!(driver.deadline.notified())).await;
     }
 }

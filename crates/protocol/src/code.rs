@@ -82,6 +82,8 @@ codes! {
         "An operator unfreezes it: POST /v1/system/unfreeze.";
     Expired = "expired", 410, "Nobody decided in time",
         "Nothing: what the interrupt's `on_expiry` says has been applied.";
+    LinkExpired = "link_expired", 410, "The link has expired",
+        "`holdshort link INTERRUPT` makes another one.";
     BodyTooLarge = "body_too_large", 413, "The body is too large",
         "Send at most 1 MiB; put large things into files and name them.";
     UnsupportedMediaType = "unsupported_media_type", 415, "The body is not declared as JSON",

@@ -1,7 +1,7 @@
 //! What a client would rather have (RFC 9110, 12.5): HTML or data, compressed or not.
 
-use axum::http::header::{ACCEPT, ACCEPT_ENCODING, HeaderName};
 use axum::http::HeaderMap;
+use axum::http::header::{ACCEPT, ACCEPT_ENCODING, HeaderName};
 
 /// What a program reads where a browser would be shown a page.
 const DATA: [&str; 5] =
@@ -61,7 +61,8 @@ mod tests {
 
     #[test]
     fn gzip_is_asked_for_by_name() {
-        let table = [("gzip, deflate, br", true), ("br;q=1, gzip;q=0.5", true), ("gzip;q=0", false), ("*", false)];
+        let table =
+            [("gzip, deflate, br", true), ("br;q=1, gzip;q=0.5", true), ("gzip;q=0", false), ("*", false)];
         for (accept, expected) in table {
             assert_eq!(takes_gzip(&headers(ACCEPT_ENCODING, accept)), expected, "{accept}");
         }

@@ -10,7 +10,7 @@ use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{InterruptRow, RunRow};
-use holdshort_protocol::{Code, header};
+use holdshort_protocol::{Code, Interrupt, header};
 use holdshort_store::{Journal, RunFilter};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -18,6 +18,7 @@ use crate::app::{App, blocking};
 use crate::logins::Issued;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
+use crate::{links, view};
 
 /// The router's state. Opens to whoever has a token.
 #[derive(Clone)]
@@ -64,12 +65,36 @@ impl Door {
         Ok(Caller { app, actor })
     }
 
+    /// Lets somebody in with the token of a decision link. Of one that we did not seal nothing is told.
+    pub(crate) async fn holder(&self, token: &str) -> Answer<Holder> {
+        let app = self.0.clone();
+        let claim = app.links.claim(token).ok_or_else(|| Refused::not_found("page"))?;
+        if claim.expires_at <= app.now() {
+            return Err(Refused::of(Code::LinkExpired));
+        }
+        let row = app.interrupt_row(&claim.interrupt).await?;
+        let interrupt = view::interrupt::of_row(&app, &row).await?;
+        if links::subject(&interrupt) != claim.subject {
+            return Err(Refused::new(Code::LinkExpired, "what it was made for is no longer what is asked"));
+        }
+        let actor = Actor { id: claim.person, ..Actor::operator("link") };
+        Ok(Holder { app, actor, row, interrupt })
+    }
+
     /// Signs a browser in with a code.
     pub(crate) async fn redeem(&self, code: String) -> Answer<Issued> {
         let app = self.0.clone();
         let issued = blocking(move || app.logins.redeem(&code, app.now())).await?;
         issued.ok_or_else(|| Refused::of(Code::LoginCodeSpent))
     }
+}
+
+/// Somebody with a decision link: sees one interrupt and decides on it, and nothing else.
+pub(crate) struct Holder {
+    pub(crate) app: Arc<App>,
+    pub(crate) actor: Actor,
+    pub(crate) row: InterruptRow,
+    pub(crate) interrupt: Interrupt,
 }
 
 /// What somebody shows to be let in: never a cookie alone, never a query parameter.

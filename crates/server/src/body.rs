@@ -40,7 +40,7 @@ impl Body {
 
     /// The same where there may be no body at all.
     pub(crate) async fn optional(self) -> Answer<Option<Value>> {
-        let is_json = is_json(&self.headers);
+        let is_json = is(&self.headers, "application/json");
         let bytes = self.bytes().await?;
         if bytes.is_empty() {
             return Ok(None);
@@ -54,6 +54,16 @@ impl Body {
     /// The body as a type.
     pub(crate) async fn json<T: DeserializeOwned>(self) -> Answer<T> {
         fit(&self.value().await?)
+    }
+
+    /// The fields of a form, as a type that names each.
+    pub(crate) async fn form<T: DeserializeOwned>(self) -> Answer<T> {
+        let is_form = is(&self.headers, "application/x-www-form-urlencoded");
+        let bytes = self.bytes().await?;
+        if !is_form {
+            return Err(Refused::of(Code::UnsupportedMediaType));
+        }
+        serde_urlencoded::from_bytes(&bytes).map_err(|error| Refused::invalid_at("", error.to_string()))
     }
 
     async fn bytes(self) -> Answer<Bytes> {
@@ -115,10 +125,10 @@ fn declared(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
+fn is(headers: &HeaderMap, media_type: &str) -> bool {
     let Some(Ok(value)) = headers.get(CONTENT_TYPE).map(|value| value.to_str()) else { return false };
     let essence = value.split(';').next().unwrap_or_default();
-    essence.trim().eq_ignore_ascii_case("application/json")
+    essence.trim().eq_ignore_ascii_case(media_type)
 }
 
 /// Reads a value as a type; what does not fit is named by its JSON pointer.

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN, REFERRER_POLICY, UPGRADE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, ORIGIN, REFERRER_POLICY, UPGRADE,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
@@ -17,6 +20,8 @@ use crate::problem::Refused;
 
 /// Fetch Metadata, 2.4.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// The names under which this server may be addressed.
 pub(crate) struct Names {
@@ -77,16 +82,25 @@ fn has_one_of(headers: &HeaderMap, name: &HeaderName, allowed: &[String]) -> boo
     }
 }
 
-/// Headers that keep answers out of caches, frames and guesses about their type.
+/// Headers that keep answers out of caches, frames, other pages and guesses about their type. A page brings a
+/// policy of its own, and with it what else it needs.
 pub(crate) async fn seal(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
+    if !headers.contains_key(CONTENT_SECURITY_POLICY) {
+        for (name, value) in [
+            (CACHE_CONTROL, "no-store"),
+            (REFERRER_POLICY, "no-referrer"),
+            (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    }
     for (name, value) in [
-        (CACHE_CONTROL, "no-store"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (REFERRER_POLICY, "no-referrer"),
         (X_FRAME_OPTIONS, "DENY"),
-        (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+        (OPENER_POLICY, "same-origin"),
+        (RESOURCE_POLICY, "same-origin"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }

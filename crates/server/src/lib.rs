@@ -4,6 +4,7 @@
 //! decides what a run does: the core does, behind the engine's driver. Every answer is read from the journal, so
 //! a connection that breaks changes nothing. Start at `server.rs`, then `routes/mod.rs`.
 
+mod accept;
 mod app;
 mod asyncapi;
 mod auth;
@@ -19,6 +20,7 @@ mod links;
 mod logins;
 mod openapi;
 mod pace;
+mod pages;
 mod problem;
 mod query;
 mod routes;

@@ -48,7 +48,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
             field that is not known; answers may grow fields.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    components(schemas(Problem, holdshort_protocol::Preview)),
+    components(schemas(Problem, holdshort_protocol::GrantStatus, holdshort_protocol::Preview)),
     tags(
         (name = "runs", description = "Start, watch and steer runs"),
         (name = "interrupts", description = "What waits for a person: ask, wait, decide"),

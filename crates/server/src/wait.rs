@@ -20,7 +20,7 @@ pub(crate) async fn for_resolution(app: &App, row: InterruptRow, seconds: u16) -
     let over = tokio::time::sleep(Duration::from_secs(seconds.into()));
     tokio::pin!(over);
     loop {
-        let row = app.interrupt_row(&row.interrupt).await?;
+        let row = current(app, &row).await?;
         if !row.open {
             return Ok(row);
         }
@@ -29,5 +29,13 @@ pub(crate) async fn for_resolution(app: &App, row: InterruptRow, seconds: u16) -
             () = &mut over => return Ok(row),
             () = app.stopped() => return Ok(row),
         }
+    }
+}
+
+/// The row as it is now, from the run where that is loaded.
+async fn current(app: &App, row: &InterruptRow) -> Answer<InterruptRow> {
+    match app.driver.peek(&row.run).and_then(|run| run.interrupt_rows([&row.interrupt]).pop()) {
+        Some(row) => Ok(row),
+        None => app.interrupt_row(&row.interrupt).await,
     }
 }

@@ -5,38 +5,36 @@ use std::cmp::Reverse;
 
 use holdshort_core::id::{GrantId, InterruptId, RunId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
-use holdshort_core::time::Timestamp;
 
 use crate::journal::{Cursor, Error, Page};
 
-/// A run's place: newest first.
+/// A run's place: newest first. Ids are drawn in order of time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct RunPlace(pub(crate) Reverse<(Timestamp, RunId)>);
+pub(crate) struct RunPlace(pub(crate) Reverse<RunId>);
 
 /// An interrupt's place: open ones by risk, then oldest first; after them the resolved ones, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum InterruptPlace {
-    Open(Reverse<u8>, Timestamp, InterruptId),
-    Resolved(Reverse<(Timestamp, InterruptId)>),
+    Open(Reverse<u8>, InterruptId),
+    Resolved(Reverse<InterruptId>),
 }
 
-/// A grant's place: newest first. Ids are drawn in order of time.
+/// A grant's place: newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GrantPlace(pub(crate) Reverse<GrantId>);
 
 impl RunPlace {
     pub(crate) fn of(row: &RunRow) -> Self {
-        Self(Reverse((row.created_at, row.run.clone())))
+        Self(Reverse(row.run.clone()))
     }
 
     pub(crate) fn encode(&self) -> Cursor {
-        let Self(Reverse((at, run))) = self;
-        format!("r.{}.{run}", at.as_millis())
+        format!("r.{}", self.0.0)
     }
 
     pub(crate) fn decode(cursor: &str) -> Result<Self, Error> {
         match parts(cursor)[..] {
-            ["r", at, run] => Ok(Self(Reverse((time(at)?, parse(run)?)))),
+            ["r", run] => Ok(Self(Reverse(parse(run)?))),
             _ => Err(Error::BadCursor),
         }
     }
@@ -45,23 +43,23 @@ impl RunPlace {
 impl InterruptPlace {
     pub(crate) fn of(row: &InterruptRow) -> Self {
         if row.open {
-            Self::Open(Reverse(row.risk), row.created_at, row.interrupt.clone())
+            Self::Open(Reverse(row.risk), row.interrupt.clone())
         } else {
-            Self::Resolved(Reverse((row.created_at, row.interrupt.clone())))
+            Self::Resolved(Reverse(row.interrupt.clone()))
         }
     }
 
     pub(crate) fn encode(&self) -> Cursor {
         match self {
-            Self::Open(Reverse(risk), at, id) => format!("o.{risk}.{}.{id}", at.as_millis()),
-            Self::Resolved(Reverse((at, id))) => format!("d.{}.{id}", at.as_millis()),
+            Self::Open(Reverse(risk), id) => format!("o.{risk}.{id}"),
+            Self::Resolved(Reverse(id)) => format!("d.{id}"),
         }
     }
 
     pub(crate) fn decode(cursor: &str) -> Result<Self, Error> {
         match parts(cursor)[..] {
-            ["o", risk, at, id] => Ok(Self::Open(Reverse(parse(risk)?), time(at)?, parse(id)?)),
-            ["d", at, id] => Ok(Self::Resolved(Reverse((time(at)?, parse(id)?)))),
+            ["o", risk, id] => Ok(Self::Open(Reverse(parse(risk)?), parse(id)?)),
+            ["d", id] => Ok(Self::Resolved(Reverse(parse(id)?))),
             _ => Err(Error::BadCursor),
         }
     }
@@ -96,10 +94,6 @@ impl<T> Page<T> {
 
 fn parts(cursor: &str) -> Vec<&str> {
     cursor.split('.').collect()
-}
-
-fn time(text: &str) -> Result<Timestamp, Error> {
-    parse(text).map(Timestamp::from_millis)
 }
 
 fn parse<T: std::str::FromStr>(text: &str) -> Result<T, Error> {

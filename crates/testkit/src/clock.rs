@@ -1,7 +1,12 @@
 //! Time and chance that a test sets by hand. Shared by all clones; moves only when told to.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use holdshort_core::id::Seed;
 use holdshort_core::time::Timestamp;
@@ -18,13 +23,23 @@ pub struct SimClock(Arc<Inner>);
 struct Inner {
     now: AtomicI64,
     random: AtomicU64,
+    sleepers: Mutex<Sleepers>,
+}
+
+/// Time that passes, which no jump of the wall clock touches, and who waits for it.
+#[derive(Debug, Default)]
+struct Sleepers {
+    passed_ms: u64,
+    next: u64,
+    /// By the moment of waking, then in order.
+    waiting: BTreeMap<(u64, u64), Waker>,
 }
 
 impl SimClock {
     /// Equal seeds give equal ids and salts, as long as they are drawn in the same order.
     pub fn new(seed: u64) -> Self {
-        let inner = Inner { now: AtomicI64::new(START.as_millis()), random: AtomicU64::new(seed) };
-        Self(Arc::new(inner))
+        let (now, random) = (AtomicI64::new(START.as_millis()), AtomicU64::new(seed));
+        Self(Arc::new(Inner { now, random, sleepers: Mutex::default() }))
     }
 
     /// Clocks jump backwards too.
@@ -32,8 +47,37 @@ impl SimClock {
         self.0.now.store(now.as_millis(), Ordering::SeqCst);
     }
 
+    /// The wall clock jumps: nobody who sleeps wakes from it.
     pub fn advance_ms(&self, ms: i64) {
         self.0.now.fetch_add(ms, Ordering::SeqCst);
+    }
+
+    /// Time passes: whoever sleeps until then wakes.
+    pub fn pass_ms(&self, ms: u64) {
+        self.advance_ms(i64::try_from(ms).unwrap_or(i64::MAX));
+        let mut sleepers = self.0.sleepers();
+        sleepers.passed_ms += ms;
+        let first_to_sleep_on = (sleepers.passed_ms + 1, 0);
+        let later = sleepers.waiting.split_off(&first_to_sleep_on);
+        for waker in std::mem::replace(&mut sleepers.waiting, later).into_values() {
+            waker.wake();
+        }
+    }
+
+    pub fn passed_ms(&self) -> u64 {
+        self.0.sleepers().passed_ms
+    }
+
+    /// How long until the first sleeper wakes.
+    pub fn next_ms(&self) -> Option<u64> {
+        let sleepers = self.0.sleepers();
+        sleepers.waiting.keys().next().map(|(at, _)| at - sleepers.passed_ms)
+    }
+}
+
+impl Inner {
+    fn sleepers(&self) -> MutexGuard<'_, Sleepers> {
+        self.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -48,6 +92,38 @@ impl Clock for SimClock {
             half.copy_from_slice(&mix(self.0.random.fetch_add(GAMMA, Ordering::SeqCst)).to_le_bytes());
         }
         Seed(bytes)
+    }
+
+    fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send {
+        let mut sleepers = self.0.sleepers();
+        let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let place = (sleepers.passed_ms.saturating_add(ms), sleepers.next);
+        sleepers.next += 1;
+        Sleep { clock: self.0.clone(), place }
+    }
+}
+
+struct Sleep {
+    clock: Arc<Inner>,
+    place: (u64, u64),
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut sleepers = self.clock.sleepers();
+        if sleepers.passed_ms >= self.place.0 {
+            return Poll::Ready(());
+        }
+        sleepers.waiting.insert(self.place, cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        self.clock.sleepers().waiting.remove(&self.place);
     }
 }
 

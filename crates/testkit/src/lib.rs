@@ -1,4 +1,5 @@
-//! What tests need in place of the world: clocks, faults, scripted models, the real binary. For tests only.
+//! What tests need in place of the world: clocks, faults, scripted models, the real binary, and the simulator
+//! that drives the whole engine from a seed. For tests only.
 //!
 //! Real where the real thing starts at once (a server, a socket), never a mock of our own code.
 
@@ -6,3 +7,4 @@ pub mod clock;
 pub mod faulty;
 pub mod model;
 pub mod server;
+pub mod sim;

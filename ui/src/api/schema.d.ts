@@ -4,6 +4,23 @@
  */
 
 export interface paths {
+    "/docs/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the codes of problems. */
+        get: operations["list_errors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs/errors/{code}": {
         parameters: {
             query?: never;
@@ -55,6 +72,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/asyncapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The document of the WebSocket. */
+        get: operations["read_asyncapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit/verify": {
         parameters: {
             query?: never;
@@ -68,6 +102,48 @@ export interface paths {
          *     goes away stops it.
          */
         get: operations["verify_journal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow or read the events of everything.
+         * @description Server-sent events in the order in which they were committed: all for the operator, those of its own runs for
+         *     an agent. Each has its `position` as its id, so a client that connects again gets what follows without gap or
+         *     duplicate, also after a restart of the server. Without a position the stream starts now. It begins with where
+         *     it starts (event name `position`, data `{position}`): what is listed after that and followed from there has no
+         *     gap. Previews and problems come between events as in the stream of a run. With `Accept: application/json`
+         *     instead: a page, without a position from the beginning of the journal.
+         */
+        get: operations["read_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the grants of all sessions, newest first. */
+        get: operations["list_grants"];
         put?: never;
         post?: never;
         delete?: never;
@@ -181,6 +257,75 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/interrupts/{id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link for a decision.
+         * @description It leads to a page that shows the interrupt and changes nothing until its form is sent. Whoever has the link
+         *     decides in the name of who made it. It is bound to the interrupt and to what will run, and is spent when the
+         *     interrupt is resolved.
+         */
+        post: operations["make_decision_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read who asks. */
+        get: operations["read_login"];
+        put?: never;
+        /**
+         * Sign in with the code of a login link.
+         * @description The answer sets a cookie that scripts can not read, and holds a secret. Both together are a login of 30 days:
+         *     send the secret as `X-Holdshort-Secret`; the browser sends the cookie.
+         */
+        post: operations["sign_in"];
+        /**
+         * Sign out.
+         * @description Ends this login alone. Of a token there is none to end.
+         */
+        delete: operations["sign_out"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/login-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link that signs one browser in.
+         * @description It works once, and for 15 minutes. The code stands behind the `#`, so it is sent to nobody before the page
+         *     that it leads to redeems it.
+         */
+        post: operations["make_login_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/openapi.json": {
         parameters: {
             query?: never;
@@ -271,8 +416,9 @@ export interface paths {
          * Read or follow the events of a run.
          * @description A page of JSON; or, with `Accept: text/event-stream`, server-sent events: each has the event's `seq` as its
          *     id, so a client that connects again gets what follows without gap or duplicate, also after a restart of the
-         *     server. Between them come previews (event name `preview`, no id, schema `Preview`). The stream ends after
-         *     the event that ends the run; 204 says that everything has been read.
+         *     server. Between them come previews (event name `preview`, no id, schema `Preview`), and where an event can not
+         *     be read the reason (event name `problem`, schema `Problem`). The stream ends after the event that ends the
+         *     run; 204 says that everything has been read.
          */
         get: operations["read_run_events"];
         put?: never;
@@ -497,6 +643,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/ws": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Open a WebSocket: follow, decide, tell, over one connection.
+         * @description Its frames are described in `/v1/asyncapi.json`. Whoever opens it says who it is with the first frame, or has
+         *     said so with `Authorization`; a page must be one of ours. It counts as one stream.
+         */
+        get: operations["open_socket"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -579,7 +746,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
         Damage: {
             message: string;
             stream: string;
@@ -699,14 +866,37 @@ export interface components {
             workspace: string;
         };
         GrantCommand: {
+            /** @description The files that it may be redirected to and from. */
+            files?: string[];
             program: string;
             subcommand?: string | null;
             /** @description Whether it covers the command when it writes. */
             writes: boolean;
         };
+        /**
+         * @description Whether a grant holds.
+         * @enum {string}
+         */
+        GrantStatus: "active" | "revoked";
         Health: {
             /** @description `ok`. */
             status: string;
+        };
+        /**
+         * @description Who asks.
+         * @example {
+         *       "person": "operator",
+         *       "role": "operator"
+         *     }
+         */
+        Identity: {
+            /**
+             * Format: date-time
+             * @description Of a login; tokens do not expire.
+             */
+            expires_at?: string | null;
+            person: string;
+            role: components["schemas"]["Role"];
         };
         /**
          * @description What runs here.
@@ -830,6 +1020,8 @@ export interface components {
              * @description Grows when it changes; a decision may name the one it was made on.
              */
             version: number;
+            /** @description What could deceive whoever decides: show it beside the options. */
+            warnings?: components["schemas"]["Warning"][];
         };
         /** @enum {string} */
         InterruptStatus: "open" | "resolved";
@@ -837,6 +1029,31 @@ export interface components {
         Kind: "tool_approval" | "plan_approval" | "checkpoint" | "error" | "question" | "choice" | "turn" | "escalation" | "review" | "continuation" | "client_call" | "unknown_outcome";
         /** @enum {string} */
         Level: "low" | "medium" | "high" | "critical";
+        /**
+         * @description An address to open in a browser. Whoever has it gets in: show it to one person.
+         * @example {
+         *       "url": "http://127.0.0.1:4100/login#0c1f…",
+         *       "expires_at": "2026-01-31T09:45:00.000Z"
+         *     }
+         */
+        Link: {
+            /** Format: date-time */
+            expires_at: string;
+            url: string;
+        };
+        /**
+         * @description A link for a person who decides on one interrupt.
+         * @example {
+         *       "expires_in_ms": 86400000
+         *     }
+         */
+        LinkRequest: {
+            /**
+             * Format: int64
+             * @description Seven days where it is left out; at most 30.
+             */
+            expires_in_ms?: number | null;
+        };
         /** @description One page of a list. */
         List_Event: {
             items: {
@@ -927,6 +1144,8 @@ export interface components {
                  * @description Grows when it changes; a decision may name the one it was made on.
                  */
                 version: number;
+                /** @description What could deceive whoever decides: show it beside the options. */
+                warnings?: components["schemas"]["Warning"][];
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -978,6 +1197,23 @@ export interface components {
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
+        };
+        /**
+         * @description A login. The cookie comes with the answer.
+         * @example {
+         *       "secret": "b41d…",
+         *       "person": "operator",
+         *       "role": "operator",
+         *       "expires_at": "2026-03-02T09:30:00.000Z"
+         *     }
+         */
+        Login: {
+            /** Format: date-time */
+            expires_at: string;
+            person: string;
+            role: components["schemas"]["Role"];
+            /** @description To be kept in the storage of the page's origin, and sent as `X-Holdshort-Secret` beside the cookie. */
+            secret: string;
         };
         /**
          * @description Tells a run something: every step at work hears it with its next model request.
@@ -1079,6 +1315,16 @@ export interface components {
             /** @description `system`, `run`, `workflow`, `inspection` or `default`. */
             source: string;
             text: string;
+        };
+        /**
+         * @description The code of a login link.
+         * @example {
+         *       "code": "0c1f…"
+         *     }
+         */
+        Redeem: {
+            /** @description What follows the `#` of the link. */
+            code: string;
         };
         /**
          * @description How it ended.
@@ -1251,6 +1497,29 @@ export interface components {
             /** Format: int64 */
             streams: number;
         };
+        /**
+         * @description Something that could deceive the person who decides.
+         * @example {
+         *       "kind": "look_alike",
+         *       "at": "/payload/command",
+         *       "text": "сurl",
+         *       "looks_like": "curl"
+         *     }
+         */
+        Warning: {
+            /**
+             * @description A JSON pointer into the interrupt, escaped to be shown; of `more` it is empty.
+             * @example /payload/command
+             */
+            at: string;
+            kind: components["schemas"]["WarningKind"];
+            /** @description Of `look_alike` the word, of `misleading_link` the address that it is taken for. */
+            looks_like?: string | null;
+            /** @description What it is about, escaped to be shown, and cut. */
+            text: string;
+        };
+        /** @enum {string} */
+        WarningKind: "hidden_characters" | "look_alike" | "external_image" | "misleading_link" | "more";
         /** @description A workflow that can be started. */
         Workflow: {
             agents: string[];
@@ -1267,6 +1536,15 @@ export interface components {
         };
     };
     responses: {
+        /** @description `already_resolved`: The interrupt is resolved already. */
+        already_resolved: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description `already_resolved`: The interrupt is resolved already.
          *
@@ -1359,6 +1637,15 @@ export interface components {
          *     `journal_damaged`: The stored events of this run are damaged.
          */
         "internal-or-journal_damaged": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid_header`: A header has a value that it can not have. */
+        invalid_header: {
             headers: {
                 [name: string]: unknown;
             };
@@ -1536,6 +1823,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description `store_read_only`: The data folder can not be written.
+         *
+         *     `busy`: Too much happens at once on this run.
+         *
+         *     `store_failed`: The store can not be reached.
+         */
+        "store_read_only-or-busy-or-store_failed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `too_many_streams`: Too many streams and long polls are open. */
         too_many_streams: {
             headers: {
@@ -1545,7 +1847,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unauthenticated`: No token that this server gave out. */
+        /** @description `unauthenticated`: Neither a token nor a login that this server gave out. */
         unauthenticated: {
             headers: {
                 [name: string]: unknown;
@@ -1572,6 +1874,19 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description `wrong_origin`: The request comes from a page of another origin.
+         *
+         *     `login_code_spent`: The login link is used up or too old.
+         */
+        "wrong_origin-or-login_code_spent": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
     };
     parameters: never;
     requestBodies: never;
@@ -1580,6 +1895,29 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    list_errors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every code by status; HTML where that is preferred */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/markdown": string;
+                    "text/html": string;
+                };
+            };
+            421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal"];
+        };
+    };
     explain_error: {
         parameters: {
             query?: never;
@@ -1592,13 +1930,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A short text */
+            /** @description A page about it; HTML where that is preferred */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/plain": string;
+                    "text/markdown": string;
+                    "text/html": string;
                 };
             };
             404: components["responses"]["not_found"];
@@ -1651,6 +1990,28 @@ export interface operations {
             503: components["responses"]["store_failed-or-stopping"];
         };
     };
+    read_asyncapi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description AsyncAPI 3.1 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal"];
+        };
+    };
     verify_journal: {
         parameters: {
             query?: never;
@@ -1673,6 +2034,76 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
             500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    read_events: {
+        parameters: {
+            query?: {
+                /** @description The last event that is known already: those after it are given. `next_cursor` of the page before. */
+                position?: string;
+                /** @description Of streams: whether they hold previews. `true` without it. */
+                previews?: boolean;
+                /** @description 1 to 200; 50 without it. Of pages only. */
+                limit?: number;
+            };
+            header?: {
+                /** @description Of streams: the last event that was seen; the later of it and `position` counts */
+                "Last-Event-ID"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream, or a page of events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                    "application/json": components["schemas"]["List_Event"];
+                };
+            };
+            400: components["responses"]["invalid_query-or-invalid_header"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_streams"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    list_grants: {
+        parameters: {
+            query?: {
+                status?: components["schemas"]["GrantStatus"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 200; 50 without it. A page may hold fewer. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of grants */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Grant"];
+                };
+            };
+            400: components["responses"]["invalid_query"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
     };
@@ -1885,6 +2316,159 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
             500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    make_decision_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description May be left out */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LinkRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description The link */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Link"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_resolved"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    read_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who asks */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Identity"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Redeem"];
+            };
+        };
+        responses: {
+            /** @description The login */
+            200: {
+                headers: {
+                    /** @description `holdshort_PORT`, HttpOnly, SameSite=Strict */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Login"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            403: components["responses"]["wrong_origin-or-login_code_spent"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_read_only-or-busy-or-store_failed"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    sign_out: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Signed out, and the cookie is cleared */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    make_login_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Link"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
@@ -2483,6 +3067,31 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    open_socket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connection is a WebSocket from here on */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_header"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_streams"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };

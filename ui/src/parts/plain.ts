@@ -18,7 +18,11 @@ const BLANK =
   /[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\ufffc\u{1d159}\u{e0100}-\u{e01ef}]/u;
 const SPACE = /\p{Zs}/u;
 const MARK = /[\p{Mn}\p{Me}]/u;
-const SYMBOL = /\p{So}/u;
+/** What may be shown as a picture. */
+const SYMBOL = /(?=[^\0-\x7f])[\p{So}\p{Sm}\p{Sk}ℹ‼⁉〰]/u;
+/** Letters of scripts in which a joiner belongs to the spelling. */
+const JOINS =
+  /[\p{sc=Arab}\p{sc=Syrc}\p{sc=Deva}\p{sc=Beng}\p{sc=Guru}\p{sc=Gujr}\p{sc=Orya}\p{sc=Taml}\p{sc=Telu}\p{sc=Knda}\p{sc=Mlym}\p{sc=Sinh}\p{sc=Mymr}\p{sc=Khmr}]/u;
 const HARMLESS = /^[ -~\n\t]*$/;
 
 export function pieces(text: string, form: Form): Piece[] {
@@ -33,10 +37,16 @@ export function pieces(text: string, form: Form): Piece[] {
   let previous = "\n";
   const characters = Array.from(text);
   characters.forEach((character, at) => {
-    marks = MARK.test(character) ? marks + 1 : 0;
-    if (isShown(character, previous, marks, form)) put(character, false);
+    const next = characters[at + 1] ?? "\n";
     // Line ends of other systems are no secret.
-    else if (!(character === "\r" && form === "text" && characters[at + 1] === "\n")) put(code(character), true);
+    const isDropped = character === "\r" && form === "text" && next === "\n";
+    if (isBare(character, form) || isOfItsNeighbours(character, previous, next, form)) put(character, false);
+    else if (!isDropped) {
+      if (!BLANK.test(character)) marks = MARK.test(character) ? marks + 1 : 0;
+      const isShown = isVisible(character, form) && marks <= MARKS;
+      put(isShown ? character : code(character), !isShown);
+    }
+    if (character <= "\x7f") marks = 0;
     previous = character;
   });
   return out;
@@ -49,14 +59,22 @@ export function plain(text: string, form: Form = "line"): string {
     .join("");
 }
 
-function isShown(character: string, previous: string, marks: number, form: Form): boolean {
-  if (character >= " " && character <= "~") return true;
-  if (character === "\n" || character === "\t") return form === "text";
-  // Says that the symbol before it is a picture.
-  if (character === "\ufe0f") return SYMBOL.test(previous);
+function isBare(character: string, form: Form): boolean {
+  return (character >= " " && character <= "~") || (form === "text" && (character === "\n" || character === "\t"));
+}
+
+/** Invisible characters that change how the ones beside them look, where writing honestly needs them. */
+function isOfItsNeighbours(character: string, previous: string, next: string, form: Form): boolean {
+  // The symbol before it is a picture, or is none; also the digits on keys.
+  if (character === "\ufe0e" || character === "\ufe0f") return SYMBOL.test(previous) || next === "\u20e3";
+  if (character === "\u200d" && SYMBOL.test(next)) return SYMBOL.test(previous) || previous === "\ufe0f";
+  const isJoiner = character === "\u200c" || character === "\u200d";
+  return isJoiner && form === "text" && JOINS.test(previous) && JOINS.test(next);
+}
+
+function isVisible(character: string, form: Form): boolean {
   if (BLANK.test(character)) return false;
-  if (SPACE.test(character)) return form === "text";
-  return !INVISIBLE.test(character) && marks <= MARKS;
+  return SPACE.test(character) ? form === "text" : !INVISIBLE.test(character);
 }
 
 function code(character: string): string {

@@ -48,6 +48,8 @@ document.addEventListener("click", (click) => {
   if (click.defaultPrevented || click.button !== 0 || click.metaKey || click.ctrlKey || click.shiftKey || click.altKey) return;
   const link = (click.target as Element | null)?.closest?.("a");
   if (!link || link.target || link.origin !== location.origin || link.hasAttribute("download")) return;
+  // A place on this page: the browser goes there, with the focus.
+  if (link.hash && link.pathname === location.pathname) return;
   // Pages of the server, such as /docs/errors/stale, are not the app's.
   if (place(link.pathname, "").view === "nowhere") return;
   click.preventDefault();

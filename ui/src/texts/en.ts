@@ -28,7 +28,7 @@ export const en = {
   "plain.hidden": "A character that would not be seen as it is",
 
   "problem.what": "What does this mean?",
-  "problem.unreachable": "The server does not answer. Nothing was sent; try again when it is back.",
+  "problem.unreachable": "The server does not answer. Try again when it is back: what it took already is not done twice.",
   "problem.failed": "That did not work.",
 
   "time.now": "just now",
@@ -95,7 +95,7 @@ export const en = {
   "keys.text": "write: an answer, a reason, a message",
   "keys.back": "back to the list; closes a dialog",
   "keys.help": "this list",
-  "keys.confirm": "Where the risk is high, a key asks once more.",
+  "keys.confirm": "Where the risk is high or the run would end, you are asked once more.",
   "keys.close": "Close",
 
   "run.open.one": "{n} open",
@@ -180,7 +180,6 @@ export const en = {
   "run.call.arguments": "Arguments",
   "run.output.more": "Show {n} more lines",
   "run.output.more.one": "Show 1 more line",
-  "run.output.all": "Show the result",
   "run.output.less": "Show less",
   "run.output.cut": "{n} lines above are left out; the timeline has the whole event.",
   "run.end.done": "done",
@@ -361,7 +360,6 @@ export const en = {
   "card.warning.more": "There is more: {text}",
 
   "card.tool": "Tool",
-  "card.command": "Command",
   "card.command.long": "A long one: read it to its end.",
   "card.folder": "Folder",
   "card.sandbox": "Sandbox",
@@ -409,19 +407,14 @@ export const en = {
   "card.diff.removed": "removed",
   "card.diff.counts": "{added} added, {removed} removed",
   "card.diff.unended": "no line break at the end of the file",
-  "card.diff.scroll": "Text of the change",
 
   "card.plan": "Plan",
   "card.plan.agent": "by {agent}",
   "card.plan.needs": "after",
   "card.review": "Held back until you release it",
   "card.findings": "Findings",
-  "card.context": "Context",
   "card.part.input": "What it would start with",
-  "card.part.output": "What came out",
   "card.part.results": "Results so far",
-  "card.part.error": "What went wrong",
-  "card.parts": "Details",
   "card.parts.more": "more",
   "card.impact": "What it would change",
 
@@ -433,7 +426,6 @@ export const en = {
   "card.text.sends": "sends",
   "card.text.needed": "“{option}” needs words: write them here.",
   "card.options": "Options",
-  "card.sending": "Sending",
   "card.effect.proceed": "lets it go on",
   "card.effect.proceed_with_edit": "lets it go on, changed",
   "card.effect.respond": "answers",

@@ -3,8 +3,11 @@
 // A page that complains (an error that nobody caught, a refusal of the content security policy, a request to another
 // host) fails the test it was opened for.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { after } from "node:test";
 import { chromium } from "playwright-core";
+
+const CHROMIUM = "/usr/bin/chromium";
 
 const ARGS = [
   "--no-sandbox",
@@ -16,12 +19,22 @@ const ARGS = [
   "--disable-sync",
 ];
 
+/** For one step of a person, on a machine that does much else. */
+const PATIENCE_MS = 20_000;
+
 /** Of the network, not of the page: a server that is killed, a request that is refused. */
 const EXPECTED = /^Failed to load resource|^WebSocket connection to .* failed/;
 
 /** @type {Promise<import("playwright-core").Browser> | undefined} */
 let launched;
 after(async () => (await launched)?.close());
+
+/** A test without a browser fails: skipped, it would pass for a test. */
+export function launch(executablePath = CHROMIUM) {
+  const how = "`cargo xtask verify` installs it, as does `apt-get install chromium`";
+  assert(existsSync(executablePath), `there is no Chromium at ${executablePath}: ${how}`);
+  return chromium.launch({ executablePath, args: ARGS });
+}
 
 /**
  * A page of a new visitor, who is nobody yet. Closed when the test ends.
@@ -30,10 +43,11 @@ after(async () => (await launched)?.close());
  * @param {import("playwright-core").BrowserContextOptions} [options]
  */
 export async function visit(t, server, options) {
-  launched ??= chromium.launch({ executablePath: "/usr/bin/chromium", args: ARGS });
+  launched ??= launch();
   const browser = await launched;
   const viewport = { width: 1280, height: 800 };
   const context = await browser.newContext({ baseURL: server.base, viewport, reducedMotion: "reduce", ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
   /** @type {string[]} */
   const complaints = [];
   context.on("weberror", (error) => complaints.push(`uncaught: ${error.error().stack}`));

@@ -17,7 +17,8 @@ process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 /**
  * A server that listens, and ends with the test.
  * @param {import("node:test").TestContext} t
- * @param {{workflows?: Record<string, string>}} [setup] YAML by name; without any the server has the shipped ones
+ * @param {{workflows?: Record<string, {workflow: string, rehearsal?: string}>}} [setup] YAML by name; without any the
+ *   server has the shipped ones
  */
 export async function serve(t, setup) {
   const server = new Server(t, setup);
@@ -39,8 +40,11 @@ export class Server {
   constructor(t, { workflows = {} } = {}) {
     this.folder = mkdtempSync(join(tmpdir(), "holdshort-ui-"));
     for (const name of ["data", "home", "tmp", "workspace", "workflows"]) mkdirSync(join(this.folder, name));
-    for (const [name, yaml] of Object.entries(workflows)) {
-      writeFileSync(join(this.folder, "workflows", `${name}.yaml`), yaml);
+    for (const [name, files] of Object.entries(workflows)) {
+      mkdirSync(join(this.folder, "workflows", name));
+      for (const [file, yaml] of Object.entries(files)) {
+        writeFileSync(join(this.folder, "workflows", name, `${file}.yaml`), yaml);
+      }
     }
     this.#workflows = Object.keys(workflows).length > 0;
     t.after(async () => {
@@ -131,6 +135,11 @@ export class Server {
    */
   agentAsks(ask) {
     return this.#request("POST", "/v1/interrupts", ask, this.#told.agent_token);
+  }
+
+  /** That agent starts a run of its own, to ask in. */
+  agentStarts() {
+    return this.#request("POST", "/v1/runs", { workflow: "external" }, this.#told.agent_token);
   }
 
   /** A link that signs one more browser in. */

@@ -21,16 +21,31 @@ export async function dress(page, { width, theme }) {
 }
 
 /**
+ * No page scrolls sideways.
+ * @param {import("playwright-core").Page} page
+ * @param {string} what names the view in the message
+ */
+export async function assertFits(page, what) {
+  const { beyond, culprits } = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.scrollingElement;
+    const isBeyond = (element) => element.getBoundingClientRect().right > clientWidth + 0.5;
+    const culprits = scrollWidth > clientWidth ? [...document.body.querySelectorAll("*")].filter(isBeyond) : [];
+    return { beyond: scrollWidth - clientWidth, culprits: culprits.slice(0, 5).map((each) => each.outerHTML.slice(0, 100)) };
+  });
+  assert.equal(beyond, 0, `${what} is ${beyond} pixels too wide: ${culprits.join("\n")}`);
+}
+
+/**
  * Saves NAME-WIDTH-THEME.png for each look; nothing may stick out to the side.
  * @param {import("playwright-core").Page} page
  * @param {string} name
+ * @param {{fullPage?: boolean}} [how] only what fits the window, where a page is long
  */
-export async function shoot(page, name) {
+export async function shoot(page, name, { fullPage = true } = {}) {
   mkdirSync(FOLDER, { recursive: true });
   for (const look of LOOKS) {
     await dress(page, look);
-    const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    assert.equal(beyond, 0, `${name} is ${beyond} pixels too wide at ${look.width}`);
-    await page.screenshot({ path: join(FOLDER, `${name}-${look.name}.png`), fullPage: true });
+    await assertFits(page, `${name} at ${look.width}`);
+    await page.screenshot({ path: join(FOLDER, `${name}-${look.name}.png`), fullPage });
   }
 }

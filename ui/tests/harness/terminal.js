@@ -16,3 +16,14 @@ export async function decideInTerminal(server, interrupt, option, text) {
   assert.equal(code, 0, stderr);
   return stdout;
 }
+
+/**
+ * `holdshort show`; returns what it says.
+ * @param {import("./server.js").Server} server
+ * @param {string} id of an interrupt or a run
+ */
+export async function showInTerminal(server, id) {
+  const { code, stdout, stderr } = await run(server.folder, ["show", id, "--data", server.data]);
+  assert.equal(code, 0, stderr);
+  return stdout;
+}

@@ -284,7 +284,7 @@ impl Story {
         if !by.is_empty() {
             what = format!("{what}, {}", plain::line(&by));
         }
-        let title = brief(&title, paint.width.saturating_sub(36));
+        let title = brief(&title, paint.width / 2);
         paint.fold(&format!("  {} {title} {}", paint.yellow("•"), paint.dim(&what)), 4)
     }
 }

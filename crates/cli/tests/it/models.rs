@@ -33,7 +33,8 @@ fn a_run_in_a_repository_of_ones_own() {
         Terminal::open(&home, &[&["run", "pair", "--workspace", work, "write"], &chosen[..]].concat(), &[]);
     let card = terminal.expect(PROMPT);
     assert!(card.contains("no\\u{202e}te.txt  new file, +2 −0"), "{card}");
-    assert!(card.contains("+ \\u{1b}[2Jsecond") && card.contains("hide or control what you see"), "{card}");
+    assert!(card.contains("+ \\u{1b}[2Jsecond"), "{card}");
+    assert!(card.contains("holds characters that hide or control what you see"), "{card}");
     terminal.type_line("1");
     terminal.expect("✓ Completed.");
     assert_eq!(terminal.end().0, 0);

@@ -9,7 +9,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     let home = Home::new();
     let serving = home.serve(&[]);
     let keys: Vec<&String> = serving.started.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["listening", "token", "agent_token"]);
+    assert_eq!(keys, ["listening", "token", "agent_token", "login"]);
     let address = serving.started["listening"].as_str().unwrap();
     assert!(address.starts_with("http://127.0.0.1:"), "{address}");
 

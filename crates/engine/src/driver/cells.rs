@@ -9,7 +9,7 @@ use holdshort_core::run::{ActionId, Run};
 
 use super::lock;
 
-/// Runs without work in flight that stay loaded for the next decision. The rest are rows.
+/// Runs without work in flight that stay loaded for the next decision or look. The rest are rows.
 const IDLE: usize = 256;
 /// The map's own reference to a cell, and that of whoever holds its lock.
 const IN_MAP_AND_HERE: usize = 2;
@@ -60,6 +60,13 @@ impl Cells {
         lock(&self.0).cells.entry(run.clone()).or_default().clone()
     }
 
+    /// The run as the journal has it, if it is loaded and nobody is at it right now.
+    pub(super) fn peek(&self, run: &RunId) -> Option<Arc<Run>> {
+        let cell = lock(&self.0).cells.get(run)?.clone();
+        let slot = cell.try_lock().ok()?;
+        slot.as_ref().filter(|live| !live.stale).map(|live| live.run.clone())
+    }
+
     /// Runs that are loaded.
     pub(super) fn len(&self) -> usize {
         lock(&self.0).cells.len()
@@ -69,13 +76,12 @@ impl Cells {
     ///
     /// A run has one cell in a process, so that one lock covers it and what is in flight is known. A cell is
     /// dropped only while nobody else holds it: `get` clones under the same lock.
-    pub(super) fn release(&self, run: &RunId, cell: &Cell, slot: &mut Slot) {
+    pub(super) fn release(&self, run: &RunId, cell: &Cell, slot: &Slot) {
         let mut inner = lock(&self.0);
         if !is_idle(slot) {
             return;
         }
-        if slot.as_ref().is_none_or(|live| live.run.ended.is_some()) {
-            *slot = None;
+        if slot.is_none() {
             if Arc::strong_count(cell) <= IN_MAP_AND_HERE {
                 inner.cells.remove(run);
             }

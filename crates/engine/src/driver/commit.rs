@@ -126,7 +126,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if new_session_chain != session_chain {
             self.streams.keep_session(Arc::new(session), new_session_chain);
         }
-        self.committed(&live.run.id, live.chain.seq);
         if closer {
             self.deadline.notify_one();
         }

@@ -17,9 +17,24 @@ use crate::{Clock, Error, Executor};
 /// Events read at once.
 const PAGE: usize = 500;
 
-/// Definitions by digest: a few workflows serve many runs.
+/// Definitions that the journal holds, by digest: a few workflows serve many runs.
 #[derive(Default)]
 pub(super) struct Definitions(Mutex<BTreeMap<Digest, Arc<Definition>>>);
+
+impl Definitions {
+    pub(super) fn get(&self, digest: &Digest) -> Option<Arc<Definition>> {
+        lock(&self.0).get(digest).cloned()
+    }
+
+    /// The digest of this very definition, if the journal holds it.
+    pub(super) fn digest_of(&self, definition: &Arc<Definition>) -> Option<Digest> {
+        lock(&self.0).iter().find(|(_, known)| Arc::ptr_eq(known, definition)).map(|(digest, _)| *digest)
+    }
+
+    pub(super) fn keep(&self, digest: Digest, definition: Arc<Definition>) {
+        lock(&self.0).insert(digest, definition);
+    }
+}
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// The run as the journal has it now. Reads only.
@@ -60,8 +75,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     async fn definition(&self, run: &RunId, digest: &Digest) -> Result<Arc<Definition>, Error> {
-        if let Some(known) = lock(&self.definitions.0).get(digest) {
-            return Ok(known.clone());
+        if let Some(known) = self.definitions.get(digest) {
+            return Ok(known);
         }
         let missing = || Error::NoDefinition { run: run.clone() };
         let bytes = self.journal.blob(digest).await?.ok_or_else(missing)?;
@@ -69,7 +84,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             return Err(missing());
         }
         let definition: Arc<Definition> = Arc::new(json::from_slice(&bytes).map_err(|_| missing())?);
-        lock(&self.definitions.0).insert(*digest, definition.clone());
+        self.definitions.keep(*digest, definition.clone());
         Ok(definition)
     }
 }

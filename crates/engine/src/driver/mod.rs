@@ -23,7 +23,7 @@ use tokio::sync::{Notify, watch};
 pub use start::{IdempotencyKey, StartRun, StartedRun};
 
 use crate::{Clock, Error, Executor};
-use cells::Cells;
+use cells::{Cell, Cells, Slot};
 use load::Definitions;
 use streams::Streams;
 
@@ -72,7 +72,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let cell = self.cells.get(run);
             let mut slot = cell.lock().await;
             let result = self.step(&mut slot, run, input, actor).await;
-            self.cells.release(run, &cell, &mut slot);
+            self.release(run, &cell, &slot);
             result?
         };
         // Outside the cell: two runs of one session may grant at once.
@@ -117,7 +117,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Runs that are held in memory: those at work, and a bounded number that wait.
+    /// The run as the journal has it now, if that takes no read: it is loaded, and nobody is at it.
+    pub fn peek(&self, run: &RunId) -> Option<Arc<Run>> {
+        self.cells.peek(run)
+    }
+
+    /// Runs that are held in memory: those at work, and a bounded number of others.
     pub fn loaded_runs(&self) -> usize {
         self.cells.len()
     }
@@ -132,9 +137,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         watchers.entry(run.clone()).or_insert_with(|| watch::Sender::new(0)).subscribe()
     }
 
-    fn committed(&self, run: &RunId, seq: u64) {
-        if let Some(sender) = lock(&self.watchers).get(run) {
-            sender.send_replace(seq);
+    /// Lets a run go that a step was taken on, and tells those who follow it how far it came.
+    fn release(&self, run: &RunId, cell: &Cell, slot: &Slot) {
+        self.cells.release(run, cell, slot);
+        if let (Some(live), Some(sender)) = (slot, lock(&self.watchers).get(run)) {
+            sender.send_if_modified(|seq| std::mem::replace(seq, live.chain.seq) != live.chain.seq);
         }
     }
 

@@ -123,7 +123,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         {
             live.in_flight.insert(action.clone());
         }
-        self.cells.release(run, &cell, &mut slot);
+        self.release(run, &cell, &slot);
         match result {
             Ok(_) | Err(Error::Rejected(Rejection::Outdated | Rejection::Ended(_))) => Ok(()),
             Err(error) => Err(error),

@@ -59,6 +59,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         let config =
             self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
+        let (digest, blobs) = match self.definitions.digest_of(&start.definition) {
+            Some(digest) => (digest, Vec::new()),
+            None => {
+                let blob = Blob::new(json::canonical(&*start.definition));
+                (blob.digest, vec![blob])
+            }
+        };
         for _ in 0..ATTEMPTS {
             let session_id = start.session.clone().unwrap_or_else(|| self.new_session());
             let id: RunId = Draw::new(self.clock.seed(), self.clock.now()).id();
@@ -67,7 +74,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 None => (Arc::new(holdshort_core::session::Session::new(session_id.clone())), Chain::START),
             };
             let (system, _) = self.system_chain().await?;
-            let digest = start.definition.digest();
             let run = Run::new(id.clone(), start.definition.clone());
             let mut live = Live::new(run.clone(), Chain::START);
             let mut decided = Decided { run, session: (*session).clone(), events: Vec::new() };
@@ -90,15 +96,18 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let interrupt = start.ask.as_ref().and_then(|_| decided.run.interrupts.keys().next().cloned());
             let reference = interrupt.as_ref().map_or(id.as_str(), |interrupt| interrupt.as_str()).to_owned();
             let keys = start.key.iter().map(|key| key.record(reference.clone())).collect();
-            let blobs = vec![Blob { digest, bytes: json::canonical(&*start.definition) }];
             // Held over the commit: nobody drives the run before what it begins is under way.
             let cell = self.cells.get(&id);
             let mut slot = cell.lock().await;
-            let committed = self.commit(decided, &mut live, session_chain, system.seq, keys, blobs).await;
+            let committed =
+                self.commit(decided, &mut live, session_chain, system.seq, keys, blobs.clone()).await;
             if let Ok(Committed::Yes) = committed {
+                if !blobs.is_empty() {
+                    self.definitions.keep(digest, start.definition.clone());
+                }
                 self.perform(slot.insert(live));
             }
-            self.cells.release(&id, &cell, &mut slot);
+            self.release(&id, &cell, &slot);
             match committed? {
                 Committed::Yes => return Ok(StartedRun { run: id, interrupt, replayed: false }),
                 Committed::Conflict => {}
@@ -122,7 +131,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let cell = self.cells.get(run);
         let mut slot = cell.lock().await;
         let result = self.ask_in(&mut slot, run, &ask, key.as_ref(), &actor).await;
-        self.cells.release(run, &cell, &mut slot);
+        self.release(run, &cell, &slot);
         result
     }
 

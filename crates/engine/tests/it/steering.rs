@@ -23,7 +23,7 @@ async fn cancel_stops_what_is_under_way() {
     let run = stage.run(&run).await;
     let ended = run.ended.clone().unwrap();
     assert_eq!((ended.status, ended.text.as_deref()), (Status::Cancelled, Some("enough")));
-    assert_eq!((stage.world.waiting().len(), stage.driver.loaded_runs()), (0, 0));
+    assert_eq!(stage.world.waiting(), Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -45,12 +45,33 @@ pub enum WarningKind {
     HiddenCharacters,
     /// A word with foreign letters that look like those of ASCII.
     LookAlike,
-    /// A Markdown image that would be loaded from elsewhere.
+    /// A Markdown image that a page would load from elsewhere.
     ExternalImage,
     /// A Markdown link that names one address and leads to another, or to no page at all.
     MisleadingLink,
     /// There is more than is listed, or than was looked at.
     More,
+}
+
+impl Warning {
+    /// A sentence for a person.
+    pub fn words(&self) -> String {
+        let Self { kind, at, text, looks_like } = self;
+        let looks = looks_like.as_deref().unwrap_or_default();
+        match kind {
+            WarningKind::HiddenCharacters => {
+                format!("{at} holds characters that hide or control what you see, written out here: {text}")
+            }
+            WarningKind::LookAlike => format!(
+                "“{text}” is not the “{looks}” that it looks like: it mixes or borrows letters of other scripts."
+            ),
+            WarningKind::ExternalImage => {
+                format!("It names an image elsewhere, which is not loaded here: {text}")
+            }
+            WarningKind::MisleadingLink => format!("A link that reads “{looks}” leads to {text}"),
+            WarningKind::More => format!("Not everything of this kind is listed: {text}."),
+        }
+    }
 }
 
 /// What could deceive in an interrupt, each thing once.

@@ -55,14 +55,14 @@ fn a_warning_names_the_place_and_what_it_looks_like() {
     let mut interrupt = interrupt();
     interrupt["title"] = json!("run_command: \u{441}url -O no\u{202e}te");
     interrupt["payload"]["command"] = json!("\u{441}url -O no\u{202e}te");
-    interrupt["payload"]["a/b\u{200b}"] = json!("[https://a.example](https://b.example/x)");
+    interrupt["payload"]["x/b\u{200b}"] = json!("[https://a.example](https://b.example/x)");
     interrupt["options"][0]["label"] = json!("\u{410}llow");
     let expected = json!([
-        {"kind": "hidden_characters", "at": "/payload/a~1b\\u{200b}", "text": "a/b\\u{200b}"},
-        {"kind": "misleading_link", "at": "/payload/a~1b\\u{200b}", "text": "https://b.example/x",
-         "looks_like": "https://a.example"},
         {"kind": "hidden_characters", "at": "/payload/command", "text": "no\\u{202e}te"},
         {"kind": "look_alike", "at": "/payload/command", "text": "\u{441}url", "looks_like": "curl"},
+        {"kind": "hidden_characters", "at": "/payload/x~1b\\u{200b}", "text": "x/b\\u{200b}"},
+        {"kind": "misleading_link", "at": "/payload/x~1b\\u{200b}", "text": "https://b.example/x",
+         "looks_like": "https://a.example"},
         {"kind": "look_alike", "at": "/options/0/label", "text": "\u{410}llow", "looks_like": "Allow"},
     ]);
     assert_eq!(serde_json::to_value(warned(&interrupt)).unwrap(), expected);

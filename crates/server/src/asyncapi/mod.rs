@@ -52,13 +52,14 @@ pub fn asyncapi() -> Value {
                 .map(|example| json!({ "payload": example }))
                 .collect();
             let summary = payload["description"].clone();
-            (name.clone(), json!({ "name": name, "summary": summary, "payload": payload, "examples": examples }))
+            (
+                name.clone(),
+                json!({ "name": name, "summary": summary, "payload": payload, "examples": examples }),
+            )
         })
         .collect();
-    let of_channel: Map<String, Value> = messages
-        .keys()
-        .map(|name| (name.clone(), refer(&format!("#/components/messages/{name}"))))
-        .collect();
+    let of_channel: Map<String, Value> =
+        messages.keys().map(|name| (name.clone(), refer(&format!("#/components/messages/{name}")))).collect();
     json!({
         "asyncapi": "3.1.0",
         "info": {

@@ -1,6 +1,5 @@
 //! Positions as clients see them: opaque text, so that none is taken for the `seq` of a run's event.
 
-use holdshort_protocol::Code;
 use holdshort_store::Journal;
 
 use crate::app::App;
@@ -13,15 +12,14 @@ pub(crate) fn text(position: u64) -> String {
     format!("p{position}")
 }
 
-/// The place that a text names. The code and the name are of what it came in.
-pub(crate) async fn parse(app: &App, code: Code, name: &str, text: &str) -> Answer<u64> {
-    let refused = |why| Err(Refused::new(code, format!("{name}: {why}")));
+/// The place that a text names.
+pub(crate) async fn parse(app: &App, text: &str, refuse: impl FnOnce(&str) -> Refused) -> Answer<u64> {
     let Some(position) = number(text) else {
-        return refused("not a position that this server gave out");
+        return Err(refuse("is not a position that this server gave out"));
     };
     // Positions have no gap: one that was given out is the position of an event.
     if position > START && app.journal().tail(position - 1, 1).await?.is_empty() {
-        return refused("beyond the end of the journal: is this the right data folder?");
+        return Err(refuse("is beyond the end of the journal: was it given out for another data folder?"));
     }
     Ok(position)
 }

@@ -20,9 +20,8 @@ use crate::accept;
 use crate::problem::{Answer, Refused};
 
 /// Where the app shows something. It reads the place from the address bar.
-pub(super) const PLACES: [&str; 9] = [
-    "/", "/login", "/inbox", "/inbox/{id}", "/runs", "/runs/new", "/runs/{id}", "/grants", "/system",
-];
+pub(super) const PLACES: [&str; 9] =
+    ["/", "/login", "/inbox", "/inbox/{id}", "/runs", "/runs/new", "/runs/{id}", "/grants", "/system"];
 
 /// Scripts are our own files; none of them can make markup of a text.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -85,10 +84,13 @@ fn is_known(headers: &HeaderMap, etag: &str) -> bool {
 }
 
 impl File {
-    fn gzip(&self) -> Option<&'static [u8]>
-    where
-        Self: 'static,
-    {
-        None
+    fn gzip(&self) -> Option<&[u8]> {
+        let bytes = &self.asset.bytes;
+        let compressed = || {
+            let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+            gzip.write_all(bytes).ok()?;
+            gzip.finish().ok().filter(|compressed| compressed.len() < bytes.len())
+        };
+        self.gzip.get_or_init(compressed).as_deref()
     }
 }

@@ -5,12 +5,11 @@
 
 use std::sync::LazyLock;
 
-use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY,
-};
 use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY};
 use axum::response::{IntoResponse, Response};
 use holdshort_protocol::{Code, plain};
+use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, context, escape_formatter};
 
 use crate::problem::Refused;
@@ -26,19 +25,20 @@ static STYLE: LazyLock<String> =
 
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
+    // Lines of tags leave no empty lines behind.
+    if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
+        environment.set_syntax(syntax);
+    }
     for (name, source) in [
         ("frame.html", include_str!("templates/frame.html")),
         ("nothing.html", include_str!("templates/nothing.html")),
         ("refused.html", include_str!("templates/refused.html")),
         ("decision.html", include_str!("templates/decision.html")),
-        ("errors.html", include_str!("templates/errors.html")),
-        ("error.html", include_str!("templates/error.html")),
+        ("prose.html", include_str!("templates/prose.html")),
     ] {
         environment.add_template(name, source).expect("the templates are right: a test draws each");
     }
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_trim_blocks(true);
-    environment.set_lstrip_blocks(true);
     environment.add_filter("exact", |text: &str| Value::from_safe_string(HtmlEscape(text).to_string()));
     environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
         Some(text) => escape_formatter(out, state, &Value::from(plain::text(text))),
@@ -81,11 +81,11 @@ fn headers() -> [(HeaderName, &'static str); 5] {
 pub(super) fn refused(refused: &Refused) -> Response {
     let problem = &refused.0;
     let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let values = context! { title => problem.title, detail => problem.detail, page => problem.code.page() };
+    let values = context! { title => &problem.title, detail => &problem.detail, page => problem.code.page() };
     page(status, &problem.title, "refused.html", values)
 }
 
 /// The style that these pages share with the app, and what is their own.
 pub(super) async fn style() -> Response {
-    ([(CONTENT_TYPE, "text/css; charset=utf-8"), (CACHE_CONTROL, "no-cache")], STYLE.as_str()).into_response()
+    ([(CONTENT_TYPE, "text/css; charset=utf-8")], STYLE.as_str()).into_response()
 }

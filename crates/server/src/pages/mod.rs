@@ -4,8 +4,8 @@
 //! what every other page stands in, `decision/` the page behind a decision link.
 
 mod app;
-pub(crate) mod errors;
 mod decision;
+pub(crate) mod errors;
 mod frame;
 
 use axum::Router;

@@ -88,8 +88,9 @@ pub(crate) async fn all(
     headers: HeaderMap,
 ) -> Answer<Response> {
     let app = caller.app.clone();
+    let refuse = |why: &str| Refused::new(Code::InvalidQuery, format!("position: {why}"));
     let asked = match &query.position {
-        Some(text) => Some(position::parse(&app, Code::InvalidQuery, "position", text).await?),
+        Some(text) => Some(position::parse(&app, text, refuse).await?),
         None => None,
     };
     if accepts(&headers, JSON) && !accepts(&headers, STREAM) {
@@ -97,8 +98,9 @@ pub(crate) async fn all(
         let page = feed::page(source, Sight::of(caller), limit(query.limit)?).await?;
         return Ok(Json(page).into_response());
     }
+    let refuse = |why: &str| Refused::new(Code::InvalidHeader, format!("Last-Event-ID: {why}"));
     let seen = match last_seen(&headers)? {
-        Some(text) => Some(position::parse(&app, Code::InvalidHeader, "Last-Event-ID", text).await?),
+        Some(text) => Some(position::parse(&app, text, refuse).await?),
         None => None,
     };
     let after = asked.max(seen).unwrap_or_else(|| position::last(&app));
@@ -118,5 +120,6 @@ fn last_seen(headers: &HeaderMap) -> Answer<Option<&str>> {
         return Ok(None);
     };
     let text = value.to_str();
-    text.map(Some).map_err(|_| Refused::new(Code::InvalidHeader, "Last-Event-ID: is not an id that was given"))
+    text.map(Some)
+        .map_err(|_| Refused::new(Code::InvalidHeader, "Last-Event-ID: is not an id that was given"))
 }

@@ -1,18 +1,16 @@
-//! What anybody on this machine may ask: is it alive, is it ready, what does it speak, what does a code mean.
+//! What anybody on this machine may ask: is it alive, is it ready, what does it speak.
 
 use std::sync::LazyLock;
 
 use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse, Response};
-use holdshort_protocol::{Code, Health};
+use axum::extract::State;
+use holdshort_protocol::Health;
 use serde_json::Value;
 
 use crate::asyncapi::asyncapi;
 use crate::auth::Door;
-use crate::openapi::{Open, OpenPages, OpenReady, openapi};
-use crate::problem::{Answer, Refused};
+use crate::openapi::{Open, OpenReady, openapi};
+use crate::problem::Answer;
 
 static OPENAPI: LazyLock<Value> = LazyLock::new(openapi);
 static ASYNCAPI: LazyLock<Value> = LazyLock::new(asyncapi);
@@ -52,16 +50,4 @@ pub(crate) async fn document() -> Json<&'static Value> {
 )]
 pub(crate) async fn frames() -> Json<&'static Value> {
     Json(&ASYNCAPI)
-}
-
-/// What a code of a problem means, and what to do about it.
-#[utoipa::path(
-    get, path = "/docs/errors/{code}", tag = "health", operation_id = "explain_error",
-    params(("code" = String, Path, example = "stale")),
-    responses((status = 200, description = "A short text", body = String, content_type = "text/plain"), OpenPages)
-)]
-pub(crate) async fn explain(Path(code): Path<String>) -> Answer<Response> {
-    let code = Code::parse(&code).ok_or_else(|| Refused::not_found("code"))?;
-    let text = format!("{} ({})\n\n{}.\n\n{}\n", code.as_str(), code.status(), code.title(), code.fix());
-    Ok(([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
 }

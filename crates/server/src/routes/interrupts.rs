@@ -65,8 +65,8 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
         detached(async move { driver.start(start, actor).await }).await.map_err(unknown_session)?
     };
     let Some(interrupt) = started.interrupt else { return Err(Refused::of(Code::Internal)) };
-    let row = app.interrupt_row(&interrupt).await?;
-    Ok(created(started.replayed, Json(view::interrupt::of_row(&app, &row).await?)))
+    let shown = view::now::interrupt(&app, &started.run, &interrupt).await?;
+    Ok(created(started.replayed, Json(shown)))
 }
 
 /// List interrupts.
@@ -129,5 +129,5 @@ pub(crate) async fn read(
     let seconds = query.seconds()?;
     let row = caller.interrupt(&id).await?;
     let row = wait::for_resolution(&caller.app, row, seconds).await?;
-    Ok(Json(view::interrupt::of_row(&caller.app, &row).await?))
+    Ok(Json(view::now::interrupt(&caller.app, &row.run, &row.interrupt).await?))
 }

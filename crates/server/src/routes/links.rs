@@ -33,7 +33,8 @@ pub(crate) async fn make(
 ) -> Answer<(StatusCode, Json<Link>)> {
     let Operator { app, actor } = operator;
     let row = app.interrupt_row(&id).await?;
-    let request: LinkRequest = body.optional().await?.map(|value| fit(&value)).transpose()?.unwrap_or_default();
+    let request: LinkRequest =
+        body.optional().await?.map(|value| fit(&value)).transpose()?.unwrap_or_default();
     let ms = request.expires_in_ms.unwrap_or(LINK_DEFAULT_MS);
     if !(1..=LINK_MS).contains(&ms) {
         let rule = format!("is not between 1 and {LINK_MS}, 30 days");

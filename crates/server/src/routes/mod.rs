@@ -2,6 +2,7 @@
 
 mod audit;
 mod decisions;
+mod docs;
 mod events;
 mod health;
 mod interrupts;
@@ -16,6 +17,7 @@ mod workflows;
 
 use std::sync::Arc;
 
+use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, middleware};
 use holdshort_protocol::Code;
@@ -24,9 +26,11 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::accept::prefers_html;
 use crate::auth::Door;
 use crate::guard::{self, Names};
 use crate::openapi::Base;
+use crate::pages;
 use crate::problem::Refused;
 
 pub(crate) fn router() -> OpenApiRouter<Door> {
@@ -63,20 +67,26 @@ pub(crate) fn router() -> OpenApiRouter<Door> {
         .routes(routes!(health::ready))
         .routes(routes!(health::document))
         .routes(routes!(health::frames))
-        .routes(routes!(health::explain))
+        .routes(routes!(docs::list))
+        .routes(routes!(docs::explain))
 }
 
 /// The whole service, guards included.
 pub(crate) fn service(door: Door, names: Arc<Names>) -> Router {
     let (router, _) = router().split_for_parts();
     router
-        .fallback(|| async { Refused::not_found("address") })
+        .merge(pages::router())
+        .fallback(nothing)
         .method_not_allowed_fallback(|| async { Refused::of(Code::MethodNotAllowed) })
         .layer(middleware::from_fn_with_state(names, guard::check))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn(guard::seal))
         .layer(middleware::from_fn(guard::log))
         .with_state(door)
+}
+
+async fn nothing(uri: Uri, headers: HeaderMap) -> Response {
+    if prefers_html(&headers) { pages::nothing(&uri) } else { Refused::not_found("address").into_response() }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the layer hands the box over")]

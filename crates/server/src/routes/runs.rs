@@ -62,8 +62,8 @@ pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) 
     let driver = app.driver.clone();
     let started = detached(async move { driver.start(start, actor).await }).await;
     let started = started.map_err(unknown_session)?;
-    let run = view::run::of_row(&app, &app.run_row(&started.run).await?).await?;
-    Ok(created(started.replayed, Json(run)))
+    let shown = view::now::run(&app, &started.run).await?;
+    Ok(created(started.replayed, Json(shown)))
 }
 
 /// The engine finds nothing where a new run names a session that no run belongs to.
@@ -118,7 +118,7 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<RunsQuery>) -> An
 )]
 pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>> {
     let row = caller.run(&id).await?;
-    Ok(Json(view::run::of_row(&caller.app, &row).await?))
+    Ok(Json(view::now::run(&caller.app, &row.run).await?))
 }
 
 /// Read how a run ended.

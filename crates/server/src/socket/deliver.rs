@@ -28,7 +28,10 @@ impl Order {
 type Subscriptions = StreamMap<String, BoxStream<'static, Option<Item>>>;
 
 /// Delivers until nobody gives orders any more, or the client does not read.
-pub(super) async fn all(mut orders: mpsc::Receiver<Order>, outbox: Outbox<ServerFrame>) -> Result<(), Unsent> {
+pub(super) async fn all(
+    mut orders: mpsc::Receiver<Order>,
+    outbox: Outbox<ServerFrame>,
+) -> Result<(), Unsent> {
     let mut subscriptions = Subscriptions::new();
     loop {
         tokio::select! {
@@ -70,7 +73,8 @@ fn room(subscriptions: &Subscriptions, id: &str) -> Answer<()> {
         return Err(Refused::invalid_at("/id", "a subscription of this id is there already"));
     }
     if subscriptions.len() >= SUBSCRIPTIONS {
-        let rule = format!("a socket has at most {SUBSCRIPTIONS} subscriptions: end one, or open another socket");
+        let rule =
+            format!("a socket has at most {SUBSCRIPTIONS} subscriptions: end one, or open another socket");
         return Err(Refused::new(Code::LimitReached, rule));
     }
     Ok(())

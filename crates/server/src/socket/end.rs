@@ -60,7 +60,8 @@ pub(super) async fn goodbye(
                 return;
             }
         }
-        // A connection that is dropped with unread data takes the last words with it.
+        // A connection that is dropped with unread data takes the last words with it. And it is by reading that
+        // a client which leaves first is answered.
         while reads_on && let Some(Ok(_)) = incoming.next().await {}
     };
     let _ = timeout(GOODBYE_TIME, said).await;
@@ -70,7 +71,7 @@ fn last_words(end: End) -> Vec<Message> {
     let error = |refused: Refused| ServerFrame::Error { id: None, problem: refused.0 };
     let closing = |reason| ServerFrame::Closing { reason };
     let (frame, code, reason) = match end {
-        End::Left => (None, close_code::NORMAL, ""),
+        End::Left => return Vec::new(),
         End::Broken => (None, close_code::PROTOCOL, "this is no WebSocket as RFC 6455 has it"),
         End::Stopping => (Some(closing(Reason::Stopping)), close_code::AWAY, "the server stops: come back"),
         End::Behind => (

@@ -1,7 +1,5 @@
 //! The first frame: who is it?
 
-use std::time::Duration;
-
 use axum::extract::ws::WebSocket;
 use axum::http::HeaderMap;
 use futures::stream::SplitStream;
@@ -13,6 +11,7 @@ use super::end::End;
 use super::incoming;
 use crate::auth::{Caller, Credentials, Door};
 use crate::feed::position;
+use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
@@ -31,10 +30,10 @@ pub(super) async fn receive(
     door: &Door,
     headers: &HeaderMap,
     known: Option<Caller>,
-    time: Duration,
+    pace: Pace,
 ) -> Result<Caller, End> {
     let unauthenticated = |why| End::Unauthenticated(Refused::new(Code::Unauthenticated, why));
-    let received = timeout(time, incoming::next(incoming, time)).await;
+    let received = timeout(pace.hello, incoming::next(incoming, pace.silence)).await;
     match received.map_err(|_| unauthenticated("nobody said `hello` in time"))??.frame {
         Ok(ClientFrame::Hello(hello)) => who(door, headers, known, &hello).map_err(End::Unauthenticated),
         Ok(_) => Err(unauthenticated("the first frame is `hello`")),

@@ -70,7 +70,7 @@ async fn converse(
     pace: Pace,
     outbox: Outbox<ServerFrame>,
 ) -> End {
-    let caller = match hello::receive(incoming, door, headers, known, pace.hello).await {
+    let caller = match hello::receive(incoming, door, headers, known, pace).await {
         Ok(caller) => caller,
         Err(end) => return end,
     };

@@ -2,7 +2,6 @@
 //! the topic.
 
 use holdshort_core::id::RunId;
-use holdshort_protocol::Code;
 use holdshort_protocol::frame::{ServerFrame, Subscribe, Topic};
 
 use super::deliver::Order;
@@ -41,5 +40,5 @@ pub(super) async fn to(caller: &Caller, wish: Subscribe) -> Answer<Order> {
 
 async fn after(caller: &Caller, text: Option<String>) -> Answer<u64> {
     let Some(text) = text else { return Ok(position::last(&caller.app)) };
-    position::parse(&caller.app, Code::InvalidRequest, "position", &text).await
+    position::parse(&caller.app, &text, |why| Refused::invalid_at("/position", why)).await
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use axum::extract::ws::{Message, WebSocket};
 use axum::body::Bytes;
+use axum::extract::ws::{Message, WebSocket};
 use futures::SinkExt;
 use futures::stream::SplitSink;
 use holdshort_protocol::frame::ServerFrame;

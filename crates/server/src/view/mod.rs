@@ -1,8 +1,9 @@
 //! From the journal's types to those of the wire. Reads single events that rows point at; never loads a run to
-//! show one line of a list.
+//! show one line of a list. `now` shows a run that is loaded anyway.
 
 pub(crate) mod event;
 pub(crate) mod interrupt;
+pub(crate) mod now;
 pub(crate) mod page;
 pub(crate) mod run;
 pub(crate) mod session;

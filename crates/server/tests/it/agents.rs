@@ -1,9 +1,10 @@
 //! A run of our own with a scripted model: what a client sees while an agent works.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{Served, created, ok, text};
+use crate::socket::Socket;
 use crate::streams::{Frame, Stream};
 
 const WORKFLOW: &str = "\
@@ -70,10 +71,10 @@ async fn an_agent_works_asks_and_is_told() {
     let told: String = previews.iter().map(|frame| text(&frame.data, "text")).collect();
     assert_eq!(told, "the second one it is");
     for preview in previews {
-        assert_eq!((preview.id, preview.event.as_deref()), (None, Some("preview")));
+        assert_eq!((preview.seq(), preview.event.as_deref()), (None, Some("preview")));
         assert_eq!((text(&preview.data, "run"), text(&preview.data, "kind")), (&*id, "text"));
     }
-    let ids: Vec<u64> = frames.iter().filter_map(|frame| frame.id).collect();
+    let ids: Vec<u64> = frames.iter().filter_map(Frame::seq).collect();
     assert!(ids.windows(2).all(|pair| pair[1] == pair[0] + 1), "no gap in {ids:?}");
     let last = &frames.last().unwrap().data;
     assert_eq!(last["type"], "run_completed");
@@ -81,6 +82,44 @@ async fn an_agent_works_asks_and_is_told() {
 
     let told = model.requests_of("asker")[1].texts().join("\n");
     assert!(told.contains("use ISO dates") && told.contains("the second"), "{told}");
+}
+
+#[tokio::test]
+async fn previews_come_where_they_are_wanted() {
+    let model = ScriptedModel::start().await;
+    model.script("asker", [Scripted::Hang(Box::new(Scripted::text("nothing to ask")))]);
+    let served = serve(&model).await;
+    let operator = served.operator();
+    let run = created(operator.post("/v1/runs", &json!({"workflow": "ask", "input": {"task": "t"}})).await);
+    let run = text(&run, "id");
+    model.wait_for_requests(1).await;
+    let mut socket = Socket::operator(&served).await;
+    socket.subscribe(json!({"id": "shown", "topic": "run", "run": run})).await;
+    socket.subscribe(json!({"id": "hidden", "topic": "run", "run": run, "previews": false})).await;
+    socket.subscribe(json!({"id": "all", "topic": "all"})).await;
+    let mut streams = Vec::new();
+    for query in ["", "?previews=false"] {
+        streams.push(Stream::at(&operator, &format!("/v1/events{query}"), None).await);
+    }
+    model.release();
+
+    let mut frames = Vec::new();
+    let is_last = |frame: &Value| frame["event"]["type"] == "run_completed";
+    while frames.iter().filter(|frame| is_last(frame)).count() < 3 {
+        frames.push(socket.next().await);
+    }
+    let previewed = |id: &str| -> String {
+        let previews = frames.iter().filter(|frame| frame["type"] == "preview" && frame["id"] == id);
+        previews.map(|frame| text(&frame["preview"], "text")).collect()
+    };
+    assert_eq!(["shown", "hidden", "all"].map(previewed), ["nothing to ask", "", "nothing to ask"]);
+    let mut told = Vec::new();
+    for stream in &mut streams {
+        let frames = until(stream, "run_completed").await;
+        let previews = frames.iter().filter(|frame| frame.event.as_deref() == Some("preview"));
+        told.push(previews.map(|frame| text(&frame.data, "text")).collect::<String>());
+    }
+    assert_eq!(told, ["nothing to ask", ""]);
 }
 
 #[tokio::test]

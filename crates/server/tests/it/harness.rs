@@ -55,6 +55,54 @@ impl Served {
         .unwrap()
     }
 
+    /// With a workflow `own` of one agent that plays this script in the folder `workspace`, and is asked about all
+    /// that it does.
+    pub(crate) async fn playing(steps: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("workflows/own");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::create_dir(folder.path().join("workspace")).unwrap();
+        let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [ask_human, \
+             write_file, edit_file, run_command, create_plan, request_review]\n\
+             phases:\n  - id: work\n    kind: one_shot\n    agent: ada\n";
+        std::fs::write(own.join("workflow.yaml"), workflow).unwrap();
+        std::fs::write(own.join("rehearsal.yaml"), format!("agents:\n  ada:\n{steps}")).unwrap();
+        let tuning = Tuning { rehearsal_word_ms: Some(0), ..Tuning::default() };
+        let workflows = folder.path().join("workflows");
+        Self::tuned(folder, tuning, |options| options.workflows = Some(workflows)).await.unwrap()
+    }
+
+    pub(crate) fn workspace(&self) -> std::path::PathBuf {
+        self.folder.path().join("workspace")
+    }
+
+    /// Starts the run of `playing`, and gives its first interrupt.
+    pub(crate) async fn held(&self) -> Value {
+        let workspace = self.workspace();
+        let config = json!({"workspace": workspace, "model": "rehearsal"});
+        let start = json!({"workflow": "own", "input": {"task": "t"}, "config": config});
+        let run = created(self.operator().post("/v1/runs", &start).await);
+        self.next_of(text(&run, "id")).await
+    }
+
+    /// The interrupt that a run waits for next.
+    pub(crate) async fn next_of(&self, run: &str) -> Value {
+        let path = format!("/v1/interrupts?status=open&run={run}");
+        let waited = tokio::time::timeout(SOON, async {
+            loop {
+                let list = ok(self.operator().get(&path).await);
+                if let Some(interrupt) = list["items"].get(0) {
+                    return interrupt.clone();
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        });
+        let Ok(interrupt) = waited.await else {
+            panic!("{:?}", self.operator().get(&format!("/v1/runs/{run}/events")).await)
+        };
+        interrupt
+    }
+
     pub(crate) async fn with(change: impl FnOnce(&mut Options)) -> Self {
         Self::on(tempfile::tempdir().unwrap(), change).await.unwrap()
     }
@@ -90,7 +138,7 @@ impl Served {
             base: format!("http://{}", server.address()),
             token: Some(server.token().to_owned()),
             login: None,
-            client: reqwest::Client::new(),
+            client: client(),
         }
     }
 
@@ -162,7 +210,7 @@ impl Served {
             base: format!("http://{}", self.address()),
             token: token.map(str::to_owned),
             login: None,
-            client: reqwest::Client::new(),
+            client: client(),
         }
     }
 }
@@ -173,6 +221,11 @@ pub(crate) struct Api {
     token: Option<String>,
     login: Option<Login>,
     client: reqwest::Client,
+}
+
+/// One that takes answers as they come, compressed or not.
+fn client() -> reqwest::Client {
+    reqwest::Client::builder().no_gzip().no_brotli().no_deflate().no_zstd().build().unwrap()
 }
 
 /// What a browser that is signed in shows.
@@ -190,7 +243,9 @@ impl Api {
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.client.request(method, format!("{}{path}", self.base)).timeout(SOON);
         let request = match &self.login {
-            Some(login) => request.header("cookie", &login.cookie).header("x-holdshort-secret", &login.secret),
+            Some(login) => {
+                request.header("cookie", &login.cookie).header("x-holdshort-secret", &login.secret)
+            }
             None => request,
         };
         match &self.token {
@@ -238,6 +293,25 @@ impl Api {
     /// Starts a run of the workflow `external`, and gives it.
     pub(crate) async fn start_external(&self) -> Value {
         created(self.post("/v1/runs", &json!({"workflow": "external", "input": {"task": "t"}})).await)
+    }
+}
+
+/// What a browser is shown.
+pub(crate) struct Shown {
+    pub(crate) status: u16,
+    pub(crate) headers: reqwest::header::HeaderMap,
+    pub(crate) text: String,
+}
+
+pub(crate) async fn shown(request: RequestBuilder) -> Shown {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    Shown { status, headers, text: response.text().await.unwrap() }
+}
+
+impl Shown {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 }
 

@@ -161,7 +161,7 @@ async fn what_is_not_there_is_said_to_be_unknown() {
         "/v1/sessions/ses_00000000000000000000000000",
         "/v1/sessions/x/grants",
         "/v1",
-        "/",
+        "/nothing",
     ] {
         assert_eq!(refusal(&operator.get(path).await), (404, "not_found", vec![]), "{path}");
     }

@@ -130,3 +130,24 @@ async fn a_question_may_join_a_session_that_is_there() {
     let listed = ok(served.operator().get(&path).await);
     assert_eq!(listed["items"], json!([first, second]));
 }
+
+#[tokio::test]
+async fn who_decides_is_warned_of_what_is_not_what_it_looks_like() {
+    let served = Served::new().await;
+    let (agent, operator) = (served.agent(), served.operator());
+    let ask = json!({
+        "kind": "tool_approval", "title": "Fetch it", "message": "As\u{202e} ever",
+        "payload": {"command": "\u{441}url https://example.org"},
+    });
+    let asked = created(agent.post("/v1/interrupts", &ask).await);
+    let warnings = json!([
+        {"kind": "look_alike", "at": "/payload/command", "text": "\u{441}url", "looks_like": "curl"},
+        {"kind": "hidden_characters", "at": "/message", "text": "As\\u{202e}"},
+    ]);
+    let listed = ok(operator.get("/v1/interrupts").await)["items"][0].clone();
+    let decided = ok(operator.decide(&asked, &json!({"option": "reject"})).await);
+    for interrupt in [&asked, &listed, &decided] {
+        assert_eq!(interrupt["warnings"], warnings);
+    }
+    assert!(agent.ask().await.get("warnings").is_none());
+}

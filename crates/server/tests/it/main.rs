@@ -4,13 +4,17 @@
 
 mod access;
 mod agents;
+mod app;
+mod asyncapi;
 mod audit;
+mod cards;
 mod decisions;
 mod everything;
 mod harness;
 mod idempotency;
 mod input;
 mod interrupts;
+mod links;
 mod lists;
 mod logins;
 mod native;

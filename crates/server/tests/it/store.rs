@@ -5,30 +5,17 @@ use holdshort_store::sqlite::Config;
 use serde_json::json;
 
 use crate::harness::{Served, created, ok, options, question, refusal, text};
+use crate::socket::{Socket, error};
+use crate::streams::{Stream, types};
 
 #[tokio::test]
 async fn a_damaged_run_stops_and_the_others_go_on() {
     let served = Served::new().await;
     let damaged = served.agent().ask().await;
     let whole = served.agent().ask().await;
-    let data = served.data().to_owned();
-    let folder = served.stop().await;
     let run = text(&damaged, "run");
-    let database = std::fs::read_dir(&data)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .find(|path| path.extension().is_some_and(|extension| extension == "db"))
-        .unwrap();
-    let connection = rusqlite::Connection::open(database).unwrap();
-    let changed = connection.execute(
-        "UPDATE events SET head = CAST(replace(CAST(head AS TEXT), '\"reject\"', '\"approve\"') AS BLOB) \
-         WHERE seq = 2 AND head LIKE '%' || ?1 || '%'",
-        [run],
-    );
-    assert_eq!(changed.unwrap(), 1);
-    drop(connection);
-
-    let served = Served::again(folder).await;
+    let change = "CAST(replace(CAST(head AS TEXT), '\"reject\"', '\"approve\"') AS BLOB)";
+    let served = damage(served, run, change).await;
     let operator = served.operator();
     let said = operator.decide(&damaged, &json!({"option": "approve"})).await;
     assert_eq!(refusal(&said), (500, "journal_damaged", vec![]), "{}", said.1);
@@ -38,6 +25,56 @@ async fn a_damaged_run_stops_and_the_others_go_on() {
     let report = ok(operator.get("/v1/audit/verify").await);
     assert_eq!((&report["intact"], &report["damages"][0]["stream"]), (&json!(false), &json!(run)));
     assert_eq!(report["damages"].as_array().unwrap().len(), 1);
+}
+
+/// The same server, after somebody has changed the head of the second event of a run.
+async fn damage(served: Served, run: &str, change: &str) -> Served {
+    let data = served.data().to_owned();
+    let folder = served.stop().await;
+    let database = std::fs::read_dir(&data)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|extension| extension == "db"))
+        .unwrap();
+    let connection = rusqlite::Connection::open(database).unwrap();
+    let sql = format!("UPDATE events SET head = {change} WHERE seq = 2 AND head LIKE '%' || ?1 || '%'");
+    assert_eq!(connection.execute(&sql, [run]).unwrap(), 1);
+    drop(connection);
+    Served::again(folder).await
+}
+
+#[tokio::test]
+async fn what_can_not_be_read_is_said_where_it_is_followed() {
+    let served = Served::new().await;
+    let damaged = served.agent().ask().await;
+    let whole = served.agent().ask().await;
+    let run = text(&damaged, "run");
+    let served = damage(served, run, "CAST('{' AS BLOB)").await;
+    let operator = served.operator();
+
+    let mut socket = Socket::operator(&served).await;
+    socket.subscribe(json!({"id": "run", "topic": "run", "run": run, "since": 0})).await;
+    socket.events("run", 1).await;
+    assert_eq!(error(&socket.next().await), (Some("run"), "journal_damaged", vec![]));
+    assert_eq!(socket.next().await, json!({"type": "ended", "id": "run"}));
+
+    // It is no other run's business.
+    for topic in ["all", "inbox"] {
+        socket.subscribe(json!({"id": topic, "topic": topic, "position": "p1"})).await;
+        assert_eq!(error(&socket.next().await), (Some(topic), "journal_damaged", vec![]));
+        let opened = socket.until("event").await;
+        assert_eq!(opened.last().unwrap()["event"]["run"], whole["run"]);
+        socket.say(&json!({"type": "unsubscribe", "id": topic})).await;
+        socket.until("ended").await;
+    }
+    let mut stream = Stream::at(&operator, "/v1/events?position=p1", None).await;
+    stream.next().await.unwrap();
+    let problem = stream.next().await.unwrap();
+    assert_eq!((problem.event.as_deref(), text(&problem.data, "code")), (Some("problem"), "journal_damaged"));
+    assert_eq!(stream.next().await.unwrap().data["position"], "p3");
+    let mut stream = Stream::open(&operator, run, "", None).await;
+    assert_eq!(stream.next().await.unwrap().seq(), Some(1));
+    assert_eq!(types(&stream.rest().await), ["/docs/errors/journal_damaged"]);
 }
 
 #[tokio::test]

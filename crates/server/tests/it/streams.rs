@@ -16,16 +16,19 @@ pub(crate) struct Stream {
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct Frame {
-    pub(crate) id: Option<u64>,
+    pub(crate) id: Option<String>,
     pub(crate) event: Option<String>,
     pub(crate) data: Value,
 }
 
 impl Stream {
     pub(crate) async fn open(api: &Api, run: &str, query: &str, last: Option<u64>) -> Self {
-        let mut request = api
-            .request(Method::GET, &format!("/v1/runs/{run}/events{query}"))
-            .header("accept", "text/event-stream");
+        let last = last.map(|last| last.to_string());
+        Self::at(api, &format!("/v1/runs/{run}/events{query}"), last.as_deref()).await
+    }
+
+    pub(crate) async fn at(api: &Api, path: &str, last: Option<&str>) -> Self {
+        let mut request = api.request(Method::GET, path).header("accept", "text/event-stream");
         if let Some(last) = last {
             request = request.header("last-event-id", last);
         }
@@ -43,7 +46,7 @@ impl Stream {
                 let mut frame = Frame { id: None, event: None, data: Value::Null };
                 for line in block.lines() {
                     match line.split_once(": ") {
-                        Some(("id", id)) => frame.id = Some(id.parse().unwrap()),
+                        Some(("id", id)) => frame.id = Some(id.to_owned()),
                         Some(("event", event)) => frame.event = Some(event.to_owned()),
                         Some(("data", data)) => frame.data = serde_json::from_str(data).unwrap(),
                         _ => {}
@@ -69,7 +72,14 @@ impl Stream {
     }
 }
 
-fn types(frames: &[Frame]) -> Vec<&str> {
+impl Frame {
+    /// The id, where it is that of an event of a run.
+    pub(crate) fn seq(&self) -> Option<u64> {
+        self.id.as_ref().map(|id| id.parse().unwrap())
+    }
+}
+
+pub(crate) fn types(frames: &[Frame]) -> Vec<&str> {
     frames.iter().map(|frame| text(&frame.data, "type")).collect()
 }
 
@@ -85,10 +95,7 @@ async fn a_stream_follows_the_run_to_its_end() {
     ok(operator.decide(&asked, &json!({"option": "approve", "text": "go"})).await);
     frames.extend(stream.rest().await);
     assert_eq!(types(&frames)[2..], ["decision_made", "interrupt_resolved", "run_completed"]);
-    assert_eq!(
-        frames.iter().map(|frame| frame.id).collect::<Vec<_>>(),
-        (1..=5).map(Some).collect::<Vec<_>>()
-    );
+    assert_eq!(frames.iter().map(Frame::seq).collect::<Vec<_>>(), (1..=5).map(Some).collect::<Vec<_>>());
 
     // The same as a page.
     let page = ok(agent.get(&format!("/v1/runs/{run}/events")).await);
@@ -120,13 +127,13 @@ async fn a_client_that_comes_back_gets_what_follows_also_after_a_restart() {
     assert_eq!(replayed, second, "byte by byte the same");
     let mut after = Stream::open(&served.operator(), &run, "?since=1", Some(2)).await;
     ok(served.operator().decide(&asked, &json!({"option": "approve"})).await);
-    assert_eq!(after.next().await.unwrap().id, Some(3), "the later of the two cursors counts");
+    assert_eq!(after.next().await.unwrap().seq(), Some(3), "the later of the two cursors counts");
     assert_eq!(types(&after.rest().await), ["interrupt_resolved", "run_completed"]);
 
     let all = Stream::open(&served.operator(), &run, "?since=0", None).await.rest().await;
     assert_eq!((all.len(), &all[0]), (5, &first));
     let rest = Stream::open(&served.operator(), &run, "?since=3", None).await.rest().await;
-    assert_eq!(rest.iter().map(|frame| frame.id.unwrap()).collect::<Vec<_>>(), [4, 5]);
+    assert_eq!(rest.iter().filter_map(Frame::seq).collect::<Vec<_>>(), [4, 5]);
 }
 
 #[tokio::test]

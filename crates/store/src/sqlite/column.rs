@@ -24,7 +24,11 @@ pub(super) struct Key<'a>(pub(super) &'a str);
 /// A packed id as read.
 pub(super) struct Read<I>(pub(super) I);
 
-pub(super) struct Stream(pub(super) StreamId);
+/// A packed id of a stream, to be written.
+pub(super) struct Stream<'a>(pub(super) &'a StreamId);
+
+/// The same as read.
+pub(super) struct ReadStream(pub(super) StreamId);
 
 /// A name of a closed set, as text.
 pub(super) struct Name<T>(pub(super) T);
@@ -84,13 +88,13 @@ impl<I: Id> FromSql for Read<I> {
     }
 }
 
-impl ToSql for Stream {
+impl ToSql for Stream<'_> {
     fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
-        Ok(packed::pack_stream(&self.0).into())
+        Ok(packed::pack_stream(self.0).into())
     }
 }
 
-impl FromSql for Stream {
+impl FromSql for ReadStream {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         packed::unpack_stream(value.as_blob()?).map(Self).ok_or(FromSqlError::InvalidType)
     }

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 
 use holdshort_core::id::RunId;
+use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, Status};
 use holdshort_core::time::Timestamp;
 use rusqlite::types::Value;
@@ -24,20 +25,45 @@ pub(super) fn runs(
 ) -> Result<Page<RunRow>, Error> {
     let snapshot = connection.unchecked_transaction()?;
     let wanted = limit.saturating_add(1);
-    let items = match filter {
-        RunFilter { status: None, workflow: Some(_), session: None } => {
-            let mut all = Vec::new();
-            for status in Status::ALL {
-                let filter = RunFilter { status: Some(status), ..filter.clone() };
-                all.extend(some_runs(&snapshot, &filter, after, wanted)?);
-            }
-            all.sort_by_cached_key(RunPlace::of);
-            all.truncate(wanted);
-            all
-        }
-        filter => some_runs(&snapshot, filter, after, wanted)?,
-    };
+    let mut items = Vec::new();
+    for stretch in stretches(&snapshot, filter)? {
+        items.extend(some_runs(&snapshot, &stretch, after, wanted)?);
+    }
+    items.sort_by_cached_key(RunPlace::of);
     Ok(Page::cut(items, limit, |row| RunPlace::of(row).encode()))
+}
+
+/// The filter as filters that are each one stretch of an index.
+fn stretches(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunFilter>, Error> {
+    if filter.session.is_some() || (filter.status.is_none() && filter.workflow.is_none()) {
+        return Ok(vec![filter.clone()]);
+    }
+    let mut all = Vec::new();
+    for status in filter.status.map_or(Status::ALL.to_vec(), |status| vec![status]) {
+        let workflows = match &filter.workflow {
+            Some(workflow) => vec![workflow.clone()],
+            None => workflows(connection, status)?,
+        };
+        all.extend(workflows.into_iter().map(|workflow| RunFilter {
+            status: Some(status),
+            workflow: Some(workflow),
+            session: None,
+        }));
+    }
+    Ok(all)
+}
+
+/// The workflows that have runs of this status: a few, found by a leap in the index each.
+fn workflows(connection: &Connection, status: Status) -> Result<Vec<String>, Error> {
+    let sql = "SELECT min(workflow) FROM runs INDEXED BY runs_by_state WHERE status = ?1 AND workflow > ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut found = Vec::new();
+    let mut last = String::new();
+    while let Some(next) = statement.query_row([status.as_str(), &last], |row| row.get(0))? {
+        last.clone_from(&next);
+        found.push(next);
+    }
+    Ok(found)
 }
 
 fn some_runs(
@@ -46,18 +72,16 @@ fn some_runs(
     after: Option<&RunPlace>,
     limit: usize,
 ) -> Result<Vec<RunRow>, Error> {
-    let index = match filter {
-        RunFilter { session: Some(_), .. } => "runs_by_session",
-        RunFilter { workflow: Some(_), .. } => "runs_by_workflow",
-        RunFilter { status: Some(_), .. } => "runs_by_status",
-        RunFilter { .. } => "runs_by_age",
+    let table = match filter {
+        RunFilter { session: Some(_), .. } => "runs INDEXED BY runs_by_session",
+        RunFilter { status: None, workflow: None, .. } => "runs NOT INDEXED",
+        RunFilter { .. } => "runs INDEXED BY runs_by_state",
     };
-    let mut query = Query::new(rows::RUN, "runs", index);
+    let mut query = Query::new(rows::RUN, table);
     query.equal("session", filter.session.as_ref().map(|id| packed(id.as_str())));
     query.equal("workflow", filter.workflow.clone().map(Value::Text));
     query.equal("status", filter.status.map(|status| Value::Text(status.as_str().to_owned())));
-    let place = after.map(|RunPlace(Reverse((at, run)))| (*at, run.as_str()));
-    query.older("run", place);
+    query.older("run", after.map(|RunPlace(Reverse(run))| run.as_str()));
     query.rows(connection, limit, rows::read_run)
 }
 
@@ -70,14 +94,24 @@ pub(super) fn interrupts(
 ) -> Result<Page<InterruptRow>, Error> {
     let snapshot = connection.unchecked_transaction()?;
     let wanted = limit.saturating_add(1);
-    let mut items = match after {
-        Some(InterruptPlace::Resolved(_)) => Vec::new(),
-        _ if filter.open == Some(false) => Vec::new(),
-        after => open(&snapshot, filter, after, wanted)?,
+    let kinds = match filter {
+        InterruptFilter { run: None, session: None, kind: None, .. } => {
+            Kind::ALL.map(|kind| InterruptFilter { kind: Some(kind), ..filter.clone() }).to_vec()
+        }
+        filter => vec![filter.clone()],
     };
-    if items.len() < wanted && filter.open != Some(true) {
-        items.extend(resolved(&snapshot, filter, after, wanted - items.len())?);
+    let mut items = Vec::new();
+    if filter.open != Some(false) && !matches!(after, Some(InterruptPlace::Resolved(_))) {
+        for filter in &kinds {
+            items.extend(open(&snapshot, filter, after, wanted)?);
+        }
     }
+    if filter.open != Some(true) && items.len() < wanted {
+        for filter in &kinds {
+            items.extend(resolved(&snapshot, filter, after, wanted)?);
+        }
+    }
+    items.sort_by_cached_key(InterruptPlace::of);
     Ok(Page::cut(items, limit, |row| InterruptPlace::of(row).encode()))
 }
 
@@ -89,11 +123,11 @@ fn open(
 ) -> Result<Vec<InterruptRow>, Error> {
     let mut query = half(filter, "open");
     query.when("open = 1");
-    if let Some(InterruptPlace::Open(Reverse(risk), at, id)) = after {
+    if let Some(InterruptPlace::Open(Reverse(risk), id)) = after {
         let calm = Value::Integer(rows::calm(*risk).into());
-        query.bind("(calm, created_at, interrupt) > (?, ?, ?)", [calm, time(*at), packed(id.as_str())]);
+        query.bind("(calm, interrupt) > (?, ?)", [calm, packed(id.as_str())]);
     }
-    query.sort("calm, created_at, interrupt");
+    query.sort("calm, interrupt");
     query.rows(connection, limit, rows::read_interrupt)
 }
 
@@ -106,7 +140,7 @@ fn resolved(
     let mut query = half(filter, "resolved");
     query.when("open = 0");
     let place = match after {
-        Some(InterruptPlace::Resolved(Reverse((at, id)))) => Some((*at, id.as_str())),
+        Some(InterruptPlace::Resolved(Reverse(id))) => Some(id.as_str()),
         Some(InterruptPlace::Open(..)) | None => None,
     };
     query.older("interrupt", place);
@@ -117,10 +151,9 @@ fn half(filter: &InterruptFilter, half: &str) -> Query {
     let index = match filter {
         InterruptFilter { run: Some(_), .. } => "interrupts_by_run".to_owned(),
         InterruptFilter { session: Some(_), .. } => format!("{half}_interrupts_by_session"),
-        InterruptFilter { kind: Some(_), .. } => format!("{half}_interrupts_by_kind"),
-        InterruptFilter { .. } => format!("{half}_interrupts"),
+        InterruptFilter { .. } => format!("{half}_interrupts_by_kind"),
     };
-    let mut query = Query::new(rows::INTERRUPT, "interrupts", &index);
+    let mut query = Query::new(rows::INTERRUPT, &format!("interrupts INDEXED BY {index}"));
     query.equal("run", filter.run.as_ref().map(|id| packed(id.as_str())));
     query.equal("session", filter.session.as_ref().map(|id| packed(id.as_str())));
     query.equal("kind", filter.kind.map(|kind| Value::Text(kind.as_str().to_owned())));
@@ -139,17 +172,13 @@ pub(super) fn grants(
     let mut items = Vec::new();
     for revoked in [false, true] {
         if filter.revoked.is_none_or(|asked| asked == revoked) {
-            let mut query = Query::new(rows::GRANT, "grants", "grants_by_state");
+            let mut query = Query::new(rows::GRANT, "grants INDEXED BY grants_by_state");
             query.equal("revoked", Some(Value::Integer(revoked.into())));
-            if let Some(GrantPlace(Reverse(id))) = after {
-                query.bind("grant_id < ?", [packed(id.as_str())]);
-            }
-            query.sort("grant_id DESC");
+            query.older("grant_id", after.map(|GrantPlace(Reverse(id))| id.as_str()));
             items.extend(query.rows(&snapshot, wanted, rows::read_grant)?);
         }
     }
     items.sort_by_cached_key(GrantPlace::of);
-    items.truncate(wanted);
     Ok(Page::cut(items, limit, |row| GrantPlace::of(row).encode()))
 }
 
@@ -183,8 +212,8 @@ struct Query {
 }
 
 impl Query {
-    fn new(columns: &str, table: &str, index: &str) -> Self {
-        let sql = format!("SELECT {columns} FROM {table} INDEXED BY {index} WHERE true");
+    fn new(columns: &str, table: &str) -> Self {
+        let sql = format!("SELECT {columns} FROM {table} WHERE true");
         Self { sql, values: Vec::new(), order: String::new() }
     }
 
@@ -205,11 +234,11 @@ impl Query {
     }
 
     /// Newest first, from a place on.
-    fn older(&mut self, key: &str, after: Option<(Timestamp, &str)>) {
-        if let Some((at, id)) = after {
-            self.bind(&format!("(created_at, {key}) < (?, ?)"), [time(at), packed(id)]);
+    fn older(&mut self, key: &str, after: Option<&str>) {
+        if let Some(id) = after {
+            self.bind(&format!("{key} < ?"), [packed(id)]);
         }
-        self.sort(&format!("created_at DESC, {key} DESC"));
+        self.sort(&format!("{key} DESC"));
     }
 
     fn sort(&mut self, order: &str) {
@@ -232,8 +261,4 @@ impl Query {
 
 fn packed(id: &str) -> Value {
     Value::Blob(pack(id).to_vec())
-}
-
-fn time(at: Timestamp) -> Value {
-    Value::Integer(at.as_millis())
 }

@@ -5,7 +5,7 @@ use holdshort_core::event::{Chain, Sealed, SealedContent};
 use holdshort_core::id::StreamId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::column::{Hash, Number, Stream, number};
+use super::column::{Hash, Number, ReadStream, Stream, number};
 use crate::journal::{Error, KeyRecord, Positioned};
 
 /// SQLite's own limit of a `LIMIT`.
@@ -19,17 +19,17 @@ pub(super) fn events(
     after: u64,
     limit: usize,
 ) -> Result<Vec<Sealed>, Error> {
-    let sql = "SELECT position, streams.id, seq, hash, salt, coalesce(content, blobs.bytes), head
-               FROM streams JOIN events USING (stream) LEFT JOIN blobs ON blobs.digest = large
-               WHERE streams.id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let sql = "SELECT position, stream, seq, hash, salt, coalesce(content, blobs.bytes), head
+               FROM events LEFT JOIN blobs ON blobs.digest = large
+               WHERE stream = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map(params![Stream(stream.clone()), Number(after), at_most(limit)], event)?;
+    let rows = statement.query_map(params![Stream(stream), Number(after), at_most(limit)], event)?;
     Ok(rows.map(|row| row.map(|positioned| positioned.event)).collect::<Result<_, _>>()?)
 }
 
 pub(super) fn tail(connection: &Connection, after: u64, limit: usize) -> Result<Vec<Positioned>, Error> {
-    let sql = "SELECT position, streams.id, seq, hash, salt, coalesce(content, blobs.bytes), head
-               FROM events CROSS JOIN streams USING (stream) LEFT JOIN blobs ON blobs.digest = large
+    let sql = "SELECT position, stream, seq, hash, salt, coalesce(content, blobs.bytes), head
+               FROM events LEFT JOIN blobs ON blobs.digest = large
                WHERE position > ?1 ORDER BY position LIMIT ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map(params![Number(after), at_most(limit)], event)?;
@@ -37,7 +37,7 @@ pub(super) fn tail(connection: &Connection, after: u64, limit: usize) -> Result<
 }
 
 fn event(row: &Row<'_>) -> rusqlite::Result<Positioned> {
-    let (Stream(stream), Hash(hash)) = (row.get(1)?, row.get(3)?);
+    let (ReadStream(stream), Hash(hash)) = (row.get(1)?, row.get(3)?);
     let content = match row.get::<_, Option<[u8; 16]>>(4)? {
         Some(salt) => Some(SealedContent { salt, bytes: row.get(5)? }),
         None => None,
@@ -47,10 +47,9 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Positioned> {
 }
 
 pub(super) fn chain(connection: &Connection, stream: &StreamId) -> Result<Chain, Error> {
-    let sql = "SELECT seq, hash FROM streams JOIN events USING (stream)
-               WHERE streams.id = ?1 ORDER BY seq DESC LIMIT 1";
+    let sql = "SELECT seq, hash FROM events WHERE stream = ?1 ORDER BY seq DESC LIMIT 1";
     let mut statement = connection.prepare_cached(sql)?;
-    let end = statement.query_row([Stream(stream.clone())], |row| {
+    let end = statement.query_row([Stream(stream)], |row| {
         let Hash(hash) = row.get(1)?;
         Ok(Chain { seq: number(row, 0)?, hash })
     });
@@ -82,11 +81,11 @@ pub(super) fn streams(
     after: Option<&StreamId>,
     limit: usize,
 ) -> Result<Vec<StreamId>, Error> {
-    let mut statement =
-        connection.prepare_cached("SELECT id FROM streams WHERE id > ?1 ORDER BY id LIMIT ?2")?;
+    let mut statement = connection
+        .prepare_cached("SELECT DISTINCT stream FROM events WHERE stream > ?1 ORDER BY stream LIMIT ?2")?;
     let after = after.map_or_else(Vec::new, super::packed::pack_stream);
     let ids = statement.query_map(params![after, at_most(limit)], |row| {
-        let Stream(id) = row.get(0)?;
+        let ReadStream(id) = row.get(0)?;
         Ok(id)
     })?;
     Ok(ids.collect::<Result<_, _>>()?)

@@ -1,11 +1,13 @@
-//! The rows that can be rebuilt: written by id, read by id. A row that is put again unchanged writes nothing,
-//! and a run that only moved on leaves its indexes alone: most commits of a run do just that.
+//! The rows that can be rebuilt: written by id, read by id.
 
 use holdshort_core::id::{GrantId, InterruptId, RunId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use holdshort_core::time::Timestamp;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
-use super::column::{Key, Name, Number, Time, id, number, time};
+use super::column::{Key, Name, Number, id, number, time};
+use super::packed::pack;
 use crate::journal::{Error, Rows};
 
 /// See the schema: the riskiest row is the least calm one.
@@ -19,15 +21,13 @@ pub(super) const GRANT: &str = "grant_id, session, added_seq, revoked";
 
 pub(super) fn put(connection: &Connection, rows: &Rows) -> Result<(), Error> {
     if let Some(row) = &rows.run {
-        put_run(connection, row)?;
+        put_row(connection, "runs", RUN, &run_values(row))?;
     }
     for row in &rows.interrupts {
-        if interrupt(connection, &row.interrupt)?.as_ref() != Some(row) {
-            put_interrupt(connection, row)?;
-        }
+        put_row(connection, "interrupts", INTERRUPT, &interrupt_values(row))?;
     }
     for row in &rows.grants {
-        put_grant(connection, row)?;
+        put_row(connection, "grants", GRANT, &grant_values(row))?;
     }
     Ok(())
 }
@@ -67,7 +67,7 @@ pub(super) fn read_run(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         status,
         end_reason: row.get(4)?,
         runnable: row.get(5)?,
-        deadline: row.get::<_, Option<i64>>(6)?.map(holdshort_core::time::Timestamp::from_millis),
+        deadline: row.get::<_, Option<i64>>(6)?.map(Timestamp::from_millis),
         seq: number(row, 7)?,
         ended_seq: row.get::<_, Option<Number>>(8)?.map(|Number(seq)| seq),
         created_at: time(row, 9)?,
@@ -86,7 +86,7 @@ pub(super) fn read_interrupt(row: &Row<'_>) -> rusqlite::Result<InterruptRow> {
         open: row.get(4)?,
         risk: CALMEST - row.get::<_, u8>(5)?,
         created_at: time(row, 6)?,
-        expires_at: row.get::<_, Option<i64>>(7)?.map(holdshort_core::time::Timestamp::from_millis),
+        expires_at: row.get::<_, Option<i64>>(7)?.map(Timestamp::from_millis),
         opened_seq: number(row, 8)?,
         resolved_seq: row.get::<_, Option<Number>>(9)?.map(|Number(seq)| seq),
     })
@@ -107,70 +107,73 @@ pub(super) fn calm(risk: u8) -> u8 {
     CALMEST - risk
 }
 
-fn put_run(connection: &Connection, row: &RunRow) -> Result<(), Error> {
-    let stored = run(connection, &row.run)?;
-    let moved_on = stored.map(|stored| RunRow {
-        end_reason: row.end_reason.clone(),
-        seq: row.seq,
-        ended_seq: row.ended_seq,
-        updated_at: row.updated_at,
-        ..stored
-    });
-    if moved_on.as_ref() == Some(row) {
-        let sql = "UPDATE runs SET end_reason = ?2, seq = ?3, ended_seq = ?4, updated_at = ?5 WHERE run = ?1";
-        connection.prepare_cached(sql)?.execute(params![
-            Key(row.run.as_str()),
-            row.end_reason,
-            Number(row.seq),
-            row.ended_seq.map(Number),
-            Time(row.updated_at),
-        ])?;
+/// Writes a row by its key, the first column. Of one that is there only what changed is written, so that the
+/// indexes of the other columns are left alone.
+fn put_row(connection: &Connection, table: &str, columns: &str, row: &[Value]) -> Result<(), Error> {
+    let names: Vec<&str> = columns.split(", ").collect();
+    let key = names[0];
+    let sql = format!("SELECT {columns} FROM {table} WHERE {key} = ?1");
+    let stored: Option<Vec<Value>> = connection
+        .prepare_cached(&sql)?
+        .query_row([&row[0]], |stored| (0..names.len()).map(|index| stored.get(index)).collect())
+        .optional()?;
+    let Some(stored) = stored else {
+        let places = vec!["?"; names.len()].join(", ");
+        let sql = format!("INSERT INTO {table} ({columns}) VALUES ({places})");
+        connection.prepare_cached(&sql)?.execute(params_from_iter(row))?;
+        return Ok(());
+    };
+    let changed: Vec<usize> = (0..names.len()).filter(|index| row[*index] != stored[*index]).collect();
+    if changed.is_empty() {
         return Ok(());
     }
-    let sql =
-        format!("INSERT OR REPLACE INTO runs ({RUN}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
-    connection.prepare_cached(&sql)?.execute(params![
-        Key(row.run.as_str()),
-        Key(row.session.as_str()),
-        row.workflow,
-        row.status.as_str(),
-        row.end_reason,
-        row.runnable,
-        row.deadline.map(Time),
-        Number(row.seq),
-        row.ended_seq.map(Number),
-        Time(row.created_at),
-        Time(row.updated_at),
-    ])?;
+    let set = changed.iter().map(|index| format!("{} = ?", names[*index])).collect::<Vec<_>>().join(", ");
+    let sql = format!("UPDATE {table} SET {set} WHERE {key} = ?");
+    let values = changed.iter().map(|index| &row[*index]).chain([&row[0]]);
+    connection.prepare_cached(&sql)?.execute(params_from_iter(values))?;
     Ok(())
 }
 
-fn put_interrupt(connection: &Connection, row: &InterruptRow) -> Result<(), Error> {
-    let sql = format!(
-        "INSERT OR REPLACE INTO interrupts ({INTERRUPT}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
-    );
-    connection.prepare_cached(&sql)?.execute(params![
-        Key(row.interrupt.as_str()),
-        Key(row.run.as_str()),
-        Key(row.session.as_str()),
-        row.kind.as_str(),
-        row.open,
-        calm(row.risk),
-        Time(row.created_at),
-        row.expires_at.map(Time),
-        Number(row.opened_seq),
-        row.resolved_seq.map(Number),
-    ])?;
-    Ok(())
+fn run_values(row: &RunRow) -> [Value; 11] {
+    [
+        key(row.run.as_str()),
+        key(row.session.as_str()),
+        row.workflow.clone().into(),
+        row.status.as_str().to_owned().into(),
+        row.end_reason.clone().into(),
+        row.runnable.into(),
+        row.deadline.map(Timestamp::as_millis).into(),
+        whole(row.seq),
+        row.ended_seq.map_or(Value::Null, whole),
+        row.created_at.as_millis().into(),
+        row.updated_at.as_millis().into(),
+    ]
 }
 
-fn put_grant(connection: &Connection, row: &GrantRow) -> Result<(), Error> {
-    let sql = format!("INSERT OR REPLACE INTO grants ({GRANT}) VALUES (?1, ?2, ?3, ?4)");
-    connection.prepare_cached(&sql)?.execute(params![
-        Key(row.grant.as_str()),
-        Key(row.session.as_str()),
-        Number(row.added_seq),
-        row.revoked,
-    ])?;
-    Ok(())
+fn interrupt_values(row: &InterruptRow) -> [Value; 10] {
+    [
+        key(row.interrupt.as_str()),
+        key(row.run.as_str()),
+        key(row.session.as_str()),
+        row.kind.as_str().to_owned().into(),
+        row.open.into(),
+        calm(row.risk).into(),
+        row.created_at.as_millis().into(),
+        row.expires_at.map(Timestamp::as_millis).into(),
+        whole(row.opened_seq),
+        row.resolved_seq.map_or(Value::Null, whole),
+    ]
+}
+
+fn grant_values(row: &GrantRow) -> [Value; 4] {
+    [key(row.grant.as_str()), key(row.session.as_str()), whole(row.added_seq), row.revoked.into()]
+}
+
+fn key(id: &str) -> Value {
+    pack(id).to_vec().into()
+}
+
+/// As [`Number`] writes it.
+fn whole(number: u64) -> Value {
+    i64::try_from(number).unwrap_or(i64::MAX).into()
 }

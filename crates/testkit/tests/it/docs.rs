@@ -6,11 +6,13 @@ use std::process::{Command, Stdio};
 use holdshort_testkit::server::{TestServer, real};
 
 /// Documents with commands or examples that people copy.
-const DOCUMENTS: [&str; 5] = [
+const DOCUMENTS: [&str; 7] = [
     "README.md",
     "docs/workflows.md",
     "docs/sandbox.md",
     "docs/external-agents.md",
+    "docs/browser.md",
+    "docs/events.md",
     "workflows/pair/README.md",
 ];
 

@@ -16,4 +16,5 @@ mod play;
 mod replies;
 mod restart;
 mod sandbox;
+mod sim;
 mod startup;

@@ -8,6 +8,8 @@ const STOP = ["refuse", "end_turn", "drop_plan", "fail_run", "cancel_run"];
 const REFUSES = ["refuse", "end_turn", "drop_plan", "fail_run"];
 /** Effects after which something happens that was held back. */
 const RELEASES = [...GO, "proceed_with_edit", "retry", "redo"];
+/** Effects that nobody can take back: the run is over. */
+const ENDS = ["fail_run", "cancel_run"];
 /** Kinds to which a response is what was asked for, not a way around it. */
 const ASKS_FOR_WORDS = ["question", "choice", "turn", "client_call"];
 
@@ -44,6 +46,7 @@ export function isRisky(interrupt: Interrupt): boolean {
 
 /** Whether it is asked about once more before it is sent. */
 export function asksAgain(choice: Choice, interrupt: Interrupt, byKey: boolean): boolean {
+  if (ENDS.includes(choice.effect)) return true;
   return isRisky(interrupt) && (byKey || RELEASES.includes(choice.effect) || isAnswer(choice, interrupt));
 }
 

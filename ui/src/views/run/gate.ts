@@ -25,6 +25,11 @@ export function verdicts(call: Call): Verdict[] {
   return out;
 }
 
+/** Only rules and grants spoke, and they let it pass. */
+export function isQuiet(verdicts: Verdict[]): boolean {
+  return verdicts.every((verdict) => verdict.tone === "clear" && !verdict.interrupt);
+}
+
 /** The label of the option that was taken; its id where the options do not say. */
 export function choice(ask: Ask): string {
   const option = ask.options.find((option) => text(option, "id") === ask.option);

@@ -90,7 +90,8 @@ export interface Message extends Told {
 export interface Note extends Told {
   type: "note";
   what: string;
-  tone: "plain" | "hold" | "stop";
+  by: Actor;
+  tone: "plain" | "hold";
   values: Record<string, string | number>;
   text: string;
 }

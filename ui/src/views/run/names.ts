@@ -32,9 +32,3 @@ export function saysAll(call: Call): boolean {
   if (!isObject(call.arguments)) return call.arguments == null;
   return Object.keys(call.arguments).every((key) => ["command", "path", "pattern"].includes(key));
 }
-
-/** How long something took, in seconds. */
-export function seconds(from: string, to: string): string {
-  const ms = Math.max(0, Date.parse(to) - Date.parse(from));
-  return ms < 9_950 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms / 1_000)} s`;
-}

@@ -7,9 +7,7 @@ export class End {
   isHere = $state(true);
 
   follow(): () => void {
-    const look = (): void => {
-      this.isHere = this.#isNear();
-    };
+    const look = (): void => this.look();
     look();
     addEventListener("scroll", look, { passive: true });
     addEventListener("resize", look, { passive: true });
@@ -19,12 +17,13 @@ export class End {
     };
   }
 
+  /** To be called also where the page grew. */
+  look(): void {
+    this.isHere = innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_PX;
+  }
+
   jump(): void {
     scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
     this.isHere = true;
-  }
-
-  #isNear(): boolean {
-    return innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_PX;
   }
 }

@@ -178,6 +178,6 @@ export class Story {
 
   #note(event: Event, what: string, tone: Note["tone"], values: Note["values"]): void {
     const said = text(event.data, "content", "text");
-    this.items.push({ type: "note", seq: event.seq, at: event.at, what, tone, values, text: said });
+    this.items.push({ type: "note", seq: event.seq, at: event.at, by: event.actor, what, tone, values, text: said });
   }
 }

@@ -53,7 +53,9 @@ async fn the_inbox_has_what_concerns_interrupts_and_two_subscriptions_share_a_so
     }
     let of = |id: &str| -> Vec<String> {
         let frames = told.iter().filter(|frame| frame["id"] == id && frame["type"] == "event");
-        frames.map(|frame| format!("{} {}", text(&frame["event"], "run"), text(&frame["event"], "type"))).collect()
+        frames
+            .map(|frame| format!("{} {}", text(&frame["event"], "run"), text(&frame["event"], "type")))
+            .collect()
     };
     let (first, second) = (text(&one, "run"), run);
     assert_eq!(
@@ -152,8 +154,9 @@ async fn an_agent_follows_its_own_runs_and_no_others() {
         assert_eq!((&frame["type"], &frame["event"]["run"]), (&json!("event"), &own["run"]), "{frame}");
     }
     for run in [text(&native.1, "id"), text(&others, "run")] {
-        let answer =
-            socket.ask(&json!({"type": "subscribe", "id": "r", "topic": "run", "run": run, "since": 0})).await;
+        let answer = socket
+            .ask(&json!({"type": "subscribe", "id": "r", "topic": "run", "run": run, "since": 0}))
+            .await;
         assert_eq!(error(&answer), (Some("r"), "forbidden_role", vec![]));
     }
     let run = text(&own, "run");

@@ -6,16 +6,16 @@ mod limits;
 
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::http::Response;
 use tokio_tungstenite::tungstenite::{Error, Message};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+use tokio_tungstenite::{WebSocketStream, client_async};
 
-use crate::harness::{SOON, Served};
+use crate::harness::{SOON, Served, ok, text};
 
-pub(crate) struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
+pub(crate) struct Socket(WebSocketStream<TcpStream>);
 
 /// What comes out of a socket.
 #[derive(Debug, PartialEq)]
@@ -35,7 +35,11 @@ impl Socket {
         for (name, value) in headers {
             request.headers_mut().insert(*name, value.parse().unwrap());
         }
-        match timeout(SOON, connect_async(request)).await.unwrap() {
+        // Small, so that a client that does not read is soon noticed.
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(64 * 1024).unwrap();
+        let stream = socket.connect(served.address()).await.unwrap();
+        match timeout(SOON, client_async(request, stream)).await.unwrap() {
             Ok((stream, _)) => Ok(Self(stream)),
             Err(Error::Http(response)) => Err(*response),
             Err(other) => panic!("{other}"),
@@ -59,7 +63,12 @@ impl Socket {
     }
 
     pub(crate) async fn send(&mut self, message: Message) {
-        timeout(SOON, self.0.send(message)).await.unwrap().unwrap();
+        assert!(self.try_send(message).await, "the socket is closed");
+    }
+
+    /// Whether it could be sent.
+    pub(crate) async fn try_send(&mut self, message: Message) -> bool {
+        timeout(SOON, self.0.send(message)).await.unwrap().is_ok()
     }
 
     pub(crate) async fn came(&mut self) -> Came {
@@ -117,6 +126,19 @@ impl Socket {
         }
         events
     }
+}
+
+/// A run with more events than the buffers on the way to a client hold; how many there are.
+pub(crate) async fn fill(served: &Served) -> usize {
+    const LARGE: usize = 150;
+    let operator = served.operator();
+    let run = operator.start_external().await;
+    let path = format!("/v1/runs/{}/messages", text(&run, "id"));
+    let large = json!({ "text": "x".repeat(60_000) });
+    for _ in 0..LARGE {
+        ok(operator.post(&path, &large).await);
+    }
+    1 + LARGE
 }
 
 /// The id, code and pointers of an error.

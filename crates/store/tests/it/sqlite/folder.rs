@@ -55,20 +55,36 @@ fn a_database_from_the_future_is_refused_untouched() {
     rusqlite::Connection::open(&database).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(&database).unwrap();
     match Sqlite::open(folder.path()) {
-        Err(Error::FromTheFuture { found: 99, known: 2 }) => {}
+        Err(Error::FromTheFuture { found: 99, known: 3 }) => {}
         other => panic!("{other:?}"),
     }
     assert!(fs::read(&database).unwrap() == before);
 }
 
 #[tokio::test]
-async fn a_folder_of_the_first_schema_keeps_opening() {
+async fn a_folder_of_the_first_schema_keeps_its_events() {
     let folder = TempDir::new().unwrap();
     let first = rusqlite::Connection::open(folder.path().join("holdshort.db")).unwrap();
     first.execute_batch(include_str!("../../../migrations/sqlite/0001_journal.sql")).unwrap();
     first.pragma_update(None, "user_version", 1).unwrap();
+    let packed = |kind: u8| [[kind].as_slice(), &[0; 17]].concat();
+    first
+        .execute("INSERT INTO streams (stream, id) VALUES (7, ?1), (8, ?2)", [packed(1), packed(2)])
+        .unwrap();
+    let sql =
+        "INSERT INTO events (position, stream, seq, hash, head) VALUES (?1, ?2, ?3, zeroblob(32), x'7b7d')";
+    for (position, stream, seq) in [(1, 8, 1), (2, 7, 1), (3, 8, 2)] {
+        first.execute(sql, [position, stream, seq]).unwrap();
+    }
     drop(first);
     let store = Sqlite::open(folder.path()).unwrap();
+    let tail = store.tail(0, 9).await.unwrap();
+    let zeros = "0".repeat(26);
+    let told: Vec<_> =
+        tail.iter().map(|each| (each.position, each.event.stream.to_string(), each.event.seq)).collect();
+    let (run, session) = (format!("run_{zeros}"), format!("ses_{zeros}"));
+    assert_eq!(told, [(1, session.clone(), 1), (2, run, 1), (3, session.clone(), 2)]);
+    assert_eq!(store.chain(&session.parse().unwrap()).await.unwrap().seq, 2);
     assert_eq!(store.grants(&GrantFilter::default(), None, 1).await.unwrap().items, []);
 }
 

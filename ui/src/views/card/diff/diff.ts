@@ -60,7 +60,8 @@ export function isEmptied(diff: Diff): boolean {
 
 /** All of both texts, what differs marked. */
 export function between(old: string, now: string): Diff {
-  const [a, b] = [old.split("\n"), now.split("\n")];
+  // A text that is empty has no line, not an empty one.
+  const [a, b] = [old, now].map((text) => (text === "" ? [] : text.split("\n"))) as [string[], string[]];
   const kept = shared(a, b);
   const lines: Line[] = [];
   const put = (op: Op, text: string): number => lines.push({ op, text, isUnended: false });

@@ -1,0 +1,37 @@
+//! Canonical JSON, beside another implementation of RFC 8785.
+
+use holdshort_core::json;
+use serde_json::{Value, json};
+
+#[test]
+fn it_is_what_another_writer_makes_of_it() {
+    let table = [
+        json!(null),
+        json!([true, false, [], {}]),
+        json!({ "b": 1, "a": { "z": [1, { "y": 2, "x": 3 }], "": "" } }),
+        // UTF-16 puts the emoji, which takes two units, before the character that takes one.
+        json!({ "\u{fb33}": 1, "\u{1f600}": 2, "\u{20ac}": 3, "\r": 4, "1": 5, "\u{80}": 6, "\u{f6}": 7 }),
+        json!("\u{0}\u{8}\t\n\u{b}\u{c}\r\u{1f}\u{7f}\u{2028}\"\\/é😀"),
+        json!([0, -1, 9_007_199_254_740_991_u64, -9_007_199_254_740_991_i64, u64::MAX, i64::MIN]),
+        json!([0.0, -0.0, 0.5, 1.0, 1e21, 1e-7, 123_456.789e3, 5e-324, 1.797_693_134_862_315_7e308]),
+        json!([4.5, 0.002, 1e-27, 333_333_333.333_333_3, 1e30, 9_007_199_254_740_992.0]),
+    ];
+    for value in table {
+        let other = serde_json_canonicalizer::to_vec(&value).unwrap();
+        assert_eq!(text(&json::canonical(&value)), text(&other), "{value}");
+    }
+}
+
+/// The example of RFC 8785, 3.2.2 and 3.2.3.
+#[test]
+fn it_is_what_the_standard_shows() {
+    let shown = r#"{"numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+        "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/", "literals": [null, true, false]}"#;
+    let value: Value = serde_json::from_str(shown).unwrap();
+    let expected = r#"{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}"#;
+    assert_eq!(text(&json::canonical(&value)), expected);
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}

@@ -1,0 +1,165 @@
+//! What the page shows of an interrupt: what the runtime knows, apart from what the agent says.
+
+use holdshort_protocol::{
+    Covered, Interrupt, Kind, Level, Origin, Outcome, Resolution, Warning, plain,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::subject::{self, Part};
+
+#[derive(Serialize)]
+pub(super) struct Card<'a> {
+    pub(super) kind: &'static str,
+    title: &'a str,
+    facts: Vec<Fact>,
+    warnings: Vec<String>,
+    /// Who says what is not a fact.
+    speaker: &'a str,
+    said: &'a str,
+    parts: Vec<Part<'a>>,
+    end: Option<End<'a>>,
+}
+
+/// Something that the runtime knows.
+#[derive(Serialize)]
+pub(super) struct Fact {
+    label: &'static str,
+    text: String,
+    /// `notice` where it should not be missed.
+    tone: &'static str,
+}
+
+/// How it ended.
+#[derive(Serialize)]
+struct End<'a> {
+    outcome: &'static str,
+    option: Option<&'a str>,
+    by: String,
+    at: &'a str,
+    text: Option<&'a str>,
+}
+
+impl Fact {
+    pub(super) fn new(label: &'static str, text: impl Into<String>) -> Self {
+        Self { label, text: text.into(), tone: "" }
+    }
+
+    pub(super) fn notice(label: &'static str, text: impl Into<String>) -> Self {
+        Self { label, text: text.into(), tone: "notice" }
+    }
+}
+
+impl<'a> Card<'a> {
+    pub(super) fn of(interrupt: &'a Interrupt) -> Self {
+        let said = interrupt.message.trim();
+        let context = interrupt.payload.get("context").and_then(Value::as_str).unwrap_or_default();
+        let (known, parts) = subject::of(interrupt);
+        Self {
+            kind: kind(interrupt.kind),
+            title: &interrupt.title,
+            facts: facts(interrupt).into_iter().chain(known).chain(grant(interrupt)).collect(),
+            warnings: interrupt.warnings.iter().map(Warning::words).collect(),
+            speaker: speaker(interrupt),
+            said: if said == context.trim() { "" } else { said },
+            parts,
+            end: interrupt.resolution.as_ref().map(|resolution| end(interrupt, resolution)),
+        }
+    }
+}
+
+fn facts(interrupt: &Interrupt) -> Vec<Fact> {
+    let mut who = match (&interrupt.agent, interrupt.origin) {
+        (Some(agent), Origin::Native) => format!("agent {}", plain::line(agent)),
+        (Some(agent), Origin::External) => format!("{}, an agent that runs elsewhere", plain::line(agent)),
+        (None, _) => "the workflow".to_owned(),
+    };
+    if let Some(step) = &interrupt.step {
+        who = format!("{who}, step {}", plain::line(step));
+    }
+    let mut facts = vec![Fact::new("Asked by", who)];
+    for reason in &interrupt.risk.reasons {
+        let text = plain::line(&reason.text);
+        let source = plain::line(&reason.source);
+        facts.push(Fact::new(
+            "Because",
+            match reason.rule {
+                Some(rule) => format!("{text} ({source} rule {})", rule + 1),
+                None => format!("{text} ({source})"),
+            },
+        ));
+    }
+    facts.push(match interrupt.risk.level {
+        Level::Low => Fact::new("Risk", "low"),
+        Level::Medium => Fact::new("Risk", "medium"),
+        Level::High => Fact::notice("Risk", "high"),
+        Level::Critical => Fact::notice("Risk", "critical"),
+    });
+    if let Some(at) = &interrupt.expires_at {
+        let option = option_label(interrupt, &interrupt.on_expiry);
+        facts.push(Fact::new("Expires", format!("{at}, then: {}", plain::line(option))));
+    }
+    if let Some(earlier) = &interrupt.supersedes {
+        facts.push(Fact::notice("Again", format!("what {earlier} was about has changed since")));
+    }
+    facts.push(Fact::new("Asked at", &*interrupt.created_at));
+    facts
+}
+
+/// What allowing it for the session covers.
+fn grant(interrupt: &Interrupt) -> Option<Fact> {
+    let is_offered = interrupt.options.iter().any(|option| option.effect == "grant");
+    let covered = interrupt.payload.get("grant").filter(|_| is_offered).and_then(Covered::of)?;
+    let text = format!("{} in {}", covered.words(), plain::line(&covered.workspace));
+    Some(Fact::new("For the session", text))
+}
+
+/// Of these kinds the runtime writes the message.
+fn speaker(interrupt: &Interrupt) -> &str {
+    match interrupt.kind {
+        Kind::Error | Kind::UnknownOutcome | Kind::Continuation => "Holdshort",
+        _ => interrupt.agent.as_deref().unwrap_or("The agent"),
+    }
+}
+
+fn end<'a>(interrupt: &'a Interrupt, resolution: &'a Resolution) -> End<'a> {
+    End {
+        outcome: match resolution.outcome {
+            Outcome::Approved => "Approved",
+            Outcome::Rejected => "Rejected",
+            Outcome::Answered => "Answered",
+            Outcome::Expired => "Expired",
+            Outcome::Cancelled => "Cancelled",
+            Outcome::Superseded => "Superseded",
+        },
+        option: resolution.option.as_deref().map(|id| option_label(interrupt, id)),
+        by: if resolution.by.is_empty() {
+            resolution.cause.replace('_', " ")
+        } else {
+            resolution.by.join(", ")
+        },
+        at: &resolution.at,
+        text: resolution.text.as_deref().filter(|text| !text.is_empty()),
+    }
+}
+
+fn option_label<'a>(interrupt: &'a Interrupt, id: &'a str) -> &'a str {
+    interrupt.options.iter().find(|option| option.id == id).map_or(id, |option| &option.label)
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::ToolApproval => "A call to allow",
+        Kind::PlanApproval => "A plan to approve",
+        Kind::Checkpoint => "A checkpoint",
+        Kind::Error => "Something failed",
+        Kind::Question => "A question",
+        Kind::Choice => "A choice",
+        Kind::Turn => "Your turn",
+        Kind::Escalation => "An escalation",
+        Kind::Review => "A review before release",
+        Kind::Continuation => "A limit is reached",
+        Kind::ClientCall => "A call for the client",
+        Kind::UnknownOutcome => "Did it happen?",
+    }
+}

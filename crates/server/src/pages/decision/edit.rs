@@ -1,0 +1,81 @@
+//! What a person may replace: the arguments, the plan, the output, the input. As text to edit, and back.
+
+use std::fmt::Write;
+
+use holdshort_core::json;
+use holdshort_protocol::{Interrupt, Kind, plain};
+use serde_json::Value;
+
+use super::subject::readable;
+
+pub(super) struct Edit {
+    pub(super) label: &'static str,
+    /// As it was asked about.
+    pub(super) text: String,
+    /// Plain text, not JSON.
+    pub(super) is_text: bool,
+}
+
+impl Edit {
+    /// Nothing where no option takes an edit.
+    pub(super) fn of(interrupt: &Interrupt) -> Option<Self> {
+        interrupt.options.iter().find(|option| option.needs_edit)?;
+        let payload = &interrupt.payload;
+        let (label, value) = match interrupt.kind {
+            Kind::ToolApproval => ("The arguments", payload.get("arguments")),
+            Kind::PlanApproval => ("The plan", payload.get("plan")),
+            Kind::Review => ("The output", payload.get("content")),
+            Kind::Checkpoint => ("The input", payload.get("input")),
+            _ => ("The details", None),
+        };
+        let value = value.unwrap_or(payload);
+        let schema = interrupt.response_schema.as_ref().and_then(|schema| schema.get("type")?.as_str());
+        let text = readable(value);
+        // A text with characters that no field shows is edited as JSON, where each has a name.
+        let is_text = (value.is_string() || schema == Some("string")) && plain::hidden(&text).is_none();
+        let text = if is_text { text } else { visible(value) };
+        Some(Self { label, text, is_text })
+    }
+
+    pub(super) fn read(&self, typed: &str) -> Result<Value, String> {
+        if self.is_text {
+            return Ok(Value::String(typed.to_owned()));
+        }
+        json::parse(typed.as_bytes()).map_err(|error| format!("is no JSON: {error}"))
+    }
+
+    pub(super) fn is_changed(&self, typed: &str) -> bool {
+        typed.trim_end() != self.text.trim_end()
+    }
+}
+
+/// JSON in which every character can be seen.
+fn visible(value: &Value) -> String {
+    let mut out = String::new();
+    for c in serde_json::to_string_pretty(value).unwrap_or_default().chars() {
+        if plain::hidden(c.encode_utf8(&mut [0; 4])).is_none() {
+            out.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_can_not_be_seen_is_written_as_what_it_is() {
+        let value = json!({"command": "rm \u{202e}txt.a\u{e0041} \u{1b}[2J ü"});
+        let text = visible(&value);
+        let expected = "{\n  \"command\": \"rm \\u202etxt.a\\udb40\\udc41 \\u001b[2J ü\"\n}";
+        assert_eq!(text, expected);
+        assert_eq!(json::parse(text.as_bytes()).unwrap(), value);
+    }
+}

@@ -1,0 +1,229 @@
+//! The form: what is asked of the person, and what came back. Nothing that was typed is lost when it does not fit.
+
+use holdshort_core::schema::Problem;
+use holdshort_protocol::{Choice, Decision, FieldError, Interrupt, Kind, Level};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::edit::Edit;
+
+/// The fields as a browser sends them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Typed {
+    option: String,
+    /// The place of one of the suggested answers; empty for one's own words.
+    choice: String,
+    text: String,
+    edit: String,
+    confirm: String,
+    version: Option<u64>,
+}
+
+impl Typed {
+    /// The decision that it means, and what is wrong with it.
+    pub(super) fn decision(&self, interrupt: &Interrupt) -> (Decision, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let option = interrupt.options.iter().find(|option| option.id == self.option);
+        let decision = Decision {
+            option: self.option.clone(),
+            text: self.text(interrupt, option, &mut problems),
+            edit: self.edit(interrupt, option, &mut problems),
+            version: self.version,
+        };
+        let goes_on = option.is_none_or(|option| !holds(option));
+        if goes_on && is_risky(interrupt) && self.confirm.is_empty() {
+            let rule = "tick this first: the risk is high, and the work goes on with it";
+            problems.push(Problem::new("/confirm", rule));
+        }
+        (decision, problems)
+    }
+
+    fn text(
+        &self,
+        interrupt: &Interrupt,
+        option: Option<&Choice>,
+        problems: &mut Vec<Problem>,
+    ) -> Option<String> {
+        let own = unix(&self.text);
+        let suggested = self.choice.parse().ok().and_then(|place: usize| suggestions(interrupt).nth(place));
+        match suggested.filter(|_| option.is_some_and(|option| option.needs_text)) {
+            Some(_) if !own.trim().is_empty() => {
+                problems.push(Problem::new("/text", "choose one of the answers or write your own, not both"));
+                None
+            }
+            Some(suggested) => Some(suggested.to_owned()),
+            None => Some(own).filter(|own| !own.trim().is_empty()),
+        }
+    }
+
+    fn edit(&self, interrupt: &Interrupt, option: Option<&Choice>, problems: &mut Vec<Problem>) -> Value {
+        let Some((edit, option)) = Edit::of(interrupt).zip(option) else { return Value::Null };
+        let typed = unix(&self.edit);
+        if option.needs_edit {
+            return edit.read(&typed).unwrap_or_else(|problem| {
+                problems.push(Problem::new("/edit", problem));
+                Value::Null
+            });
+        }
+        // Whoever changed something and lets the work go on without it means something else.
+        if !holds(option) && !typed.is_empty() && edit.is_changed(&typed) {
+            let rule = "is changed, and this option takes no change: choose the one that does, or undo it";
+            problems.push(Problem::new("/edit", rule));
+        }
+        Value::Null
+    }
+}
+
+/// What the template draws.
+#[derive(Serialize)]
+pub(super) struct Form<'a> {
+    version: u64,
+    suggestions: Vec<Suggestion<'a>>,
+    text: Field<'a>,
+    edit: Option<Editor<'a>>,
+    confirm: Option<Field<'a>>,
+    options: Vec<Offered<'a>>,
+    problems: Vec<Wrong<'a>>,
+}
+
+#[derive(Serialize)]
+struct Suggestion<'a> {
+    label: &'a str,
+    is_chosen: bool,
+}
+
+#[derive(Serialize)]
+struct Editor<'a> {
+    label: &'static str,
+    is_text: bool,
+    is_open: bool,
+    field: Field<'a>,
+}
+
+/// One thing that does not fit, and the field that it is about.
+#[derive(Serialize)]
+struct Wrong<'a> {
+    field: Option<&'a str>,
+    label: String,
+    message: &'a str,
+}
+
+/// What stands in a field, and what is wrong with it.
+#[derive(Serialize)]
+struct Field<'a> {
+    value: String,
+    problem: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Offered<'a> {
+    id: &'a str,
+    label: &'a str,
+    /// `go` lets the work go on, `stop` ends something.
+    tone: &'static str,
+    notes: Vec<&'static str>,
+    /// Can be chosen without the tick.
+    holds: bool,
+}
+
+impl<'a> Form<'a> {
+    pub(super) fn new(interrupt: &'a Interrupt) -> Self {
+        let edit = Edit::of(interrupt).map(|edit| edit.text.clone()).unwrap_or_default();
+        Self::draw(interrupt, &Typed { edit, ..Typed::default() }, &[])
+    }
+
+    /// With what was typed, and what is wrong with it.
+    pub(super) fn again(interrupt: &'a Interrupt, typed: &Typed, problems: &'a [FieldError]) -> Self {
+        Self::draw(interrupt, typed, problems)
+    }
+
+    fn draw(interrupt: &'a Interrupt, typed: &Typed, problems: &'a [FieldError]) -> Self {
+        let wrong: Vec<Wrong<'_>> = problems.iter().map(wrong).collect();
+        let field = |name: &str, value: &str| {
+            let problem = wrong.iter().find(|wrong| wrong.field == Some(name)).map(|wrong| wrong.message);
+            Field { value: value.to_owned(), problem }
+        };
+        let editor = |edit: Edit| {
+            let field = field("edit", &typed.edit);
+            let is_open = field.problem.is_some() || edit.is_changed(&unix(&typed.edit));
+            Editor { label: edit.label, is_text: edit.is_text, is_open, field }
+        };
+        Self {
+            version: interrupt.version,
+            suggestions: suggestions(interrupt)
+                .enumerate()
+                .map(|(place, label)| Suggestion { label, is_chosen: typed.choice == place.to_string() })
+                .collect(),
+            text: field("text", &typed.text),
+            edit: Edit::of(interrupt).map(editor),
+            confirm: is_risky(interrupt).then(|| field("confirm", &typed.confirm)),
+            options: interrupt.options.iter().map(offered).collect(),
+            problems: wrong,
+        }
+    }
+}
+
+fn wrong(problem: &FieldError) -> Wrong<'_> {
+    let place = problem.pointer.strip_prefix('/').unwrap_or_default();
+    let (field, inside) = place.split_once('/').unwrap_or((place, ""));
+    let label = match field {
+        "text" => "Your words".to_owned(),
+        "edit" => format!("Your change {inside}").trim_end().to_owned(),
+        "confirm" => "The tick".to_owned(),
+        other => other.to_owned(),
+    };
+    let field = Some(field).filter(|field| matches!(*field, "text" | "edit" | "confirm"));
+    Wrong { field, label, message: &problem.message }
+}
+
+fn offered(option: &Choice) -> Offered<'_> {
+    let ends_run = matches!(&*option.effect, "fail_run" | "cancel_run");
+    let notes = [
+        (option.needs_text, "takes your words"),
+        (option.needs_edit, "takes the changed version"),
+        (ends_run, "ends the run"),
+    ];
+    Offered {
+        id: &option.id,
+        label: &option.label,
+        tone: match &*option.effect {
+            "proceed" | "proceed_with_edit" | "grant" | "release" => "go",
+            "refuse" | "drop_plan" | "end_turn" | "fail_run" | "cancel_run" => "stop",
+            _ => "",
+        },
+        notes: notes.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note).collect(),
+        holds: holds(option),
+    }
+}
+
+/// Whether what is held stays where it is. Of an effect that is not known it does not.
+fn holds(option: &Choice) -> bool {
+    matches!(
+        &*option.effect,
+        "refuse"
+            | "drop_plan"
+            | "end_turn"
+            | "fail_run"
+            | "cancel_run"
+            | "respond"
+            | "skip"
+            | "replan"
+            | "finish"
+    )
+}
+
+fn is_risky(interrupt: &Interrupt) -> bool {
+    interrupt.risk.level >= Level::High
+}
+
+/// The answers that a question suggests.
+fn suggestions(interrupt: &Interrupt) -> impl Iterator<Item = &str> {
+    let listed = interrupt.payload.get("choices").filter(|_| interrupt.kind == Kind::Question);
+    listed.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// Browsers send the line ends of another system.
+fn unix(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}

@@ -1,0 +1,91 @@
+//! The page behind a decision link. GET and HEAD only draw it: mail scanners follow links. POST decides, the way of
+//! every other decision. `card.rs` has what is shown, `form.rs` what is asked and what came back.
+
+mod card;
+mod edit;
+mod form;
+mod subject;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use holdshort_protocol::{Code, Interrupt, InterruptStatus, Outcome};
+use minijinja::context;
+use minijinja::value::Serde;
+
+use self::card::Card;
+use self::form::{Form, Typed};
+use super::frame;
+use crate::auth::{Door, Holder};
+use crate::body::Body;
+use crate::decide;
+use crate::problem::{Answer, Refused};
+use crate::query::Id;
+
+pub(super) async fn show(State(door): State<Door>, Id(token): Id<String>) -> Response {
+    match door.holder(&token).await {
+        Ok(holder) => draw(&holder.interrupt, News::None),
+        Err(refused) => frame::refused(&refused),
+    }
+}
+
+pub(super) async fn decide(State(door): State<Door>, Id(token): Id<String>, body: Body) -> Response {
+    take(&door, &token, body).await.unwrap_or_else(|refused| frame::refused(&refused))
+}
+
+async fn take(door: &Door, token: &str, body: Body) -> Answer<Response> {
+    let Holder { app, actor, row, mut interrupt } = door.holder(token).await?;
+    let typed: Typed = body.form().await?;
+    // What a form can get wrong counts only where there is still something to decide, and by whom.
+    let asks = interrupt.status == InterruptStatus::Open && row.expires_at.is_none_or(|at| at > app.now());
+    let approvers = &interrupt.assignment.approvers;
+    let may_decide = approvers.is_empty() || approvers.contains(&actor.id);
+    let (decision, problems) = typed.decision(&interrupt);
+    if asks && may_decide && !problems.is_empty() {
+        return Ok(draw(&interrupt, News::Wrong(&typed, &Refused::invalid(problems))));
+    }
+    match decide::decide(&app, &row, actor, decision).await {
+        Ok(decided) => Ok(draw(&decided, News::Decided)),
+        Err(refused) if refused.code() == Code::InvalidRequest => {
+            Ok(draw(&interrupt, News::Wrong(&typed, &refused)))
+        }
+        Err(mut refused) if refused.0.resolution.is_some() => {
+            interrupt.resolution = refused.0.resolution.take();
+            interrupt.status = InterruptStatus::Resolved;
+            Ok(draw(&interrupt, News::TooLate))
+        }
+        Err(refused) => Err(refused),
+    }
+}
+
+/// What has just come of a form.
+#[derive(Clone, Copy)]
+enum News<'a> {
+    None,
+    /// It does not fit.
+    Wrong(&'a Typed, &'a Refused),
+    Decided,
+    /// Something else had been decided, or nobody in time.
+    TooLate,
+}
+
+fn draw(interrupt: &Interrupt, news: News<'_>) -> Response {
+    let card = Card::of(interrupt);
+    let is_expired =
+        interrupt.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Expired);
+    let (status, headline) = match &news {
+        News::Wrong(..) => (StatusCode::UNPROCESSABLE_ENTITY, "Not decided yet"),
+        News::Decided => (StatusCode::OK, "Decided"),
+        News::None | News::TooLate if is_expired => (StatusCode::GONE, "Nobody decided in time"),
+        News::TooLate => (StatusCode::CONFLICT, "Already decided"),
+        News::None if interrupt.status == InterruptStatus::Resolved => (StatusCode::OK, "Already decided"),
+        News::None => (StatusCode::OK, card.kind),
+    };
+    let form = match &news {
+        _ if interrupt.status == InterruptStatus::Resolved => None,
+        News::Wrong(typed, refused) => Some(Form::again(interrupt, typed, &refused.0.errors)),
+        News::None | News::Decided | News::TooLate => Some(Form::new(interrupt)),
+    };
+    let values = context! { headline, card => Serde(&card), form => Serde(&form) };
+    frame::page(status, headline, "decision.html", values)
+}

@@ -1,0 +1,189 @@
+//! What an interrupt is about, by kind: facts that the runtime vouches for, and parts to read.
+
+use holdshort_protocol::{Diff, Interrupt, Kind, Origin, plain};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::card::Fact;
+
+/// Something to read. The template draws each in its own way.
+#[derive(Serialize)]
+#[serde(tag = "part", rename_all = "snake_case")]
+pub(super) enum Part<'a> {
+    Command {
+        text: &'a str,
+        note: &'a str,
+    },
+    Diff {
+        path: &'a str,
+        is_new: bool,
+        diff: Diff,
+    },
+    Plan {
+        subtasks: Vec<Subtask<'a>>,
+    },
+    /// A text of the agent.
+    Quote {
+        label: &'static str,
+        text: &'a str,
+    },
+    /// Anything else, as JSON.
+    Data {
+        label: &'static str,
+        text: String,
+    },
+}
+
+#[derive(Serialize)]
+pub(super) struct Subtask<'a> {
+    id: &'a str,
+    description: &'a str,
+    agent: &'a str,
+    after: Vec<&'a str>,
+}
+
+/// Facts and parts. Of an agent that runs elsewhere nothing is a fact.
+pub(super) fn of(interrupt: &Interrupt) -> (Vec<Fact>, Vec<Part<'_>>) {
+    let payload = &interrupt.payload;
+    if interrupt.origin == Origin::External {
+        return (Vec::new(), external(interrupt));
+    }
+    let parts = match interrupt.kind {
+        Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall => {
+            return (call_facts(payload), call(payload));
+        }
+        Kind::PlanApproval => plan(payload).map_or_else(|| whole(payload), |plan| vec![plan]),
+        Kind::Question => [quote(payload, "question", "Question"), quote(payload, "context", "Context")]
+            .into_iter()
+            .flatten()
+            .collect(),
+        Kind::Review => [
+            quote(payload, "title", "Title"),
+            quote(payload, "content", "Content"),
+            data(payload, "findings", "Findings"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        Kind::Checkpoint => [
+            data(payload, "input", "Input"),
+            data(payload, "output", "Output"),
+            data(payload, "results", "Results"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        Kind::Error => quote(payload, "error", "Error").into_iter().collect(),
+        Kind::Choice | Kind::Turn | Kind::Escalation | Kind::Continuation => whole(payload),
+    };
+    (Vec::new(), parts)
+}
+
+fn external(interrupt: &Interrupt) -> Vec<Part<'_>> {
+    let payload = &interrupt.payload;
+    let mut parts: Vec<Part<'_>> = [
+        quote(payload, "question", "Question"),
+        quote(payload, "context", "Context"),
+        diff(payload),
+        plan(payload),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    parts.extend(whole(payload));
+    parts
+}
+
+fn call_facts(payload: &Value) -> Vec<Fact> {
+    let mut facts = vec![Fact::new("Tool", plain::line(text(payload, "tool")))];
+    for (key, label) in [("path", "Path"), ("cwd", "In"), ("workspace", "Workspace")] {
+        let value = text(payload, key);
+        if !value.is_empty() && (key != "workspace" || text(payload, "cwd").is_empty()) {
+            facts.push(Fact::new(label, plain::line(value)));
+        }
+    }
+    if command(payload).is_some() {
+        let sandbox = payload.get("sandbox").and_then(Value::as_str);
+        facts.extend(sandbox.map(|level| match level {
+            "full" => Fact::new("Sandbox", "full: writes only here and in a private temporary folder"),
+            "partial" => Fact::notice("Sandbox", "partial: this machine can not confine it fully"),
+            _ => Fact::notice("Sandbox", "none: it can do whatever you can do"),
+        }));
+        match payload.get("network").and_then(Value::as_bool) {
+            Some(true) => facts.push(Fact::notice("Network", "yes")),
+            Some(false) if sandbox == Some("full") => facts.push(Fact::new("Network", "no")),
+            Some(false) | None => {}
+        }
+        if let Some(seconds) = payload.get("timeout_s").and_then(Value::as_f64) {
+            facts.push(Fact::new("At most", format!("{seconds} s")));
+        }
+    }
+    facts
+}
+
+/// A call of ours: a command, a change of a file, or whatever its arguments are.
+fn call(payload: &Value) -> Vec<Part<'_>> {
+    if let Some(command) = command(payload) {
+        return vec![Part::Command { text: command, note: text(payload, "note") }];
+    }
+    let change = diff(payload);
+    let is_whole = matches!(&change, Some(Part::Diff { diff, .. }) if !diff.truncated);
+    let mut parts: Vec<Part<'_>> = change.into_iter().collect();
+    if !is_whole {
+        parts.extend(data(payload, "arguments", "Arguments"));
+    }
+    parts
+}
+
+fn command(payload: &Value) -> Option<&str> {
+    payload.get("command").or_else(|| payload.pointer("/arguments/command"))?.as_str()
+}
+
+fn diff(payload: &Value) -> Option<Part<'_>> {
+    let diff = Diff::of(payload)?;
+    let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
+    Some(Part::Diff { path: text(payload, "path"), is_new, diff })
+}
+
+fn plan(payload: &Value) -> Option<Part<'_>> {
+    let subtasks: Vec<Subtask<'_>> =
+        payload.pointer("/plan/subtasks")?.as_array()?.iter().map(subtask).collect();
+    (!subtasks.is_empty()).then_some(Part::Plan { subtasks })
+}
+
+fn subtask(subtask: &Value) -> Subtask<'_> {
+    let after = subtask.get("depends_on").and_then(Value::as_array);
+    Subtask {
+        id: text(subtask, "id"),
+        description: text(subtask, "description"),
+        agent: text(subtask, "agent"),
+        after: after.into_iter().flatten().filter_map(Value::as_str).collect(),
+    }
+}
+
+fn whole(payload: &Value) -> Vec<Part<'_>> {
+    let is_empty = payload.is_null() || payload.as_object().is_some_and(serde_json::Map::is_empty);
+    if is_empty { Vec::new() } else { vec![Part::Data { label: "Details", text: readable(payload) }] }
+}
+
+fn data<'a>(payload: &'a Value, key: &str, label: &'static str) -> Option<Part<'a>> {
+    let value = payload.get(key).filter(|value| !value.is_null())?;
+    Some(Part::Data { label, text: readable(value) })
+}
+
+fn quote<'a>(payload: &'a Value, key: &str, label: &'static str) -> Option<Part<'a>> {
+    let text = text(payload, key);
+    (!text.is_empty()).then_some(Part::Quote { label, text })
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A text as it is, other data as JSON.
+pub(super) fn readable(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}

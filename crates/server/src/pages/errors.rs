@@ -1,0 +1,61 @@
+//! The pages of `docs/errors`: what each code means and what to do about it, as Markdown or drawn.
+
+use std::fmt::Write;
+
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use holdshort_protocol::Code;
+use minijinja::{Value, context};
+use pulldown_cmark::{Options, Parser, html};
+use rust_embed::RustEmbed;
+
+use super::frame;
+
+#[derive(RustEmbed)]
+#[folder = "../../docs/errors/"]
+struct Pages;
+
+/// The Markdown of a code's page.
+pub(crate) fn page(code: Code) -> Option<String> {
+    let file = Pages::get(&format!("{}.md", code.as_str()))?;
+    String::from_utf8(file.data.into_owned()).ok()
+}
+
+/// Every code by status, as Markdown.
+pub(crate) fn index() -> String {
+    let mut text = "# Error codes\n".to_owned();
+    let mut status = 0;
+    for code in Code::ALL {
+        if code.status() != status {
+            status = code.status();
+            let _ = write!(text, "\n## {status}\n\n");
+        }
+        let _ = writeln!(text, "- [`{0}`](/docs/errors/{0}): {1}", code.as_str(), code.title());
+    }
+    text
+}
+
+/// For programs.
+pub(crate) fn raw(markdown: String) -> Response {
+    ([(CONTENT_TYPE, "text/markdown; charset=utf-8")], markdown).into_response()
+}
+
+/// For browsers, with the way to the codes beside this one.
+pub(crate) fn drawn(title: &str, markdown: &str, code: Option<Code>) -> Response {
+    let mut text = String::new();
+    html::push_html(&mut text, Parser::new_ext(markdown, Options::ENABLE_TABLES));
+    let values = context! {
+        // Our own words, not an agent's.
+        text => Value::from_safe_string(text),
+        around => code.map(around),
+    };
+    frame::page(StatusCode::OK, title, "prose.html", values)
+}
+
+fn around(code: Code) -> Vec<&'static str> {
+    let all = Code::ALL;
+    let place = all.iter().position(|each| *each == code);
+    let places = place.into_iter().flat_map(|place| [place.checked_sub(1), place.checked_add(1)]);
+    places.flatten().filter_map(|place| all.get(place)).map(|code| code.as_str()).collect()
+}

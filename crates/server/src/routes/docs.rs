@@ -1,0 +1,44 @@
+//! What a code of a problem means, for programs and for browsers: the `type` of every problem leads here.
+
+use axum::http::HeaderMap;
+use axum::response::Response;
+use holdshort_protocol::Code;
+
+use crate::accept::prefers_html;
+use crate::openapi::{Open, OpenPages};
+use crate::pages::errors;
+use crate::problem::{Answer, Refused};
+use crate::query::Id;
+
+/// List the codes of problems.
+#[utoipa::path(
+    get, path = "/docs/errors", tag = "health", operation_id = "list_errors",
+    responses(
+        (status = 200, description = "Every code by status; HTML where that is preferred", content((String = "text/markdown"), (String = "text/html"))),
+        Open
+    )
+)]
+pub(crate) async fn list(headers: HeaderMap) -> Response {
+    let index = errors::index();
+    if prefers_html(&headers) { errors::drawn("Error codes", &index, None) } else { errors::raw(index) }
+}
+
+/// What a code of a problem means, and what to do about it.
+#[utoipa::path(
+    get, path = "/docs/errors/{code}", tag = "health", operation_id = "explain_error",
+    params(("code" = String, Path, example = "stale")),
+    responses(
+        (status = 200, description = "A page about it; HTML where that is preferred", content((String = "text/markdown"), (String = "text/html"))),
+        OpenPages
+    )
+)]
+pub(crate) async fn explain(Id(name): Id<String>, headers: HeaderMap) -> Answer<Response> {
+    // The pages name one another as files.
+    let code = Code::parse(name.trim_end_matches(".md")).ok_or_else(|| Refused::not_found("code"))?;
+    let page = errors::page(code).ok_or_else(|| Refused::not_found("page"))?;
+    Ok(if prefers_html(&headers) {
+        errors::drawn(code.as_str(), &page, Some(code))
+    } else {
+        errors::raw(page)
+    })
+}

@@ -1,0 +1,83 @@
+//! What a decision page shows, by kind; and that nothing an agent writes is more than text.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{Served, Shown, created, shown, text};
+
+async fn page(served: &Served, interrupt: &Value) -> Shown {
+    let path = format!("/v1/interrupts/{}/links", text(interrupt, "id"));
+    let made = created(served.operator().post(&path, &json!({})).await);
+    let origin = format!("http://{}", served.address());
+    let path = text(&made, "url").strip_prefix(&origin).unwrap().to_owned();
+    let page = shown(served.api(None).request(Method::GET, &path)).await;
+    assert_eq!(page.status, 200, "{}", page.text);
+    page
+}
+
+#[tokio::test]
+async fn each_kind_shows_what_is_decided() {
+    let table = [
+        (
+            "{tool: run_command, arguments: {command: rm -r build}}",
+            &["A call to allow", "rm -r build", "Sandbox", "can do whatever you can do", "name=\"confirm\""]
+                [..],
+        ),
+        (
+            "{tool: write_file, arguments: {path: a.txt, content: \"one\\ntwo\\n\"}}",
+            &["New file", "a.txt", "+2 −0", "<span class=\"added\">+ one</span>", "@@ -1,0 +1,2 @@"],
+        ),
+        (
+            "{tool: create_plan, arguments: {subtasks: [{id: look, description: Look around, agent: ada, \
+             depends_on: []}, {id: fix, description: Repair it, agent: ada, depends_on: [look]}]}}",
+            &["A plan to approve", "Look around", "after <code>look</code>", "Ask for another plan"],
+        ),
+        (
+            "{tool: ask_human, arguments: {question: Which?, context: It matters., choices: [a, b]}}",
+            &["A question", "Which?", "It matters.", "type=\"radio\"", "Skip: let the agent assume"],
+        ),
+        (
+            "{tool: request_review, arguments: {title: T, content: The text, findings: [no test]}}",
+            &["A review before release", "The text", "Findings", "no test"],
+        ),
+    ];
+    for (call, parts) in table {
+        let served =
+            Served::playing(&format!("    - text: I say so.\n      calls:\n        - {call}\n")).await;
+        let page = page(&served, &served.held().await).await;
+        for part in parts.iter().chain(&["agent ada, step work"]) {
+            assert!(page.text.contains(part), "{call}: {part}: {}", page.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_an_agent_writes_is_text() {
+    const EVIL: &str =
+        "<script>alert(1)</script>\"><img src=x onerror=alert(1)>'\u{202e}\u{1b}[2J{{ 7*77777 }}";
+    let served = Served::new().await;
+    for kind in ["tool_approval", "plan_approval", "checkpoint", "question", "choice", "escalation", "review"]
+    {
+        let mut ask = json!({
+            "kind": kind, "title": EVIL, "message": EVIL,
+            "payload": {
+                "tool": EVIL, "command": EVIL, "path": EVIL, "question": EVIL, "context": EVIL, "content": EVIL,
+                "choices": [EVIL], "arguments": {EVIL: EVIL},
+                "plan": {"subtasks": [{"id": EVIL, "description": EVIL, "agent": EVIL, "depends_on": [EVIL]}]},
+                "diff": {"added": 1, "removed": 0, "truncated": true, "hunks": [{"old_start": 1, "old_lines": 0,
+                    "new_start": 1, "new_lines": 1, "lines": [{"op": "+", "text": EVIL}, {"op": EVIL, "text": EVIL}]}]},
+            },
+        });
+        if kind == "choice" {
+            ask["options"] = json!([{"id": "a", "label": EVIL}]);
+        }
+        let asked = created(served.agent().post("/v1/interrupts", &ask).await);
+        let page = page(&served, &asked).await.text;
+        for tag in ["<script", "<img src=x", "\u{202e}", "\u{1b}", "544439"] {
+            assert!(!page.contains(tag), "{kind}: {tag:?}: {page}");
+        }
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;&#x2f;script&gt;"), "{kind}: {page}");
+        assert!(page.contains("\\u{202e}\\u{1b}[2J"), "{kind}: {page}");
+        assert!(page.contains("Look twice"), "{kind}: {page}");
+    }
+}

@@ -1,0 +1,267 @@
+//! Decision links: a page that shows, and a form that decides.
+
+use reqwest::{Method, RequestBuilder, Url};
+use serde_json::{Value, json};
+
+use crate::harness::{Api, Served, Shown, created, ok, refusal, said, shown, text};
+
+/// Makes a link, and gives its path.
+async fn link(served: &Served, interrupt: &Value) -> String {
+    link_for(served, interrupt, &json!({})).await
+}
+
+async fn link_for(served: &Served, interrupt: &Value, body: &Value) -> String {
+    let path = format!("/v1/interrupts/{}/links", text(interrupt, "id"));
+    let made = created(served.operator().post(&path, body).await);
+    let origin = format!("http://{}", served.address());
+    text(&made, "url").strip_prefix(&origin).unwrap().to_owned()
+}
+
+async fn get(served: &Served, path: &str) -> Shown {
+    shown(served.api(None).request(Method::GET, path)).await
+}
+
+fn form(api: &Api, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
+    let encoded = Url::parse_with_params("http://x", fields).unwrap();
+    api.request(Method::POST, path)
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(encoded.query().unwrap_or_default().to_owned())
+}
+
+async fn send(served: &Served, path: &str, fields: &[(&str, &str)]) -> Shown {
+    shown(form(&served.api(None), path, fields)).await
+}
+
+async fn seq(served: &Served, interrupt: &Value) -> Value {
+    ok(served.operator().get(&format!("/v1/runs/{}", text(interrupt, "run"))).await)["seq"].clone()
+}
+
+#[tokio::test]
+async fn a_link_shows_changes_nothing_and_decides_once() {
+    let served = Served::new().await;
+    let asked = served.operator().ask().await;
+    let path = link(&served, &asked).await;
+    let before = seq(&served, &asked).await;
+
+    let page = get(&served, &path).await;
+    assert_eq!(page.status, 200, "{}", page.text);
+    for part in
+        ["Delete 41 branches", "All are merged.", "an agent that runs elsewhere", "Allow once", "Refuse"]
+    {
+        assert!(page.text.contains(part), "{part}: {}", page.text);
+    }
+    assert!(!page.text.contains("<script"));
+    let head = shown(served.api(None).request(Method::HEAD, &path)).await;
+    assert_eq!((head.status, &*head.text), (200, ""));
+    assert_eq!(seq(&served, &asked).await, before, "whoever follows a link changes nothing");
+
+    let decided = send(&served, &path, &[("option", "approve"), ("text", "only\r\nmerged ones")]).await;
+    assert_eq!(decided.status, 200, "{}", decided.text);
+    assert!(decided.text.contains("<strong>Approved</strong>"), "{}", decided.text);
+    let interrupt = ok(served.operator().get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
+    let resolution = &interrupt["resolution"];
+    assert_eq!(
+        (&resolution["option"], &resolution["text"], &resolution["by"]),
+        (&json!("approve"), &json!("only\nmerged ones"), &json!(["operator"]))
+    );
+    let events = ok(served.operator().get(&format!("/v1/runs/{}/events", text(&asked, "run"))).await);
+    let made = events["items"].as_array().unwrap().iter().find(|event| event["type"] == "decision_made");
+    assert_eq!(made.unwrap()["actor"], json!({"id": "operator", "role": "operator", "via": "link"}));
+
+    // Sent twice, as by a button that is pressed twice: the standing result.
+    let again = send(&served, &path, &[("option", "approve"), ("text", "only\r\nmerged ones")]).await;
+    assert_eq!(again.status, 200, "{}", again.text);
+    // Another decision: what stands, by whom, when.
+    let other = send(&served, &path, &[("option", "reject")]).await;
+    assert_eq!(other.status, 409);
+    for part in
+        ["Already decided", "Approved", "Allow once", "operator", text(resolution, "at"), "merged ones"]
+    {
+        assert!(other.text.contains(part), "{part}: {}", other.text);
+    }
+    let page = get(&served, &path).await;
+    assert!(page.status == 200 && page.text.contains("Already decided") && !page.text.contains("<form"));
+    let late = format!("/v1/interrupts/{}/links", text(&asked, "id"));
+    let late = served.operator().post(&late, &json!({})).await;
+    assert_eq!((refusal(&late), &late.1["resolution"]), ((409, "already_resolved", vec![]), resolution));
+}
+
+#[tokio::test]
+async fn no_other_token_says_anything() {
+    let served = Served::new().await;
+    let (asked, other) = (served.operator().ask().await, served.operator().ask().await);
+    let path = link(&served, &asked).await;
+    let others = link(&served, &other).await;
+    let half = path.len() / 2;
+    let altered = format!(
+        "{}{}{}",
+        &path[..half],
+        if &path[half..=half] == "A" { "B" } else { "A" },
+        &path[half + 1..]
+    );
+    let mixed = format!("{}{}", &others[..others.len() - 43], &path[path.len() - 43..]);
+    let forged = ["/d/x", "/d/%00", &altered, &mixed, &path[..path.len() - 1], &format!("{path}A")];
+    for path in forged {
+        for page in [get(&served, path).await, send(&served, path, &[("option", "approve")]).await] {
+            assert_eq!(page.status, 404, "{path}");
+            assert!(!page.text.contains("branches"), "{}", page.text);
+        }
+    }
+    // It outlives the process, and not the token that it was made with.
+    let served = served.restart().await;
+    assert_eq!(get(&served, &path).await.status, 200);
+    std::fs::remove_file(served.data().join("tokens.json")).unwrap();
+    let served = served.restart().await;
+    assert_eq!(get(&served, &path).await.status, 404);
+    let open = ok(served.operator().get("/v1/interrupts?status=open").await);
+    assert_eq!(open["items"].as_array().unwrap().len(), 2, "none of this decided anything");
+}
+
+#[tokio::test]
+async fn links_and_interrupts_expire() {
+    let served = Served::new().await;
+    let asked = served.operator().ask().await;
+    let path = link_for(&served, &asked, &json!({"expires_in_ms": 1})).await;
+    // A millisecond is over sooner or later.
+    while get(&served, &path).await.status == 200 {}
+    for page in [get(&served, &path).await, send(&served, &path, &[("option", "approve")]).await] {
+        assert_eq!(page.status, 410);
+        assert!(
+            page.text.contains("The link has expired") && !page.text.contains("branches"),
+            "{}",
+            page.text
+        );
+    }
+    for ms in [json!(0), json!(2_592_000_001_u64), json!("1")] {
+        let path = format!("/v1/interrupts/{}/links", text(&asked, "id"));
+        let said = served.operator().post(&path, &json!({"expires_in_ms": ms})).await;
+        assert_eq!(refusal(&said), (422, "invalid_request", vec!["/expires_in_ms"]), "{ms}");
+    }
+
+    let mut question = crate::harness::question();
+    question["expires_in_ms"] = json!(2_000);
+    let asked = created(served.agent().post("/v1/interrupts", &question).await);
+    let path = link(&served, &asked).await;
+    ok(served.operator().get(&format!("/v1/interrupts/{}?wait=15", text(&asked, "id"))).await);
+    for page in [get(&served, &path).await, send(&served, &path, &[("option", "approve")]).await] {
+        assert_eq!(page.status, 410);
+        assert!(page.text.contains("Nobody decided in time"), "{}", page.text);
+    }
+}
+
+#[tokio::test]
+async fn only_the_operator_makes_links() {
+    let served = Served::new().await;
+    let asked = served.agent().ask().await;
+    let path = format!("/v1/interrupts/{}/links", text(&asked, "id"));
+    assert_eq!(refusal(&served.agent().post(&path, &json!({})).await), (403, "forbidden_role", vec![]));
+    assert_eq!(served.api(None).post(&path, &json!({})).await.0, 401);
+    let unknown = "/v1/interrupts/int_00000000000000000000000000/links";
+    assert_eq!(refusal(&served.operator().post(unknown, &json!({})).await), (404, "not_found", vec![]));
+}
+
+#[tokio::test]
+async fn only_a_form_of_our_own_page_decides() {
+    let served = Served::new().await;
+    let asked = served.operator().ask().await;
+    let path = link(&served, &asked).await;
+    let api = served.api(None);
+    let approve = || form(&api, &path, &[("option", "approve")]);
+    for (header, value) in
+        [("origin", "http://evil.example"), ("origin", "null"), ("sec-fetch-site", "cross-site")]
+    {
+        let refused = said(approve().header(header, value)).await;
+        assert_eq!(refusal(&refused), (403, "wrong_origin", vec![]), "{value}");
+    }
+    let json = api.request(Method::POST, &path).json(&json!({"option": "approve"}));
+    assert_eq!(shown(json).await.status, 415);
+    for fields in
+        [&[("option", "approve"), ("colour", "red")][..], &[("option", "approve"), ("option", "reject")]]
+    {
+        assert_eq!(send(&served, &path, fields).await.status, 422, "{fields:?}");
+    }
+    assert_eq!(shown(api.request(Method::PUT, &path)).await.status, 405);
+    let own = approve().header("origin", format!("http://{}", served.address()));
+    assert_eq!(shown(own.header("sec-fetch-site", "same-origin")).await.status, 200);
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_said_beside_what_was_typed() {
+    let served = Served::new().await;
+    let question = json!({
+        "kind": "question", "title": "Which colour?",
+        "payload": {"question": "Which colour?", "choices": ["red", "blue & green"]}
+    });
+    let asked = created(served.agent().post("/v1/interrupts", &question).await);
+    let path = link(&served, &asked).await;
+    let page = get(&served, &path).await;
+    assert!(page.text.contains("name=\"choice\" value=\"1\"") && page.text.contains("blue &amp; green"));
+
+    let table: &[(&[(&str, &str)], &str)] = &[
+        (&[("option", "answer")], "#text"),
+        (&[("option", "answer"), ("choice", "1"), ("text", "pink")], "#text"),
+        (&[("option", "nonsense"), ("text", "pink")], "is not offered here"),
+    ];
+    for (fields, expected) in table {
+        let wrong = send(&served, &path, fields).await;
+        assert_eq!(wrong.status, 422, "{fields:?}");
+        assert!(wrong.text.contains(expected) && wrong.text.contains("role=\"alert\""), "{}", wrong.text);
+        for (_, value) in fields.iter().filter(|(name, _)| *name == "text") {
+            assert!(wrong.text.contains(value), "what was typed is kept: {}", wrong.text);
+        }
+    }
+    let stale = send(&served, &path, &[("option", "answer"), ("text", "pink"), ("version", "9")]).await;
+    assert_eq!(stale.status, 409);
+
+    let answered = send(&served, &path, &[("option", "answer"), ("choice", "1")]).await;
+    assert_eq!(answered.status, 200, "{}", answered.text);
+    let interrupt = ok(served.operator().get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
+    assert_eq!(interrupt["resolution"]["text"], "blue & green");
+}
+
+#[tokio::test]
+async fn a_change_is_typed_as_json_and_is_never_lost_by_the_wrong_button() {
+    let served = Served::new().await;
+    let asked = served.operator().ask().await;
+    let path = link(&served, &asked).await;
+    let unchanged = "{\r\n  \"branches\": 41\r\n}";
+    for (option, edit, status, expected) in [
+        ("edit", "{\"branches\": ", 422, "is no JSON"),
+        ("edit", "{\"a\": 1, \"a\": 2}", 422, "is no JSON"),
+        ("approve", "{\"branches\": 3}", 422, "takes no change"),
+        ("edit", "{\"branches\": 3}", 200, "Approved"),
+    ] {
+        let page = send(&served, &path, &[("option", option), ("edit", edit)]).await;
+        assert_eq!(page.status, status, "{option} {edit}: {}", page.text);
+        assert!(page.text.contains(expected), "{option} {edit}: {}", page.text);
+    }
+    let interrupt = ok(served.operator().get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
+    assert_eq!(interrupt["resolution"]["edit"], json!({"branches": 3}));
+
+    let asked = served.operator().ask().await;
+    let path = link(&served, &asked).await;
+    let page = send(&served, &path, &[("option", "approve"), ("edit", unchanged)]).await;
+    assert_eq!(page.status, 200, "as a browser sends what nobody touched: {}", page.text);
+}
+
+#[tokio::test]
+async fn where_the_risk_is_high_a_tick_comes_first() {
+    let steps = "    - calls:\n        - {as: a, tool: request_review, arguments: \
+                 {title: T, content: The output, risk_level: critical}}\n    - text: Done.\n";
+    let served = Served::playing(steps).await;
+    let asked = served.held().await;
+    let path = link(&served, &asked).await;
+    assert!(get(&served, &path).await.text.contains("name=\"confirm\""));
+    let page = send(&served, &path, &[("option", "approve"), ("text", "fine"), ("edit", "The output")]).await;
+    assert_eq!(page.status, 422);
+    assert!(page.text.contains("#confirm") && page.text.contains("fine"), "{}", page.text);
+
+    let page =
+        send(&served, &path, &[("option", "approve"), ("confirm", "yes"), ("edit", "The output")]).await;
+    assert_eq!(page.status, 200, "{}", page.text);
+
+    // What stops needs none.
+    let asked = served.held().await;
+    let path = link(&served, &asked).await;
+    assert_eq!(send(&served, &path, &[("option", "reject"), ("edit", "The output")]).await.status, 200);
+}

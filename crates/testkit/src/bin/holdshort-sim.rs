@@ -1,0 +1,14 @@
+//! The simulator from the command line: `cargo xtask sim`.
+
+#![expect(clippy::print_stdout, reason = "a command-line tool prints")]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match holdshort_testkit::sim::command::run(&words, &mut |line| println!("{line}")) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,308 @@
+//! What may run: each call with what released it and what came of it, judged by the written events alone.
+//!
+//! The rules are told here once more in other words than in the core: what a person saw, what a rule names.
+
+use holdshort_core::definition::{Rule, RuleAction};
+use holdshort_core::digest::Digest;
+use holdshort_core::gate::{Release, Source};
+use holdshort_core::id::GrantId;
+use holdshort_core::interrupt::{About, Cause, Effect as OptionEffect, Interrupt, Kind};
+use holdshort_core::run::{Authority, Call, CallEnd, CallState, Fact, Returned, Run};
+use holdshort_core::session::Session;
+use holdshort_core::system::System;
+use holdshort_core::tool::{OnCrash, Precondition, Runs};
+use serde_json::{Value, json};
+
+use super::Witnessed;
+
+/// A side effect, with all that it was made on.
+pub(in crate::sim) struct Effect {
+    pub(in crate::sim) call: String,
+    pub(in crate::sim) attempt: u32,
+    pub(in crate::sim) tool: String,
+    pub(in crate::sim) arguments: Value,
+    pub(in crate::sim) preconditions: Vec<Precondition>,
+    /// Whether the files were as the preconditions say.
+    pub(in crate::sim) as_shown: bool,
+    /// Its node had been shut out of the journal: the window that a lease can not close.
+    pub(in crate::sim) late: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Ledger {
+    released: Option<Released>,
+    /// Attempts that took effect; whether late.
+    effects: Vec<(u32, bool)>,
+    /// How often a person said that it shall run once more.
+    reruns: usize,
+    /// Whether it was ever unknown what happened.
+    doubted: bool,
+}
+
+/// What was released, and by whom.
+struct Released {
+    digest: Digest,
+    arguments: Value,
+    /// `None` where a person edited what ran, or was asked about something else.
+    preconditions: Option<Value>,
+    grant: Option<GrantId>,
+}
+
+impl Ledger {
+    pub(super) fn took_effect(&self) -> bool {
+        !self.effects.is_empty()
+    }
+}
+
+impl Witnessed {
+    /// Whether this may follow what was written so far.
+    pub(super) fn check(&mut self, fact: &Fact, session: &Session, system: &System) -> Result<(), String> {
+        match fact {
+            Fact::DecisionMade { interrupt, .. } => {
+                let standing = self.run.interrupts.get(interrupt).ok_or("a decision on nothing")?;
+                if standing.decision.is_some() || !standing.is_open() {
+                    return Err("a second decision on one interrupt was written".to_owned());
+                }
+            }
+            Fact::InterruptResolved { interrupt, cause, .. } => {
+                let standing = self.run.interrupts.get(interrupt).ok_or("a resolution of nothing")?;
+                if !standing.is_open() {
+                    return Err("an interrupt was resolved twice".to_owned());
+                }
+                if *cause == Cause::Decision && standing.decision.is_none() {
+                    return Err("an interrupt was resolved by a decision that nobody made".to_owned());
+                }
+            }
+            Fact::ToolAuthorised { call, digest, by } => {
+                let released = self.released(call, *digest, by, session, system);
+                let released = released.map_err(|problem| format!("{call}: {problem}"))?;
+                self.calls.entry(call.clone()).or_default().released = Some(released);
+            }
+            Fact::ToolStarted { call, digest, attempt, .. } => {
+                self.may_start(call, *digest, *attempt, session, system)?;
+            }
+            Fact::ModelStarted { step, .. } if system.frozen || self.run.paused => {
+                return Err(format!(
+                    "a model call of {step} starts in a frozen installation or a paused run"
+                ));
+            }
+            Fact::ToolReturned { call, why, .. } => {
+                let ledger = self.calls.entry(call.clone()).or_default();
+                ledger.released = None;
+                ledger.reruns += usize::from(*why == Returned::Rerun);
+            }
+            Fact::ToolDoubted { call } => self.calls.entry(call.clone()).or_default().doubted = true,
+            Fact::ToolFinished { call, end, code } => self.may_end(call, *end, code.as_deref())?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn released(
+        &self,
+        id: &str,
+        digest: Digest,
+        by: &Authority,
+        session: &Session,
+        system: &System,
+    ) -> Result<Released, String> {
+        let call = self.run.calls.get(id).ok_or("a call that is not there was released")?;
+        let as_looked_at = || {
+            let look = call.look.as_ref();
+            Released {
+                digest,
+                arguments: call.arguments.clone(),
+                preconditions: look.map(|look| json!(look.preconditions)),
+                grant: None,
+            }
+        };
+        match by {
+            Authority::Interrupt(interrupt) => {
+                let interrupt = self.run.interrupts.get(interrupt).ok_or("released by nothing")?;
+                by_person(interrupt, id, digest)
+            }
+            Authority::Gate(Release::Grant { grant }) => {
+                let standing = session.grants.get(grant).filter(|grant| grant.revoked_at.is_none());
+                let standing = standing.ok_or("released by a grant that does not stand")?;
+                let program = first_word(call);
+                let covers = standing.matcher.tool == call.tool
+                    && program.is_none_or(|program| {
+                        let mut known = standing.matcher.commands.iter();
+                        known.any(|each| each.program == program)
+                    });
+                if !covers {
+                    return Err("released by a grant for something else".to_owned());
+                }
+                Ok(Released { grant: Some(grant.clone()), ..as_looked_at() })
+            }
+            Authority::Gate(Release::Rule { source, rule }) => {
+                let rules = rules(&self.run, system, *source);
+                let rule =
+                    rules.and_then(|rules| rules.get(*rule)).ok_or("released by a rule that is not there")?;
+                if rule.action != RuleAction::Allow || !names(rule, call) {
+                    return Err("released by a rule for something else".to_owned());
+                }
+                Ok(as_looked_at())
+            }
+            Authority::Gate(Release::OpensInterrupt) => {
+                Err("a call that runs here was released as one that asks".to_owned())
+            }
+        }
+    }
+
+    fn may_start(
+        &self,
+        id: &str,
+        digest: Digest,
+        attempt: u32,
+        session: &Session,
+        system: &System,
+    ) -> Result<(), String> {
+        let call = self.run.calls.get(id).ok_or("a call that is not there starts")?;
+        if call.state != CallState::Authorised {
+            return Err(format!("{id} starts, and it is {:?}", call.state));
+        }
+        if attempt != call.attempt + 1 {
+            return Err(format!("attempt {attempt} of {id} follows attempt {}", call.attempt));
+        }
+        let released = self.calls.get(id).and_then(|ledger| ledger.released.as_ref());
+        let released = released.ok_or_else(|| format!("{id} starts, and nothing released it"))?;
+        if released.digest != digest {
+            return Err(format!("{id} starts with another digest than was released"));
+        }
+        if system.frozen || self.run.paused {
+            return Err(format!("{id} starts in a frozen installation or a paused run"));
+        }
+        if is_forbidden(&self.run, system, call) {
+            return Err(format!("{id} starts, and a rule forbids it"));
+        }
+        let grant = released.grant.as_ref().and_then(|grant| session.grants.get(grant));
+        if grant.is_some_and(|grant| grant.revoked_at.is_some()) {
+            return Err(format!("{id} starts by a grant that was revoked"));
+        }
+        Ok(())
+    }
+
+    fn may_end(&self, id: &str, end: CallEnd, code: Option<&str>) -> Result<(), String> {
+        let call = self.run.calls.get(id).ok_or("a call that is not there ends")?;
+        if call.is_ended() {
+            return Err(format!("{id} ends twice"));
+        }
+        let Some(on_crash) = writes(&self.run, call) else { return Ok(()) };
+        let happened = self.calls.get(id).is_some_and(Ledger::took_effect);
+        let doubted = self.calls.get(id).is_some_and(|ledger| ledger.doubted);
+        match end {
+            CallEnd::Refused | CallEnd::Answered | CallEnd::Cancelled if happened && !doubted => {
+                Err(format!("{id} ends as {end:?}, and it has run"))
+            }
+            CallEnd::Done if !happened && code != Some("happened") => {
+                Err(format!("{id} ends as done, and it has not run ({on_crash:?})"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A tool took effect.
+    pub(super) fn happened(&mut self, effect: Effect) -> Result<(), String> {
+        let Effect { call: id, attempt, tool, arguments, preconditions, as_shown, late } = effect;
+        let call = self.run.calls.get(&id).ok_or("a call that is not there took effect")?;
+        let under_way = matches!(call.state, CallState::Started { .. } | CallState::Ended(CallEnd::Unknown));
+        let on_crash = writes(&self.run, call).ok_or("a call that only reads took effect")?;
+        let current = call.attempt == attempt && call.tool == tool;
+        let ledger = self.calls.entry(id.clone()).or_default();
+        if ledger.effects.iter().any(|(before, _)| *before == attempt) {
+            return Err(format!("attempt {attempt} of {id} took effect twice"));
+        }
+        let twice = ledger.effects.len() > ledger.reruns;
+        let excused = on_crash == OnCrash::Probe && (late || ledger.effects.iter().any(|(_, late)| *late));
+        ledger.effects.push((attempt, late));
+        if twice && !excused {
+            return Err(format!("{id} took effect once more, and nobody said so"));
+        }
+        if !as_shown {
+            return Err(format!("{id} took effect on files that are not as they were shown"));
+        }
+        if late {
+            return Ok(());
+        }
+        if !under_way || !current {
+            return Err(format!("attempt {attempt} of {id} took effect out of its time"));
+        }
+        let released = ledger.released.as_ref().ok_or_else(|| format!("{id} ran unreleased"))?;
+        if released.arguments != arguments {
+            return Err(format!("{id} ran with {arguments} where {} was released", released.arguments));
+        }
+        if released.preconditions.as_ref().is_some_and(|shown| *shown != json!(preconditions)) {
+            return Err(format!("{id} ran on other files than were shown"));
+        }
+        Ok(())
+    }
+}
+
+/// What a person released by resolving this interrupt, as it stood before them.
+fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<Released, String> {
+    let resolution = interrupt.resolution.as_ref().ok_or("released by an interrupt that is open")?;
+    if interrupt.opened.about != About::Call(call.to_owned()) {
+        return Err("released by an interrupt about something else".to_owned());
+    }
+    let option = resolution.option.as_deref().unwrap_or_default();
+    let effect = interrupt.offers(option).map(|choice| choice.effect);
+    let shown = |name: &str| interrupt.content.pointer(&format!("/payload/{name}")).cloned();
+    let (arguments, preconditions) = match (interrupt.opened.kind, effect, &resolution.cause) {
+        (Kind::ToolApproval, Some(OptionEffect::ProceedWithEdit), Cause::Decision) => {
+            (interrupt.decision.as_ref().map(|made| made.edit.clone()), None)
+        }
+        (Kind::ToolApproval, Some(OptionEffect::Grant), Cause::Decision)
+        | (Kind::ToolApproval, Some(OptionEffect::Proceed), Cause::Decision | Cause::Expiry) => {
+            if interrupt.opened.action_digest != Some(digest) {
+                return Err("released under another digest than was shown".to_owned());
+            }
+            (shown("arguments"), shown("preconditions"))
+        }
+        (Kind::UnknownOutcome, Some(OptionEffect::Retry), Cause::Decision | Cause::Expiry) => {
+            (shown("arguments"), None)
+        }
+        other => return Err(format!("released by {other:?}")),
+    };
+    let arguments = arguments.ok_or("released by an interrupt that shows no arguments")?;
+    Ok(Released { digest, arguments, preconditions, grant: None })
+}
+
+/// What a crash in the middle of the call means; `None` where it changes nothing.
+fn writes(run: &Run, call: &Call) -> Option<OnCrash> {
+    match run.definition.tools.get(&call.tool)?.runs {
+        Runs::Here { effect: holdshort_core::tool::Effect::Write, on_crash, .. } => Some(on_crash),
+        Runs::Here { .. } | Runs::Opens(_) => None,
+    }
+}
+
+fn rules<'a>(run: &'a Run, system: &'a System, source: Source) -> Option<&'a [Rule]> {
+    match source {
+        Source::System => Some(&system.rules),
+        Source::Run => run.config().map(|config| config.gates.rules.as_slice()),
+        Source::Workflow => Some(&run.definition.gates.rules),
+        Source::Inspection | Source::Default => None,
+    }
+}
+
+fn is_forbidden(run: &Run, system: &System, call: &Call) -> bool {
+    [Source::System, Source::Run, Source::Workflow].into_iter().any(|source| {
+        let rules = rules(run, system, source).unwrap_or_default();
+        rules.iter().find(|rule| names(rule, call)).is_some_and(|rule| rule.action == RuleAction::Forbid)
+    })
+}
+
+/// Whether a rule of the simulator's speaks of this call: a tool, and the first words of a command.
+fn names(rule: &Rule, call: &Call) -> bool {
+    let command = call.argument("command").unwrap_or_default();
+    // What a variable stands for is known to nobody: such a command is never released by a rule.
+    let opaque = command.contains('$') && rule.action == RuleAction::Allow;
+    rule.tools.contains(&call.tool)
+        && !opaque
+        && (rule.commands.is_empty()
+            || rule.commands.iter().any(|pattern| command.starts_with(pattern.trim_end_matches('*'))))
+}
+
+fn first_word(call: &Call) -> Option<&str> {
+    call.argument("command").and_then(|command| command.split(' ').next())
+}

@@ -1,0 +1,310 @@
+//! The witness: sees every append and every effect as it happens, and believes nobody.
+//!
+//! It keeps its own replay of every stream, made of the bytes that were written, and checks each step against
+//! it: `ledger.rs` knows what may run, `whole.rs` looks at everything at once. The first problem is kept.
+
+mod ledger;
+mod whole;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::Definition;
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{self, Chain, Sealed};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::interrupt::Decision;
+use holdshort_core::json;
+use holdshort_core::projection::GrantRow;
+use holdshort_core::run::{Action, ActionId, Fact, Run};
+use holdshort_core::session::Session;
+use holdshort_core::system::System;
+use holdshort_engine::{Job, Work};
+use holdshort_store::{Append, Rows};
+
+use ledger::Ledger;
+
+use super::history::short;
+
+pub(super) use ledger::Effect;
+
+#[derive(Default)]
+pub(super) struct Witness {
+    definitions: BTreeMap<Digest, Arc<Definition>>,
+    runs: BTreeMap<RunId, Witnessed>,
+    sessions: BTreeMap<SessionId, (Session, Chain)>,
+    system: System,
+    system_chain: Option<Chain>,
+    /// What the first request with a key was told.
+    keys: BTreeMap<String, RunId>,
+    events: u64,
+    problem: Option<String>,
+}
+
+/// A run as the written bytes have it.
+struct Witnessed {
+    run: Run,
+    chain: Chain,
+    calls: BTreeMap<String, Ledger>,
+    /// How often each action was written down as started, and how often it was begun.
+    begun: BTreeMap<ActionId, (u32, u32)>,
+}
+
+impl Witness {
+    pub(super) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// Events written so far.
+    pub(super) fn events(&self) -> u64 {
+        self.events
+    }
+
+    pub(super) fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.runs.values().map(|each| &each.run)
+    }
+
+    pub(super) fn run(&self, id: &RunId) -> Option<&Run> {
+        self.runs.get(id).map(|each| &each.run)
+    }
+
+    pub(super) fn system(&self) -> &System {
+        &self.system
+    }
+
+    pub(super) fn grants(&self) -> Vec<(SessionId, GrantId)> {
+        let sessions = self.sessions.values();
+        sessions
+            .flat_map(|(session, _)| session.standing().map(|grant| (session.id.clone(), grant.id.clone())))
+            .collect()
+    }
+
+    /// Whether a call has taken effect: what an honest person finds out who looks.
+    pub(super) fn took_effect(&self, run: &RunId, call: &str) -> bool {
+        let ledger = self.runs.get(run).and_then(|each| each.calls.get(call));
+        ledger.is_some_and(Ledger::took_effect)
+    }
+
+    pub(super) fn note(&mut self, checked: Result<(), String>) {
+        if let Err(problem) = checked {
+            self.problem.get_or_insert(problem);
+        }
+    }
+
+    /// An append was written.
+    pub(super) fn appended(&mut self, append: &Append) {
+        let checked = self.check_append(append);
+        self.note(checked);
+    }
+
+    fn check_append(&mut self, append: &Append) -> Result<(), String> {
+        for blob in &append.blobs {
+            if let Ok(definition) = json::from_slice::<Definition>(&blob.bytes) {
+                self.definitions.insert(blob.digest, Arc::new(definition));
+            }
+        }
+        let mut rows = Rows::default();
+        for part in &append.streams {
+            for sealed in &part.events {
+                self.events += 1;
+                match &part.stream {
+                    StreamId::Run(id) => {
+                        rows.interrupts.extend(self.run_event(id, sealed)?.into_iter().flat_map(
+                            |interrupt| {
+                                self.runs
+                                    .get(id)
+                                    .map(|each| each.run.interrupt_rows([&interrupt]))
+                                    .unwrap_or_default()
+                            },
+                        ));
+                    }
+                    StreamId::Session(id) => rows.grants.extend(self.session_event(id, sealed)?),
+                    StreamId::System => self.system_event(sealed)?,
+                }
+            }
+            if let StreamId::Run(id) = &part.stream {
+                rows.run = self.run(id).and_then(Run::row);
+            }
+        }
+        self.check_rows(append, rows)
+    }
+
+    /// The rows beside the events are those that the events imply.
+    fn check_rows(&self, append: &Append, implied: Rows) -> Result<(), String> {
+        if append.rows.run != implied.run {
+            return Err(format!(
+                "a run's row is {:?} where its events say {:?}",
+                append.rows.run, implied.run
+            ));
+        }
+        for changed in &implied.interrupts {
+            let run = self.run(&changed.run);
+            let now = run.map(|run| run.interrupt_rows([&changed.interrupt])).unwrap_or_default();
+            if now.iter().any(|row| !append.rows.interrupts.contains(row)) {
+                return Err(format!(
+                    "{} changed and its row was not written",
+                    short(changed.interrupt.as_str())
+                ));
+            }
+        }
+        if append.rows.grants != implied.grants {
+            return Err(format!(
+                "grants changed to {:?} and the rows to {:?}",
+                implied.grants, append.rows.grants
+            ));
+        }
+        Ok(())
+    }
+
+    /// The interrupt whose row the event changes, if it does.
+    fn run_event(&mut self, id: &RunId, sealed: &Sealed) -> Result<Option<InterruptId>, String> {
+        if !self.runs.contains_key(id) {
+            let first = event::decode(sealed).map_err(|error| error.to_string())?;
+            let event::Fact::Run(Fact::RunStarted { definition, .. }) = &first.fact else {
+                return Err(format!("{} does not begin with its start", short(id.as_str())));
+            };
+            let definition = self.definitions.get(definition).cloned();
+            let definition = definition.ok_or("a run pins a workflow that was not written")?;
+            let run = Run::new(id.clone(), definition);
+            let witnessed =
+                Witnessed { run, chain: Chain::START, calls: BTreeMap::new(), begun: BTreeMap::new() };
+            self.runs.insert(id.clone(), witnessed);
+        }
+        let Some(witnessed) = self.runs.get_mut(id) else { return Ok(None) };
+        let event = event::open(sealed, &mut witnessed.chain).map_err(|error| error.to_string())?;
+        let event::Fact::Run(fact) = &event.fact else {
+            return Err(format!("an event of another kind is in {}", short(id.as_str())));
+        };
+        if event.at < witnessed.run.last_at {
+            return Err(format!("{} goes back in time", short(id.as_str())));
+        }
+        if witnessed.run.ended.is_some() {
+            return Err(format!("{} goes on after its end", short(id.as_str())));
+        }
+        let unknown = Session::new(
+            SessionId::try_from("ses_00000000000000000000000000".to_owned())
+                .map_err(|error| error.to_string())?,
+        );
+        let session =
+            witnessed.run.session().and_then(|id| self.sessions.get(id)).map_or(&unknown, |known| &known.0);
+        witnessed
+            .check(fact, session, &self.system)
+            .map_err(|problem| format!("{}: {problem}", short(id.as_str())))?;
+        witnessed.run.apply(&event);
+        witnessed.count(fact);
+        Ok(match fact {
+            Fact::InterruptOpened(opened) => Some(opened.interrupt.clone()),
+            Fact::InterruptResolved { interrupt, .. } => Some(interrupt.clone()),
+            _ => None,
+        })
+    }
+
+    fn session_event(&mut self, id: &SessionId, sealed: &Sealed) -> Result<Option<GrantRow>, String> {
+        let known = self.sessions.entry(id.clone());
+        let (session, chain) = known.or_insert_with(|| (Session::new(id.clone()), Chain::START));
+        let event = event::open(sealed, chain).map_err(|error| error.to_string())?;
+        let event::Fact::Session(fact) = &event.fact else { return Ok(None) };
+        session.apply(fact, event.at, &event.actor);
+        let grant = match fact {
+            holdshort_core::session::Fact::GrantAdded { grant, .. }
+            | holdshort_core::session::Fact::GrantRevoked { grant } => grant,
+        };
+        Ok(session.grants.get(grant).map(|grant| whole::grant_row(id, grant)))
+    }
+
+    fn system_event(&mut self, sealed: &Sealed) -> Result<(), String> {
+        let chain = self.system_chain.get_or_insert(Chain::START);
+        let event = event::open(sealed, chain).map_err(|error| error.to_string())?;
+        if let event::Fact::System(fact) = &event.fact {
+            self.system.apply(fact, event.at);
+        }
+        Ok(())
+    }
+
+    /// A driver hands a job to its executor: what explains it must have been written.
+    pub(super) fn performed(&mut self, job: &Job) {
+        if !matches!(job.work, Work::CallTool { .. } | Work::CallModel { .. }) {
+            return;
+        }
+        let begun = self.runs.get_mut(&job.run).map(|each| each.begun.entry(job.action.clone()).or_default());
+        let checked = match begun {
+            None => Err(format!("{} is begun in a run that was not written", job.action)),
+            Some((started, performed)) => {
+                *performed += 1;
+                if performed > started {
+                    let run = short(job.run.as_str());
+                    Err(format!(
+                        "{run}: {} was begun {performed} times, and {started} starts are written",
+                        job.action
+                    ))
+                } else {
+                    Ok(())
+                }
+            }
+        };
+        self.note(checked);
+    }
+
+    /// A tool took effect.
+    pub(super) fn happened(&mut self, run: &RunId, effect: Effect) {
+        let checked = match self.runs.get_mut(run) {
+            Some(witnessed) => witnessed.happened(effect),
+            None => Err("a call of a run that was not written took effect".to_owned()),
+        };
+        self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
+    }
+
+    /// A driver answered with the run as it has it in memory.
+    pub(super) fn live(&mut self, live: &Run) {
+        let checked = match self.run(&live.id) {
+            None => Err("a driver has a run that was not written".to_owned()),
+            Some(written) if live.seq > written.seq => {
+                Err(format!("{}: a driver is ahead of the journal", short(live.id.as_str())))
+            }
+            // Written since: nothing to compare with.
+            Some(written) if live.seq < written.seq => Ok(()),
+            Some(written) if whole::same(live, written) => Ok(()),
+            Some(_) => Err(format!("{}: the live state is not the replayed one", short(live.id.as_str()))),
+        };
+        self.note(checked);
+    }
+
+    /// A decision was taken: it is the one that stands.
+    pub(super) fn decided(&mut self, run: &RunId, id: &InterruptId, actor: &Actor, decision: &Decision) {
+        let standing = self.run(run).and_then(|run| run.interrupts.get(id));
+        let stands = standing.is_some_and(|interrupt| {
+            let made = interrupt.decision.as_ref();
+            !interrupt.is_open()
+                && made.is_some_and(|made| made.by == actor.id && made.option == decision.option)
+        });
+        if !stands {
+            let problem = format!("{}: a decision was taken, and does not stand", short(run.as_str()));
+            self.note(Err(problem));
+        }
+    }
+
+    /// A start with a key was answered.
+    pub(super) fn started(&mut self, key: &str, run: &RunId) {
+        let first = self.keys.entry(key.to_owned()).or_insert_with(|| run.clone());
+        if first != run {
+            let problem = format!("the key {key} made two runs");
+            self.note(Err(problem));
+        }
+    }
+}
+
+impl Witnessed {
+    fn count(&mut self, fact: &Fact) {
+        let action = match fact {
+            Fact::ToolStarted { call, attempt, .. } => {
+                Action::CallTool { call: call.clone(), attempt: *attempt }
+            }
+            Fact::ModelStarted { step, turn, attempt, .. } => {
+                Action::CallModel { step: step.clone(), turn: *turn, attempt: *attempt, not_before: None }
+            }
+            _ => return,
+        };
+        self.begun.entry(action.id()).or_default().0 += 1;
+    }
+}

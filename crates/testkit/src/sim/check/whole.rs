@@ -1,0 +1,106 @@
+//! Everything at once: chains, replays and rows, as an audit and a rebuild find them.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use holdshort_core::definition::Definition;
+use holdshort_core::id::{RunId, SessionId};
+use holdshort_core::projection::GrantRow;
+use holdshort_core::run::{ActionId, Config, Run};
+use holdshort_core::schema::Problem;
+use holdshort_core::session::Grant;
+use holdshort_core::tool::Precondition;
+use holdshort_engine::{Deliver, Driver, Executor, Job, audit, rebuild};
+use holdshort_store::{GrantFilter, InterruptFilter, Journal, Memory, RunFilter};
+
+use super::Witness;
+use crate::clock::SimClock;
+use crate::sim::history::short;
+
+const ALL: usize = usize::MAX >> 1;
+
+impl Witness {
+    /// Checks the whole journal. Nothing else must go on meanwhile.
+    pub(in crate::sim) fn check_all(&mut self, memory: &Arc<Memory>, clock: &SimClock) {
+        let checked = self.everything(memory, clock);
+        self.note(checked);
+    }
+
+    fn everything(&self, memory: &Arc<Memory>, clock: &SimClock) -> Result<(), String> {
+        let report = now(audit::verify(&**memory))?;
+        if let Some(problem) = report.problems.first() {
+            return Err(format!("audit: {}: {}", short(&problem.stream), problem.message));
+        }
+        if report.events != self.events {
+            return Err(format!(
+                "{} events are in the journal, and {} were written",
+                report.events, self.events
+            ));
+        }
+        let driver = Driver::new(memory.clone(), clock.clone(), NoHands);
+        for written in self.runs() {
+            let replayed = now(driver.load(&written.id))?;
+            if !same(&replayed, written) {
+                return Err(format!("{}: a replay is not what was live", short(written.id.as_str())));
+            }
+        }
+        let (rebuilt, _) = now(rebuild::rows(&driver))?;
+        let mut runs: Vec<_> = rebuilt.iter().filter_map(|rows| rows.run.clone()).collect();
+        let mut interrupts: Vec<_> = rebuilt.iter().flat_map(|rows| rows.interrupts.clone()).collect();
+        let mut grants: Vec<_> = rebuilt.iter().flat_map(|rows| rows.grants.clone()).collect();
+        let mut kept_runs = now(memory.runs(&RunFilter::default(), None, ALL))?.items;
+        let mut kept_interrupts = now(memory.interrupts(&InterruptFilter::default(), None, ALL))?.items;
+        let mut kept_grants = now(memory.grants(&GrantFilter::default(), None, ALL))?.items;
+        runs.sort_by(|a, b| a.run.cmp(&b.run));
+        kept_runs.sort_by(|a, b| a.run.cmp(&b.run));
+        interrupts.sort_by(|a, b| a.interrupt.cmp(&b.interrupt));
+        kept_interrupts.sort_by(|a, b| a.interrupt.cmp(&b.interrupt));
+        grants.sort_by(|a, b| a.grant.cmp(&b.grant));
+        kept_grants.sort_by(|a, b| a.grant.cmp(&b.grant));
+        if (runs, interrupts, grants) != (kept_runs, kept_interrupts, kept_grants) {
+            return Err("the rows are not those of a rebuild".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// The journal in memory answers at once.
+fn now<T, E: std::fmt::Display>(future: impl Future<Output = Result<T, E>>) -> Result<T, String> {
+    future.now_or_never().ok_or("the journal in memory did not answer")?.map_err(|error| error.to_string())
+}
+
+/// Equal but for what the last append touched.
+pub(super) fn same(one: &Run, other: &Run) -> bool {
+    let without = |run: &Run| Run { touched: Vec::new(), ..run.clone() };
+    without(one) == without(other)
+}
+
+pub(super) fn grant_row(session: &SessionId, grant: &Grant) -> GrantRow {
+    GrantRow {
+        grant: grant.id.clone(),
+        session: session.clone(),
+        added_seq: grant.added_seq,
+        revoked: grant.revoked_at.is_some(),
+    }
+}
+
+/// For a driver that only reads.
+struct NoHands;
+
+impl Executor for NoHands {
+    async fn prepare(&self, _: &Definition, config: Config) -> Result<Config, Vec<Problem>> {
+        Ok(config)
+    }
+
+    async fn observe(&self, _: &Run, _: &[String]) -> Vec<Precondition> {
+        Vec::new()
+    }
+
+    fn has_model(&self, _: &Run) -> bool {
+        false
+    }
+
+    fn perform(&self, _: Job, _: Deliver) {}
+
+    fn abort(&self, _: &RunId, _: &ActionId) {}
+}

@@ -1,0 +1,87 @@
+//! Where every choice of a simulation comes from: a seed, or a list of choices told once more.
+//!
+//! Choices are kept by turn, so that a turn can be left out of a history without moving those of the others.
+//! 0 is always the harmless one: the first in line goes on, nothing fails.
+
+use crate::clock::mix;
+
+/// The choices of one turn, in the order in which they were made.
+pub type Turn = Vec<u32>;
+
+#[derive(Debug)]
+pub(super) struct Choices {
+    source: Source,
+    /// What was chosen so far, turn by turn.
+    made: Vec<Turn>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Seed(u64),
+    Told {
+        turns: std::vec::IntoIter<Turn>,
+        now: std::vec::IntoIter<u32>,
+    },
+    /// Harmless from here on.
+    Calm,
+}
+
+impl Choices {
+    pub(super) fn seeded(seed: u64) -> Self {
+        Self { source: Source::Seed(mix(seed)), made: Vec::new() }
+    }
+
+    pub(super) fn told(turns: Vec<Turn>) -> Self {
+        Self {
+            source: Source::Told { turns: turns.into_iter(), now: Vec::new().into_iter() },
+            made: Vec::new(),
+        }
+    }
+
+    /// Begins a turn; `false` when everything that was told is used up.
+    pub(super) fn next_turn(&mut self) -> bool {
+        match &mut self.source {
+            Source::Told { turns, now } => match turns.next() {
+                Some(turn) => *now = turn.into_iter(),
+                None => return false,
+            },
+            Source::Seed(_) | Source::Calm => {}
+        }
+        self.made.push(Turn::new());
+        true
+    }
+
+    pub(super) fn calm(&mut self) {
+        self.source = Source::Calm;
+    }
+
+    /// A number below `sides`, which is at least 1.
+    pub(super) fn below(&mut self, sides: usize) -> usize {
+        let sides = u32::try_from(sides.max(1)).unwrap_or(u32::MAX);
+        let chosen = match &mut self.source {
+            Source::Seed(state) => {
+                *state = state.wrapping_add(1);
+                u32::try_from(mix(*state) >> 33).unwrap_or(0) % sides
+            }
+            Source::Told { now, .. } => now.next().unwrap_or(0) % sides,
+            Source::Calm => return 0,
+        };
+        if let Some(turn) = self.made.last_mut() {
+            turn.push(chosen);
+        }
+        chosen as usize
+    }
+
+    /// Whether something rare happens.
+    pub(super) fn one_in(&mut self, sides: usize) -> bool {
+        sides > 0 && self.below(sides) == sides - 1
+    }
+
+    pub(super) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+
+    pub(super) fn into_made(self) -> Vec<Turn> {
+        self.made
+    }
+}

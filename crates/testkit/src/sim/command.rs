@@ -1,0 +1,123 @@
+//! The simulator from the command line: seeds on all processors, a failing one shrunk and told.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{Mutant, Played, play, shrink};
+
+/// Seeds of one round, unless told otherwise.
+const SEEDS: u64 = 2_000;
+
+/// Failing seeds after which a round ends.
+const FAILURES: usize = 20;
+
+/// Seeds that a mutant may live through.
+const SEEDS_PER_MUTANT: u64 = 400;
+
+pub fn run(words: &[&str], say: &mut dyn FnMut(String)) -> bool {
+    let number = |text: &str| text.parse::<u64>().ok();
+    match words {
+        [] => campaign(0, Some(SEEDS), None, say),
+        ["--seed", seed] if number(seed).is_some() => one(number(seed).unwrap_or(0), say),
+        ["--seeds", seeds] if number(seeds).is_some() => campaign(0, number(seeds), None, say),
+        ["--fresh", minutes] if number(minutes).is_some() => {
+            let minutes = number(minutes).unwrap_or(0);
+            let until = Instant::now() + Duration::from_secs(60 * minutes);
+            campaign(fresh(), None, Some(until), say)
+        }
+        ["--mutants"] => mutants(say),
+        _ => {
+            say("cargo xtask sim [--seed N | --seeds N | --fresh MINUTES | --mutants]".to_owned());
+            false
+        }
+    }
+}
+
+fn one(seed: u64, say: &mut dyn FnMut(String)) -> bool {
+    let played = play(seed, None);
+    say(format!("seed {seed}: {} steps, {} events", played.steps, played.events));
+    if played.problem.is_some() {
+        tell(&played, None, say);
+    }
+    played.problem.is_none()
+}
+
+/// A place to begin at where nobody has been.
+fn fresh() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    1_000_000_000 + since.as_secs() * 10_000
+}
+
+/// Plays seeds from the first one on all processors until they are used up, time is, or enough fail.
+fn campaign(first: u64, seeds: Option<u64>, until: Option<Instant>, say: &mut dyn FnMut(String)) -> bool {
+    let (next, steps, events) = (AtomicU64::new(first), AtomicU64::new(0), AtomicU64::new(0));
+    let failed: Mutex<Vec<Played>> = Mutex::default();
+    let failures = || failed.lock().unwrap_or_else(PoisonError::into_inner);
+    let goes_on = || until.is_none_or(|until| Instant::now() < until) && failures().len() < FAILURES;
+    let began = Instant::now();
+    let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while goes_on() {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seeds.is_some_and(|seeds| seed >= first + seeds) {
+                        break;
+                    }
+                    let played = play(seed, None);
+                    steps.fetch_add(played.steps, Ordering::Relaxed);
+                    events.fetch_add(played.events, Ordering::Relaxed);
+                    if played.problem.is_some() {
+                        failures().push(played);
+                    }
+                }
+            });
+        }
+    });
+    let (steps, took) = (steps.into_inner(), began.elapsed());
+    let per_minute = 60_000 * u128::from(steps) / took.as_millis().max(1);
+    say(format!(
+        "{steps} steps, {} events in {:.1} s: {per_minute} steps a minute on {threads} processors",
+        events.into_inner(),
+        took.as_secs_f64(),
+    ));
+    let failed = failures();
+    for played in failed.iter() {
+        say(format!("seed {}: {}", played.seed, played.problem.as_deref().unwrap_or_default()));
+    }
+    if let Some(shortest) = failed.iter().min_by_key(|played| played.turns.len()) {
+        tell(shortest, None, say);
+    }
+    failed.is_empty()
+}
+
+/// Every mutant must be noticed.
+fn mutants(say: &mut dyn FnMut(String)) -> bool {
+    let mut all = true;
+    for mutant in Mutant::ALL {
+        let noticed = (0..SEEDS_PER_MUTANT).map(|seed| play(seed, Some(mutant))).find(|played| played.problem.is_some());
+        match noticed {
+            Some(played) => {
+                let problem = played.problem.as_deref().unwrap_or_default();
+                say(format!("{mutant:?}: noticed with seed {}: {problem}", played.seed));
+            }
+            None => {
+                all = false;
+                say(format!("{mutant:?}: NOT noticed in {SEEDS_PER_MUTANT} seeds"));
+            }
+        }
+    }
+    all
+}
+
+fn tell(played: &Played, mutant: Option<Mutant>, say: &mut dyn FnMut(String)) {
+    let short = shrink(played, mutant);
+    say(format!("\nseed {}: {}", played.seed, short.problem.as_deref().unwrap_or("the problem went away")));
+    say(format!("The shortest history found, of {} turns:", short.turns.len()));
+    for line in &short.history {
+        say(line.clone());
+    }
+    say(format!("\nTo play it again: cargo xtask sim --seed {}", played.seed));
+}

@@ -1,0 +1,84 @@
+//! The simulator: whole systems from a seed, in virtual time, with the real driver.
+//!
+//! One thread, no real clock, no real chance: `choices.rs` says in each turn what happens next (`turns.rs`),
+//! what models and people do, and what fails (`faults.rs`). The witness (`check/`) looks at every append and
+//! every effect. Then all becomes calm, and every run must end (`calm.rs`). A failing seed is shrunk to a
+//! short history (`shrink.rs`); an engine that is broken on purpose must fail (`mutants.rs`).
+
+mod calm;
+mod check;
+mod choices;
+pub mod command;
+mod faults;
+mod history;
+mod journal;
+mod models;
+mod mutants;
+mod node;
+mod people;
+mod shrink;
+mod site;
+mod tasks;
+mod turns;
+mod workflows;
+mod world;
+
+pub use choices::Turn;
+pub use mutants::Mutant;
+pub use shrink::shrink;
+
+use choices::Choices;
+use history::History;
+use site::lock;
+use turns::Sim;
+
+/// A simulation that is over.
+#[derive(Clone, Debug)]
+pub struct Played {
+    pub seed: u64,
+    /// Turns: a task went on to its next wait, an append was written, a job was done, somebody acted, time
+    /// passed, something failed.
+    pub steps: u64,
+    /// Events that were written.
+    pub events: u64,
+    /// The first thing that must never be.
+    pub problem: Option<String>,
+    /// What was chosen, until the calm or the problem.
+    pub turns: Vec<Turn>,
+    /// Where it was asked for.
+    pub history: Vec<String>,
+}
+
+/// Plays a seed.
+pub fn play(seed: u64, mutant: Option<Mutant>) -> Played {
+    let mut sim = Sim::new(seed, Choices::seeded(seed), mutant, History::default());
+    for _ in 0..sim.climate.turns {
+        if sim.has_problem() || !sim.turn() {
+            break;
+        }
+    }
+    end(seed, sim)
+}
+
+/// Plays what was told.
+pub fn replay(seed: u64, turns: Vec<Turn>, mutant: Option<Mutant>, with_history: bool) -> Played {
+    let history = if with_history { History::wanted() } else { History::default() };
+    let mut sim = Sim::new(seed, Choices::told(turns), mutant, history);
+    while !sim.has_problem() && sim.turn() {}
+    end(seed, sim)
+}
+
+fn end(seed: u64, mut sim: Sim) -> Played {
+    if !sim.has_problem() {
+        sim.calm_down();
+    }
+    let mut site = lock(&sim.site);
+    Played {
+        seed,
+        steps: sim.steps,
+        events: site.witness.events(),
+        problem: site.witness.problem().map(str::to_owned),
+        turns: sim.choices.into_made(),
+        history: std::mem::take(&mut site.history).into_lines(),
+    }
+}

@@ -1,0 +1,68 @@
+//! What models answer: words, parallel calls, questions, nonsense, errors. 0 is a last word.
+
+use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, Request, RequestedCall, Usage};
+use holdshort_core::run::Input;
+use serde_json::{Value, json};
+
+use super::choices::Choices;
+use super::world::World;
+
+pub(super) const PATHS: [&str; 4] = ["a", "b", "linked", "../out"];
+pub(super) const COMMANDS: [&str; 5] = ["make x", "git push origin", "rm old", "ls", "make $X"];
+const FAILURES: [FailureKind; 4] =
+    [FailureKind::Unavailable, FailureKind::RateLimited, FailureKind::TimedOut, FailureKind::Rejected];
+
+pub(super) fn answer(
+    step: &str,
+    turn: u32,
+    request: &Request,
+    world: &mut World,
+    choices: &mut Choices,
+) -> Input {
+    let step = step.to_owned();
+    // Long conversations teach nothing new.
+    let is_long = request.messages.len() > 24;
+    let (text, calls) = match choices.below(if is_long { 1 } else { 16 }) {
+        0 => ("Done.", Vec::new()),
+        1 => ("Which one?", Vec::new()),
+        2 => ("", Vec::new()),
+        3 | 4 => {
+            let kind = *choices.pick(&FAILURES);
+            let retry_after_ms = choices.one_in(3).then_some(3_000);
+            let failure = Failure { kind, retry_after_ms, message: "simulated".to_owned() };
+            return Input::Failed { step, turn, failure };
+        }
+        5..=7 => ("Several.", (0..=choices.below(4)).map(|_| call(world, choices)).collect()),
+        _ => ("One.", vec![call(world, choices)]),
+    };
+    let usage = Usage { input_tokens: 10, output_tokens: 5 };
+    let reply = Reply { text: text.to_owned(), calls, usage, model: "simulated".to_owned() };
+    Input::Replied { step, turn, reply }
+}
+
+fn call(world: &mut World, choices: &mut Choices) -> RequestedCall {
+    let (tool, arguments) = match choices.below(14) {
+        0..=1 => ("read_file", json!({ "path": choices.pick(&PATHS) })),
+        2..=5 => ("write_file", write(world, choices)),
+        6..=9 => ("run_command", json!({ "command": choices.pick(&COMMANDS) })),
+        10 => ("ask_human", json!({ "question": "Which?" })),
+        11 => ("create_plan", json!({ "subtasks": [{ "id": "1", "description": "do" }] })),
+        12 => ("request_review", json!({ "title": "t", "content": "c" })),
+        _ => return nonsense(choices),
+    };
+    RequestedCall { tool: tool.to_owned(), arguments: Arguments::Json(arguments) }
+}
+
+pub(super) fn write(world: &mut World, choices: &mut Choices) -> Value {
+    json!({ "path": choices.pick(&PATHS), "content": world.fresh_text() })
+}
+
+fn nonsense(choices: &mut Choices) -> RequestedCall {
+    let (tool, arguments) = match choices.below(4) {
+        0 => ("no_such_tool", Arguments::Json(json!({ "n": u64::MAX }))),
+        1 => ("write_file", Arguments::Json(json!({ "path": 7 }))),
+        2 => ("run_command", Arguments::Malformed("{".to_owned())),
+        _ => ("create_plan", Arguments::Json(json!({ "subtasks": [] }))),
+    };
+    RequestedCall { tool: tool.to_owned(), arguments }
+}

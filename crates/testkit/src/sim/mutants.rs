@@ -1,0 +1,94 @@
+//! The engine broken on purpose, one way at a time: a simulator that does not notice is no proof.
+//!
+//! Each is a twist in what stands around the driver: its journal, its executor, its clock and its start.
+
+use holdshort_core::event;
+use holdshort_core::id::Draw;
+use holdshort_engine::Clock;
+use holdshort_store::{Append, Journal, StreamAppend};
+
+use futures::FutureExt;
+
+use super::site::Site;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutant {
+    /// An append does not care where its streams end.
+    DropTheCompareAndSet,
+    /// An append does not care whether the session or the installation changed.
+    DropTheGuards,
+    /// A key is not kept.
+    ForgetKeys,
+    /// The rows of interrupts are not written with their events.
+    ForgetRows,
+    /// Work begins before what explains it is written.
+    AnswerBeforeWriting,
+    /// The store says that nothing was written when it was.
+    SayFullAfterWriting,
+    /// A restarted process does not know that it is another one.
+    KeepTheEpoch,
+    /// What a crash left behind is not looked for.
+    SkipTheSweep,
+    /// Deadlines pass.
+    KeepNoTime,
+    /// Neither the driver nor the tool looks whether a file is as it was shown.
+    BelieveWhatWasShown,
+    /// A tool runs with other arguments than were approved.
+    RunSomethingElse,
+    /// A job is done twice.
+    WorkTwice,
+    /// A probe after a crash always says that nothing happened.
+    ProbeBlindly,
+    /// An answer that the store refuses is not brought again.
+    LoseAnswers,
+}
+
+impl Mutant {
+    pub const ALL: [Self; 14] = [
+        Self::DropTheCompareAndSet,
+        Self::DropTheGuards,
+        Self::ForgetKeys,
+        Self::ForgetRows,
+        Self::AnswerBeforeWriting,
+        Self::SayFullAfterWriting,
+        Self::KeepTheEpoch,
+        Self::SkipTheSweep,
+        Self::KeepNoTime,
+        Self::BelieveWhatWasShown,
+        Self::RunSomethingElse,
+        Self::WorkTwice,
+        Self::ProbeBlindly,
+        Self::LoseAnswers,
+    ];
+}
+
+impl Site {
+    /// The append as a broken store would take it.
+    pub(super) fn mutated(&self, mut append: Append) -> Append {
+        match self.mutant {
+            Some(Mutant::DropTheCompareAndSet) => {
+                let streams = std::mem::take(&mut append.streams);
+                append.streams = streams.into_iter().map(|part| self.moved(part)).collect();
+            }
+            Some(Mutant::DropTheGuards) => append.guards.clear(),
+            Some(Mutant::ForgetKeys) => append.keys.clear(),
+            Some(Mutant::ForgetRows) => append.rows.interrupts.clear(),
+            _ => {}
+        }
+        append
+    }
+
+    /// The same events at the end of their stream, wherever that is.
+    fn moved(&self, part: StreamAppend) -> StreamAppend {
+        let end = self.memory.chain(&part.stream).now_or_never().and_then(Result::ok);
+        let Some(mut chain) = end.filter(|end| end.seq != part.expected) else { return part };
+        let expected = chain.seq;
+        let mut draw = Draw::new(self.clock.seed(), self.clock.now());
+        let reseal = |sealed: &event::Sealed| {
+            let event = event::decode(&event::Sealed { seq: sealed.seq, ..sealed.clone() }).ok()?;
+            Some(event::seal(&event, &mut chain, &mut draw))
+        };
+        let events = part.events.iter().filter_map(reseal).collect();
+        StreamAppend { stream: part.stream, expected, events }
+    }
+}

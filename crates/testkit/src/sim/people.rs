@@ -1,0 +1,306 @@
+//! What people and agents of other frameworks do: start, decide, edit, steer, ask; late, twice, at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdshort_core::actor::{Actor, Role};
+use holdshort_core::definition::{Definition, Rule};
+use holdshort_core::digest::Digest;
+use holdshort_core::id::{GrantId, RunId, SessionId};
+use holdshort_core::interrupt::{Decision, Interrupt, Kind};
+use holdshort_core::run::{Ask, Config, Input, Origin, Run};
+use holdshort_core::system;
+use holdshort_engine::{Clock, Error, IdempotencyKey, StartRun};
+use serde_json::{Value, json};
+
+use super::choices::Choices;
+use super::history::short;
+use super::models::{self, COMMANDS};
+use super::node::Node;
+use super::site::{Shared, Site, lock};
+use super::workflows;
+use super::world::WORKSPACE;
+
+/// Runs of one simulation.
+const RUNS: usize = 8;
+
+/// One request, as it may be sent again.
+#[derive(Clone, Debug)]
+pub(super) enum Deed {
+    Start {
+        definition: Arc<Definition>,
+        origin: Origin,
+        session: Option<SessionId>,
+        key: Option<String>,
+        ask: Option<Box<Ask>>,
+    },
+    Send {
+        run: RunId,
+        input: Box<Input>,
+        actor: Actor,
+    },
+    Ask {
+        run: RunId,
+        ask: Box<Ask>,
+        key: String,
+    },
+    Change {
+        input: system::Input,
+    },
+    Revoke {
+        session: SessionId,
+        grant: GrantId,
+    },
+    /// A node goes through what is runnable once more.
+    Sweep,
+}
+
+/// What may be started.
+pub(super) struct Menu {
+    pub(super) workflows: Vec<Arc<Definition>>,
+    pub(super) keys: usize,
+}
+
+impl Menu {
+    pub(super) fn new(choices: &mut Choices) -> Self {
+        let mut workflows: Vec<_> = (0..2).map(|_| workflows::random(choices)).collect();
+        workflows.push(workflows::external());
+        Self { workflows, keys: 0 }
+    }
+
+    /// Something that somebody does now.
+    pub(super) fn deed(&mut self, site: &mut Site, choices: &mut Choices) -> Deed {
+        let runs = site.witness.runs().count();
+        if runs == 0 || (runs < RUNS && choices.one_in(6)) {
+            return self.start(site, choices);
+        }
+        let all: Vec<&Run> = site.witness.runs().collect();
+        let at_work: Vec<&Run> = all.iter().copied().filter(|run| run.ended.is_none()).collect();
+        let any = at_work.is_empty() || choices.one_in(12);
+        let run = (*choices.pick(if any { &all } else { &at_work })).clone();
+        let send =
+            |input| Deed::Send { run: run.id.clone(), input: Box::new(input), actor: someone("alice") };
+        match choices.below(24) {
+            0..12 => match decision(&run, site, choices) {
+                Some((input, actor)) => Deed::Send { run: run.id.clone(), input: Box::new(input), actor },
+                None => send(Input::Message { text: "hurry".to_owned() }),
+            },
+            12 => send(Input::Message { text: "look again".to_owned() }),
+            13 => send(Input::Pause),
+            14 | 15 => send(Input::Resume),
+            16 if choices.one_in(4) => send(Input::Cancel { text: None }),
+            17 => Deed::Change {
+                input: if choices.one_in(3) { system::Input::Freeze } else { system::Input::Unfreeze },
+            },
+            18 => Deed::Change { input: system::Input::SetPolicy { rules: policy(choices) } },
+            19 => match site.witness.grants().first() {
+                Some((session, grant)) => Deed::Revoke { session: session.clone(), grant: grant.clone() },
+                None => Deed::Sweep,
+            },
+            20 => Deed::Send { run: run.id.clone(), input: Box::new(Input::Tick), actor: Actor::engine() },
+            21 => Deed::Send { run: run.id.clone(), input: Box::new(Input::Revote), actor: Actor::engine() },
+            22 => Deed::Sweep,
+            _ if run.definition.is_external() => self.external(&run, choices),
+            _ => send(Input::Resume),
+        }
+    }
+
+    fn start(&mut self, site: &Site, choices: &mut Choices) -> Deed {
+        let definition = choices.pick(&self.workflows).clone();
+        let sessions: Vec<SessionId> = site.witness.runs().filter_map(|run| run.session().cloned()).collect();
+        let session = (!sessions.is_empty() && choices.one_in(2)).then(|| choices.pick(&sessions).clone());
+        // Now and then a key that was used before, with the same request or another one.
+        self.keys += usize::from(!choices.one_in(4));
+        let key = (!choices.one_in(3)).then(|| format!("key {}", self.keys));
+        let ask = definition.is_external().then(|| Box::new(ask(choices)));
+        let origin = match &ask {
+            None => Origin::Native,
+            Some(_) if choices.one_in(2) => Origin::ExternalOnce,
+            Some(_) => Origin::External,
+        };
+        Deed::Start { definition, origin, session, key, ask }
+    }
+
+    fn external(&mut self, run: &Run, choices: &mut Choices) -> Deed {
+        if choices.one_in(3) {
+            let input = Box::new(Input::Finish { result: json!("finished") });
+            return Deed::Send { run: run.id.clone(), input, actor: Actor::agent("agent", "sim") };
+        }
+        self.keys += 1;
+        Deed::Ask { run: run.id.clone(), ask: Box::new(ask(choices)), key: format!("key {}", self.keys) }
+    }
+}
+
+pub(super) fn someone(name: &str) -> Actor {
+    Actor { id: name.to_owned(), role: Role::Operator, via: Some("sim".to_owned()) }
+}
+
+fn policy(choices: &mut Choices) -> Vec<Rule> {
+    if choices.one_in(2) { Vec::new() } else { workflows::rules(choices) }
+}
+
+fn ask(choices: &mut Choices) -> Ask {
+    Ask {
+        kind: *choices.pick(&[Kind::Question, Kind::ToolApproval, Kind::Choice, Kind::Review, Kind::Turn]),
+        title: "May I?".to_owned(),
+        message: String::new(),
+        payload: json!({ "n": 1 }),
+        options: Vec::new(),
+        response_schema: None,
+        expires_in_ms: choices.one_in(2).then_some(20_000),
+        on_expiry: None,
+        approvers: Vec::new(),
+    }
+}
+
+/// A decision on one of the run's interrupts, mostly an open one, by somebody who may be allowed to.
+fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Option<(Input, Actor)> {
+    let resolved = choices.one_in(8);
+    let candidates: Vec<&Interrupt> =
+        run.interrupts.values().map(|each| &**each).filter(|each| each.is_open() != resolved).collect();
+    if candidates.is_empty() {
+        return None;
+    }
+    let interrupt = *choices.pick(&candidates);
+    let choice = choices.pick(&interrupt.opened.options);
+    let text = (choice.needs_text || choices.one_in(4)).then(|| "so be it".to_owned());
+    let edit = if choice.needs_edit { edit(interrupt, site, choices) } else { Value::Null };
+    let version = choices.one_in(4).then_some(1);
+    let decision = Decision { option: choice.id.clone(), text, edit, version };
+    let actor = match choices.below(8) {
+        0..=5 => someone("alice"),
+        6 => someone("bob"),
+        _ => Actor::agent("agent", "sim"),
+    };
+    Some((Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision }, actor))
+}
+
+fn edit(interrupt: &Interrupt, site: &mut Site, choices: &mut Choices) -> Value {
+    let tool = interrupt.content.pointer("/payload/tool").and_then(Value::as_str).unwrap_or_default();
+    match (interrupt.opened.kind, tool) {
+        (Kind::ToolApproval, "write_file") => models::write(&mut site.world, choices),
+        (Kind::ToolApproval, "run_command") => json!({ "command": choices.pick(&COMMANDS) }),
+        (Kind::ToolApproval, _) => json!({ "path": "a" }),
+        (Kind::PlanApproval, _) => json!({ "subtasks": [{ "id": "2", "description": "other" }] }),
+        _ => json!("edited"),
+    }
+}
+
+/// What a person does who wants the run to end well; `None` where time or nobody has to act.
+pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
+    let send = |input, actor| Deed::Send { run: run.id.clone(), input: Box::new(input), actor };
+    if run.paused {
+        return Some(send(Input::Resume, someone("alice")));
+    }
+    // Those that can expire are left to do so.
+    let open = run.open_interrupts().map(|(_, each)| each).find(|each| each.opened.expires_at.is_none());
+    if let Some(interrupt) = open {
+        let decision = yes(run, interrupt, site);
+        let input = Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision };
+        return Some(send(input, someone("alice")));
+    }
+    (run.definition.is_external() && run.open_interrupts().next().is_none())
+        .then(|| send(Input::Finish { result: json!("finished") }, Actor::agent("agent", "sim")))
+}
+
+fn yes(run: &Run, interrupt: &Interrupt, site: &Site) -> Decision {
+    let call = interrupt.content.pointer("/payload/call_id").and_then(Value::as_str).unwrap_or_default();
+    let wanted = match interrupt.opened.kind {
+        Kind::ToolApproval | Kind::PlanApproval | Kind::Review => "approve",
+        Kind::Checkpoint if interrupt.offers("continue").is_some() => "continue",
+        Kind::Checkpoint => "approve",
+        Kind::Question => "answer",
+        Kind::Error => "retry",
+        Kind::Continuation => "finish",
+        Kind::UnknownOutcome if site.witness.took_effect(&run.id, call) => "happened",
+        Kind::UnknownOutcome => "rerun",
+        Kind::Choice | Kind::Turn | Kind::Escalation | Kind::ClientCall => "",
+    };
+    let option = interrupt.offers(wanted).or_else(|| interrupt.opened.options.first());
+    let option = option.map_or_else(|| wanted.to_owned(), |choice| choice.id.clone());
+    Decision { option, text: Some("go on".to_owned()), ..Decision::default() }
+}
+
+impl Deed {
+    pub(super) fn tell(&self) -> String {
+        match self {
+            Self::Start { definition, key, .. } => format!("starts {} with {key:?}", definition.name),
+            Self::Send { run, input, actor } => match &**input {
+                Input::Decide { interrupt, decision } => format!(
+                    "{} decides {} of {}: {}",
+                    actor.id,
+                    short(interrupt.as_str()),
+                    short(run.as_str()),
+                    decision.option
+                ),
+                other => format!("{} sends {} {other:?}", actor.id, short(run.as_str())),
+            },
+            Self::Ask { run, key, .. } => format!("an agent asks in {} with {key}", short(run.as_str())),
+            Self::Change { input } => format!("alice changes the installation: {input:?}"),
+            Self::Revoke { session, grant } => {
+                format!("alice revokes {} of {}", short(grant.as_str()), short(session.as_str()))
+            }
+            Self::Sweep => "sweeps".to_owned(),
+        }
+    }
+
+    /// Sends the request, and again after a failure of the store if whoever sends it is patient.
+    pub(super) async fn carry_out(self, node: Node, site: Shared, patient: bool) {
+        loop {
+            let answered = self.try_on(&node, &site).await;
+            let Err(error) = answered else { return };
+            lock(&site).tell(|| format!("n{} answers: {error}", node.id));
+            match error {
+                Error::Store(_) | Error::Busy if patient => {
+                    node.driver.clock().sleep(Duration::from_secs(1)).await;
+                }
+                Error::Damaged { .. } | Error::NoDefinition { .. } | Error::Internal(_) => {
+                    lock(&site).witness.note(Err(format!("a driver answers: {error}")));
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    async fn try_on(&self, node: &Node, site: &Shared) -> Result<(), Error> {
+        let driver = &node.driver;
+        match self.clone() {
+            Self::Start { definition, origin, session, key, ask } => {
+                let start = StartRun {
+                    origin,
+                    config: Config { workspace: Some(WORKSPACE.to_owned()), ..Config::default() },
+                    input: json!({ "task": "do it" }),
+                    ask: ask.map(|ask| *ask),
+                    key: key.as_deref().map(|key| idempotency(key, &definition.name)),
+                    definition,
+                    session,
+                };
+                let started = driver.start(start, someone("alice")).await?;
+                if let Some(key) = key {
+                    lock(site).witness.started(&key, &started.run);
+                }
+            }
+            Self::Send { run, input, actor } => {
+                let live = driver.send(&run, (*input).clone(), actor.clone()).await?;
+                let mut site = lock(site);
+                site.witness.live(&live);
+                if let Input::Decide { interrupt, decision } = *input {
+                    site.witness.decided(&run, &interrupt, &actor, &decision);
+                }
+            }
+            Self::Ask { run, ask, key } => {
+                let key = idempotency(&key, "ask");
+                driver.ask(&run, *ask, Some(key), Actor::agent("agent", "sim")).await?;
+            }
+            Self::Change { input } => drop(driver.change_system(input, someone("alice")).await?),
+            Self::Revoke { session, grant } => drop(driver.revoke(&session, &grant, someone("alice")).await?),
+            Self::Sweep => drop(driver.sweep().await?),
+        }
+        Ok(())
+    }
+}
+
+fn idempotency(key: &str, of: &str) -> IdempotencyKey {
+    IdempotencyKey { scope: "sim".to_owned(), key: key.to_owned(), digest: Digest::of(of.as_bytes()) }
+}

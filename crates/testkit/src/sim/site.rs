@@ -1,0 +1,53 @@
+//! What all nodes of a simulation share: the store, the world, and the witness of both.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use holdshort_engine::Clock;
+use holdshort_store::Memory;
+
+use super::check::Witness;
+use super::history::History;
+use super::journal::Queue;
+use super::mutants::Mutant;
+use super::world::World;
+use crate::clock::SimClock;
+
+pub(super) struct Site {
+    pub(super) memory: Arc<Memory>,
+    pub(super) queue: Queue,
+    pub(super) world: World,
+    pub(super) witness: Witness,
+    /// What is broken on purpose.
+    pub(super) mutant: Option<Mutant>,
+    pub(super) clock: SimClock,
+    pub(super) appends: u64,
+    pub(super) history: History,
+}
+
+pub(super) type Shared = Arc<Mutex<Site>>;
+
+impl Site {
+    pub(super) fn new(clock: SimClock, mutant: Option<Mutant>, history: History) -> Shared {
+        Arc::new(Mutex::new(Self {
+            memory: Arc::new(Memory::new()),
+            queue: Queue::default(),
+            world: World::default(),
+            witness: Witness::default(),
+            mutant,
+            clock,
+            appends: 0,
+            history,
+        }))
+    }
+
+    /// Adds a line to the history, if one is wanted.
+    pub(super) fn tell(&mut self, line: impl FnOnce() -> String) {
+        let now = self.clock.now();
+        self.history.tell(now, line);
+    }
+}
+
+/// A poisoned lock means that a check has panicked already.
+pub(super) fn lock(site: &Shared) -> MutexGuard<'_, Site> {
+    site.lock().unwrap_or_else(PoisonError::into_inner)
+}

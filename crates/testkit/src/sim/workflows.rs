@@ -1,0 +1,122 @@
+//! Random workflows: phases, gates, limits, rules and expiries, over the real tools.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use holdshort_core::definition::{
+    Agent, Asking, Definition, EXTERNAL, Gates, KindGate, Limits, Phase, PhaseKind, PlanGate, Rule,
+    RuleAction, StepGates,
+};
+use holdshort_core::interrupt::{Effect, Kind, options};
+use holdshort_core::tool::Spec;
+use serde_json::json;
+
+use super::choices::Choices;
+
+const TOOLS: [&str; 6] =
+    ["read_file", "write_file", "run_command", "ask_human", "create_plan", "request_review"];
+
+pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
+    static SPECS: LazyLock<BTreeMap<String, Spec>> = LazyLock::new(|| {
+        let all = holdshort_tools::catalogue().into_iter();
+        all.filter(|spec| TOOLS.contains(&&*spec.name)).map(|spec| (spec.name.clone(), spec)).collect()
+    });
+    let asking = Asking { enabled: !choices.one_in(6) };
+    let mut tools = SPECS.clone();
+    if !asking.enabled {
+        tools.remove("ask_human");
+    }
+    let agent =
+        Agent { instructions: "Work.".to_owned(), model: None, tools: tools.keys().cloned().collect() };
+    let limits = Limits { attempts: 2, redos: 1, ..Limits::default() };
+    let phases = (0..=choices.below(3)).map(|n| phase(n, limits, choices)).collect();
+    let kinds = Kind::ALL.into_iter().filter_map(|kind| Some((kind, gate(kind, choices)?))).collect();
+    let plan = if choices.one_in(2) { PlanGate::Show } else { PlanGate::Ask };
+    Arc::new(Definition {
+        name: "simulated".to_owned(),
+        description: String::new(),
+        input: json!({}),
+        agents: BTreeMap::from([("agent".to_owned(), agent)]),
+        tools,
+        phases,
+        gates: Gates { plan, rules: rules(choices), kinds },
+        limits,
+        asking,
+        network: false,
+    })
+}
+
+/// Runs of agents of other frameworks.
+pub(super) fn external() -> Arc<Definition> {
+    Arc::new(Definition {
+        name: EXTERNAL.to_owned(),
+        description: String::new(),
+        input: json!({}),
+        agents: BTreeMap::new(),
+        tools: BTreeMap::new(),
+        phases: Vec::new(),
+        gates: Gates::default(),
+        limits: Limits::default(),
+        asking: Asking::default(),
+        network: false,
+    })
+}
+
+fn phase(n: usize, limits: Limits, choices: &mut Choices) -> Phase {
+    let kind = if choices.one_in(6) {
+        PhaseKind::Checkpoint { message: "Look.".to_owned() }
+    } else {
+        PhaseKind::OneShot { agent: "agent".to_owned() }
+    };
+    let before = n.checked_sub(1).filter(|_| choices.one_in(2));
+    let gates = StepGates {
+        before_step: choices.one_in(6),
+        after_step: choices.one_in(6),
+        on_error: choices.one_in(2),
+    };
+    let few = |choices: &mut Choices| 2 + u32::try_from(choices.below(6)).unwrap_or(0);
+    Phase {
+        id: format!("p{n}"),
+        kind,
+        needs: before.map(|before| format!("p{before}")).into_iter().collect(),
+        input: None,
+        gates,
+        limits: Limits { rounds: few(choices), tool_calls: 2 * few(choices), ..limits },
+    }
+}
+
+fn gate(kind: Kind, choices: &mut Choices) -> Option<KindGate> {
+    if !choices.one_in(3) {
+        return None;
+    }
+    let rows = options(kind);
+    Some(KindGate {
+        expires_in_ms: choices.one_in(2).then(|| 1_000 + choices.below(60_000) as u64),
+        on_expiry: choices.one_in(2).then(|| choices.pick(rows).id.to_owned()),
+        reject: choices.one_in(3).then(|| *choices.pick(&[Effect::Refuse, Effect::EndTurn, Effect::FailRun])),
+        approvers: if choices.one_in(5) { vec!["alice".to_owned()] } else { Vec::new() },
+        ..KindGate::default()
+    })
+}
+
+/// Rules of a workflow or of the installation, over the few things that models ask for.
+pub(super) fn rules(choices: &mut Choices) -> Vec<Rule> {
+    (0..choices.below(4)).map(|_| rule(choices)).collect()
+}
+
+fn rule(choices: &mut Choices) -> Rule {
+    let (tool, command) = *choices.pick(&[
+        ("read_file", ""),
+        ("write_file", ""),
+        ("run_command", "make *"),
+        ("run_command", "git push *"),
+        ("run_command", "rm *"),
+    ]);
+    let action = *choices.pick(&[RuleAction::Allow, RuleAction::Allow, RuleAction::Ask, RuleAction::Forbid]);
+    Rule {
+        tools: vec![tool.to_owned()],
+        commands: if command.is_empty() { Vec::new() } else { vec![command.to_owned()] },
+        action,
+        ..Rule::default()
+    }
+}

@@ -1,0 +1,162 @@
+//! The world that tools work in: one folder of files, a command line, and the jobs that are under way.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::digest::Digest;
+use holdshort_core::id::RunId;
+use holdshort_core::run::{ActionId, Input};
+use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel};
+use holdshort_engine::{Deliver, Job, Work};
+use serde_json::{Value, json};
+
+use super::check::Effect;
+use super::choices::Choices;
+use super::models;
+use super::mutants::Mutant;
+use super::node::NodeId;
+use super::site::Site;
+
+pub(super) const WORKSPACE: &str = "/w";
+
+#[derive(Default)]
+pub(super) struct World {
+    pub(super) files: BTreeMap<String, String>,
+    /// What is under way, oldest first.
+    pub(super) jobs: Vec<Held>,
+    /// Answers that nobody waits for any more.
+    pub(super) aborted: Vec<(NodeId, RunId, ActionId)>,
+    /// So that no two writes are of the same text.
+    written: u64,
+}
+
+#[derive(Clone)]
+pub(super) struct Held {
+    pub(super) node: NodeId,
+    pub(super) job: Job,
+    pub(super) deliver: Deliver,
+}
+
+impl World {
+    pub(super) fn begin(&mut self, node: NodeId, job: Job, deliver: Deliver) {
+        self.jobs.push(Held { node, job, deliver });
+    }
+
+    pub(super) fn abort(&mut self, node: NodeId, run: &RunId, action: &ActionId) {
+        self.jobs.retain(|held| held.node != node || held.job.run != *run || held.job.action != *action);
+        self.aborted.push((node, run.clone(), action.clone()));
+    }
+
+    pub(super) fn state(&self, path: &str) -> Precondition {
+        let sha256 = self.files.get(path).map(|content| Digest::of(content.as_bytes()));
+        Precondition { path: path.to_owned(), sha256 }
+    }
+
+    /// A text that was never written before.
+    pub(super) fn fresh_text(&mut self) -> String {
+        self.written += 1;
+        format!("text {}", self.written)
+    }
+
+    /// Somebody changes a file who asks nobody.
+    pub(super) fn change(&mut self, path: &str) {
+        let text = self.fresh_text();
+        self.files.insert(path.to_owned(), text);
+    }
+
+    fn inspect(&self, tool: &str, arguments: &Value) -> Inspected {
+        let path = arguments["path"].as_str().unwrap_or_default();
+        if path.contains("..") {
+            return Inspected::Impossible { code: "outside", message: "outside the workspace".to_owned() };
+        }
+        Inspected::Ready(Inspection {
+            workspace: WORKSPACE.to_owned(),
+            cwd: WORKSPACE.to_owned(),
+            preconditions: if tool == "write_file" { vec![self.state(path)] } else { Vec::new() },
+            sandbox: (tool == "run_command").then_some(SandboxLevel::Full),
+            ask_because: if path == "linked" { vec!["hard_link".to_owned()] } else { Vec::new() },
+            card: json!({}),
+        })
+    }
+
+    fn probe(&self, arguments: &Value, before: &[Precondition]) -> Probed {
+        let now = self.state(arguments["path"].as_str().unwrap_or_default());
+        let after = Digest::of(arguments["content"].as_str().unwrap_or_default().as_bytes());
+        if now.sha256 == Some(after) {
+            Probed::Happened { text: "written".to_owned() }
+        } else if before.contains(&now) {
+            Probed::NotHappened
+        } else {
+            Probed::Unclear { why: "the file is neither as before nor as after".to_owned() }
+        }
+    }
+}
+
+impl Site {
+    /// Does a job, and says what came of it. `late`: its node has been shut out of the journal.
+    pub(super) fn work(&mut self, job: &Job, late: bool, choices: &mut Choices) -> Input {
+        match &job.work {
+            Work::Inspect { call, revision, tool, arguments } => Input::Inspected {
+                call: call.clone(),
+                revision: *revision,
+                inspected: self.world.inspect(tool, arguments),
+            },
+            Work::Probe { call, attempt, arguments, preconditions, .. } => {
+                let probed = if self.mutant == Some(Mutant::ProbeBlindly) {
+                    Probed::NotHappened
+                } else {
+                    self.world.probe(arguments, preconditions)
+                };
+                Input::Probed { call: call.clone(), attempt: *attempt, probed }
+            }
+            Work::CallTool { call, attempt, .. } => {
+                let outcome = self.run(job, late, choices);
+                Input::Ran { call: call.clone(), attempt: *attempt, outcome }
+            }
+            Work::CallModel { turn, request } => {
+                models::answer(&job.step, *turn, request, &mut self.world, choices)
+            }
+        }
+    }
+
+    fn run(&mut self, job: &Job, late: bool, choices: &mut Choices) -> Outcome {
+        let Work::CallTool { call, attempt, tool, arguments, preconditions } = &job.work else {
+            return Outcome::Failed { text: "this is no call".to_owned() };
+        };
+        let mut arguments = arguments.clone();
+        if self.mutant == Some(Mutant::RunSomethingElse) && tool == "run_command" {
+            arguments["command"] = json!("make something else");
+        }
+        let changed: Vec<String> = preconditions
+            .iter()
+            .filter(|shown| self.world.state(&shown.path) != **shown)
+            .map(|shown| shown.path.clone())
+            .collect();
+        let believes = self.mutant == Some(Mutant::BelieveWhatWasShown);
+        if !changed.is_empty() && !believes {
+            return Outcome::Changed { paths: changed };
+        }
+        let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
+        match tool.as_str() {
+            "read_file" => {
+                return match self.world.files.get(&text("path")) {
+                    Some(content) => Outcome::Done { text: content.clone(), data: Value::Null },
+                    None => Outcome::Failed { text: "no such file".to_owned() },
+                };
+            }
+            "write_file" => drop(self.world.files.insert(text("path"), text("content"))),
+            _ if choices.one_in(8) => return Outcome::Failed { text: "it could not be started".to_owned() },
+            _ => {}
+        }
+        let effect = Effect {
+            call: call.clone(),
+            attempt: *attempt,
+            tool: tool.clone(),
+            arguments,
+            preconditions: preconditions.clone(),
+            as_shown: changed.is_empty(),
+            late,
+        };
+        self.witness.happened(&job.run, effect);
+        Outcome::Done { text: "done".to_owned(), data: Value::Null }
+    }
+}

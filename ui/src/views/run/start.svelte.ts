@@ -1,0 +1,95 @@
+// A run that is about to be started: what is chosen and typed, and the one key under which it is sent.
+import { get, post, Problem } from "../../api/client";
+import type { List, Run, StartRun, Workflow } from "../../api/types";
+import { drafts } from "../../state/drafts";
+import type { FieldError } from "../card/edit/errors";
+import { blank, field, fits, type Field } from "../card/edit/form";
+import { parse } from "../card/edit/json";
+
+const WORKSPACE = "holdshort.workspace";
+const DRAFT = "new.";
+
+export class Start {
+  workflows = $state.raw<Workflow[]>();
+  workflow = $state.raw<Workflow>();
+  /** Of the chosen workflow's input; none where it can only be written as JSON. */
+  form = $state.raw<Field>();
+  value = $state<unknown>();
+  raw = $state("{}");
+  workspace = $state(localStorage.getItem(WORKSPACE) ?? "");
+  model = $state("");
+  isSending = $state(false);
+  problem = $state.raw<unknown>();
+  /** The key was used up by a form like this one, such as in a tab that was copied. */
+  isReused = $state(false);
+  /** One for this form: a second click, or a try after a lost answer, starts no second run. */
+  #key = crypto.randomUUID();
+
+  readonly errors = $derived<FieldError[]>(this.problem instanceof Problem ? (this.problem.body.errors ?? []) : []);
+  readonly isWritten = $derived(this.form !== undefined || "value" in parse(this.raw));
+  /** Tools and models are of use to agents that run here. */
+  readonly hasAgents = $derived((this.workflow?.agents.length ?? 0) > 0);
+
+  async load(): Promise<void> {
+    try {
+      const page = await get<List<Workflow>>("/v1/workflows");
+      this.workflows = page.items;
+      this.problem = undefined;
+      // One with agents is what most people come for.
+      const first = page.items.find((each) => each.agents.length > 0) ?? page.items[0];
+      if (first && !this.workflow) this.choose(first.name);
+    } catch (problem) {
+      this.problem = problem;
+    }
+  }
+
+  choose(name: string): void {
+    this.workflow = this.workflows?.find((each) => each.name === name);
+    this.problem = undefined;
+    const form = field(this.workflow?.input);
+    const begun = parse(drafts.read(DRAFT + name) || "null");
+    const draft = "value" in begun ? begun.value : undefined;
+    this.form = form;
+    this.value = form && fits(form, draft) ? draft : form && blank(form);
+    this.raw = !form && draft ? JSON.stringify(draft, null, 2) : "{}";
+  }
+
+  get input(): unknown {
+    if (this.form) return $state.snapshot(this.value);
+    const parsed = parse(this.raw);
+    return "value" in parsed ? parsed.value : undefined;
+  }
+
+  keep(): void {
+    if (this.workflow && this.input !== undefined) drafts.keep(DRAFT + this.workflow.name, JSON.stringify(this.input));
+  }
+
+  /** The run that it became; nothing where it did not. */
+  async send(): Promise<Run | undefined> {
+    if (!this.workflow || this.isSending || !this.isWritten) return undefined;
+    this.isSending = true;
+    this.problem = undefined;
+    this.isReused = false;
+    const workspace = this.hasAgents ? this.workspace.trim() : "";
+    const model = this.hasAgents ? this.model.trim() : "";
+    const config = { ...(workspace && { workspace }), ...(model && { model }) };
+    const body = {
+      workflow: this.workflow.name,
+      input: this.input as StartRun["input"],
+      ...(Object.keys(config).length > 0 && { config }),
+    } satisfies StartRun;
+    try {
+      const run = await post<Run>("/v1/runs", body, { "Idempotency-Key": this.#key });
+      if (workspace) localStorage.setItem(WORKSPACE, workspace);
+      drafts.forget(DRAFT + this.workflow.name);
+      return run;
+    } catch (problem) {
+      this.problem = problem;
+      this.isReused = problem instanceof Problem && problem.code === "idempotency_key_reused";
+      if (this.isReused) this.#key = crypto.randomUUID();
+      return undefined;
+    } finally {
+      this.isSending = false;
+    }
+  }
+}

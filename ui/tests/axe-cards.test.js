@@ -1,0 +1,100 @@
+// Every kind of card, open and decided, without a violation that axe knows, and no wider than the window.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { person, visit } from "./harness/browser.js";
+import { card, option, outcome, visitCard } from "./harness/card.js";
+import { t as text } from "./harness/texts.js";
+import { serveTour } from "./harness/tour.js";
+import { assertSound } from "./harness/views.js";
+
+const EXTERNAL = [
+  { kind: "choice", title: "Which runway?", options: [{ id: "a", label: "North" }, { id: "b", label: "South" }] },
+  { kind: "escalation", title: "The tower does not answer", message: "I have called three times.", expires_in_ms: 240_000 },
+  {
+    kind: "tool_approval",
+    title: "Pay \u202egpj.exe",
+    message: "See ![ok](https://elsewhere.example/x.png) and [https://a.example](https://b.example/).",
+    payload: { command: "\u0441url https://example.org", nested: { list: [1, 2], text: "line\n".repeat(60) } },
+  },
+];
+
+test("cards", async (t) => {
+  const { server, open } = await serveTour(t);
+  const page = await person(t, server);
+  const find = (end) => open.find(({ title, kind }) => kind === end || title.endsWith(end));
+
+  for (const interrupt of open) {
+    await t.test(interrupt.title, async () => {
+      await visitCard(page, interrupt);
+      await assertSound(page, interrupt.title);
+    });
+  }
+  for (const ask of EXTERNAL) {
+    await t.test(`external: ${ask.kind}`, async () => {
+      await visitCard(page, await server.agentAsks(ask));
+      await assertSound(page, ask.title);
+    });
+  }
+
+  await t.test("a change side by side", async () => {
+    await visitCard(page, find("edit_file: runway.txt"));
+    await card(page).getByLabel(text("card.diff.sides")).check();
+    await assertSound(page, "side by side");
+  });
+
+  await t.test("the edit of a plan as a form and as JSON, with an error", async () => {
+    await visitCard(page, find("plan_approval"));
+    await option(page, "Edit the plan").click();
+    const edit = card(page).getByRole("region", { name: text("card.edit"), exact: true });
+    await edit.getByRole("button", { name: text("card.edit.json") }).waitFor();
+    await assertSound(page, "form");
+    await edit.getByRole("button", { name: text("card.edit.json") }).click();
+    await edit.getByRole("textbox", { name: text("card.edit.json") }).fill("{");
+    await edit.getByText(/^That is no JSON/).waitFor();
+    await assertSound(page, "JSON");
+  });
+
+  await t.test("the dialog that asks once more", async () => {
+    await visitCard(page, find("pip install wind-sock"));
+    await option(page, "Allow once").click();
+    await page.getByRole("dialog").waitFor();
+    await assertSound(page, "dialog");
+    await page.keyboard.press("Escape");
+  });
+
+  await t.test("at 390 pixels every option is within reach without scrolling", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await visitCard(page, find("edit_file: runway.txt"));
+    const buttons = await card(page).getByRole("group", { name: text("card.options") }).getByRole("button").all();
+    for (const button of buttons) {
+      const box = await button.boundingBox();
+      assert(box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 844, `${await button.textContent()} sticks out`);
+      assert(box.height >= 24, "WCAG 2.2, 2.5.8");
+    }
+  });
+
+  await t.test("decided, with an edit and words", async () => {
+    const change = find("edit_file: runway.txt");
+    await server.api("POST", `/v1/interrupts/${change.id}/decisions`, {
+      option: "edit",
+      text: "The wind has turned.",
+      edit: { path: "runway.txt", old: "heading 27", new: "heading 18" },
+    });
+    await visitCard(page, change);
+    await outcome(page, /approved/).waitFor();
+    await assertSound(page, "decided");
+  });
+
+  await t.test("the page without scripts, open and decided", async () => {
+    const bare = await visit(t, server);
+    for (const interrupt of [find("pip install wind-sock"), find("question"), find("plan_approval")]) {
+      const { url } = await server.api("POST", `/v1/interrupts/${interrupt.id}/links`);
+      await bare.goto(url);
+      await assertSound(bare, `link: ${interrupt.title}`);
+      if (interrupt.kind !== "question") continue;
+      await bare.getByRole("button", { name: "Skip" }).click();
+      await bare.getByRole("region", { name: "How it ended" }).waitFor();
+      await assertSound(bare, `link, decided: ${interrupt.title}`);
+    }
+  });
+});

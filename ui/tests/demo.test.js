@@ -1,0 +1,113 @@
+// The whole demo, decided in the browser.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import test from "node:test";
+import { person } from "./harness/browser.js";
+import { card, inbox, option, outcome, shown, words } from "./harness/card.js";
+import { holdsShort, serveDemo } from "./harness/demo.js";
+import { t as text } from "./harness/texts.js";
+
+test("the demo, from the first question to the released result", async (t) => {
+  const { server, id, repository } = await serveDemo(t);
+  const page = await person(t, server);
+  const git = (...args) => execFileSync("git", ["-C", repository, ...args], { encoding: "utf8" });
+
+  /** The next one arrives by itself, and one link leads to it. */
+  async function next(kind) {
+    const interrupt = await holdsShort(server, id);
+    assert.equal(interrupt?.kind, kind);
+    await page.getByRole("link", { name: text("inbox.next") }).click();
+    await shown(page, interrupt);
+  }
+  /** Chosen, and said by whom. */
+  async function decided(how) {
+    await outcome(page, new RegExp(`${how}.*by operator`)).waitFor();
+  }
+
+  await t.test("a suggested answer", async () => {
+    await inbox(page).getByRole("link", { name: /^A question/ }).click();
+    await card(page).getByRole("group", { name: text("card.answers") }).getByLabel("the period that begins").check();
+    assert.equal(await words(page).inputValue(), "the period that begins");
+    await option(page, "Answer").click();
+    await decided("answered");
+  });
+
+  await t.test("a plan", async () => {
+    await next("plan_approval");
+    const plan = card(page).getByRole("region", { name: text("card.plan"), exact: true });
+    assert.equal(await plan.getByRole("listitem").count(), 4);
+    await plan.getByText("every day in one period; the day between two belongs to the one that begins").waitFor();
+    await option(page, "Approve").click();
+    await decided("approved");
+  });
+
+  await t.test("a command, edited in the form", async () => {
+    await next("tool_approval");
+    await card(page).getByText("python3 -m unittest -v", { exact: true }).first().waitFor();
+    await option(page, "Edit, then run").click();
+    const edit = card(page).getByRole("region", { name: text("card.edit"), exact: true });
+    await edit.getByLabel(/^command/).fill("python3 -m unittest -v tests.test_money");
+    await option(page, "Edit, then run").click();
+    await decided("approved");
+    await card(page).getByRole("figure", { name: text("card.diff.title", { path: "command" }) }).waitFor();
+  });
+
+  await t.test("a change, inline and side by side, allowed for the session", async () => {
+    await next("tool_approval");
+    const change = card(page).getByRole("figure", { name: text("card.diff.title", { path: "boxrent/money.py" }) });
+    await change.getByLabel(text("card.diff.inline")).check();
+    assert.equal(await change.getByRole("columnheader").count(), 4);
+    await change.getByRole("row").filter({ hasText: "return round(cents * part / whole)" }).waitFor();
+    await change.getByLabel(text("card.diff.sides")).check();
+    assert.equal(await change.getByRole("columnheader").count(), 6);
+    const row = change.getByRole("row").filter({ hasText: "round(cents * part / whole)" });
+    assert.match(await row.textContent(), /\(2 \* cents \* part \+ whole\)/, "both versions stand in one row");
+    await option(page, "Allow for this session").click();
+    await decided("approved");
+    await card(page).getByRole("link", { name: text("card.grants") }).waitFor();
+  });
+
+  await t.test("a command, edited as JSON", async () => {
+    await next("tool_approval");
+    await option(page, "Edit, then run").click();
+    const edit = card(page).getByRole("region", { name: text("card.edit"), exact: true });
+    await edit.getByRole("button", { name: text("card.edit.json") }).click();
+    const json = edit.getByRole("textbox", { name: text("card.edit.json") });
+    await json.fill('{"command": "python3 -m unittest -v tests');
+    await edit.getByText(/^That is no JSON, line 1:/).waitFor();
+    await option(page, "Edit, then run").click();
+    assert.equal(await json.evaluate((box) => box === document.activeElement), true, "what is no JSON is not sent");
+    await json.fill('{"command": "python3 -m unittest -v tests.test_money tests.test_periods"}');
+    await option(page, "Edit, then run").click();
+    await decided("approved");
+  });
+
+  await t.test("the next change is covered by the grant, the last command is allowed once", async () => {
+    await next("tool_approval");
+    assert.match(git("diff"), /The day on which two periods meet/, "nobody was asked about the second change");
+    await option(page, "Allow once").click();
+    await decided("approved");
+  });
+
+  await t.test("the review, released", async () => {
+    await next("review");
+    await card(page).getByRole("region", { name: text("card.review") }).getByText("boxrent: both faults fixed").waitFor();
+    await option(page, "Release").click();
+    await decided("approved");
+    assert.equal(await holdsShort(server, id), undefined);
+    await inbox(page).getByText(text("inbox.empty")).waitFor();
+  });
+
+  await t.test("the run page shows how it went and what came of it", async () => {
+    await card(page).getByRole("link", { name: text("card.run") }).click();
+    await page.getByRole("main").getByText(text("status.completed"), { exact: true }).first().waitFor();
+    const result = page.getByRole("region", { name: text("run.result") });
+    await result.getByText("Done. The suite passes").waitFor();
+    await result.getByText("you said: the period that begins").waitFor();
+    const conversation = page.getByRole("tabpanel");
+    await conversation.getByText(text("run.gate.grant")).waitFor();
+    assert.equal(await conversation.getByText(text("run.call.edited")).count(), 2);
+    await page.getByText(text("run.message.over")).waitFor();
+    assert.match(git("status", "--short"), /^ M boxrent\/money.py\n M boxrent\/periods.py\n$/);
+  });
+});

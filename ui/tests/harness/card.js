@@ -1,0 +1,41 @@
+// What a person does with a card: open it, choose, read how it ended.
+import { t } from "./texts.js";
+
+/** The card that is open. */
+export const card = (page) => page.getByRole("article");
+
+/** Its text box. */
+export const words = (page) => card(page).getByRole("textbox", { name: /^(Your answer|Your words)$/ });
+
+/** An option, by how its label begins: an external one says beside it what it does. */
+export const option = (page, label) =>
+  card(page)
+    .getByRole("group", { name: t("card.options") })
+    .getByRole("button", { name: new RegExp(`^${label}(?![,\\w])`) });
+
+/** How it ended, as a heading of the card. */
+export const outcome = (page, text) => card(page).getByRole("heading", { level: 3, name: text });
+
+/** The list of what waits. */
+export const inbox = (page) => page.getByRole("region", { name: t("inbox.list") });
+
+/**
+ * Opens an interrupt from the list.
+ * @param {import("playwright-core").Page} page
+ * @param {{id: string, kind: string}} interrupt
+ */
+export async function open(page, interrupt) {
+  await inbox(page).locator(`a[href="/inbox/${interrupt.id}"]`).click();
+  await shown(page, interrupt);
+}
+
+/** By its address. */
+export async function visitCard(page, interrupt) {
+  await page.goto(`/inbox/${interrupt.id}`);
+  await shown(page, interrupt);
+}
+
+/** Waits until the card is the one of this interrupt. */
+export function shown(page, { id, kind }) {
+  return page.locator(`article[data-interrupt="${id}"]`).getByRole("heading", { level: 2, name: t(`kind.${kind}`) }).waitFor();
+}

@@ -1,0 +1,74 @@
+// Pictures of the views, for people to look at; in `ui/tests/shots`, which git ignores. Compared with nothing.
+import test from "node:test";
+import { person, visit } from "./harness/browser.js";
+import { card, shown, visitCard } from "./harness/card.js";
+import { holdsShort, serveDemo } from "./harness/demo.js";
+import { shoot } from "./harness/shots.js";
+import { t as text } from "./harness/texts.js";
+
+test("pictures of every view", async (t) => {
+  const { server, id } = await serveDemo(t);
+  const door = await visit(t, server);
+  await door.goto("/login");
+  await door.getByText(text("login.how")).waitFor();
+  await shoot(door, "door");
+
+  const page = await person(t, server);
+  const decide = (interrupt, decision) => server.api("POST", `/v1/interrupts/${interrupt.id}/decisions`, decision);
+  const window = { fullPage: false };
+
+  const question = await holdsShort(server, id);
+  await visitCard(page, question);
+  await shoot(page, "question");
+  await decide(question, { option: "answer", text: "the period that begins" });
+  const plan = await holdsShort(server, id);
+  await visitCard(page, plan);
+  await shoot(page, "plan");
+  await decide(plan, { option: "approve" });
+  const command = await holdsShort(server, id);
+  await visitCard(page, command);
+  await shoot(page, "command");
+  await decide(command, { option: "approve" });
+
+  // Others wait beside it.
+  await server.agentAsks({ kind: "tool_approval", title: "Refund 120 EUR", message: "The parcel came back.", payload: { order: 4711 } });
+  await server.agentAsks({ kind: "choice", title: "Which runway?", options: [{ id: "n", label: "North" }, { id: "s", label: "South" }] });
+  await server.agentAsks({ kind: "review", title: "Answer to ticket 88", payload: { content: "Dear customer,\nyour box is ready." } });
+  let change = await holdsShort(server, id);
+  await visitCard(page, change);
+  await card(page).getByLabel(text("card.diff.sides")).check();
+  await shoot(page, "inbox", window);
+  await decide(change, { option: "approve" });
+  await decide(await holdsShort(server, id), { option: "approve_session" });
+  change = await holdsShort(server, id);
+  await visitCard(page, change);
+  await shoot(page, "change");
+
+  const { url } = await server.api("POST", `/v1/interrupts/${change.id}/links`);
+  await door.goto(url);
+  await shoot(door, "link");
+
+  await page.goto(`/runs/${id}`);
+  await page.locator("#open").getByRole("article").waitFor();
+  await shoot(page, "run", window);
+  await page.goto("/grants");
+  await page.getByRole("list", { name: text("grants.list") }).waitFor();
+  await shoot(page, "grants");
+  await page.goto("/runs");
+  await page.getByRole("link", { name: /boxrent|bill/i }).first().waitFor();
+  await shoot(page, "runs");
+  await page.goto("/runs/new");
+  await page.getByRole("button", { name: text("new.start") }).waitFor();
+  await shoot(page, "new-run");
+
+  await decide(change, { option: "approve" });
+  for (let left = await holdsShort(server, id); left; left = await holdsShort(server, id)) {
+    await decide(left, { option: left.options[0].id });
+  }
+  await visitCard(page, change);
+  await shown(page, change);
+  await shoot(page, "decided");
+  await page.goto(`/runs/${id}`);
+  await page.getByRole("region", { name: text("run.result") }).waitFor();
+  await shoot(page, "run-completed");
+});
