@@ -44,7 +44,8 @@ pub fn paths() -> impl Iterator<Item = Cow<'static, str>> {
 }
 
 /// Colours, sizes and controls, as the app has them.
-pub const STYLE: &str = concat!(include_str!("../src/style/tokens.css"), include_str!("../src/style/base.css"));
+pub const STYLE: &str =
+    concat!(include_str!("../src/style/tokens.css"), include_str!("../src/style/base.css"));
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ import { person, visit } from "./harness/browser.js";
 import { card, option, outcome, visitCard } from "./harness/card.js";
 import { t as text } from "./harness/texts.js";
 import { serveTour } from "./harness/tour.js";
-import { assertSound } from "./harness/views.js";
+import { ALL, assertSound } from "./harness/views.js";
 
 const EXTERNAL = [
   { kind: "choice", title: "Which runway?", options: [{ id: "a", label: "North" }, { id: "b", label: "South" }] },
@@ -39,7 +39,7 @@ test("cards", async (t) => {
   await t.test("a change side by side", async () => {
     await visitCard(page, find("edit_file: runway.txt"));
     await card(page).getByLabel(text("card.diff.sides")).check();
-    await assertSound(page, "side by side");
+    await assertSound(page, "side by side", ALL);
   });
 
   await t.test("the edit of a plan as a form and as JSON, with an error", async () => {
@@ -82,7 +82,7 @@ test("cards", async (t) => {
     });
     await visitCard(page, change);
     await outcome(page, /approved/).waitFor();
-    await assertSound(page, "decided");
+    await assertSound(page, "decided", ALL);
   });
 
   await t.test("the page without scripts, open and decided", async () => {

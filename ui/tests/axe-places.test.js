@@ -5,7 +5,7 @@ import { option, outcome, visitCard } from "./harness/card.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
 import { serveTour } from "./harness/tour.js";
-import { assertSound } from "./harness/views.js";
+import { ALL, assertSound } from "./harness/views.js";
 
 test("with nothing in them", async (t) => {
   const server = await serve(t);
@@ -37,7 +37,7 @@ test("with something in them", async (t) => {
   const { server, id, open } = await serveTour(t);
   const page = await person(t, server);
   await page.locator(`#item-${open[0].id}`).waitFor();
-  await assertSound(page, "the inbox");
+  await assertSound(page, "the inbox", ALL);
   await page.keyboard.press("?");
   await page.getByRole("dialog").waitFor();
   await assertSound(page, "the keys");
@@ -49,28 +49,28 @@ test("with something in them", async (t) => {
   await page.goto("/grants");
   const back = page.getByRole("list", { name: text("grants.list") }).getByRole("button");
   await back.waitFor();
-  await assertSound(page, "grants");
+  await assertSound(page, "grants", ALL);
   await back.click();
   await page.getByRole("dialog").waitFor();
   await assertSound(page, "a grant to take back");
 
   await page.goto("/runs");
   await page.getByRole("link", { name: "Show everything." }).waitFor();
-  await assertSound(page, "runs");
+  await assertSound(page, "runs", ALL);
   await page.goto("/runs/new");
   await page.getByRole("button", { name: text("new.start") }).waitFor();
   await assertSound(page, "a new run");
 
   await page.goto(`/runs/${id}`);
   await page.getByRole("tabpanel").getByText("Everything at once.").first().waitFor();
-  await assertSound(page, "a run");
+  await assertSound(page, "a run", ALL);
   await page.getByRole("button", { name: text("run.cancel"), exact: true }).click();
   await page.getByRole("dialog").waitFor();
   await assertSound(page, "a run to cancel");
   await page.keyboard.press("Escape");
   await page.getByRole("tab", { name: text("run.timeline") }).click();
   await page.getByRole("tabpanel").getByRole("button").first().click();
-  await assertSound(page, "a timeline");
+  await assertSound(page, "a timeline", ALL);
 
   await page.goto("/");
   await page.locator(`#item-${open[0].id}`).waitFor();

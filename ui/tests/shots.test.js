@@ -15,7 +15,7 @@ test("pictures of every view", async (t) => {
 
   const page = await person(t, server);
   const decide = (interrupt, decision) => server.api("POST", `/v1/interrupts/${interrupt.id}/decisions`, decision);
-  const window = { fullPage: false };
+  const whole = { fullPage: true };
 
   const question = await holdsShort(server, id);
   await visitCard(page, question);
@@ -37,7 +37,8 @@ test("pictures of every view", async (t) => {
   let change = await holdsShort(server, id);
   await visitCard(page, change);
   await card(page).getByLabel(text("card.diff.sides")).check();
-  await shoot(page, "inbox", window);
+  await page.evaluate(() => document.activeElement.blur());
+  await shoot(page, "inbox");
   await decide(change, { option: "approve" });
   await decide(await holdsShort(server, id), { option: "approve_session" });
   change = await holdsShort(server, id);
@@ -46,20 +47,20 @@ test("pictures of every view", async (t) => {
 
   const { url } = await server.api("POST", `/v1/interrupts/${change.id}/links`);
   await door.goto(url);
-  await shoot(door, "link");
+  await shoot(door, "link", whole);
 
   await page.goto(`/runs/${id}`);
   await page.locator("#open").getByRole("article").waitFor();
-  await shoot(page, "run", window);
+  await shoot(page, "run");
   await page.goto("/grants");
   await page.getByRole("list", { name: text("grants.list") }).waitFor();
   await shoot(page, "grants");
   await page.goto("/runs");
-  await page.getByRole("link", { name: /boxrent|bill/i }).first().waitFor();
+  await page.getByRole("main").getByRole("link", { name: /^The test suite fails/ }).first().waitFor();
   await shoot(page, "runs");
   await page.goto("/runs/new");
   await page.getByRole("button", { name: text("new.start") }).waitFor();
-  await shoot(page, "new-run");
+  await shoot(page, "new-run", whole);
 
   await decide(change, { option: "approve" });
   for (let left = await holdsShort(server, id); left; left = await holdsShort(server, id)) {
@@ -67,8 +68,8 @@ test("pictures of every view", async (t) => {
   }
   await visitCard(page, change);
   await shown(page, change);
-  await shoot(page, "decided");
+  await shoot(page, "decided", whole);
   await page.goto(`/runs/${id}`);
   await page.getByRole("region", { name: text("run.result") }).waitFor();
-  await shoot(page, "run-completed");
+  await shoot(page, "run-completed", whole);
 });

@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask verify`, `cargo xtask ui`, `cargo xtask bench`.
+//! The project's own commands: `cargo xtask verify`, `cargo xtask ui`, `cargo xtask bench`, `cargo xtask sim`.
 //!
 //! Runs other programs and reads their output. Holds no rule of the product.
 
@@ -9,6 +9,7 @@ mod bundle;
 mod counts;
 mod machine;
 mod run;
+mod sim;
 #[cfg(test)]
 mod tree;
 mod ui;
@@ -20,7 +21,8 @@ const USAGE: &str = "\
 cargo xtask verify          everything that must hold before a change lands
 cargo xtask verify --quick  format, lints, and the tests that start no process
 cargo xtask ui              checks the browser app and builds it into ui/dist
-cargo xtask bench           cycles per second beside a hand-written loop";
+cargo xtask bench           cycles per second beside a hand-written loop
+cargo xtask sim             whole systems from seeds: [--seed N | --seeds N | --fresh MINUTES | --mutants]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         ["verify", "--quick"] => verify::verify(true),
         ["ui"] => ui::ui(),
         ["bench", rest @ ..] => bench::bench(rest),
+        ["sim", rest @ ..] => sim::sim(rest),
         _ => {
             println!("{USAGE}");
             return ExitCode::from(2);

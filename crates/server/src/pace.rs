@@ -19,7 +19,7 @@ impl Default for Pace {
     fn default() -> Self {
         Self {
             ping: Duration::from_secs(15),
-            silence: Duration::from_secs(60),
+            silence: Duration::from_mins(1),
             hello: Duration::from_secs(10),
             patience: Duration::from_secs(30),
         }

@@ -39,13 +39,14 @@ export async function assertFits(page, what) {
  * Saves NAME-WIDTH-THEME.png for each look; nothing may stick out to the side.
  * @param {import("playwright-core").Page} page
  * @param {string} name
- * @param {{fullPage?: boolean}} [how] only what fits the window, where a page is long
+ * @param {{fullPage?: boolean}} [how] all of a page that is longer than the window; what sticks to an edge then stands in its middle
  */
-export async function shoot(page, name, { fullPage = true } = {}) {
+export async function shoot(page, name, { fullPage = false } = {}) {
   mkdirSync(FOLDER, { recursive: true });
   for (const look of LOOKS) {
     await dress(page, look);
     await assertFits(page, `${name} at ${look.width}`);
     await page.screenshot({ path: join(FOLDER, `${name}-${look.name}.png`), fullPage });
   }
+  await dress(page, LOOKS[0]);
 }

@@ -24,7 +24,9 @@ pub struct Choice {
     pub id: String,
     pub label: String,
     pub effect: Effect,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_text: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_edit: bool,
 }
 

@@ -17,7 +17,7 @@ fn it_is_what_another_writer_makes_of_it() {
         json!([4.5, 0.002, 1e-27, 333_333_333.333_333_3, 1e30, 9_007_199_254_740_992.0]),
     ];
     for value in table {
-        let other = serde_json_canonicalizer::to_vec(&value).unwrap();
+        let other = serde_json_canonicalizer::to_vec(&value).expect("it is finite");
         assert_eq!(text(&json::canonical(&value)), text(&other), "{value}");
     }
 }
@@ -27,11 +27,11 @@ fn it_is_what_another_writer_makes_of_it() {
 fn it_is_what_the_standard_shows() {
     let shown = r#"{"numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
         "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/", "literals": [null, true, false]}"#;
-    let value: Value = serde_json::from_str(shown).unwrap();
+    let value: Value = serde_json::from_str(shown).expect("it is JSON");
     let expected = r#"{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}"#;
     assert_eq!(text(&json::canonical(&value)), expected);
 }
 
 fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
+    std::str::from_utf8(bytes).expect("JSON is UTF-8")
 }

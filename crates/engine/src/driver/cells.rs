@@ -60,10 +60,11 @@ impl Cells {
         lock(&self.0).cells.entry(run.clone()).or_default().clone()
     }
 
-    /// The run as the journal has it, if it is loaded and nobody is at it right now.
+    /// The run as the journal has it, if it is loaded and nobody is at it right now. Takes no share in the
+    /// cell: that would keep it from being dropped.
     pub(super) fn peek(&self, run: &RunId) -> Option<Arc<Run>> {
-        let cell = lock(&self.0).cells.get(run)?.clone();
-        let slot = cell.try_lock().ok()?;
+        let inner = lock(&self.0);
+        let slot = inner.cells.get(run)?.try_lock().ok()?;
         slot.as_ref().filter(|live| !live.stale).map(|live| live.run.clone())
     }
 

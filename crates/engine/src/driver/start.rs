@@ -59,12 +59,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         let config =
             self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
-        let (digest, blobs) = match self.definitions.digest_of(&start.definition) {
-            Some(digest) => (digest, Vec::new()),
-            None => {
-                let blob = Blob::new(json::canonical(&*start.definition));
-                (blob.digest, vec![blob])
-            }
+        let (digest, blobs) = if let Some(digest) = self.definitions.digest_of(&start.definition) {
+            (digest, Vec::new())
+        } else {
+            let blob = Blob::new(json::canonical(&*start.definition));
+            (blob.digest, vec![blob])
         };
         for _ in 0..ATTEMPTS {
             let session_id = start.session.clone().unwrap_or_else(|| self.new_session());

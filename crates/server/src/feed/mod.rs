@@ -15,7 +15,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures::stream::{self, BoxStream, StreamExt};
-use holdshort_core::id::StreamId;
 use holdshort_engine::live;
 use holdshort_protocol::{Code, Event, Preview};
 use tokio::sync::{broadcast, watch};
@@ -160,8 +159,7 @@ impl Feed {
     }
 
     async fn shows(&mut self, preview: &live::Preview) -> bool {
-        let stream = StreamId::Run(preview.run.clone());
-        self.source.is_about(&stream) && self.sight.sees(&stream).await.unwrap_or(false)
+        self.source.is_about(&preview.run) && self.sight.sees_run(&preview.run).await.unwrap_or(false)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use holdshort_core::id::{RunId, StreamId};
+use holdshort_store::Journal;
 
 use crate::app::App;
 use crate::auth::Caller;
@@ -25,16 +26,25 @@ impl Sight {
         &self.caller.app
     }
 
-    /// Whether events and previews of this stream are shown.
     pub(super) async fn sees(&mut self, stream: &StreamId) -> Answer<bool> {
+        match stream {
+            StreamId::Run(run) => self.sees_run(run).await,
+            StreamId::Session(_) | StreamId::System => Ok(self.caller.is_operator()),
+        }
+    }
+
+    pub(super) async fn sees_run(&mut self, run: &RunId) -> Answer<bool> {
         if self.caller.is_operator() {
             return Ok(true);
         }
-        let StreamId::Run(run) = stream else { return Ok(false) };
         if let Some(sees) = self.known.get(run) {
             return Ok(*sees);
         }
-        let sees = self.caller.may_see(&self.app().run_row(run).await?).await?;
+        let row = self.app().journal().run(run).await?;
+        let sees = match &row {
+            Some(row) => self.caller.may_see(row).await?,
+            None => false,
+        };
         if self.known.len() >= SIGHT_RUNS {
             self.known.clear();
         }

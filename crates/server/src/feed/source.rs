@@ -1,7 +1,7 @@
 //! Where events are read: in one run's stream by `seq`, or in the order of commits by position.
 
 use holdshort_core::event::Sealed;
-use holdshort_core::id::StreamId;
+use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::projection::RunRow;
 use holdshort_engine::Error;
 use holdshort_protocol::{Event, List};
@@ -19,7 +19,7 @@ use crate::view;
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     /// Of one run, until it ends. Whoever makes one has looked whether the caller may see the run.
-    Run { stream: StreamId, since: u64, ended: bool },
+    Run { run: RunId, since: u64, ended: bool },
     /// Of all streams.
     All { after: u64 },
     /// Of all streams, of the types that an inbox is made of.
@@ -34,11 +34,7 @@ pub(super) struct Found {
 
 impl Source {
     pub(crate) fn run(row: &RunRow, since: u64) -> Self {
-        Self::Run {
-            stream: StreamId::Run(row.run.clone()),
-            since,
-            ended: row.ended_seq.is_some_and(|ended| ended <= since),
-        }
+        Self::Run { run: row.run.clone(), since, ended: row.ended_seq.is_some_and(|ended| ended <= since) }
     }
 
     /// The place as the client of a list or stream gives it back.
@@ -52,16 +48,16 @@ impl Source {
     /// Changes with each commit that may matter. One that does not costs a follower nothing.
     pub(super) fn watch(&self, app: &App) -> watch::Receiver<u64> {
         match self {
-            Self::Run { stream: StreamId::Run(run), .. } => app.driver.watch(run),
-            Self::Run { .. } | Self::All { .. } | Self::Inbox { .. } => app.journal().watch(),
+            Self::Run { run, .. } => app.driver.watch(run),
+            Self::All { .. } | Self::Inbox { .. } => app.journal().watch(),
         }
     }
 
     /// The next events, of whatever type, whoever may see them.
     pub(super) async fn read(&self, app: &App, limit: usize) -> Result<Vec<Found>, holdshort_store::Error> {
         match self {
-            Self::Run { stream, since, .. } => {
-                let events = app.journal().read(stream, *since, limit).await?;
+            Self::Run { run, since, .. } => {
+                let events = app.journal().read(&StreamId::Run(run.clone()), *since, limit).await?;
                 Ok(events.into_iter().map(|sealed| Found { sealed, position: None }).collect())
             }
             Self::All { after } | Self::Inbox { after } => {
@@ -118,10 +114,10 @@ impl Source {
         }
     }
 
-    /// Whether previews of this stream belong to it.
-    pub(super) fn is_about(&self, other: &StreamId) -> bool {
+    /// Whether previews of this run belong to it.
+    pub(super) fn is_about(&self, other: &RunId) -> bool {
         match self {
-            Self::Run { stream, .. } => stream == other,
+            Self::Run { run, .. } => run == other,
             Self::All { .. } => true,
             Self::Inbox { .. } => false,
         }

@@ -29,9 +29,10 @@ pub(crate) async fn open(
 ) -> Answer<Response> {
     let upgrade =
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
-    let known = match headers.contains_key(AUTHORIZATION) {
-        true => Some(socket::caller(&door, &headers, &Credentials::of(&headers)?)?),
-        false => None,
+    let known = if headers.contains_key(AUTHORIZATION) {
+        Some(socket::caller(&door, &headers, &Credentials::of(&headers)?)?)
+    } else {
+        None
     };
     socket::open(upgrade, door, headers, known)
 }

@@ -52,38 +52,42 @@ pub(super) async fn goodbye(
     writing: Pin<&mut impl Future<Output = Result<SplitSink<WebSocket, Message>, Gone>>>,
     mut incoming: SplitStream<WebSocket>,
 ) {
+    let is_readable = !matches!(end, End::Broken);
     let said = async {
         let Ok(mut sink) = writing.await else { return };
-        let reads_on = !matches!(end, End::Broken);
-        for message in last_words(end) {
-            if sink.send(message).await.is_err() {
-                return;
+        if let Some((frame, close)) = last_words(end) {
+            tracing::debug!(code = close.code, reason = %close.reason, "a socket is closed");
+            let frame = frame.as_ref().map(write::message);
+            for message in frame.into_iter().chain([Message::Close(Some(close))]) {
+                if sink.send(message).await.is_err() {
+                    return;
+                }
             }
         }
         // A connection that is dropped with unread data takes the last words with it. And it is by reading that
         // a client which leaves first is answered.
-        while reads_on && let Some(Ok(_)) = incoming.next().await {}
+        while is_readable && let Some(Ok(_)) = incoming.next().await {}
     };
     let _ = timeout(GOODBYE_TIME, said).await;
 }
 
-fn last_words(end: End) -> Vec<Message> {
-    let error = |refused: Refused| ServerFrame::Error { id: None, problem: refused.0 };
-    let closing = |reason| ServerFrame::Closing { reason };
+/// Nothing for a client that has left.
+fn last_words(end: End) -> Option<(Option<ServerFrame>, CloseFrame)> {
+    let error = |refused: Refused| Some(ServerFrame::Error { id: None, problem: refused.0 });
+    let closing = |reason| Some(ServerFrame::Closing { reason });
     let (frame, code, reason) = match end {
-        End::Left => return Vec::new(),
+        End::Left => return None,
         End::Broken => (None, close_code::PROTOCOL, "this is no WebSocket as RFC 6455 has it"),
-        End::Stopping => (Some(closing(Reason::Stopping)), close_code::AWAY, "the server stops: come back"),
+        End::Stopping => (closing(Reason::Stopping), close_code::AWAY, "the server stops: come back"),
         End::Behind => (
-            Some(closing(Reason::Behind)),
+            closing(Reason::Behind),
             TIMEOUT,
             "you read too slowly: come back with your last position, nothing is lost",
         ),
-        End::Silent => (Some(closing(Reason::Silent)), TIMEOUT, "nothing was heard from you"),
-        End::Unauthenticated(refused) => (Some(error(refused)), UNAUTHENTICATED, "who are you?"),
-        End::NotJson(refused) => (Some(error(refused)), BAD_REQUEST, "frames are JSON text"),
-        End::TooLarge(refused) => (Some(error(refused)), close_code::SIZE, "the frame is too large"),
+        End::Silent => (closing(Reason::Silent), TIMEOUT, "nothing was heard from you"),
+        End::Unauthenticated(refused) => (error(refused), UNAUTHENTICATED, "who are you?"),
+        End::NotJson(refused) => (error(refused), BAD_REQUEST, "frames are JSON text"),
+        End::TooLarge(refused) => (error(refused), close_code::SIZE, "the frame is too large"),
     };
-    let close = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
-    frame.iter().map(write::message).chain([close]).collect()
+    Some((frame, CloseFrame { code, reason: reason.into() }))
 }

@@ -58,7 +58,6 @@ async fn serve(socket: WebSocket, door: &Door, headers: &HeaderMap, known: Optio
         _ = &mut writing => return,
         () = door.stopped() => End::Stopping,
     };
-    tracing::debug!(?end, "a socket ends");
     end::goodbye(end, writing, incoming).await;
 }
 
@@ -81,11 +80,7 @@ async fn converse(
     let mut delivering = pin!(deliver::all(taken, outbox));
     let end = tokio::select! {
         end = listen::all(incoming, &caller, pace, orders) => end,
-        unsent = &mut delivering => match unsent {
-            Err(unsent) => return unsent.into(),
-            // It ends when nobody listens any more.
-            Ok(()) => return End::Left,
-        },
+        Err(unsent) = &mut delivering => return unsent.into(),
     };
     // What was answered is still said.
     match delivering.await {

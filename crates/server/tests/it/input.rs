@@ -186,6 +186,8 @@ async fn a_query_must_be_understood() {
         "/v1/runs?limit=many".to_owned(),
         "/v1/runs?session=nonsense".to_owned(),
         "/v1/runs?cursor=nonsense".to_owned(),
+        "/v1/grants?status=lost".to_owned(),
+        "/v1/grants?cursor=nonsense".to_owned(),
         "/v1/interrupts?kind=blessing".to_owned(),
         "/v1/interrupts?run=nonsense".to_owned(),
         format!("/v1/interrupts/{interrupt}?wait=61"),

@@ -7,8 +7,6 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match holdshort_testkit::sim::command::run(&words, &mut |line| println!("{line}")) {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
-    }
+    let well = holdshort_testkit::sim::command::run(&words, &mut |line| println!("{line}"));
+    if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

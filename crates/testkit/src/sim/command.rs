@@ -1,5 +1,7 @@
 //! The simulator from the command line: seeds on all processors, a failing one shrunk and told.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -13,19 +15,19 @@ const SEEDS: u64 = 2_000;
 /// Failing seeds after which a round ends.
 const FAILURES: usize = 20;
 
-/// Seeds that a mutant may live through.
-const SEEDS_PER_MUTANT: u64 = 400;
-
+/// Runs what the words say; whether all is well.
 pub fn run(words: &[&str], say: &mut dyn FnMut(String)) -> bool {
     let number = |text: &str| text.parse::<u64>().ok();
     match words {
-        [] => campaign(0, Some(SEEDS), None, say),
+        [] => campaign(0, Some(SEEDS), None, say).is_empty(),
         ["--seed", seed] if number(seed).is_some() => one(number(seed).unwrap_or(0), say),
-        ["--seeds", seeds] if number(seeds).is_some() => campaign(0, number(seeds), None, say),
+        ["--seeds", seeds] if number(seeds).is_some() => campaign(0, number(seeds), None, say).is_empty(),
         ["--fresh", minutes] if number(minutes).is_some() => {
             let minutes = number(minutes).unwrap_or(0);
             let until = Instant::now() + Duration::from_secs(60 * minutes);
-            campaign(fresh(), None, Some(until), say)
+            let failed = campaign(fresh(), None, Some(until), say);
+            keep(&failed);
+            failed.is_empty()
         }
         ["--mutants"] => mutants(say),
         _ => {
@@ -51,7 +53,12 @@ fn fresh() -> u64 {
 }
 
 /// Plays seeds from the first one on all processors until they are used up, time is, or enough fail.
-fn campaign(first: u64, seeds: Option<u64>, until: Option<Instant>, say: &mut dyn FnMut(String)) -> bool {
+fn campaign(
+    first: u64,
+    seeds: Option<u64>,
+    until: Option<Instant>,
+    say: &mut dyn FnMut(String),
+) -> Vec<Played> {
     let (next, steps, events) = (AtomicU64::new(first), AtomicU64::new(0), AtomicU64::new(0));
     let failed: Mutex<Vec<Played>> = Mutex::default();
     let failures = || failed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,33 +90,40 @@ fn campaign(first: u64, seeds: Option<u64>, until: Option<Instant>, say: &mut dy
         events.into_inner(),
         took.as_secs_f64(),
     ));
-    let failed = failures();
-    for played in failed.iter() {
+    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for played in &failed {
         say(format!("seed {}: {}", played.seed, played.problem.as_deref().unwrap_or_default()));
     }
     if let Some(shortest) = failed.iter().min_by_key(|played| played.turns.len()) {
         tell(shortest, None, say);
     }
-    failed.is_empty()
+    failed
 }
 
 /// Every mutant must be noticed.
 fn mutants(say: &mut dyn FnMut(String)) -> bool {
     let mut all = true;
     for mutant in Mutant::ALL {
-        let noticed = (0..SEEDS_PER_MUTANT).map(|seed| play(seed, Some(mutant))).find(|played| played.problem.is_some());
-        match noticed {
-            Some(played) => {
-                let problem = played.problem.as_deref().unwrap_or_default();
-                say(format!("{mutant:?}: noticed with seed {}: {problem}", played.seed));
-            }
-            None => {
-                all = false;
-                say(format!("{mutant:?}: NOT noticed in {SEEDS_PER_MUTANT} seeds"));
-            }
+        if let Some(played) = mutant.noticed() {
+            let problem = played.problem.as_deref().unwrap_or_default();
+            say(format!("{mutant:?}: noticed with seed {}: {problem}", played.seed));
+        } else {
+            all = false;
+            say(format!("{mutant:?}: NOT noticed"));
         }
     }
     all
+}
+
+/// Failing seeds are played by the test command from now on.
+fn keep(failed: &[Played]) {
+    let file =
+        OpenOptions::new().append(true).open(concat!(env!("CARGO_MANIFEST_DIR"), "/src/sim/seeds.txt"));
+    if let Ok(mut file) = file {
+        for played in failed {
+            let _as_far_as_possible = writeln!(file, "{}", played.seed);
+        }
+    }
 }
 
 fn tell(played: &Played, mutant: Option<Mutant>, say: &mut dyn FnMut(String)) {

@@ -68,8 +68,8 @@ fn tell(event: &event::Event) -> String {
     let (mut told, facts) = event.fact.encode();
     for key in TELLING {
         match &facts[key] {
-            Value::String(text) => told += &format!(" {}", short(text)),
-            Value::Number(number) => told += &format!(" {key}={number}"),
+            Value::String(text) => told = format!("{told} {}", short(text)),
+            Value::Number(number) => told = format!("{told} {key}={number}"),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {}
         }
     }

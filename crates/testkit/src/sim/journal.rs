@@ -103,7 +103,7 @@ impl Site {
         self.appends += 1;
         self.tell(|| format!("journal: {}", history::append(&written)));
         self.witness.appended(&written);
-        if self.mutant == Some(Mutant::SayFullAfterWriting) && self.appends % 7 == 0 {
+        if self.mutant == Some(Mutant::SayFullAfterWriting) && self.appends.is_multiple_of(7) {
             return Err(AppendError::Store(Error::Full));
         }
         Ok(appended)

@@ -32,6 +32,11 @@ use history::History;
 use site::lock;
 use turns::Sim;
 
+/// Seeds that failed once, one a line: the test command plays them for ever.
+pub fn failed_once() -> impl Iterator<Item = u64> {
+    include_str!("seeds.txt").lines().filter_map(|line| line.parse().ok())
+}
+
 /// A simulation that is over.
 #[derive(Clone, Debug)]
 pub struct Played {

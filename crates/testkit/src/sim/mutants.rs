@@ -10,6 +10,10 @@ use holdshort_store::{Append, Journal, StreamAppend};
 use futures::FutureExt;
 
 use super::site::Site;
+use super::{Played, play};
+
+/// Seeds that a mutant may live through.
+const SEEDS: u64 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
@@ -60,6 +64,11 @@ impl Mutant {
         Self::ProbeBlindly,
         Self::LoseAnswers,
     ];
+
+    /// The first seed that shows it.
+    pub fn noticed(self) -> Option<Played> {
+        (0..SEEDS).map(|seed| play(seed, Some(self))).find(|played| played.problem.is_some())
+    }
 }
 
 impl Site {

@@ -206,9 +206,8 @@ pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
 fn yes(run: &Run, interrupt: &Interrupt, site: &Site) -> Decision {
     let call = interrupt.content.pointer("/payload/call_id").and_then(Value::as_str).unwrap_or_default();
     let wanted = match interrupt.opened.kind {
-        Kind::ToolApproval | Kind::PlanApproval | Kind::Review => "approve",
         Kind::Checkpoint if interrupt.offers("continue").is_some() => "continue",
-        Kind::Checkpoint => "approve",
+        Kind::ToolApproval | Kind::PlanApproval | Kind::Review | Kind::Checkpoint => "approve",
         Kind::Question => "answer",
         Kind::Error => "retry",
         Kind::Continuation => "finish",

@@ -29,7 +29,8 @@ pub(super) struct Sim {
     pub(super) nodes: Vec<Node>,
     pub(super) climate: Climate,
     pub(super) steps: u64,
-    /// Work was lost that only another opening takes over.
+    /// Work was lost that only another opening takes over: with a node, or with the answer to an append. (Known:
+    /// what such an append began goes on only with the next input to its run.)
     pub(super) orphans: bool,
     menu: Menu,
     mutant: Option<Mutant>,

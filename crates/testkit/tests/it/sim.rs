@@ -1,14 +1,38 @@
 //! The simulator on fixed seeds, and on engines that are broken on purpose.
 
-use holdshort_testkit::sim;
+use std::fmt::Write;
+
+use holdshort_testkit::sim::{self, Mutant};
+
+/// Enough for every fault to meet every kind of run; `cargo xtask sim` plays many more.
+const SEEDS: u64 = 60;
 
 #[test]
 fn fixed_seeds() {
-    for seed in 0..200 {
+    for seed in sim::failed_once().chain(0..SEEDS) {
         let played = sim::play(seed, None);
         if played.problem.is_some() {
             let short = sim::shrink(&played, None);
             panic!("seed {seed}: {:?}\n{}", short.problem, short.history.join("\n"));
         }
     }
+}
+
+#[test]
+fn equal_seeds_play_alike() {
+    let (one, other) = (sim::play(3, None), sim::play(3, None));
+    assert_eq!((one.steps, one.events, &one.turns), (other.steps, other.events, &other.turns));
+    let told = sim::replay(3, one.turns, None, false);
+    assert_eq!((told.steps, told.events), (other.steps, other.events));
+}
+
+#[test]
+fn every_mutant_is_noticed() {
+    let mut lived = String::new();
+    for mutant in Mutant::ALL {
+        if mutant.noticed().is_none() {
+            writeln!(lived, "{mutant:?}").unwrap();
+        }
+    }
+    assert_eq!(lived, "", "broken on purpose, and nobody noticed");
 }

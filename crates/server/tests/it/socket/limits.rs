@@ -140,7 +140,7 @@ async fn what_is_no_frame_at_all_ends_the_socket() {
 
 #[tokio::test]
 async fn whoever_does_not_say_who_it_is_stays_outside() {
-    let pace = Pace { hello: Duration::from_millis(200), ..Pace::default() };
+    let pace = Pace { hello: Duration::from_secs(1), ..Pace::default() };
     let served = Served::paced(pace).await;
     let browser = served.browser().await;
     let login = browser.login();
@@ -199,7 +199,7 @@ async fn the_request_that_opens_a_socket_is_checked_like_any_other() {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_is_dropped_and_comes_back_missing_nothing() {
-    let pace = Pace { patience: Duration::from_millis(300), ..Pace::default() };
+    let pace = Pace { patience: Duration::from_secs(1), ..Pace::default() };
     let served = Served::paced(pace).await;
     let events = fill(&served).await;
     let mut socket = Socket::operator(&served).await;
@@ -224,8 +224,7 @@ async fn a_client_that_does_not_read_is_dropped_and_comes_back_missing_nothing()
 
 #[tokio::test]
 async fn a_client_that_is_not_there_any_more_is_given_up() {
-    let pace =
-        Pace { ping: Duration::from_millis(50), silence: Duration::from_millis(400), ..Pace::default() };
+    let pace = Pace { ping: Duration::from_millis(50), silence: Duration::from_secs(1), ..Pace::default() };
     let served = Served::paced(pace).await;
     let mut gone = Socket::operator(&served).await;
     let mut there = Socket::operator(&served).await;

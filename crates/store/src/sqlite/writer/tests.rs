@@ -3,6 +3,7 @@
 use holdshort_core::digest::Digest;
 use holdshort_core::event::Sealed;
 use holdshort_core::id::StreamId;
+use rusqlite::StatementStatus;
 use tempfile::TempDir;
 
 use super::*;
@@ -55,6 +56,17 @@ fn a_commit_waits_for_the_disk() {
     let journal: String =
         writer.connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
     assert_eq!((synchronous, journal.as_str()), (2, "wal"));
+}
+
+/// SQLite would look at the number, and plan anew each time that one is bound: a fifth of all that a cycle costs.
+#[test]
+fn a_limit_is_no_reason_to_plan_again() {
+    let (_folder, writer) = writer(None);
+    let mut statement = writer.connection.prepare("SELECT position FROM events LIMIT ?1").unwrap();
+    for limit in 1..4 {
+        assert!(!statement.exists([limit]).unwrap());
+    }
+    assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
 }
 
 fn writer(max_pages: Option<u32>) -> (TempDir, Writer) {

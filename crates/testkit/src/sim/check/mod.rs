@@ -127,11 +127,11 @@ impl Witness {
                 rows.run = self.run(id).and_then(Run::row);
             }
         }
-        self.check_rows(append, rows)
+        self.check_rows(append, &rows)
     }
 
     /// The rows beside the events are those that the events imply.
-    fn check_rows(&self, append: &Append, implied: Rows) -> Result<(), String> {
+    fn check_rows(&self, append: &Append, implied: &Rows) -> Result<(), String> {
         if append.rows.run != implied.run {
             return Err(format!(
                 "a run's row is {:?} where its events say {:?}",
