@@ -162,7 +162,7 @@ export class Live {
 
   /** A position of another journal, such as after a restored backup: start afresh. */
   #refused(subscription: Subscription, problem: ProblemBody): void {
-    if (problem.code === "invalid_query" && subscription.position !== undefined) {
+    if (problem.errors?.some((error) => error.pointer === "/position")) {
       subscription.position = undefined;
       this.#subscribe(subscription);
     } else {

@@ -44,7 +44,11 @@ pub(super) async fn all(
                 Some(Item::Event(event)) => outbox.put(ServerFrame::Event { id, event }).await?,
                 Some(Item::Preview(preview)) => outbox.offer(ServerFrame::Preview { id, preview }),
                 Some(Item::Problem(refused)) => outbox.put(error(Some(id), refused)).await?,
-                None => outbox.put(ServerFrame::Ended { id }).await?,
+                None => {
+                    // The id is free from here on.
+                    subscriptions.remove(&id);
+                    outbox.put(ServerFrame::Ended { id }).await?;
+                }
             },
         }
     }

@@ -5,7 +5,7 @@ use super::mutants::Mutant;
 use super::{Played, replay};
 
 /// Histories tried at most.
-const TRIES: usize = 2_000;
+const TRIES: usize = 500;
 
 /// The shortest history found that fails, replayed with its lines.
 pub fn shrink(failed: &Played, mutant: Option<Mutant>) -> Played {
