@@ -73,7 +73,7 @@ pub(crate) enum Verb {
     },
     /// Decide on an interrupt
     Decide(Decide),
-    /// A link for mail or chat: whoever has it decides on this interrupt, as you
+    /// A page without scripts for one interrupt: whoever opens it on this machine decides, as you
     Link {
         /// `int_…`
         interrupt: String,

@@ -125,6 +125,32 @@ pub struct Choice {
     pub needs_edit: bool,
 }
 
+impl Choice {
+    /// What its effect does, in a few words. An agent of another framework labels its options as it likes: beside
+    /// such a label stands what the option really does.
+    pub fn does(&self) -> &str {
+        match &*self.effect {
+            "proceed" => "lets it go on",
+            "proceed_with_edit" => "lets it go on, changed",
+            "respond" => "answers",
+            "grant" => "lets it go on, and more like it",
+            "refuse" => "refuses",
+            "retry" => "tries again",
+            "redo" => "has it done again",
+            "skip" => "skips it",
+            "replan" => "asks for another plan",
+            "drop_plan" => "drops the plan",
+            "release" => "releases it",
+            "new_task" => "gives a new task",
+            "end_turn" => "refuses, and ends the agent's turn",
+            "finish" => "finishes",
+            "fail_run" => "ends the run as failed",
+            "cancel_run" => "cancels the run",
+            other => other,
+        }
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_false(value: &bool) -> bool {
     !*value

@@ -14,16 +14,15 @@ export interface Follow {
   previews?: boolean;
   event: (event: Event) => void;
   preview?: (preview: Preview) => void;
-  /** The subscription stands; `fresh` where it starts now instead of after what was seen: read everything again. */
-  started?: (fresh: boolean) => void;
-  ended?: () => void;
-  /** What follows can not be read. */
-  failed?: (problem: ProblemBody) => void;
+  /** The subscription stands: what was read before may be old. */
+  started?: () => void;
 }
 
 interface Subscription extends Follow {
   id: string;
   position?: string;
+  /** Something of it can not be read. */
+  isBroken?: boolean;
 }
 
 const FIRST_WAIT_MS = 200;
@@ -31,12 +30,15 @@ const LONGEST_WAIT_MS = 5_000;
 /** Nothing heard for this long, answers to our own pings included: the connection is dead. */
 const SILENCE_MS = 40_000;
 const PING_MS = 15_000;
+/** After which a subscription that the server gave up is asked for again. */
+const AGAIN_MS = 2_000;
 const UNAUTHENTICATED = 4401;
 
 export class Live {
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #changed: (connection: Connection) => void;
-  readonly #signedOut: () => void;
+  /** Whether this browser is still signed in, or nobody can say. */
+  readonly #mayStay: () => Promise<boolean>;
   #socket: WebSocket | undefined;
   #welcome = false;
   #wait = FIRST_WAIT_MS;
@@ -46,9 +48,9 @@ export class Live {
   #next = 1;
   #stopped = true;
 
-  constructor(changed: (connection: Connection) => void, signedOut: () => void) {
+  constructor(changed: (connection: Connection) => void, mayStay: () => Promise<boolean>) {
     this.#changed = changed;
-    this.#signedOut = signedOut;
+    this.#mayStay = mayStay;
   }
 
   start(): void {
@@ -94,21 +96,18 @@ export class Live {
     this.#heard = Date.now();
     socket.onopen = () => this.#send({ type: "hello", secret: secret.read() ?? undefined });
     socket.onmessage = (message: MessageEvent<string>) => this.#read(JSON.parse(message.data) as ServerFrame);
-    socket.onclose = (closed) => this.#closed(socket, closed.code);
+    socket.onclose = (closed) => void this.#closed(socket, closed.code);
     this.#ping = setInterval(() => {
       if (Date.now() - this.#heard > SILENCE_MS) socket.close();
       else if (this.#welcome) this.#send({ type: "ping" });
     }, PING_MS);
   }
 
-  #closed(socket: WebSocket, code: number): void {
+  async #closed(socket: WebSocket, code: number): Promise<void> {
     if (socket !== this.#socket) return;
     this.#drop();
-    if (code === UNAUTHENTICATED) {
-      this.#signedOut();
-      return;
-    }
-    if (this.#stopped) return;
+    if (code === UNAUTHENTICATED && !(await this.#mayStay())) return;
+    if (this.#stopped || this.#socket) return;
     this.#changed("lost");
     this.#timer = setTimeout(() => this.#connect(), this.#wait * (0.75 + Math.random() / 2));
     this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
@@ -135,9 +134,9 @@ export class Live {
     if (!subscription) return;
     switch (frame.type) {
       case "subscribed": {
-        const fresh = subscription.topic !== "run" && subscription.position === undefined;
+        subscription.isBroken = false;
         subscription.position = frame.position ?? subscription.position;
-        subscription.started?.(fresh);
+        subscription.started?.();
         break;
       }
       case "event":
@@ -149,8 +148,7 @@ export class Live {
         subscription.preview?.(frame.preview);
         break;
       case "ended":
-        this.#subscriptions.delete(subscription.id);
-        subscription.ended?.();
+        this.#ended(subscription);
         break;
       case "error":
         this.#refused(subscription, frame.problem);
@@ -166,8 +164,19 @@ export class Live {
       subscription.position = undefined;
       this.#subscribe(subscription);
     } else {
-      subscription.failed?.(problem);
+      subscription.isBroken = true;
     }
+  }
+
+  /** A run that is over has no more events. Anything else goes on: from where it was, once the server can. */
+  #ended(subscription: Subscription): void {
+    if (subscription.topic === "run" && !subscription.isBroken) {
+      this.#subscriptions.delete(subscription.id);
+      return;
+    }
+    setTimeout(() => {
+      if (this.#welcome && this.#subscriptions.has(subscription.id)) this.#subscribe(subscription);
+    }, AGAIN_MS);
   }
 
   #subscribe({ id, topic, run, since, position, previews }: Subscription): void {

@@ -8,6 +8,8 @@ export const drafts = {
     if (text === "") sessionStorage.removeItem(PREFIX + key);
     else sessionStorage.setItem(PREFIX + key, text);
   },
+  /** Whether anything is kept below a key. */
+  any: (prefix: string): boolean => Object.keys(sessionStorage).some((key) => key.startsWith(PREFIX + prefix)),
   /** Everything below a key: `int_…` takes away all that was typed on that card. */
   forget(prefix: string): void {
     for (const key of Object.keys(sessionStorage)) {

@@ -7,6 +7,7 @@ import { live } from "./session.svelte";
 const SHOWN = 200;
 /** Events come in bursts; one reading serves them all. */
 const GATHER_MS = 60;
+const AGAIN_MS = 2_000;
 
 export const inbox = $state({
   items: [] as Interrupt[],
@@ -61,7 +62,8 @@ async function read(): Promise<void> {
     inbox.more = Boolean(page.next_cursor);
     inbox.loaded = true;
   } catch {
-    // The connection says that it is lost; when it is back everything is read again.
+    // Away, or busy: the connection says so, and it is read again.
+    setTimeout(soon, AGAIN_MS);
   } finally {
     reading = false;
     if (again) {

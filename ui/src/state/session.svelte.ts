@@ -27,7 +27,12 @@ export const live = new Live((connection) => {
     // Another program may listen there now.
     void readInfo();
   }
-}, signedOut);
+}, isSignedIn);
+
+async function isSignedIn(): Promise<boolean> {
+  await get("/v1/login").catch(() => undefined);
+  return session.door !== "signed_out";
+}
 
 whenSignedOut(signedOut);
 

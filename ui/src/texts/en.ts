@@ -448,6 +448,7 @@ export const en = {
   "card.confirm.does": "This {effect}.",
   "card.confirm.text": "With your words",
   "card.confirm.edit": "As you changed it",
+  "card.confirm.unused": "The change that you began is not used.",
   "card.confirm.back": "Back",
 
   "card.stale": "It has changed while you were deciding.",

@@ -55,7 +55,11 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     for option in &interrupt.options {
         number += 1;
         let label = plain::line(&option.label);
-        out.extend(paint.fold(&format!("  {} {label}", paint.bold(&format!("{number:>2}"))), 5));
+        let does = match interrupt.origin {
+            Origin::External => paint.dim(&format!(" ({})", plain::line(option.does()))),
+            Origin::Native => String::new(),
+        };
+        out.extend(paint.fold(&format!("  {} {label}{does}", paint.bold(&format!("{number:>2}"))), 5));
     }
     out
 }

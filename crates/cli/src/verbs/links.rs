@@ -27,7 +27,7 @@ pub(super) async fn decision(
     let interrupt = id_of(interrupt, "int")?;
     let path = format!("/v1/interrupts/{interrupt}/links");
     let link: Link = scene.client()?.post(&path, &LinkRequest { expires_in_ms }).await?;
-    show(scene, &link, "Whoever opens it decides on this interrupt as you; send it to one person")
+    show(scene, &link, "Whoever opens it on this machine decides on this interrupt as you")
 }
 
 fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {

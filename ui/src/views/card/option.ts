@@ -44,10 +44,14 @@ export function isRisky(interrupt: Interrupt): boolean {
   return interrupt.risk.level === "high" || interrupt.risk.level === "critical";
 }
 
+export function releases(choice: Choice): boolean {
+  return RELEASES.includes(choice.effect);
+}
+
 /** Whether it is asked about once more before it is sent. */
 export function asksAgain(choice: Choice, interrupt: Interrupt, byKey: boolean): boolean {
   if (ENDS.includes(choice.effect)) return true;
-  return isRisky(interrupt) && (byKey || RELEASES.includes(choice.effect) || isAnswer(choice, interrupt));
+  return isRisky(interrupt) && (byKey || releases(choice) || isAnswer(choice, interrupt));
 }
 
 export type Keys = { a?: Choice; e?: Choice; r?: Choice };

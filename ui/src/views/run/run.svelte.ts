@@ -31,6 +31,7 @@ export class Following {
   readonly #story = new Story();
   readonly #previews = new Previews();
   #seq = 0;
+  #reading = 0;
   #fresh: Event[] = [];
   #draw: ReturnType<typeof setTimeout> | undefined;
   #read: ReturnType<typeof setTimeout> | undefined;
@@ -63,12 +64,15 @@ export class Following {
   }
 
   async read(): Promise<void> {
+    const reading = ++this.#reading;
     try {
       const path = encodeURIComponent(this.id);
       const [run, open] = await Promise.all([
         get<Run>(`/v1/runs/${path}`),
         get<List<Interrupt>>(`/v1/interrupts${query({ run: this.id, status: "open", limit: 200 })}`),
       ]);
+      // One that was asked for later has the say.
+      if (reading !== this.#reading) return;
       this.take(run);
       this.open = open.items;
       this.problem = undefined;

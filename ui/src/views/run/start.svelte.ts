@@ -81,7 +81,7 @@ export class Start {
     try {
       const run = await post<Run>("/v1/runs", body, { "Idempotency-Key": this.#key });
       if (workspace) localStorage.setItem(WORKSPACE, workspace);
-      drafts.forget(DRAFT + this.workflow.name);
+      drafts.keep(DRAFT + this.workflow.name, "");
       return run;
     } catch (problem) {
       this.problem = problem;

@@ -1,7 +1,7 @@
 //! The form: what is asked of the person, and what came back. Nothing that was typed is lost when it does not fit.
 
 use holdshort_core::schema::Problem;
-use holdshort_protocol::{Choice, Decision, FieldError, Interrupt, Kind, Level};
+use holdshort_protocol::{Choice, Decision, FieldError, Interrupt, Kind, Level, Origin};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -122,7 +122,7 @@ struct Offered<'a> {
     label: &'a str,
     /// `go` lets the work go on, `stop` ends something.
     tone: &'static str,
-    notes: Vec<&'static str>,
+    notes: Vec<&'a str>,
     /// Can be chosen without the tick.
     holds: bool,
 }
@@ -158,7 +158,7 @@ impl<'a> Form<'a> {
             text: field("text", &typed.text),
             edit: Edit::of(interrupt).map(editor),
             confirm: is_risky(interrupt).then(|| field("confirm", &typed.confirm)),
-            options: interrupt.options.iter().map(offered).collect(),
+            options: interrupt.options.iter().map(|option| offered(option, interrupt.origin)).collect(),
             problems: wrong,
         }
     }
@@ -177,9 +177,11 @@ fn wrong(problem: &FieldError) -> Wrong<'_> {
     Wrong { field, label, message: &problem.message }
 }
 
-fn offered(option: &Choice) -> Offered<'_> {
+fn offered(option: &Choice, origin: Origin) -> Offered<'_> {
     let ends_run = matches!(&*option.effect, "fail_run" | "cancel_run");
     let notes = [
+        // Its label is the agent's own.
+        (origin == Origin::External, option.does()),
         (option.needs_text, "takes your words"),
         (option.needs_edit, "takes the changed version"),
         (ends_run, "ends the run"),

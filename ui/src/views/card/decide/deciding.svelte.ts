@@ -11,12 +11,13 @@ export class Deciding {
   /** How it ended, where somebody or something was faster. */
   faster = $state.raw<Resolution>();
   isLate = $state(false);
-  #last: { choice: Choice; text: string; edit?: unknown } | undefined;
+  /** What was tried last. */
+  last = $state.raw<Choice>();
 
   /** The interrupt as it is after the decision; nothing where it was not taken. */
   async send(interrupt: Interrupt, choice: Choice, text: string, edit?: unknown): Promise<Interrupt | undefined> {
     if (this.isSending) return undefined;
-    this.#last = { choice, text, edit };
+    this.last = choice;
     this.isSending = true;
     this.problem = undefined;
     const decision: Decision = { option: choice.id, version: interrupt.version };
@@ -32,12 +33,6 @@ export class Deciding {
     } finally {
       this.isSending = false;
     }
-  }
-
-  /** The same once more, after the server was away. */
-  again(interrupt: Interrupt): Promise<Interrupt | undefined> {
-    const last = this.#last;
-    return last ? this.send(interrupt, last.choice, last.text, last.edit) : Promise.resolve(undefined);
   }
 
   #refused(problem: Problem): void {
