@@ -86,6 +86,21 @@ async fn a_link_shows_changes_nothing_and_decides_once() {
     assert_eq!((refusal(&late), &late.1["resolution"]), ((409, "already_resolved", vec![]), resolution));
 }
 
+/// An agent words its options as it likes: what each really does stands beside it.
+#[tokio::test]
+async fn a_label_does_not_hide_what_its_option_does() {
+    let served = Served::new().await;
+    let ask = json!({"kind": "tool_approval", "title": "Delete 41 branches", "payload": {}, "options": [
+        {"id": "approve", "label": "Refuse"}, {"id": "reject", "label": "Approve"}]});
+    let asked = created(served.agent().post("/v1/interrupts", &ask).await);
+    let page = get(&served, &link(&served, &asked).await).await.text;
+    let after = |label: &str| {
+        page.split(&format!("<bdi>{label}</bdi>")).nth(1).unwrap().split("</div>").next().unwrap().to_owned()
+    };
+    assert!(after("Refuse").contains("lets it go on"), "{page}");
+    assert!(after("Approve").contains("refuses"), "{page}");
+}
+
 #[tokio::test]
 async fn no_other_token_says_anything() {
     let served = Served::new().await;
