@@ -118,7 +118,7 @@ impl Pair {
     }
 
     /// The long poll leaves first, so it waits when the decision is committed.
-    async fn decide(&mut self, interrupt: &str, run: Option<&str>) -> Result<Duration> {
+    pub(crate) async fn decide(&mut self, interrupt: &str, run: Option<&str>) -> Result<Duration> {
         let Self { asker, person, decision, path, .. } = self;
         path.clear();
         write!(path, "/v1/interrupts/{interrupt}/decisions")?;
@@ -154,7 +154,7 @@ async fn completed(asker: &mut Client, run: &str) -> Result<()> {
     anyhow::bail!("the run {run} did not complete")
 }
 
-fn body(row: Row) -> Bytes {
+pub(crate) fn body(row: Row) -> Bytes {
     let text = |rest: usize| "x".repeat(PAYLOAD_BYTES - rest);
     let body = match row {
         Row::External => json!({
@@ -166,7 +166,7 @@ fn body(row: Row) -> Bytes {
 }
 
 /// Never the same twice, over all rounds.
-fn key() -> String {
+pub(crate) fn key() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!("bench-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }

@@ -8,36 +8,22 @@ use std::process::Command;
 const LOCK: &str = include_str!("../../Cargo.lock");
 
 pub(crate) struct Facts {
-    cores: usize,
-    processor: String,
-    kernel: String,
+    machine: String,
     holdshort: String,
 }
 
 impl Facts {
     pub(crate) fn of(binary: &Path) -> Self {
-        let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-        let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let version = Command::new(binary).arg("--version").output();
         let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-        Self {
-            cores: std::thread::available_parallelism().map_or(1, usize::from),
-            processor: model.map_or("unknown processor", |(_, model)| model).to_owned(),
-            // What follows the number names builds and machines.
-            kernel: kernel.trim().split('-').next().unwrap_or_default().to_owned(),
-            holdshort: version.unwrap_or_default(),
-        }
+        Self { machine: machine(), holdshort: version.unwrap_or_default() }
     }
 }
 
 impl fmt::Display for Facts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { cores, processor, kernel, holdshort } = self;
-        writeln!(
-            f,
-            "- Machine: {cores} cores ({processor}), Linux {kernel}; both servers and the client share it."
-        )?;
+        let Self { machine, holdshort } = self;
+        writeln!(f, "- Machine: {machine}; servers and clients share it.")?;
         writeln!(
             f,
             "- Versions: {holdshort}, SQLite {}, rusqlite {}, axum {}, tokio {}.",
@@ -45,12 +31,20 @@ impl fmt::Display for Facts {
             locked("rusqlite"),
             locked("axum"),
             locked("tokio"),
-        )?;
-        writeln!(
-            f,
-            "- Durability of both: WAL, `synchronous=FULL`, one writer with group commit, a checkpoint each 4,000 pages."
         )
     }
+}
+
+/// Cores, processor and kernel.
+pub(crate) fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let processor = model.map_or("unknown processor", |(_, model)| model);
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    // What follows the number names builds and machines.
+    let kernel = kernel.trim().split('-').next().unwrap_or_default();
+    format!("{cores} cores ({processor}), Linux {kernel}")
 }
 
 /// The version of a package in `Cargo.lock`.

@@ -1,7 +1,8 @@
 //! `cargo xtask bench`: cycles per second of Holdshort beside a hand-written loop, measured in turns on one machine.
 //!
 //! Starts both as processes and talks to them over HTTP. Asserts no time: it prints what it finds. `measure.rs` is
-//! the order of things, `cycle.rs` the work, `hand/` the loop.
+//! the order of things, `cycle.rs` the work, `hand/` the loop. `parked/` and `streams/` measure what waits and what
+//! listens, `peers.rs` has others do the same work; `results.rs` keeps the page.
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]
 
@@ -13,20 +14,26 @@ mod facts;
 mod hand;
 mod load;
 mod measure;
+mod parked;
+mod peers;
 mod plan;
 mod report;
+mod results;
 mod server;
 mod stats;
+mod streams;
 mod wal;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
+use tempfile::TempDir;
 
 use crate::cycle::Row;
 use crate::facts::Facts;
 use crate::plan::Plan;
+use crate::results::Part;
 
 /// Start → pause → decide → done, beside a hand-written loop.
 #[derive(Debug, Parser)]
@@ -41,59 +48,95 @@ struct Args {
     /// One row only.
     #[arg(long, value_name = "ROW")]
     only: Option<Row>,
+    /// Where the journal is; without it both are measured, one after the other.
+    #[arg(long, value_name = "STORE")]
+    store: Option<Kind>,
     /// Our binary [default: `holdshort` beside this program].
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE")]
     binary: Option<PathBuf>,
     /// Where the databases are made, and removed afterwards: a folder on the disk to measure [default: beside
     /// this program].
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR")]
     folder: Option<PathBuf>,
     #[command(subcommand)]
     verb: Option<Verb>,
+}
+
+/// Where a journal can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Sqlite,
+    Postgres,
 }
 
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Put load on a server that runs already, to profile it
     Load(attach::Options),
+    /// What runs that wait cost: disk, memory, and the first things after a start
+    Parked(parked::Options),
+    /// The same work done by others, each installed from its registry
+    Peers(peers::Options),
+    /// Many clients that follow: how fast an event reaches all, and what each costs
+    Streams(streams::Options),
     #[command(name = server::LOOP_VERB, hide = true)]
     ServeLoop(hand::Options),
 }
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    match &args.verb {
+    let text = match &args.verb {
         Some(Verb::ServeLoop(options)) => return hand::serve(options),
-        Some(Verb::Load(options)) => {
-            println!("{}", attach::attach(options)?);
-            return Ok(());
-        }
-        None => {}
-    }
-    let program = std::env::current_exe()?;
-    let binary = args.binary.unwrap_or_else(|| program.with_file_name("holdshort"));
-    ensure!(binary.exists(), "{} is not there: `cargo xtask bench` builds it", binary.display());
-    let beside = program.parent().unwrap_or(Path::new("."));
-    let folder = tempfile::Builder::new()
-        .prefix("bench-")
-        .tempdir_in(args.folder.as_deref().unwrap_or(beside))
-        .context("no folder for the databases")?;
+        Some(Verb::Load(options)) => attach::attach(options)?,
+        Some(Verb::Parked(options)) => parked::parked(options, &args.binary()?, args.folder()?.path())?,
+        Some(Verb::Peers(options)) => peers::peers(options)?,
+        Some(Verb::Streams(options)) => streams::streams(options, &args.binary()?, args.folder()?.path())?,
+        None => cycles(&args)?,
+    };
+    println!("{}", text.trim_end());
+    Ok(())
+}
+
+/// Both rows in both databases, or fewer.
+fn cycles(args: &Args) -> Result<String> {
+    let (binary, folder) = (args.binary()?, args.folder()?);
     let plan = if args.quick { Plan::QUICK } else { Plan::FULL };
     let mut rows = Vec::new();
-    for row in [Row::External, Row::Native] {
-        if args.only.is_none_or(|only| only == row) {
-            let name = if row == Row::External { "external" } else { "native" };
-            let folder = folder.path().join(name);
-            std::fs::create_dir(&folder)?;
-            rows.push(measure::row(row, plan, &binary, &folder)?);
+    for store in [Kind::Sqlite, Kind::Postgres] {
+        if args.store.is_some_and(|only| only != store) {
+            continue;
+        }
+        let database = (store == Kind::Postgres).then(holdshort_testpg::Server::start).transpose()?;
+        for row in [Row::External, Row::Native] {
+            if args.only.is_none_or(|only| only == row) {
+                let folder = folder.path().join(format!("{store:?}-{row:?}"));
+                std::fs::create_dir(&folder)?;
+                rows.push(measure::row(row, plan, &binary, &folder, database.as_ref())?);
+            }
         }
     }
     let command = format!("cargo xtask bench{}", if args.quick { " --quick" } else { "" });
     let text = report::report(&Facts::of(&binary), plan, &command, &mut rows);
-    print!("{text}");
     if args.save {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("RESULTS.md");
-        std::fs::write(&path, text).with_context(|| format!("{} can not be written", path.display()))?;
+        results::save(Part::Cycles, &text)?;
     }
-    Ok(())
+    Ok(text)
+}
+
+impl Args {
+    fn binary(&self) -> Result<PathBuf> {
+        let given = self.binary.clone();
+        let binary =
+            given.map_or_else(|| Ok(std::env::current_exe()?.with_file_name("holdshort")), anyhow::Ok)?;
+        ensure!(binary.exists(), "{} is not there: `cargo xtask bench` builds it", binary.display());
+        Ok(binary)
+    }
+
+    /// Goes with its databases when it is dropped.
+    fn folder(&self) -> Result<TempDir> {
+        let program = std::env::current_exe()?;
+        let beside = program.parent().unwrap_or(Path::new("."));
+        let folder = self.folder.as_deref().unwrap_or(beside);
+        tempfile::Builder::new().prefix("bench-").tempdir_in(folder).context("no folder for the databases")
+    }
 }

@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use holdshort_testpg as testpg;
 
 use crate::cycle::Row;
+use crate::hand::Place;
 use crate::load::{Until, count, round_trip};
 use crate::plan::{CROWD, Plan};
 use crate::server::Server;
@@ -15,6 +17,8 @@ use crate::{disk, hand, load, stats, wal};
 const COUNTED: u64 = 20;
 /// The log may be begun anew while it is read.
 const TRIES: usize = 5;
+/// Connections of the loop to PostgreSQL, and as many askers of the loop without HTTP.
+pub(crate) const CONNECTIONS: usize = 32;
 
 /// What was measured of one server.
 pub(crate) struct Side {
@@ -25,7 +29,8 @@ pub(crate) struct Side {
     /// Decision to done at concurrency 1, of all rounds.
     pub(crate) latencies: Vec<Duration>,
     pub(crate) requests: f64,
-    pub(crate) commits: f64,
+    /// Durable ones of SQLite; PostgreSQL does not tell them from others.
+    pub(crate) commits: Option<f64>,
     pub(crate) log_bytes: f64,
     /// Flushes of the whole disk for each cycle; empty where the kernel does not count them.
     pub(crate) flushes_alone: Vec<f64>,
@@ -37,20 +42,36 @@ pub(crate) struct Side {
 
 pub(crate) struct Measured {
     pub(crate) row: Row,
+    /// Which PostgreSQL; `None`: SQLite.
+    pub(crate) postgres: Option<String>,
     pub(crate) ours: Side,
     pub(crate) hand: Side,
     /// The loop without HTTP: cycles per second, and decision to done at the median.
     pub(crate) in_process: (f64, Duration),
+    /// Cycles per second of many askers at once; in PostgreSQL, where they share no commit of the loop's own.
+    pub(crate) many_in_process: Option<f64>,
     pub(crate) round_trip: Duration,
     pub(crate) syncs: Vec<f64>,
 }
 
-pub(crate) fn row(row: Row, plan: Plan, binary: &Path, folder: &Path) -> Result<Measured> {
-    let server = Server::ours(binary, folder)?;
-    let mut ours = Side::warm(&server, row, plan)?;
-    let commits = whole(ours.commits);
-    let loop_server = Server::hand_written(folder, commits)?;
-    let mut hand = Side::warm(&loop_server, row, plan)?;
+pub(crate) fn row(
+    row: Row,
+    plan: Plan,
+    binary: &Path,
+    folder: &Path,
+    database: Option<&testpg::Server>,
+) -> Result<Measured> {
+    let server = match database {
+        Some(database) => Server::ours_on(binary, folder, &database.database())?,
+        None => Server::ours(binary, folder)?,
+    };
+    let mut ours = Side::warm(&server, row, plan, database)?;
+    let place = match database {
+        Some(database) => Place::Url { url: database.database(), connections: CONNECTIONS },
+        None => Place::Folder { folder: folder.join("loop"), commits: whole(ours.commits) },
+    };
+    let loop_server = Server::hand_written(folder, &place)?;
+    let mut hand = Side::warm(&loop_server, row, plan, database)?;
     let mut syncs = Vec::new();
     for _ in 0..plan.rounds {
         syncs.push(disk::syncs_per_second(folder, plan.syncs)?);
@@ -63,17 +84,25 @@ pub(crate) fn row(row: Row, plan: Plan, binary: &Path, folder: &Path) -> Result<
     hand.memory = loop_server.memory()?;
     let round_trip = round_trip(&loop_server.target)?;
     drop((server, loop_server));
-    let mut alone = hand::in_process(&folder.join("loop"), commits, plan.alone)?;
+    let mut alone = hand::in_process(&place, 1, plan.alone)?;
     let in_process = (alone.cycles_per_second(), stats::percentile(&mut alone.latencies, 50));
-    Ok(Measured { row, ours, hand, in_process, round_trip, syncs })
+    let many_in_process = match database {
+        Some(_) => Some(hand::in_process(&place, CONNECTIONS, plan.together)?.cycles_per_second()),
+        None => None,
+    };
+    let postgres = database.map(version).transpose()?;
+    Ok(Measured { row, postgres, ours, hand, in_process, many_in_process, round_trip, syncs })
 }
 
 impl Side {
     /// Warms the server up, and counts what a cycle is made of.
-    fn warm(server: &Server, row: Row, plan: Plan) -> Result<Self> {
+    fn warm(server: &Server, row: Row, plan: Plan, database: Option<&testpg::Server>) -> Result<Self> {
         load::run(&server.target, row, CROWD, Until::Time(plan.warm_up))?;
         load::run(&server.target, row, 1, Until::Time(plan.warm_up))?;
-        let (commits, log_bytes) = counted(server, row)?;
+        let (commits, log_bytes) = match database {
+            Some(database) => (None, logged(database, server, row)?),
+            None => counted(server, row).map(|(commits, bytes)| (Some(commits), bytes))?,
+        };
         Ok(Self {
             alone: Vec::new(),
             together: Vec::new(),
@@ -122,6 +151,25 @@ fn counted(server: &Server, row: Row) -> Result<(f64, f64)> {
     bail!("the write-ahead log of {} is begun anew too often to count commits", server.data.display())
 }
 
+/// Bytes of log for each cycle, in PostgreSQL.
+fn logged(database: &testpg::Server, server: &Server, row: Row) -> Result<f64> {
+    let written = || {
+        let at = database.run("psql", &["-Atc", "SELECT pg_current_wal_lsn() - '0/0'"])?;
+        at.trim().parse::<u64>().context("PostgreSQL does not say where its log ends")
+    };
+    let before = written()?;
+    load::run(&server.target, row, 1, Until::Cycles(COUNTED))?;
+    Ok(count(written()? - before) / count(COUNTED))
+}
+
+/// Which PostgreSQL, and how durable it is.
+fn version(database: &testpg::Server) -> Result<String> {
+    let ask = |sql| database.run("psql", &["-Atc", sql]).map(|said| said.trim().to_owned());
+    let (version, fsync, commit) =
+        (ask("SHOW server_version")?, ask("SHOW fsync")?, ask("SHOW synchronous_commit")?);
+    Ok(format!("PostgreSQL {version}, `fsync={fsync}`, `synchronous_commit={commit}`"))
+}
+
 fn flushed(before: Option<u64>, server: &Server, cycles: usize) -> Option<f64> {
     let flushes = disk::flushes(&server.data)?.checked_sub(before?)?;
     Some(count(flushes) / count(cycles))
@@ -129,6 +177,6 @@ fn flushed(before: Option<u64>, server: &Server, cycles: usize) -> Option<f64> {
 
 /// The loop makes whole commits: as many as ours, never fewer than it needs.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
-fn whole(commits: f64) -> u32 {
-    commits.round().max(2.0) as u32
+fn whole(commits: Option<f64>) -> u32 {
+    commits.unwrap_or_default().round().max(2.0) as u32
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::cycle::{PAYLOAD_BYTES, Row};
 use crate::facts::Facts;
-use crate::measure::{Measured, Side};
+use crate::measure::{CONNECTIONS, Measured, Side};
 use crate::plan::{CROWD, Plan};
 use crate::stats::{Spread, percentile};
 
@@ -15,15 +15,18 @@ pub(crate) fn report(facts: &Facts, plan: Plan, command: &str, rows: &mut [Measu
         text.push_str(line);
         text.push('\n');
     };
-    line("# Results\n");
+    line("## Cycles\n");
     line(
-        "Start → pause → decide → done over HTTP: Holdshort beside a hand-written loop of axum and SQLite with as many requests and durable commits.",
+        "Start → pause → decide → done over HTTP: Holdshort beside a hand-written loop of axum and the same database, with as many requests; in SQLite with as many durable commits, in PostgreSQL with three transactions of four prepared round trips.",
     );
     line(
         "The loop is the ceiling: it checks the bearer token and does nothing else (no journal, hash chain, projections, idempotency or workflows).\n",
     );
     line(&format!("- Command: `{command}`."));
     line(facts.to_string().trim_end());
+    line(
+        "- Durability of both in SQLite: WAL, `synchronous=FULL`, one writer with group commit, a checkpoint each 4,000 pages.",
+    );
     line(&format!(
         "- {} rounds in turns after a warm-up, {} s at concurrency 1 and {} s at {CROWD} each; medians, and the lowest and highest round.",
         plan.rounds,
@@ -32,6 +35,11 @@ pub(crate) fn report(facts: &Facts, plan: Plan, command: &str, rows: &mut [Measu
     ));
     let syncs = Spread::of(rows.iter().flat_map(|row| row.syncs.iter().copied()));
     line(&format!("- The disk alone: {syncs} appended blocks of 4 kB with `fdatasync` a second."));
+    if let Some(postgres) = rows.iter().find_map(|row| row.postgres.as_ref()) {
+        line(&format!(
+            "- Durability of both in PostgreSQL: {postgres}; the loop has {CONNECTIONS} connections."
+        ));
+    }
     for row in rows {
         line("");
         line(table(row).trim_end());
@@ -40,7 +48,7 @@ pub(crate) fn report(facts: &Facts, plan: Plan, command: &str, rows: &mut [Measu
 }
 
 fn table(measured: &mut Measured) -> String {
-    let Measured { row, ours, hand, in_process, round_trip, .. } = measured;
+    let Measured { row, postgres, ours, hand, in_process, many_in_process, round_trip, .. } = measured;
     let mut text = String::new();
     let (name, work) = match row {
         Row::External => {
@@ -54,7 +62,11 @@ fn table(measured: &mut Measured) -> String {
     let (sum, half) = (Spread::of(ours.alone.iter().copied()), Spread::of(hand.alone.iter().copied()));
     let (crowd, half_crowd) =
         (Spread::of(ours.together.iter().copied()), Spread::of(hand.together.iter().copied()));
-    let _ = writeln!(text, "## {name}\n\n{PAYLOAD_BYTES} bytes: {work}.\n");
+    let _ = writeln!(
+        text,
+        "### {name}, {}\n\n{PAYLOAD_BYTES} bytes: {work}.\n",
+        if postgres.is_some() { "PostgreSQL" } else { "SQLite" }
+    );
     let _ = writeln!(text, "| | Holdshort | loop | Holdshort / loop |\n|---|---|---|---|");
     let mut put = |what: &str, ours: String, hand: String, ratio: Option<f64>| {
         let ratio = ratio.map(|ratio| format!("{:.0} %", ratio * 100.0)).unwrap_or_default();
@@ -74,7 +86,9 @@ fn table(measured: &mut Measured) -> String {
     }
     let mut each = |what: &str, of: &dyn Fn(&Side) -> String| put(what, of(ours), of(hand), None);
     each("requests a cycle", &|side| format!("{:.2}", side.requests));
-    each("durable commits a cycle, counted in the log", &|side| format!("{:.2}", side.commits));
+    each("durable commits a cycle, counted in the log", &|side| {
+        side.commits.map_or_else(|| "not counted".to_owned(), |commits| format!("{commits:.2}"))
+    });
     each("log written a cycle at concurrency 1", &|side| format!("{:.1} kB", side.log_bytes / 1000.0));
     each("flushes of the disk a cycle at concurrency 1", &|side| flushes(&side.flushes_alone));
     each(&format!("flushes of the disk a cycle at concurrency {CROWD}"), &|side| {
@@ -94,6 +108,12 @@ fn table(measured: &mut Measured) -> String {
         milliseconds(reach),
         milliseconds(percentile(&mut ours.latencies, 50)),
     );
+    if let Some(many) = many_in_process {
+        let _ = writeln!(
+            text,
+            "{CONNECTIONS} askers at once: {many:.0} cycles/s, one connection to the database each."
+        );
+    }
     text
 }
 

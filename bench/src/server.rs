@@ -5,11 +5,14 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 
 use crate::cycle::WORKFLOW_FILE;
+use crate::hand::Place;
 
 /// The name of the hidden verb that starts the loop.
 pub(crate) const LOOP_VERB: &str = "serve-loop";
@@ -28,6 +31,8 @@ pub(crate) struct Server {
     pub(crate) target: Target,
     /// Where its database is.
     pub(crate) data: PathBuf,
+    /// From its start until it said that it listens.
+    pub(crate) ready_after: Duration,
 }
 
 /// The line that both print once they listen.
@@ -39,27 +44,38 @@ struct Ready {
 }
 
 impl Server {
-    /// Ours: the release binary.
+    /// Ours: the release binary, with its journal in SQLite.
     pub(crate) fn ours(binary: &Path, folder: &Path) -> Result<Self> {
-        let (data, workflows) = (folder.join("ours"), folder.join("workflows"));
-        fs::create_dir_all(&workflows)?;
-        fs::write(workflows.join("one-checkpoint.yaml"), WORKFLOW_FILE)?;
-        let mut command = Command::new(binary);
-        command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
-        command.arg("--workflows").arg(&workflows);
+        let (command, data) = ours(binary, folder)?;
+        Self::start(command, data)
+    }
+
+    /// Ours, with its journal in PostgreSQL.
+    pub(crate) fn ours_on(binary: &Path, folder: &Path, database: &str) -> Result<Self> {
+        let (mut command, data) = ours(binary, folder)?;
+        command.args(["--store", database]);
         Self::start(command, data)
     }
 
     /// The hand-written loop: this program once more.
-    pub(crate) fn hand_written(folder: &Path, commits: u32) -> Result<Self> {
+    pub(crate) fn hand_written(folder: &Path, place: &Place) -> Result<Self> {
         let data = folder.join("loop");
         fs::create_dir_all(&data)?;
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg(LOOP_VERB).arg("--data").arg(&data).args(["--commits", &commits.to_string()]);
+        command.arg(LOOP_VERB);
+        match place {
+            Place::Folder { folder, commits } => {
+                command.arg("--data").arg(folder).args(["--commits", &commits.to_string()])
+            }
+            Place::Url { url, connections } => {
+                command.args(["--store", url, "--connections", &connections.to_string()])
+            }
+        };
         Self::start(command, data)
     }
 
     fn start(mut command: Command, data: PathBuf) -> Result<Self> {
+        let began = Instant::now();
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -72,12 +88,20 @@ impl Server {
         // From here on it ends with us, whatever happens.
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let target = Target { address: nowhere, operator: String::new(), agent: String::new() };
-        let mut server = Self { child, target, data };
+        let mut server = Self { child, target, data, ready_after: began.elapsed() };
         let ready: Ready = serde_json::from_str(&line)
             .with_context(|| format!("{} said `{}`", command.get_program().display(), line.trim()))?;
         let address = ready.listening.strip_prefix("http://").unwrap_or(&ready.listening).parse()?;
         server.target = Target { address, operator: ready.token, agent: ready.agent_token };
         Ok(server)
+    }
+
+    /// Asks it to end, and waits until it has: its log is then empty.
+    pub(crate) fn stop(mut self) -> Result<()> {
+        kill_process(Pid::from_child(&self.child), Signal::TERM)?;
+        let status = self.child.wait()?;
+        ensure!(status.success(), "the server ended with {status}");
+        Ok(())
     }
 
     /// Resident memory now, and at its highest, in bytes.
@@ -89,6 +113,45 @@ impl Server {
         };
         field("VmRSS:").zip(field("VmHWM:")).context("the kernel says nothing of the server's memory")
     }
+
+    /// Processor time that it has used.
+    pub(crate) fn processor(&self) -> Result<Duration> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // The name before them, in brackets, may hold anything.
+        let (_, fields) = stat.rsplit_once(") ").context("the kernel says nothing of the server's time")?;
+        let ticks =
+            fields.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum::<u64>();
+        Ok(Duration::from_secs(ticks) / u32::try_from(rustix::param::clock_ticks_per_second())?)
+    }
+
+    /// Waits until it has no more than so many connections; whether it came to that in time.
+    pub(crate) async fn connections_fall_to(&self, most: usize, longest: Duration) -> Result<bool> {
+        let began = Instant::now();
+        while self.connections()? > most {
+            if began.elapsed() > longest {
+                return Ok(false);
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        Ok(true)
+    }
+
+    /// Sockets of the process; a few of them are its own.
+    pub(crate) fn connections(&self) -> Result<usize> {
+        let files = fs::read_dir(format!("/proc/{}/fd", self.child.id()))?;
+        let links = files.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+        Ok(links.filter(|link| link.to_string_lossy().starts_with("socket:")).count())
+    }
+}
+
+fn ours(binary: &Path, folder: &Path) -> Result<(Command, PathBuf)> {
+    let (data, workflows) = (folder.join("ours"), folder.join("workflows"));
+    fs::create_dir_all(&workflows)?;
+    fs::write(workflows.join("one-checkpoint.yaml"), WORKFLOW_FILE)?;
+    let mut command = Command::new(binary);
+    command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
+    command.arg("--workflows").arg(&workflows);
+    Ok((command, data))
 }
 
 impl Drop for Server {

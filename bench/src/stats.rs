@@ -25,6 +25,12 @@ impl Spread {
         };
         Self { median, low: at(0), high: at(values.len().wrapping_sub(1)) }
     }
+
+    /// With so many decimals.
+    pub(crate) fn in_unit(self, decimals: usize, unit: &str) -> String {
+        let Self { median, low, high } = self;
+        format!("{median:.decimals$} {unit} ({low:.decimals$} to {high:.decimals$})")
+    }
 }
 
 impl fmt::Display for Spread {

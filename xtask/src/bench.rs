@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: builds and runs `bench/`.
+//! `cargo xtask bench`: builds the binary and `bench/`, and runs it: `bench --help` says what it measures.
 
 use anyhow::Result;
 

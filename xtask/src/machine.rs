@@ -7,14 +7,17 @@ use anyhow::Result;
 
 use crate::run::step;
 
-/// Debian packages by what shows that they are there: a program on the path, or a file.
-const NEEDED: [(&str, &str); 5] = [
+/// Debian packages by what shows that they are there: a program on the path, or a file, in which one folder may
+/// be any (`*`).
+const NEEDED: [(&str, &str); 6] = [
     ("git", "git"),
     ("python3", "python3"),
     ("curl", "curl"),
     ("chromium", "chromium"),
     // Without a font a browser draws boxes.
     ("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "fonts-dejavu-core"),
+    // The server itself, in a folder of its version; tests start their own and leave Debian's cluster alone.
+    ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
 ];
 
 /// Installs what is missing with apt, as root; otherwise says what to install.
@@ -33,6 +36,10 @@ pub(crate) fn prepare() -> Result<()> {
 }
 
 fn is_there(witness: &str) -> bool {
+    if let Some((above, below)) = witness.split_once("/*/") {
+        let mut folders = std::fs::read_dir(above).into_iter().flatten().flatten();
+        return folders.any(|folder| folder.path().join(below).is_file());
+    }
     if witness.starts_with('/') {
         return Path::new(witness).is_file();
     }

@@ -1,36 +1,51 @@
-//! The loop without HTTP, at concurrency 1: the floor of what a decision costs on this disk.
+//! The loop without HTTP: the floor of what a decision costs on this disk.
 
-use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use tokio::task::JoinSet;
 
 use super::desk::Desk;
+use super::store::Place;
 use crate::cycle::PAYLOAD_BYTES;
 use crate::load::Sample;
 
-pub(crate) fn in_process(folder: &Path, commits: u32, time: Duration) -> Result<Sample> {
+/// So many askers at once, each with its own person.
+pub(crate) fn in_process(place: &Place, concurrency: usize, time: Duration) -> Result<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let desk = Desk::open(folder, commits)?;
-        let payload = "x".repeat(PAYLOAD_BYTES);
-        let mut sample = Sample::default();
+        let desk = Desk::open(place).await?;
         let began = Instant::now();
-        while began.elapsed() < time {
-            let id = desk.ask(payload.clone()).await?;
-            let asker = async {
-                desk.wait(id).await?;
-                anyhow::Ok(Instant::now())
-            };
-            let decider = async {
-                let sent = Instant::now();
-                desk.decide(id, "approve".to_owned()).await?;
-                anyhow::Ok(sent)
-            };
-            let (done, sent) = tokio::try_join!(asker, decider)?;
-            sample.latencies.push(done - sent);
+        let mut askers = JoinSet::new();
+        for _ in 0..concurrency {
+            askers.spawn(cycles(desk.clone(), began, time));
+        }
+        let mut sample = Sample::default();
+        while let Some(latencies) = askers.join_next().await {
+            sample.latencies.extend(latencies??);
         }
         sample.elapsed = began.elapsed();
         Ok(sample)
     })
+}
+
+async fn cycles(desk: Arc<Desk>, began: Instant, time: Duration) -> Result<Vec<Duration>> {
+    let payload = "x".repeat(PAYLOAD_BYTES);
+    let mut latencies = Vec::new();
+    while began.elapsed() < time {
+        let id = desk.ask(payload.clone()).await?;
+        let asker = async {
+            desk.wait(id).await?;
+            anyhow::Ok(Instant::now())
+        };
+        let decider = async {
+            let sent = Instant::now();
+            desk.decide(id, "approve").await?;
+            anyhow::Ok(sent)
+        };
+        let (done, sent) = tokio::try_join!(asker, decider)?;
+        latencies.push(done - sent);
+    }
+    Ok(latencies)
 }

@@ -18,22 +18,36 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 use super::desk::Desk;
+use super::store::Place;
 
 const OPERATOR: &str = "loop-operator-0123456789abcdef0123456789abcdef";
 const AGENT: &str = "loop-agent-0123456789abcdef0123456789abcdef";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    #[arg(long)]
-    pub data: PathBuf,
-    #[arg(long)]
+    /// The folder of the database in SQLite.
+    #[arg(long, required_unless_present = "store")]
+    pub data: Option<PathBuf>,
+    /// Durable commits of one cycle in SQLite.
+    #[arg(long, default_value_t = 2)]
     pub commits: u32,
+    /// The URL of a database in PostgreSQL instead.
+    #[arg(long)]
+    pub store: Option<String>,
+    #[arg(long, default_value_t = 32)]
+    pub connections: usize,
 }
 
 pub(crate) fn serve(options: &Options) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let desk = Desk::open(&options.data, options.commits)?;
+        let place = match (&options.store, &options.data) {
+            (Some(url), _) => Place::Url { url: url.clone(), connections: options.connections },
+            (None, folder) => {
+                Place::Folder { folder: folder.clone().unwrap_or_default(), commits: options.commits }
+            }
+        };
+        let desk = Desk::open(&place).await?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let listening = format!("http://{}", listener.local_addr()?);
         let ready = json!({ "listening": listening, "token": OPERATOR, "agent_token": AGENT });
@@ -144,12 +158,12 @@ async fn decide(
     }
     let answer =
         json!({ "id": id.to_string(), "status": "resolved", "resolution": { "option": decision.option } });
-    desk.decide(id, decision.option).await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+    desk.decide(id, &decision.option).await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
     Ok(Json(answer))
 }
 
 async fn run(_: Caller, State(desk): State<Arc<Desk>>, Path(id): Path<i64>) -> Answer {
-    let decision = desk.decision(id).map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+    let decision = desk.decision(id).await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
     let status = if decision.is_some() { "completed" } else { "waiting" };
     Ok(Json(json!({ "id": id.to_string(), "status": status })))
 }

@@ -48,6 +48,21 @@ pub(crate) struct ModelArgs {
     pub base_url: Option<String>,
 }
 
+/// Where the journal is.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct StoreArgs {
+    /// A PostgreSQL database that holds the journal, for several servers at a time, such as
+    /// `postgres://user:password@host/name` [default: SQLite in the data folder].
+    #[arg(long, value_name = "URL", env = "HOLDSHORT_STORE", hide_env_values = true)]
+    pub store: Option<String>,
+    /// What this node is called among those that share the database [default: the host's name].
+    #[arg(long, value_name = "NAME", requires = "store")]
+    pub node: Option<String>,
+    /// How long the others wait for a node that is silent before they take over its runs.
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "store")]
+    pub lease: Option<u64>,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// See it work: an agent, a throw-away repository, and you
@@ -129,8 +144,17 @@ pub(crate) enum Verb {
     /// The journal
     #[command(subcommand)]
     Audit(Audit),
-    /// Make every list new from the journal; no server may use the data folder
-    Rebuild,
+    /// The servers that share the journal, and the runs that each drives
+    Nodes,
+    /// Make every list new from the journal; no server may use it meanwhile
+    Rebuild {
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// Write the journal, or some runs, into a file; no server may use it meanwhile
+    Export(Export),
+    /// Take over what such a file holds; what is there already stays as it is
+    Import(Import),
     /// What is configured here, and what works
     Doctor {
         #[command(flatten)]
@@ -179,6 +203,27 @@ pub(crate) struct Serve {
     pub workflows: Option<PathBuf>,
     #[command(flatten)]
     pub model: ModelArgs,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Export {
+    /// Where to; it must not be there yet (`-`: standard output).
+    pub file: PathBuf,
+    /// Only this run and its session; may be said several times.
+    #[arg(long, value_name = "ID")]
+    pub run: Vec<String>,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Import {
+    /// A file that `export` wrote. It is checked whole before anything is written.
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub store: StoreArgs,
 }
 
 #[derive(Debug, clap::Args)]

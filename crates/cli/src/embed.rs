@@ -2,16 +2,18 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Context;
 use holdshort_models::Settings;
-use holdshort_server::{Options, Server, Tuning};
+use holdshort_server::{Options, Server, StartError, Tuning};
+use holdshort_store::postgres;
 use tracing_subscriber::EnvFilter;
 
 use crate::Hooks;
-use crate::args::ModelArgs;
+use crate::args::{ModelArgs, StoreArgs};
 use crate::client::Client;
-use crate::exit::usage;
+use crate::exit::{damage, usage};
 use crate::place::{Announced, Place, quoted};
 
 /// What a server is started with.
@@ -20,6 +22,7 @@ pub(crate) struct Plan {
     pub place: Place,
     pub workflows: Option<PathBuf>,
     pub model: ModelArgs,
+    pub database: Option<postgres::Config>,
     pub hooks: Hooks,
 }
 
@@ -44,6 +47,7 @@ impl Embedded {
         let options = Options {
             listen: plan.listen,
             data: plan.place.path.clone(),
+            database: plan.database,
             workflows: plan.workflows,
             model: settings(&plan.model),
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
@@ -52,7 +56,7 @@ impl Embedded {
         let server =
             holdshort_server::start_tuned(options, Tuning { store, rehearsal_word_ms, ..Tuning::default() })
                 .await
-                .map_err(|error| usage(crate::output::error(&anyhow::Error::new(error))))?;
+                .map_err(not_started)?;
         let address = server.address();
         let announced = plan.place.announce(address)?;
         Ok(Self { server, address, words: plan.place.words(), announced })
@@ -69,6 +73,31 @@ impl Embedded {
         server.stop().await;
         drop(announced);
     }
+}
+
+/// The database that a server is started on, if it is not in the data folder.
+pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
+    let url = store.store.as_ref()?;
+    let host = || {
+        let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+    };
+    let name = store.node.clone().or_else(host).unwrap_or_else(|| "node".to_owned());
+    let mut config = postgres::Config::new(url, name);
+    if let Some(ms) = store.lease {
+        config.lease = Duration::from_millis(ms);
+    }
+    Some(config)
+}
+
+/// A damaged journal is told apart from what a person said wrongly: scripts page somebody for it.
+fn not_started(error: StartError) -> anyhow::Error {
+    let damaged = matches!(
+        error,
+        StartError::Engine(holdshort_engine::Error::Store(holdshort_store::Error::Corrupt(_)))
+    );
+    let text = crate::output::error(&anyhow::Error::new(error));
+    if damaged { damage(format!("{text}. Restore the data folder from a backup.")) } else { usage(text) }
 }
 
 /// The arguments with which the same server comes along again.

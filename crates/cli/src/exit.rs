@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use holdshort_protocol::Code;
+
 use crate::client::Refused;
 
 /// As documented in `--help`.
@@ -56,6 +58,11 @@ pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
 /// Shorthand for an error that says that nobody answers, and how to change that.
 pub(crate) fn no_server(message: impl Into<String>) -> anyhow::Error {
     Usage { code: NO_SERVER, message: message.into() }.into()
+}
+
+/// Shorthand for an error that says that the journal is damaged, and what to do.
+pub(crate) fn damage(message: impl Into<String>) -> anyhow::Error {
+    Usage { code: Code::JournalDamaged.as_str(), message: message.into() }.into()
 }
 
 pub(crate) fn of_error(error: &anyhow::Error) -> Exit {

@@ -4,6 +4,7 @@
 
 use std::io::Write;
 
+use holdshort_protocol::Code;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -79,6 +80,7 @@ fn problem(error: &anyhow::Error) -> Value {
     }
     let (code, title) = match error.downcast_ref::<Usage>() {
         Some(usage) if usage.code == NO_SERVER => (usage.code, "No server is there to ask"),
+        Some(usage) if usage.code == Code::JournalDamaged.as_str() => (usage.code, "The journal is damaged"),
         Some(usage) => (usage.code, "It can not be done as it was said"),
         None => ("failed", "It failed"),
     };

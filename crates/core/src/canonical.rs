@@ -1,65 +1,238 @@
 //! Canonical JSON (RFC 8785): one text for one value, so that digests of it mean something.
+//!
+//! Written in one pass, without a tree in between: the fields of each object are put in order when it ends.
+
+use std::cmp::Ordering;
+use std::io;
 
 use serde::Serialize;
-use serde_json::{Number, Value};
+use serde_json::Serializer;
+use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
 use crate::json::MAX_INTEGER;
 
 /// RFC 8785 bytes of a value. Our own types always have them: their keys are text and their numbers finite.
-pub fn canonical<T: Serialize>(value: &T) -> Vec<u8> {
-    let value = serde_json::to_value(value).expect("a journal type serialises to JSON");
+pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(512);
-    write(&value, &mut bytes);
+    let writer = Writer { to: &mut bytes, open: Vec::new(), fields: Vec::new() };
+    value
+        .serialize(&mut Serializer::with_formatter(io::sink(), writer))
+        .expect("a journal type serialises to JSON");
     bytes
 }
 
-fn write(value: &Value, to: &mut Vec<u8>) {
-    match value {
-        Value::Null => to.extend(b"null"),
-        Value::Bool(true) => to.extend(b"true"),
-        Value::Bool(false) => to.extend(b"false"),
-        Value::Number(number) => write_number(number, to),
-        Value::String(text) => write_text(text, to),
-        Value::Array(items) => {
-            to.push(b'[');
-            for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    to.push(b',');
-                }
-                write(item, to);
-            }
-            to.push(b']');
+/// Writes to its own bytes, whatever it is handed: it has to come back to them.
+struct Writer<'a> {
+    to: &'a mut Vec<u8>,
+    /// The objects that have not ended, the outermost first.
+    open: Vec<Object>,
+    /// Their fields.
+    fields: Vec<Field>,
+}
+
+struct Object {
+    /// Where the first field begins.
+    begin: usize,
+    /// How many fields the objects around it have.
+    outer: usize,
+}
+
+/// Places in the bytes: of the key's first quote, behind its last, and behind the value.
+#[derive(Clone, Copy)]
+struct Field {
+    begin: usize,
+    colon: usize,
+    end: usize,
+}
+
+impl Writer<'_> {
+    fn double(&mut self, value: f64) {
+        self.to.extend(ryu_js::Buffer::new().format(value).as_bytes());
+    }
+
+    /// Puts the fields of an object in order, where they are not written in order already.
+    fn sort(&mut self, object: &Object) {
+        let bytes = &*self.to;
+        let order = |a: &Field, b: &Field| compare(a.key(bytes), b.key(bytes));
+        let fields = &mut self.fields[object.outer..];
+        if fields.is_sorted_by(|a, b| order(a, b).is_lt()) {
+            return;
         }
-        Value::Object(map) => {
-            let mut fields: Vec<(&String, &Value)> = map.iter().collect();
-            // In UTF-16 (3.2.3), which orders characters beyond the first plane differently from UTF-8.
-            fields.sort_unstable_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
-            to.push(b'{');
-            for (i, (key, item)) in fields.into_iter().enumerate() {
-                if i > 0 {
-                    to.push(b',');
-                }
-                write_text(key, to);
-                to.push(b':');
-                write(item, to);
+        fields.sort_by(order);
+        let mut sorted = Vec::with_capacity(bytes.len() - object.begin);
+        for (i, field) in fields.iter().enumerate() {
+            if i > 0 {
+                sorted.push(b',');
             }
-            to.push(b'}');
+            sorted.extend(&bytes[field.begin..field.end]);
         }
+        self.to.truncate(object.begin);
+        self.to.append(&mut sorted);
     }
 }
 
-/// As ECMAScript writes the nearest double (3.2.2.3). Integers that doubles hold exactly are those digits.
-fn write_number(number: &Number, to: &mut Vec<u8>) {
-    match (number.as_i64(), number.as_f64()) {
-        (Some(integer), _) if integer.unsigned_abs() <= MAX_INTEGER => {
-            to.extend(integer.to_string().as_bytes());
-        }
-        (_, Some(double)) => to.extend(ryu_js::Buffer::new().format(double).as_bytes()),
-        (_, None) => unreachable!("a JSON number is a double: {number}"),
+impl Field {
+    /// As it is written, without the quotes.
+    fn key<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        &bytes[self.begin + 1..self.colon - 1]
     }
+}
+
+/// In UTF-16 (3.2.3), which orders characters beyond the first plane differently from UTF-8.
+fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    let plain = |key: &[u8]| !key.iter().any(|byte| *byte == b'\\' || *byte >= 0xf0);
+    if plain(a) && plain(b) { a.cmp(b) } else { utf16(a).cmp(&utf16(b)) }
+}
+
+/// The key that this text stands for.
+fn utf16(written: &[u8]) -> Vec<u16> {
+    let quoted = [b"\"", written, b"\""].concat();
+    let key: String = serde_json::from_slice(&quoted).expect("a key that was just written");
+    key.encode_utf16().collect()
 }
 
 /// The escapes of `serde_json` are those of 3.2.2.2.
-fn write_text(text: &str, to: &mut Vec<u8>) {
-    serde_json::to_writer(to, text).expect("memory takes what is written");
+impl Formatter for Writer<'_> {
+    fn write_null<W: io::Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        CompactFormatter.write_null(self.to)
+    }
+
+    fn write_bool<W: io::Write + ?Sized>(&mut self, _: &mut W, value: bool) -> io::Result<()> {
+        CompactFormatter.write_bool(self.to, value)
+    }
+
+    fn write_i8<W: io::Write + ?Sized>(&mut self, to: &mut W, value: i8) -> io::Result<()> {
+        self.write_i64(to, value.into())
+    }
+
+    fn write_i16<W: io::Write + ?Sized>(&mut self, to: &mut W, value: i16) -> io::Result<()> {
+        self.write_i64(to, value.into())
+    }
+
+    fn write_i32<W: io::Write + ?Sized>(&mut self, to: &mut W, value: i32) -> io::Result<()> {
+        self.write_i64(to, value.into())
+    }
+
+    /// As ECMAScript writes the nearest double (3.2.2.3). Integers that doubles hold exactly are those digits.
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
+    fn write_i64<W: io::Write + ?Sized>(&mut self, _: &mut W, value: i64) -> io::Result<()> {
+        if value.unsigned_abs() <= MAX_INTEGER {
+            return CompactFormatter.write_i64(self.to, value);
+        }
+        self.double(value as f64);
+        Ok(())
+    }
+
+    fn write_i128<W: io::Write + ?Sized>(&mut self, _: &mut W, _: i128) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn write_u8<W: io::Write + ?Sized>(&mut self, to: &mut W, value: u8) -> io::Result<()> {
+        self.write_u64(to, value.into())
+    }
+
+    fn write_u16<W: io::Write + ?Sized>(&mut self, to: &mut W, value: u16) -> io::Result<()> {
+        self.write_u64(to, value.into())
+    }
+
+    fn write_u32<W: io::Write + ?Sized>(&mut self, to: &mut W, value: u32) -> io::Result<()> {
+        self.write_u64(to, value.into())
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
+    fn write_u64<W: io::Write + ?Sized>(&mut self, _: &mut W, value: u64) -> io::Result<()> {
+        if value <= MAX_INTEGER {
+            return CompactFormatter.write_u64(self.to, value);
+        }
+        self.double(value as f64);
+        Ok(())
+    }
+
+    fn write_u128<W: io::Write + ?Sized>(&mut self, _: &mut W, _: u128) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn write_f32<W: io::Write + ?Sized>(&mut self, to: &mut W, value: f32) -> io::Result<()> {
+        self.write_f64(to, value.into())
+    }
+
+    fn write_f64<W: io::Write + ?Sized>(&mut self, _: &mut W, value: f64) -> io::Result<()> {
+        self.double(value);
+        Ok(())
+    }
+
+    fn write_number_str<W: io::Write + ?Sized>(&mut self, _: &mut W, _: &str) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn begin_string<W: io::Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        CompactFormatter.begin_string(self.to)
+    }
+
+    fn end_string<W: io::Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        CompactFormatter.end_string(self.to)
+    }
+
+    fn write_string_fragment<W: io::Write + ?Sized>(&mut self, _: &mut W, text: &str) -> io::Result<()> {
+        CompactFormatter.write_string_fragment(self.to, text)
+    }
+
+    fn write_char_escape<W: io::Write + ?Sized>(&mut self, _: &mut W, escape: CharEscape) -> io::Result<()> {
+        CompactFormatter.write_char_escape(self.to, escape)
+    }
+
+    fn write_byte_array<W: io::Write + ?Sized>(&mut self, _: &mut W, bytes: &[u8]) -> io::Result<()> {
+        CompactFormatter.write_byte_array(self.to, bytes)
+    }
+
+    fn begin_array<W: io::Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        CompactFormatter.begin_array(self.to)
+    }
+
+    fn end_array<W: io::Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        CompactFormatter.end_array(self.to)
+    }
+
+    fn begin_array_value<W: io::Write + ?Sized>(&mut self, _: &mut W, first: bool) -> io::Result<()> {
+        CompactFormatter.begin_array_value(self.to, first)
+    }
+
+    fn begin_object<W: io::Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        CompactFormatter.begin_object(self.to)?;
+        self.open.push(Object { begin: self.to.len(), outer: self.fields.len() });
+        Ok(())
+    }
+
+    fn end_object<W: io::Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        if let Some(object) = self.open.pop() {
+            self.sort(&object);
+            self.fields.truncate(object.outer);
+        }
+        CompactFormatter.end_object(self.to)
+    }
+
+    fn begin_object_key<W: io::Write + ?Sized>(&mut self, _: &mut W, first: bool) -> io::Result<()> {
+        CompactFormatter.begin_object_key(self.to, first)?;
+        let begin = self.to.len();
+        self.fields.push(Field { begin, colon: begin, end: begin });
+        Ok(())
+    }
+
+    fn begin_object_value<W: io::Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        if let Some(field) = self.fields.last_mut() {
+            field.colon = self.to.len();
+        }
+        CompactFormatter.begin_object_value(self.to)
+    }
+
+    fn end_object_value<W: io::Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        if let Some(field) = self.fields.last_mut() {
+            field.end = self.to.len();
+        }
+        Ok(())
+    }
+
+    fn write_raw_fragment<W: io::Write + ?Sized>(&mut self, _: &mut W, _: &str) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }

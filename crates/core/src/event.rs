@@ -100,19 +100,22 @@ pub struct SealedContent {
     pub bytes: Vec<u8>,
 }
 
-#[derive(Serialize, Deserialize)]
+/// As it is read; [`seal`] writes the same fields.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
-    v: u64,
+    /// Looked at before the rest is read.
+    #[serde(rename = "v")]
+    _version: u64,
     #[serde(rename = "type")]
     kind: String,
     stream: StreamId,
     seq: u64,
     at: Timestamp,
     actor: Actor,
-    #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[serde(default)]
     facts: Value,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     content_digest: Option<Digest>,
 }
 
@@ -138,20 +141,33 @@ pub fn seal(event: &Event, chain: &mut Chain, draw: &mut Draw) -> Sealed {
     let content = (!event.content.is_empty())
         .then(|| SealedContent { salt: draw.salt(), bytes: json::canonical(&event.content) });
     let seq = chain.seq + 1;
-    let (kind, facts) = event.fact.encode();
-    let head = json::canonical(&Head {
-        v: VERSION,
-        kind,
-        stream: event.stream.clone(),
-        seq,
-        at: event.at,
-        actor: event.actor.clone(),
-        facts,
-        content_digest: content.as_ref().map(SealedContent::digest),
-    });
+    let content_digest = content.as_ref().map(SealedContent::digest);
+    let head = match &event.fact {
+        Fact::Run(fact) => write_head(event, seq, fact, content_digest),
+        Fact::Session(fact) => write_head(event, seq, fact, content_digest),
+        Fact::System(fact) => write_head(event, seq, fact, content_digest),
+    };
     let hash = Digest::of_parts(&[chain.hash.as_bytes(), &head]);
     *chain = Chain { seq, hash };
     Sealed { stream: event.stream.clone(), seq, head, content, hash }
+}
+
+/// A [`Head`] in RFC 8785 bytes. Facts bring their `type` along.
+fn write_head<F: Serialize>(event: &Event, seq: u64, fact: &F, content_digest: Option<Digest>) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Head<'a, F> {
+        actor: &'a Actor,
+        at: Timestamp,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content_digest: Option<Digest>,
+        #[serde(flatten)]
+        fact: &'a F,
+        seq: u64,
+        stream: &'a StreamId,
+        v: u64,
+    }
+    let Event { stream, at, actor, .. } = event;
+    json::canonical(&Head { actor, at: *at, content_digest, fact, seq, stream, v: VERSION })
 }
 
 /// Decodes the next event of a stream, verifying its place, its hash and its content, and moves `chain` on.

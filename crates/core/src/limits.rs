@@ -24,6 +24,10 @@ pub const OPEN_INTERRUPTS: usize = 1_000;
 /// Rules that one run may add.
 pub const RUN_RULES: usize = 200;
 
+/// Events of one run: at the next one it fails as `limit_events`. It bounds how long a resume takes, which replays
+/// them all; a run that does something useful is over long before.
+pub const EVENTS: u64 = 100_000;
+
 /// Runs of the process that ended without progress before a person is asked.
 pub const CRASHES: u32 = 10;
 

@@ -1,5 +1,8 @@
 //! JSON Schema (2020-12) checks, with JSON pointers into what was sent.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jsonschema::{ValidationError, Validator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -49,9 +52,30 @@ pub fn refuse_foreign(schema: &Value) -> Option<&'static str> {
     (!is_schema(schema)).then_some("is not a JSON Schema (2020-12)")
 }
 
+/// Schemas that stay compiled: those of a few workflows and their tools check every run.
+const COMPILED: usize = 64;
+
+/// The validator of a schema. To build one costs many times what a check does, so the last ones are kept; which
+/// ones are there changes no answer.
+fn compiled(schema: &Value) -> Result<Arc<Validator>, ValidationError<'static>> {
+    static KNOWN: Mutex<Vec<(Value, Arc<Validator>)>> = Mutex::new(Vec::new());
+    // A panic can not leave half an entry behind.
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, validator)) = known().iter().find(|(known, _)| known == schema) {
+        return Ok(validator.clone());
+    }
+    let validator = Arc::new(options().build(schema)?);
+    let mut known = known();
+    if known.len() == COMPILED {
+        known.remove(0);
+    }
+    known.push((schema.clone(), validator.clone()));
+    Ok(validator)
+}
+
 /// Checks a value; `base` is the pointer of the value itself. A schema that is none lets nothing through.
 pub fn check(schema: &Value, value: &Value, base: &str) -> Vec<Problem> {
-    let validator = match options().build(schema) {
+    let validator = match compiled(schema) {
         Ok(validator) => validator,
         Err(error) => return vec![Problem::new(base, format!("the schema itself is not valid: {error}"))],
     };

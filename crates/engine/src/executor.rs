@@ -57,3 +57,24 @@ pub trait Executor: Send + Sync + 'static {
     /// Nobody waits for this any more: stop it, and whatever it started.
     fn abort(&self, run: &RunId, action: &ActionId);
 }
+
+/// Performs nothing, for a driver that only reads: no run goes on by it.
+pub struct Idle;
+
+impl Executor for Idle {
+    async fn prepare(&self, _: &Definition, config: Config) -> Result<Config, Vec<Problem>> {
+        Ok(config)
+    }
+
+    async fn observe(&self, _: &Run, _: &[String]) -> Vec<Precondition> {
+        Vec::new()
+    }
+
+    fn has_model(&self, _: &Run) -> bool {
+        false
+    }
+
+    fn perform(&self, _: Job, _: Deliver) {}
+
+    fn abort(&self, _: &RunId, _: &ActionId) {}
+}

@@ -11,10 +11,11 @@ mod error;
 mod executor;
 pub mod live;
 pub mod rebuild;
-mod timers;
+pub mod transfer;
+mod upkeep;
 
 pub use clock::{Clock, SystemClock};
 pub use driver::{Driver, IdempotencyKey, StartRun, StartedRun};
 pub use error::Error;
-pub use executor::{Deliver, Executor, Job, Work};
-pub use timers::keep_time;
+pub use executor::{Deliver, Executor, Idle, Job, Work};
+pub use upkeep::{keep_time, keep_up};

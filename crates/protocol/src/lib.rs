@@ -35,7 +35,7 @@ pub use run::{
     Status,
 };
 pub use session::{Grant, GrantCommand, GrantStatus, Session};
-pub use system::{Damage, Health, Info, Model, System, Verification, Workflow};
+pub use system::{Damage, Health, Info, Model, Node, System, Verification, Workflow};
 pub use warning::{Warning, WarningKind, warnings};
 
 /// Names of headers of the native API that no standard holds in one place.

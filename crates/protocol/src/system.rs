@@ -41,6 +41,30 @@ pub struct Model {
     pub base_url: Option<String>,
 }
 
+/// A server that uses the journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "node": 7, "name": "blue", "here": true, "alive": true, "opened_at": "2026-11-01T10:00:00Z",
+    "alive_until": "2026-11-01T10:42:15Z", "driving": 1, "runs": ["run_01k6f0000000000000000000aa"]
+}))]
+pub struct Node {
+    /// Its number: the epoch of its start, larger than that of every earlier start.
+    pub node: u64,
+    pub name: String,
+    /// It is the one that answers.
+    pub here: bool,
+    /// Whether it renewed its leases in time. Others take over the runs of one that did not.
+    pub alive: bool,
+    pub opened_at: String,
+    /// When its leases end unless it renews them; absent where no other node could take them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alive_until: Option<String>,
+    /// How many runs it drives. Runs that wait for a person are driven by nobody.
+    pub driving: u64,
+    /// The first of them, at most 100.
+    pub runs: Vec<String>,
+}
+
 /// A workflow that can be started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Workflow {

@@ -3,7 +3,9 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event::Event;
@@ -12,13 +14,14 @@ use holdshort_core::projection::{InterruptRow, RunRow};
 use holdshort_core::run::{Input, Run};
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::SandboxLevel;
-use holdshort_engine::Clock;
 use holdshort_engine::live::{LiveDriver, Previews};
 use holdshort_engine::rebuild::event_at;
+use holdshort_engine::{Clock, Error};
 use holdshort_models::Description;
 use holdshort_protocol::Code;
-use holdshort_store::{Journal, Sqlite};
+use holdshort_store::{Journal, Store};
 use holdshort_workflow::Library;
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::links::Links;
@@ -47,7 +50,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    pub(crate) fn journal(&self) -> &Sqlite {
+    pub(crate) fn journal(&self) -> &Store {
         self.driver.journal()
     }
 
@@ -70,7 +73,7 @@ impl App {
         })
     }
 
-    pub(crate) async fn send(&self, run: &RunId, input: Input, actor: Actor) -> Result<Arc<Run>, Sent> {
+    pub(crate) async fn send(&self, run: &RunId, input: Input, actor: Actor) -> Result<Arc<Run>, Error> {
         let (driver, run) = (self.driver.clone(), run.clone());
         detached(async move { driver.send(&run, input, actor).await }).await
     }
@@ -93,22 +96,6 @@ impl App {
     }
 }
 
-/// Why an input did not get through.
-pub(crate) enum Sent {
-    Engine(holdshort_engine::Error),
-    /// The task that carried it panicked or was cut off.
-    Lost,
-}
-
-impl From<Sent> for Refused {
-    fn from(sent: Sent) -> Self {
-        match sent {
-            Sent::Engine(error) => error.into(),
-            Sent::Lost => Self::of(Code::Internal),
-        }
-    }
-}
-
 /// Work that waits for the disk, where it holds up nothing else.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, secrets::Error> + Send + 'static,
@@ -123,15 +110,56 @@ pub(crate) async fn blocking<T: Send + 'static>(
 }
 
 /// Carries a change out to its end even if the client goes away in the middle: what is committed must be
-/// acted on.
-pub(crate) async fn detached<T: Send + 'static>(
-    work: impl Future<Output = Result<T, holdshort_engine::Error>> + Send + 'static,
-) -> Result<T, Sent> {
-    match tokio::spawn(work).await {
-        Ok(result) => result.map_err(Sent::Engine),
-        Err(error) => {
-            tracing::error!(%error, "a change was not carried out to its end");
-            Err(Sent::Lost)
+/// acted on. While the client stays the change goes on where the request is; nothing is handed to another task.
+pub(crate) async fn detached<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
+    Carried(Some(Box::pin(work))).await
+}
+
+/// Work that goes on as a task of its own if whoever waits for it is dropped.
+struct Carried<T: Send + 'static>(Option<Work<T>>);
+
+type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+impl<T: Send + 'static> Future for Carried<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        // Taken out: work that panics is not polled again.
+        let Some(mut work) = self.0.take() else { return Poll::Pending };
+        let polled = work.as_mut().poll(cx);
+        if polled.is_pending() {
+            self.0 = Some(work);
         }
+        polled
+    }
+}
+
+impl<T: Send + 'static> Drop for Carried<T> {
+    fn drop(&mut self) {
+        // Without a runtime the process ends, and the next start goes on.
+        if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(work);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_change_goes_on_when_nobody_waits_for_it_any_more() {
+        let (go, going) = oneshot::channel::<()>();
+        let (done, told) = oneshot::channel();
+        let mut change = Box::pin(detached(async move {
+            let _ = going.await;
+            let _ = done.send("carried out");
+        }));
+        assert!(futures::poll!(&mut change).is_pending());
+        drop(change);
+        go.send(()).unwrap();
+        assert_eq!(told.await, Ok("carried out"));
     }
 }

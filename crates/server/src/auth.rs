@@ -10,6 +10,7 @@ use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{InterruptRow, RunRow};
+use holdshort_core::run::Run;
 use holdshort_protocol::{Code, Interrupt, header};
 use holdshort_store::{Journal, RunFilter};
 use tokio::sync::OwnedSemaphorePermit;
@@ -157,10 +158,11 @@ impl Caller {
     /// An interrupt that the caller may see.
     pub(crate) async fn interrupt(&self, id: &InterruptId) -> Answer<InterruptRow> {
         let row = self.app.interrupt_row(id).await?;
-        if !self.is_operator() {
-            self.run(&row.run).await?;
-        }
-        Ok(row)
+        let may_see = match self.app.driver.peek(&row.run) {
+            Some(run) => self.may_see_run(&run),
+            None => self.may_see(&self.app.run_row(&row.run).await?).await?,
+        };
+        if may_see { Ok(row) } else { Err(others()) }
     }
 
     /// The session that a body names. An agent names one that it has a run in; any other is as unknown to it as
@@ -190,7 +192,17 @@ impl Caller {
             return Ok(false);
         }
         let first = self.app.event(&StreamId::Run(row.run.clone()), 1).await?;
-        Ok(first.actor.role == self.actor.role && first.actor.id == self.actor.id)
+        Ok(self.is(&first.actor))
+    }
+
+    /// The same of a run that is loaded.
+    fn may_see_run(&self, run: &Run) -> bool {
+        let own = || run.started.as_ref().is_some_and(|started| self.is(&started.by));
+        self.is_operator() || (run.definition.name == EXTERNAL && own())
+    }
+
+    fn is(&self, actor: &Actor) -> bool {
+        actor.role == self.actor.role && actor.id == self.actor.id
     }
 }
 

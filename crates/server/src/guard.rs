@@ -16,7 +16,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use holdshort_protocol::Code;
 
-use crate::problem::Refused;
+use crate::problem::{Answer, Refused};
 
 /// Fetch Metadata, 2.4.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -46,23 +46,39 @@ impl Names {
     }
 }
 
+/// Around every handler, as one layer: each more would copy the service once more for each request.
+pub(crate) async fn stand(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
+    let line = Line::begin(&request);
+    let mut response = match check(&names, &request) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => refused.into_response(),
+    };
+    seal(response.headers_mut());
+    if let Some(line) = line {
+        line.end(&response);
+    }
+    response
+}
+
 /// A page that made a name of its own point at this machine sends that name as the host (DNS rebinding).
-pub(crate) async fn check(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
+fn check(names: &Names, request: &Request) -> Answer<()> {
     // A target in absolute form names a host too, and that one wins (RFC 9112, 3.2.2).
     let target = request.uri().authority().map(Authority::as_str);
     let target_is_ours =
         target.is_none_or(|target| names.hosts.iter().any(|each| each.eq_ignore_ascii_case(target)));
     if !target_is_ours || !has_one_of(request.headers(), &HOST, &names.hosts) {
-        return Refused::new(Code::WrongHost, format!("address the server as http://{}", names.hosts[0]))
-            .into_response();
+        return Err(Refused::new(
+            Code::WrongHost,
+            format!("address the server as http://{}", names.hosts[0]),
+        ));
     }
     // Whatever a socket does begins with a GET.
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS)
         && !request.headers().contains_key(UPGRADE);
-    if !reads && !is_from_here(request.headers(), &names) {
-        return Refused::of(Code::WrongOrigin).into_response();
+    if !reads && !is_from_here(request.headers(), names) {
+        return Err(Refused::of(Code::WrongOrigin));
     }
-    next.run(request).await
+    Ok(())
 }
 
 /// Whether a change comes from a page of ours, or from no page. Browsers say which with one header or both.
@@ -84,9 +100,7 @@ fn has_one_of(headers: &HeaderMap, name: &HeaderName, allowed: &[String]) -> boo
 
 /// Headers that keep answers out of caches, frames, other pages and guesses about their type. A page brings a
 /// policy of its own, and with it what else it needs.
-pub(crate) async fn seal(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
+fn seal(headers: &mut HeaderMap) {
     if !headers.contains_key(CONTENT_SECURITY_POLICY) {
         for (name, value) in [
             (CACHE_CONTROL, "no-store"),
@@ -104,17 +118,30 @@ pub(crate) async fn seal(request: Request, next: Next) -> Response {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    response
 }
 
 /// One line per request: the route as a pattern, never the path, query, headers or body.
-pub(crate) async fn log(request: Request, next: Next) -> Response {
-    let started = Instant::now();
-    let method = request.method().clone();
-    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let response = next.run(request).await;
-    let status = response.status().as_u16();
-    let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    tracing::debug!(%method, route = route.as_deref().unwrap_or("-"), status, ms, "answered");
-    response
+struct Line {
+    started: Instant,
+    method: Method,
+    route: Option<MatchedPath>,
+}
+
+impl Line {
+    /// `None`: nobody reads it.
+    fn begin(request: &Request) -> Option<Self> {
+        tracing::enabled!(tracing::Level::DEBUG).then(|| Self {
+            started: Instant::now(),
+            method: request.method().clone(),
+            route: request.extensions().get::<MatchedPath>().cloned(),
+        })
+    }
+
+    fn end(self, response: &Response) {
+        let Self { started, method, route } = self;
+        let route = route.as_ref().map_or("-", MatchedPath::as_str);
+        let status = response.status().as_u16();
+        let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        tracing::debug!(%method, route, status, ms, "answered");
+    }
 }

@@ -23,6 +23,7 @@ mod pace;
 mod pages;
 mod problem;
 mod query;
+pub mod reading;
 mod routes;
 mod secrets;
 mod server;

@@ -22,7 +22,7 @@ pub(crate) const PAGE_BYTES: usize = 4 * 1024 * 1024;
 pub(crate) const READ_EVENTS: usize = 64;
 
 /// Event streams and sockets open at once.
-pub(crate) const STREAMS: u32 = 1_000;
+pub(crate) const STREAMS: u32 = 20_000;
 /// Long polls waiting at once.
 pub(crate) const POLLS: usize = 10_000;
 /// The longest that a long poll waits.
@@ -72,3 +72,8 @@ pub(crate) const APPROVERS: usize = 100;
 pub(crate) const LINE_BYTES: usize = 200;
 /// Newest runs that a session names.
 pub(crate) const SESSION_RUNS: usize = 50;
+
+/// Runs that are named with the node that drives them.
+pub(crate) const NODE_RUNS: usize = 100;
+/// Leases that are read for that.
+pub(crate) const NODE_LEASES: usize = 10_000;

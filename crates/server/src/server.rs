@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::Router;
 use holdshort_engine::live::{self, Engine, REHEARSAL, Setup};
 use holdshort_models::{Description, Source};
+use holdshort_store::{Place, Store, postgres, sqlite};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
@@ -29,6 +30,8 @@ pub struct Options {
     pub listen: SocketAddr,
     /// The data folder: journal and tokens. Made where it is missing; one server at a time.
     pub data: PathBuf,
+    /// A database that holds the journal instead, for several servers at a time.
+    pub database: Option<postgres::Config>,
     /// A folder of workflows beside, or instead of, the shipped ones.
     pub workflows: Option<PathBuf>,
     pub model: holdshort_models::Settings,
@@ -54,6 +57,8 @@ pub enum StartError {
     Engine(#[from] holdshort_engine::Error),
     #[error(transparent)]
     Secrets(#[from] secrets::Error),
+    #[error(transparent)]
+    Store(#[from] holdshort_store::Error),
 }
 
 /// A running server.
@@ -73,7 +78,7 @@ pub async fn start(options: Options) -> Result<Server, StartError> {
 /// What no user sets: it lets tests fill the disk, abort after a commit, play a rehearsal at once, and lose patience.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
-    pub store: holdshort_store::sqlite::Config,
+    pub store: sqlite::Config,
     /// Milliseconds between two words of a rehearsal; `None`: as the rehearsal has it.
     pub rehearsal_word_ms: Option<u64>,
     pub pace: Pace,
@@ -106,16 +111,16 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         library: library.clone(),
         model,
         sandbox_program: options.sandbox_program,
-        store: tuning.store,
+        store: options.database.map_or(Place::Folder(tuning.store), Place::Database),
         rehearsal_word_ms: tuning.rehearsal_word_ms,
     })
     .await?;
     // After the store has locked the folder.
-    let (tokens, logins) = match credentials(&options.data, address) {
+    let (tokens, logins) = match credentials(&options.data, address, engine.driver.journal()).await {
         Ok(credentials) => credentials,
         Err(error) => {
             engine.stop().await?;
-            return Err(error.into());
+            return Err(error);
         }
     };
     let (stop, stopping) = watch::channel(false);
@@ -141,8 +146,12 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     Ok(Server { address, app, engine, stop, serving })
 }
 
-fn credentials(data: &Path, address: SocketAddr) -> Result<(Tokens, Logins), secrets::Error> {
-    let tokens = Tokens::open(data)?;
+async fn credentials(
+    data: &Path,
+    address: SocketAddr,
+    store: &Store,
+) -> Result<(Tokens, Logins), StartError> {
+    let tokens = Tokens::open(data)?.agree(data, store).await?;
     let logins = Logins::open(data, address.port(), &tokens.operator)?;
     Ok((tokens, logins))
 }

@@ -4,11 +4,15 @@ use std::path::Path;
 
 use holdshort_core::actor::Role;
 use holdshort_core::digest::Digest;
+use holdshort_store::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::secrets::{self, Error};
+use crate::server::StartError;
 
 const FILE: &str = "tokens.json";
+/// The name under which the nodes of one journal agree on them.
+const AGREED: &str = "tokens";
 /// Shorter ones could be guessed.
 const TOKEN_BYTES: usize = 32;
 
@@ -43,12 +47,32 @@ impl Tokens {
                 stored
             }
         };
-        Ok(Self {
+        Ok(Self::of(stored))
+    }
+
+    /// Where several nodes share the journal, all have the tokens of the first one: the file is made like them.
+    pub(crate) async fn agree(self, data: &Path, store: &Store) -> Result<Self, StartError> {
+        let offered = format!("{} {}", self.operator, self.agent);
+        let agreed = store.agree(AGREED, &offered).await?;
+        if agreed == offered {
+            return Ok(self);
+        }
+        let path = data.join(FILE);
+        let Some((operator, agent)) = agreed.split_once(' ') else {
+            return Err(Error::Malformed { path }.into());
+        };
+        let stored = Stored { operator: operator.to_owned(), agent: agent.to_owned() };
+        secrets::write(&path, &stored)?;
+        Ok(Self::of(stored))
+    }
+
+    fn of(stored: Stored) -> Self {
+        Self {
             operator_digest: Digest::of(stored.operator.as_bytes()),
             agent_digest: Digest::of(stored.agent.as_bytes()),
             operator: stored.operator,
             agent: stored.agent,
-        })
+        }
     }
 
     /// Whose token it is. Compares digests, so the time it takes tells nothing about a token.

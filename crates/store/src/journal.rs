@@ -1,6 +1,7 @@
 //! The `Journal` trait: what every store promises (design, parts 3 and 5). One conformance suite checks it.
 
 use std::future::Future;
+use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
@@ -15,7 +16,8 @@ use tokio::sync::watch;
 pub const CONTENT_INLINE_LIMIT: usize = 64 * 1024;
 
 /// One transaction: all of it is durable when `append` returns `Ok`, none of it otherwise. Keys are checked
-/// first, then the streams, then the guards: whoever repeats a request learns what the first one made.
+/// first, then the streams, then the guards, then the lease: whoever repeats a request learns what the first
+/// one made.
 #[derive(Clone, Debug, Default)]
 pub struct Append {
     pub streams: Vec<StreamAppend>,
@@ -24,6 +26,10 @@ pub struct Append {
     pub keys: Vec<Key>,
     pub blobs: Vec<Blob>,
     pub rows: Rows,
+    /// Who appends also drives the run of `rows`: refused while another living node does; otherwise this
+    /// node holds the run's lease from here on, for as long as the run is runnable. Without it the append is
+    /// anybody's, and whoever drives the run is told.
+    pub drives: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -73,8 +79,8 @@ pub struct Rows {
 /// What a successful append tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// The position of the last event written, or of the journal's last event where none was. Positions
-    /// count all events from 1 in commit order, without a gap.
+    /// The position of the last event written, or of the journal's last event where none was. Positions grow
+    /// in commit order. Stores of one node count all events from 1, without a gap.
     pub position: u64,
 }
 
@@ -86,6 +92,9 @@ pub enum AppendError {
     /// The key was used before; nothing was written.
     #[error("the key is taken")]
     KeyTaken(KeyRecord),
+    /// Another node holds the run's lease; nothing was written.
+    #[error("another node drives the run")]
+    Driven,
     /// A mistake of the caller: the append contradicts itself, whatever the journal holds.
     #[error("the append contradicts itself: {0}")]
     Malformed(String),
@@ -130,6 +139,39 @@ pub struct Positioned {
     pub event: Sealed,
 }
 
+/// That a stream has an event, without the event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub position: u64,
+    pub stream: StreamId,
+    pub seq: u64,
+}
+
+/// One opening of the store: a process that drives runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeRow {
+    /// The first epoch that it drew.
+    pub node: u64,
+    /// What its operator calls it; a host name by default.
+    pub name: String,
+    pub opened_at: Timestamp,
+    /// When its leases end unless it renews them. `None`: there is no other node that could take them.
+    pub alive_until: Option<Timestamp>,
+    pub alive: bool,
+    /// The node that answers.
+    pub here: bool,
+    /// Runs whose lease it holds.
+    pub runs: u64,
+}
+
+/// A node's right to drive a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    pub run: RunId,
+    /// `None`: the run waits for a node.
+    pub node: Option<u64>,
+}
+
 /// Newest first.
 #[derive(Clone, Debug, Default)]
 pub struct RunFilter {
@@ -153,10 +195,11 @@ pub struct GrantFilter {
     pub revoked: Option<bool>,
 }
 
-/// The journal: append-only streams, unique keys, blobs, and the rows beside them.
+/// The journal: append-only streams, unique keys, blobs, and the rows beside them; and who drives what.
 ///
 /// A read sees every append that was answered before the read began. Lists are stable under inserts: a page
-/// that was given out neither repeats nor skips a row that did not change.
+/// that was given out neither repeats nor skips a row that did not change. Reads by position (`tail`,
+/// `changes`) may come later where there are several nodes: they see what `watch` has told.
 pub trait Journal: Send + Sync + 'static {
     /// All or nothing, and durable. Dropping the future does not take the append back.
     fn append(&self, append: Append) -> impl Future<Output = Result<Appended, AppendError>> + Send;
@@ -172,7 +215,7 @@ pub trait Journal: Send + Sync + 'static {
     /// Events of all streams with `position > after`, in commit order.
     fn tail(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Positioned>, Error>> + Send;
 
-    /// The position of the last commit, from the moment of the call: follow it with [`Journal::tail`]. The
+    /// The position of the last commit that reads by position see: follow it with [`Journal::tail`]. The
     /// sender goes away with the store.
     fn watch(&self) -> watch::Receiver<u64>;
 
@@ -182,6 +225,13 @@ pub trait Journal: Send + Sync + 'static {
     fn blob(&self, digest: &Digest) -> impl Future<Output = Result<Option<Vec<u8>>, Error>> + Send;
 
     fn key(&self, scope: &str, key: &str) -> impl Future<Output = Result<Option<KeyRecord>, Error>> + Send;
+
+    /// All keys in order of scope and key, after the given one.
+    fn keys(
+        &self,
+        after: Option<&Key>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<KeyRecord>, Error>> + Send;
 
     fn run(&self, run: &RunId) -> impl Future<Output = Result<Option<RunRow>, Error>> + Send;
 
@@ -211,8 +261,33 @@ pub trait Journal: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Page<GrantRow>, Error>> + Send;
 
-    /// Runs that a node must drive, oldest first.
+    /// That events were written with `position > after`, in commit order.
+    fn changes(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Change>, Error>> + Send;
+
+    /// Runnable runs whose lease this node holds, oldest first. The only node of a store holds all of them.
     fn runnable(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
+
+    /// Takes the lease of runnable runs that nobody drives or whose node is gone, and names those of this node
+    /// that another one changed since it was asked last. Empty where there is one node.
+    fn claim(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
+
+    /// Whether this node's leases stand, as far as its own clock tells: looked at once more right before a
+    /// side effect.
+    fn holds(&self) -> bool;
+
+    /// How often to look for what other nodes did; `None` where there are none: then nobody else writes, and
+    /// what is in memory is what is in the journal.
+    fn poll(&self) -> Option<Duration>;
+
+    /// The nodes that are alive or hold leases, in order of their opening.
+    fn nodes(&self) -> impl Future<Output = Result<Vec<NodeRow>, Error>> + Send;
+
+    /// Runnable runs and who drives them, in order of their id, after the given one.
+    fn leases(
+        &self,
+        after: Option<&RunId>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<Lease>, Error>> + Send;
 
     /// Runs whose deadline is at or before `now`, earliest first.
     fn due(&self, now: Timestamp, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
@@ -220,8 +295,12 @@ pub trait Journal: Send + Sync + 'static {
     /// The earliest deadline of all runs.
     fn next_deadline(&self) -> impl Future<Output = Result<Option<Timestamp>, Error>> + Send;
 
-    /// The number of this opening of the store, from 1: larger than any before. Runs adopt it.
+    /// The last epoch that this node drew, the first of them at its opening. No two are ever the same, and
+    /// each is larger than all before. Work is started under one, and adopted under a later one.
     fn epoch(&self) -> u64;
+
+    /// Draws the next epoch: a run was driven under a later one than this node has.
+    fn draw_epoch(&self) -> impl Future<Output = Result<u64, Error>> + Send;
 
     /// Every stream of the journal, in order of its id, after the given one.
     fn streams(

@@ -1,17 +1,23 @@
-//! The journal's stores: one small trait, an implementation in memory and one in SQLite.
+//! The journal's stores: one small trait, implemented in memory, in SQLite and in PostgreSQL.
 //!
 //! A store keeps sealed bytes, unique keys and blobs, and beside them rows that can be rebuilt. It never
 //! interprets an event. Read [`Journal`] first: it is the whole promise; `tests/it/conformance.rs` checks it.
 
 mod check;
 mod cursor;
+mod folder;
 mod journal;
 mod memory;
+pub mod postgres;
 pub mod sqlite;
+mod store;
 
 pub use journal::{
-    Append, AppendError, Appended, Blob, CONTENT_INLINE_LIMIT, Cursor, Error, GrantFilter, InterruptFilter,
-    Journal, Key, KeyRecord, Page, Positioned, Rows, RunFilter, StreamAppend,
+    Append, AppendError, Appended, Blob, CONTENT_INLINE_LIMIT, Change, Cursor, Error, GrantFilter,
+    InterruptFilter, Journal, Key, KeyRecord, Lease, NodeRow, Page, Positioned, Rows, RunFilter,
+    StreamAppend,
 };
 pub use memory::Memory;
+pub use postgres::Postgres;
 pub use sqlite::Sqlite;
+pub use store::{Place, Store};

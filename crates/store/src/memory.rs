@@ -1,9 +1,11 @@
-//! The journal in memory, for tests and the simulator: the same answers as a database, gone with the process.
+//! The journal in memory, for tests and the simulator: the same answers as a database with several nodes, gone
+//! with the process.
 //!
 //! Never the store of a server. Lists sort everything they hold on each call.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
@@ -15,20 +17,26 @@ use tokio::sync::watch;
 use crate::check;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
 use crate::journal::{
-    Append, AppendError, Appended, Cursor, Error, GrantFilter, InterruptFilter, Journal, KeyRecord, Page,
-    Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, KeyRecord,
+    Lease, NodeRow, Page, Positioned, Rows, RunFilter,
 };
 
-/// A journal in memory.
+/// A journal in memory, as one of its nodes sees it.
 #[derive(Debug)]
 pub struct Memory {
     state: Arc<Mutex<State>>,
-    epoch: u64,
+    node: u64,
 }
 
 #[derive(Debug)]
 struct State {
+    /// The last epoch that any node drew.
     epoch: u64,
+    nodes: BTreeMap<u64, Node>,
+    /// Several nodes may write.
+    shared: bool,
+    /// The runnable runs, and who drives them.
+    leases: BTreeMap<RunId, Held>,
     /// Every event; the one at index `i` has position `i + 1`.
     log: Vec<Sealed>,
     /// The indexes into the log, by stream; the one at index `i` has seq `i + 1`.
@@ -37,6 +45,19 @@ struct State {
     blobs: BTreeMap<Digest, Vec<u8>>,
     tables: Tables,
     position: watch::Sender<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// The last epoch that it drew.
+    epoch: u64,
+    alive: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    node: Option<u64>,
+    woken: bool,
 }
 
 #[derive(Debug, Default)]
@@ -49,7 +70,10 @@ struct Tables {
 impl Memory {
     pub fn new() -> Self {
         let state = State {
-            epoch: 1,
+            epoch: 0,
+            nodes: BTreeMap::new(),
+            shared: false,
+            leases: BTreeMap::new(),
             log: Vec::new(),
             streams: BTreeMap::new(),
             keys: BTreeMap::new(),
@@ -57,21 +81,60 @@ impl Memory {
             tables: Tables::default(),
             position: watch::Sender::new(0),
         };
-        Self { state: Arc::new(Mutex::new(state)), epoch: 1 }
+        Self { state: Arc::new(Mutex::new(state)), node: 0 }.open()
     }
 
-    /// The same journal as a restarted process finds it: the epoch is the next one, and the handle of the
-    /// process that died is closed for good.
+    /// A journal that several nodes may [`join`](Self::join).
+    pub fn shared() -> Self {
+        let memory = Self::new();
+        lock(&memory.state).shared = true;
+        memory
+    }
+
+    /// The same journal as a restarted process finds it: the epoch is the next one, and the handles of the
+    /// processes that died are closed for good.
     pub fn reopen(&self) -> Self {
+        {
+            let mut state = lock(&self.state);
+            state.nodes.clear();
+            state.position = watch::Sender::new(state.last());
+        }
+        self.open()
+    }
+
+    /// Another node beside those that there are.
+    pub fn join(&self) -> Self {
+        assert!(lock(&self.state).shared, "a journal of one node is not joined");
+        self.open()
+    }
+
+    fn open(&self) -> Self {
         let mut state = lock(&self.state);
         state.epoch += 1;
-        state.position = watch::Sender::new(state.last());
-        Self { state: Arc::clone(&self.state), epoch: state.epoch }
+        let node = state.epoch;
+        state.nodes.insert(node, Node { epoch: node, alive: true });
+        Self { state: Arc::clone(&self.state), node }
+    }
+
+    /// The node's leases end, as if it had not renewed them. It can go on, and take what nobody took.
+    pub fn lapse(&self) {
+        self.set_alive(false);
+    }
+
+    /// The node renews its leases.
+    pub fn renew(&self) {
+        self.set_alive(true);
+    }
+
+    fn set_alive(&self, alive: bool) {
+        if let Some(node) = lock(&self.state).nodes.get_mut(&self.node) {
+            node.alive = alive;
+        }
     }
 
     fn state(&self) -> Result<MutexGuard<'_, State>, Error> {
         let state = lock(&self.state);
-        if state.epoch == self.epoch { Ok(state) } else { Err(Error::Closed) }
+        if state.nodes.contains_key(&self.node) { Ok(state) } else { Err(Error::Closed) }
     }
 }
 
@@ -87,8 +150,8 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl State {
-    fn append(&mut self, append: Append) -> Result<Appended, AppendError> {
-        self.admit(&append)?;
+    fn append(&mut self, node: u64, append: Append) -> Result<Appended, AppendError> {
+        self.admit(node, &append)?;
         for key in append.keys {
             self.keys.insert((key.scope.clone(), key.key.clone()), key);
         }
@@ -102,13 +165,47 @@ impl State {
         for blob in append.blobs {
             self.blobs.entry(blob.digest).or_insert(blob.bytes);
         }
+        if let Some(row) = &append.rows.run {
+            self.lease(node, row, append.drives);
+        }
         self.tables.put(append.rows);
         let position = self.last();
         self.position.send_replace(position);
         Ok(Appended { position })
     }
 
-    fn admit(&self, append: &Append) -> Result<(), AppendError> {
+    fn lease(&mut self, node: u64, row: &RunRow, drives: bool) {
+        if !row.runnable {
+            self.leases.remove(&row.run);
+            return;
+        }
+        let held = self.leases.entry(row.run.clone()).or_default();
+        if drives {
+            held.node = Some(node);
+        } else {
+            held.woken = true;
+        }
+    }
+
+    /// The living node that holds the run's lease.
+    fn driver(&self, run: &RunId) -> Option<u64> {
+        let node = self.leases.get(run)?.node?;
+        self.nodes.get(&node).filter(|found| found.alive).map(|_| node)
+    }
+
+    fn claim(&mut self, node: u64, limit: usize) -> Vec<RunId> {
+        let free = self.leases.iter().filter(|(run, held)| match self.driver(run) {
+            Some(driver) => driver == node && held.woken,
+            None => true,
+        });
+        let claimed: Vec<RunId> = free.map(|(run, _)| run.clone()).take(limit).collect();
+        for run in &claimed {
+            self.leases.insert(run.clone(), Held { node: Some(node), woken: false });
+        }
+        claimed
+    }
+
+    fn admit(&self, node: u64, append: &Append) -> Result<(), AppendError> {
         for key in &append.keys {
             if let Some(first) = self.keys.get(&(key.scope.clone(), key.key.clone())) {
                 return Err(AppendError::KeyTaken(first.clone()));
@@ -122,7 +219,11 @@ impl State {
                 return Err(AppendError::Conflict { stream: stream.clone(), expected, found });
             }
         }
-        Ok(())
+        let run = append.rows.run.as_ref().filter(|_| append.drives).map(|row| &row.run);
+        match run.and_then(|run| self.driver(run)) {
+            Some(driver) if driver != node => Err(AppendError::Driven),
+            _ => Ok(()),
+        }
     }
 
     fn last(&self) -> u64 {
@@ -209,7 +310,7 @@ fn matches_session(wanted: Option<&SessionId>, session: &SessionId) -> bool {
 impl Journal for Memory {
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         check::append(&append)?;
-        self.state()?.append(append)
+        self.state()?.append(self.node, append)
     }
 
     async fn read(&self, stream: &StreamId, after: u64, limit: usize) -> Result<Vec<Sealed>, Error> {
@@ -237,6 +338,13 @@ impl Journal for Memory {
 
     async fn key(&self, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
         Ok(self.state()?.keys.get(&(scope.to_owned(), key.to_owned())).cloned())
+    }
+
+    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<KeyRecord>, Error> {
+        let state = self.state()?;
+        let after = after.map(|after| (after.scope.clone(), after.key.clone()));
+        let rest = state.keys.iter().filter(|(place, _)| after.as_ref().is_none_or(|after| *place > after));
+        Ok(rest.map(|(_, key)| key.clone()).take(limit).collect())
     }
 
     async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
@@ -281,8 +389,59 @@ impl Journal for Memory {
         Ok(self.state()?.tables.grants(filter, after.as_ref(), limit))
     }
 
+    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
+        let tail = self.tail(after, limit).await?;
+        let change =
+            |Positioned { position, event }| Change { position, stream: event.stream, seq: event.seq };
+        Ok(tail.into_iter().map(change).collect())
+    }
+
     async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
-        Ok(self.state()?.tables.runs_by(|row| row.runnable.then_some(row.created_at), limit))
+        let state = self.state()?;
+        let mine = |row: &RunRow| {
+            let held = state.leases.get(&row.run)?;
+            (!state.shared || held.node == Some(self.node)).then_some(())
+        };
+        Ok(state.tables.runs_by(|row| mine(row).map(|_| row.created_at), limit))
+    }
+
+    async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
+        let mut state = self.state()?;
+        Ok(if state.shared { state.claim(self.node, limit) } else { Vec::new() })
+    }
+
+    fn holds(&self) -> bool {
+        lock(&self.state).nodes.get(&self.node).is_some_and(|node| node.alive)
+    }
+
+    fn poll(&self) -> Option<Duration> {
+        lock(&self.state).shared.then_some(Duration::from_secs(1))
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
+        let state = self.state()?;
+        let held_by = |node| {
+            let held = state.leases.values().filter(|held| !state.shared || held.node == Some(node));
+            held.count() as u64
+        };
+        let nodes = state.nodes.iter().map(|(id, node)| NodeRow {
+            node: *id,
+            name: format!("node {id}"),
+            opened_at: Timestamp::from_millis(0),
+            alive_until: None,
+            alive: node.alive,
+            here: *id == self.node,
+            runs: held_by(*id),
+        });
+        Ok(nodes.collect())
+    }
+
+    async fn leases(&self, after: Option<&RunId>, limit: usize) -> Result<Vec<Lease>, Error> {
+        let state = self.state()?;
+        let rest = state.leases.iter().filter(|(run, _)| after.is_none_or(|after| *run > after));
+        let node = |held: &Held| if state.shared { held.node } else { Some(self.node) };
+        let leases = rest.map(|(run, held)| Lease { run: run.clone(), node: node(held) });
+        Ok(leases.take(limit).collect())
     }
 
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
@@ -294,7 +453,15 @@ impl Journal for Memory {
     }
 
     fn epoch(&self) -> u64 {
-        self.epoch
+        lock(&self.state).nodes.get(&self.node).map_or(self.node, |node| node.epoch)
+    }
+
+    async fn draw_epoch(&self) -> Result<u64, Error> {
+        let mut state = self.state()?;
+        state.epoch += 1;
+        let epoch = state.epoch;
+        state.nodes.entry(self.node).and_modify(|node| node.epoch = epoch);
+        Ok(epoch)
     }
 
     async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
@@ -308,7 +475,12 @@ impl Journal for Memory {
         for rows in rows {
             tables.put(rows);
         }
-        self.state()?.tables = tables;
+        let mut state = self.state()?;
+        let runnable = tables.runs.values().filter(|row| row.runnable);
+        let held = |row: &RunRow| state.leases.get(&row.run).copied().unwrap_or_default();
+        let leases = runnable.map(|row| (row.run.clone(), held(row))).collect();
+        state.leases = leases;
+        state.tables = tables;
         Ok(())
     }
 }

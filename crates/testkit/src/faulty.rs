@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
@@ -9,8 +10,8 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Cursor, Error, GrantFilter, InterruptFilter, Journal, KeyRecord, Page,
-    Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, KeyRecord,
+    Lease, NodeRow, Page, Positioned, Rows, RunFilter,
 };
 use tokio::sync::watch;
 
@@ -93,6 +94,10 @@ impl<J: Journal> Journal for Faulty<J> {
         self.inner.key(scope, key).await
     }
 
+    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<KeyRecord>, Error> {
+        self.inner.keys(after, limit).await
+    }
+
     async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
         self.inner.run(run).await
     }
@@ -132,8 +137,36 @@ impl<J: Journal> Journal for Faulty<J> {
         self.inner.grants(filter, after, limit).await
     }
 
+    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
+        self.inner.changes(after, limit).await
+    }
+
     async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         self.inner.runnable(limit).await
+    }
+
+    async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
+        self.inner.claim(limit).await
+    }
+
+    fn holds(&self) -> bool {
+        self.inner.holds()
+    }
+
+    fn poll(&self) -> Option<Duration> {
+        self.inner.poll()
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
+        self.inner.nodes().await
+    }
+
+    async fn leases(&self, after: Option<&RunId>, limit: usize) -> Result<Vec<Lease>, Error> {
+        self.inner.leases(after, limit).await
+    }
+
+    async fn draw_epoch(&self) -> Result<u64, Error> {
+        self.inner.draw_epoch().await
     }
 
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {

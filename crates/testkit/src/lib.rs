@@ -5,6 +5,7 @@
 
 pub mod clock;
 pub mod faulty;
+pub mod fuzz;
 pub mod model;
 pub mod server;
 pub mod sim;

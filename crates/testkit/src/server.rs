@@ -31,12 +31,20 @@ pub struct Setup {
     workflows: Vec<(String, String)>,
     base_url: Option<String>,
     env: Vec<(String, String)>,
+    arguments: Vec<String>,
     data: Option<PathBuf>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { program: real(), workflows: Vec::new(), base_url: None, env: Vec::new(), data: None }
+        Self {
+            program: real(),
+            workflows: Vec::new(),
+            base_url: None,
+            env: Vec::new(),
+            arguments: Vec::new(),
+            data: None,
+        }
     }
 }
 
@@ -64,6 +72,13 @@ impl Setup {
 
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The journal in this database, as the node of this name. Tests wait for no longer lease.
+    pub fn database(mut self, url: &str, node: &str) -> Self {
+        let arguments = ["--store", url, "--node", node, "--lease", "2s"];
+        self.arguments.extend(arguments.map(str::to_owned));
         self
     }
 
@@ -190,6 +205,7 @@ impl TestServer {
         if let Some(base_url) = &self.setup.base_url {
             command.args(["--model", "scripted", "--base-url", base_url]);
         }
+        command.args(&self.setup.arguments);
         command.envs(self.setup.env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -226,11 +242,17 @@ impl TestServer {
         self.start().await;
     }
 
+    /// A signal by its name, such as `STOP` and `CONT`.
+    pub fn signal(&self, name: &str) {
+        let process = self.running().child.id().to_string();
+        let told = Command::new("kill").args([&format!("-{name}"), &process]).status();
+        assert!(told.is_ok_and(|status| status.success()), "the server can be told {name}");
+    }
+
     /// SIGTERM, and waits for its end.
     pub async fn stop(&mut self) -> ExitStatus {
+        self.signal("TERM");
         let Running { mut child, .. } = self.running.take().expect("a server that runs");
-        let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
-        assert!(told.is_ok_and(|status| status.success()), "the server can be told to stop");
         let deadline = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = child.try_wait().expect("a process that was started") {

@@ -25,7 +25,14 @@ pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow
     }
     embed::log("off");
     let again = embed::again(&place, &model);
-    let plan = Plan { listen: super::run::ANY_PORT, place, workflows: None, model, hooks: scene.hooks };
+    let plan = Plan {
+        listen: super::run::ANY_PORT,
+        place,
+        workflows: None,
+        model,
+        database: None,
+        hooks: scene.hooks,
+    };
     let embedded = Embedded::start(plan).await?;
     let exit = match can_go_on(&embedded.client()?, run).await {
         Ok(()) => beside(&embedded.client()?, run, scene.json, Some(&again)).await,

@@ -31,7 +31,14 @@ pub(super) async fn demo(scene: &Scene, model: ModelArgs) -> anyhow::Result<Exit
     let place = Place::of(Some(&data))?;
     embed::log("off");
     let again = embed::again(&place, &model);
-    let plan = Plan { listen: ANY_PORT, place: place.clone(), workflows: None, model, hooks: scene.hooks };
+    let plan = Plan {
+        listen: ANY_PORT,
+        place: place.clone(),
+        workflows: None,
+        model,
+        database: None,
+        hooks: scene.hooks,
+    };
     let embedded = Embedded::start(plan).await?;
     // From here on it is the person's: nothing of it is thrown away behind their back.
     let _kept = folder.keep();

@@ -7,7 +7,9 @@ mod demo;
 mod doctor;
 mod events;
 mod inbox;
+mod journal;
 mod links;
+mod nodes;
 mod rebuild;
 mod run;
 mod serve;
@@ -15,6 +17,7 @@ mod sessions;
 mod show;
 mod steer;
 mod system;
+mod transfer;
 mod workflows;
 
 use crate::Hooks;
@@ -58,7 +61,10 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Freeze => system::change(&scene, "freeze").await,
         Verb::Unfreeze => system::change(&scene, "unfreeze").await,
         Verb::Audit(crate::args::Audit::Verify) => audit::verify(&scene).await,
-        Verb::Rebuild => rebuild::rebuild(&scene).await,
+        Verb::Nodes => nodes::nodes(&scene).await,
+        Verb::Rebuild { store } => rebuild::rebuild(&scene, &store).await,
+        Verb::Export(export) => transfer::export(&scene, export).await,
+        Verb::Import(import) => transfer::import(&scene, import).await,
         Verb::Doctor { model } => doctor::doctor(&scene, &model).await,
     }
 }

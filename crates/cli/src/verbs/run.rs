@@ -48,8 +48,14 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
     has_model(&args.model)?;
     embed::log("off");
     let again = embed::again(&place, &args.model);
-    let plan =
-        Plan { listen: ANY_PORT, place, workflows: args.workflows, model: args.model, hooks: scene.hooks };
+    let plan = Plan {
+        listen: ANY_PORT,
+        place,
+        workflows: args.workflows,
+        model: args.model,
+        database: None,
+        hooks: scene.hooks,
+    };
     let embedded = Embedded::start(plan).await?;
     let exit = started(&embedded, scene, start, &again).await;
     end_of(embedded).await;

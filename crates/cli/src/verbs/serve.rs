@@ -29,6 +29,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         place: place.clone(),
         workflows: serve.workflows.clone(),
         model: serve.model.clone(),
+        database: embed::database(&serve.store),
         hooks: scene.hooks,
     };
     let embedded = Embedded::start(plan).await?;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::{Call, CallState, ModelCall, Run};
+use super::{Call, CallState, Run};
 use crate::time::Timestamp;
 use crate::tool::Runs;
 
@@ -95,18 +95,7 @@ impl Run {
             return BTreeSet::new();
         }
         let mut awaited: BTreeSet<ActionId> = self.actions().iter().map(Action::id).collect();
-        for (id, call) in &self.calls {
-            if let CallState::Started { .. } = call.state {
-                awaited.insert(Action::CallTool { call: id.clone(), attempt: call.attempt }.id());
-            }
-        }
-        for (id, step) in &self.steps {
-            if let ModelCall::Running { attempt, .. } = step.model {
-                let action =
-                    Action::CallModel { step: id.clone(), turn: step.turn, attempt, not_before: None };
-                awaited.insert(action.id());
-            }
-        }
+        awaited.extend(self.started().map(|(action, _)| action));
         awaited
     }
 

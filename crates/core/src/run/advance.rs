@@ -22,6 +22,10 @@ impl Draft<'_> {
     /// Runs to the fixed point. Every round emits at least one event, and each kind of event can follow only
     /// finitely often, so this ends.
     pub(super) fn advance(&mut self) {
+        if self.run.seq >= limits::EVENTS {
+            let text = format!("the run has {} events, the most that one may have", self.run.seq);
+            self.fail_run("limit_events", text);
+        }
         while !self.is_over() && !self.run.paused && self.advance_once() {}
     }
 

@@ -24,6 +24,7 @@ impl Run {
         match fact {
             Fact::RunStarted { session, config, origin, .. } => {
                 self.started = Some(Started {
+                    by: event.actor.clone(),
                     session: session.clone(),
                     config: config.clone(),
                     origin: *origin,

@@ -34,6 +34,7 @@ pub use input::{Ask, Begin, Context, Input, Rejection, Start};
 pub use plan::{Plan, Subtask};
 pub use state::{Call, CallEnd, CallState, Entry, ModelCall, Step, StepEnd, Used};
 
+use crate::actor::Actor;
 use crate::definition::{Definition, Phase};
 use crate::id::{InterruptId, RunId, SessionId};
 use crate::interrupt::Interrupt;
@@ -72,6 +73,7 @@ pub struct Run {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Started {
+    pub by: Actor,
     pub session: SessionId,
     pub config: Config,
     pub origin: Origin,

@@ -1,6 +1,6 @@
 //! How a run looks from outside: its status, its deadline, its rows.
 
-use super::{CallState, ModelCall, Origin, Run};
+use super::{Action, ActionId, CallState, ModelCall, Origin, Run};
 use crate::id::InterruptId;
 use crate::projection::{InterruptRow, RunRow, Status};
 use crate::time::Timestamp;
@@ -33,6 +33,33 @@ impl Run {
     fn is_in_flight(&self) -> bool {
         self.steps.values().any(|step| step.model != ModelCall::Idle)
             || self.calls.values().any(|call| matches!(call.state, CallState::Started { .. }))
+    }
+
+    /// The latest epoch under which something of this run was started or adopted.
+    pub fn last_epoch(&self) -> u64 {
+        self.started().map(|(_, epoch)| epoch).fold(self.epoch, u64::max)
+    }
+
+    /// What is written down as started and has not come back, with the epoch that started it.
+    pub fn started(&self) -> impl Iterator<Item = (ActionId, u64)> {
+        let calls = self.calls.iter().filter_map(|(id, call)| match call.state {
+            CallState::Started { epoch } => {
+                Some((Action::CallTool { call: id.clone(), attempt: call.attempt }.id(), epoch))
+            }
+            CallState::Proposed
+            | CallState::Gated(_)
+            | CallState::Authorised
+            | CallState::Doubted(_)
+            | CallState::Ended(_) => None,
+        });
+        let models = self.steps.iter().filter_map(|(id, step)| match step.model {
+            ModelCall::Running { attempt, epoch } => {
+                let (step, turn) = (id.clone(), step.turn);
+                Some((Action::CallModel { step, turn, attempt, not_before: None }.id(), epoch))
+            }
+            ModelCall::Idle => None,
+        });
+        calls.chain(models)
     }
 
     /// Whether something was started under an older epoch than this one and needs to be adopted.

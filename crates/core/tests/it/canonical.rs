@@ -11,6 +11,8 @@ fn it_is_what_another_writer_makes_of_it() {
         json!({ "b": 1, "a": { "z": [1, { "y": 2, "x": 3 }], "": "" } }),
         // UTF-16 puts the emoji, which takes two units, before the character that takes one.
         json!({ "\u{fb33}": 1, "\u{1f600}": 2, "\u{20ac}": 3, "\r": 4, "1": 5, "\u{80}": 6, "\u{f6}": 7 }),
+        // Keys are put in order as they are, not as they are written.
+        json!({ "\"": 1, "!": 2, "#": { "\\": 3, "[": 4, "]": 5, "\n": 6, "a": 7, "": 8 }, "a\"": 9, "a": 10 }),
         json!("\u{0}\u{8}\t\n\u{b}\u{c}\r\u{1f}\u{7f}\u{2028}\"\\/é😀"),
         json!([0, -1, 9_007_199_254_740_991_u64, -9_007_199_254_740_991_i64, u64::MAX, i64::MIN]),
         json!([0.0, -0.0, 0.5, 1.0, 1e21, 1e-7, 123_456.789e3, 5e-324, 1.797_693_134_862_315_7e308]),

@@ -11,6 +11,7 @@ mod external;
 mod gates;
 mod grants;
 mod journals;
+mod long;
 mod options;
 mod pairs;
 mod phases;

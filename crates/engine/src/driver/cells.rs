@@ -23,19 +23,47 @@ pub(super) struct Live {
     /// Starts that this driver appended, or tried to, and did not perform yet. What another driver started is
     /// not here, so it is never performed twice.
     pub(super) claimed: BTreeSet<ActionId>,
-    /// Somebody else wrote: read the run again before anything is decided on it.
+    /// Its answer is being written down: nothing must stop it or take it for lost.
+    pub(super) back: Option<ActionId>,
+    /// The epoch under which this driver starts work.
+    pub(super) epoch: u64,
+    /// As far as is known here, this node drives the run.
+    pub(super) driven_here: bool,
+    /// Somebody else wrote, or may have: read the run again before anything is decided on it.
     pub(super) stale: bool,
 }
 
 impl Live {
-    pub(super) fn new(run: Run, chain: Chain) -> Self {
-        Self { run: Arc::new(run), chain, in_flight: BTreeSet::new(), claimed: BTreeSet::new(), stale: false }
+    pub(super) fn new(run: Run, chain: Chain, epoch: u64, driven_here: bool) -> Self {
+        Self {
+            run: Arc::new(run),
+            chain,
+            in_flight: BTreeSet::new(),
+            claimed: BTreeSet::new(),
+            back: None,
+            epoch,
+            driven_here,
+            stale: false,
+        }
     }
 
     pub(super) fn refresh(&mut self, run: Run, chain: Chain) {
         self.run = Arc::new(run);
         self.chain = chain;
         self.stale = false;
+    }
+
+    /// Whether something is written down as started that this driver should know of and does not: under its
+    /// own epoch, or under a later one. Then nobody here performs it.
+    pub(super) fn has_lost_work(&self) -> bool {
+        let known = |action: &ActionId| {
+            self.in_flight.contains(action)
+                || self.claimed.contains(action)
+                || self.back.as_ref() == Some(action)
+        };
+        self.run.ended.is_none()
+            && (self.run.last_epoch() > self.epoch
+                || self.run.started().any(|(action, epoch)| epoch == self.epoch && !known(&action)))
     }
 
     fn is_at_work(&self) -> bool {
@@ -66,6 +94,39 @@ impl Cells {
         let inner = lock(&self.0);
         let slot = inner.cells.get(run)?.try_lock().ok()?;
         slot.as_ref().filter(|live| !live.stale).map(|live| live.run.clone())
+    }
+
+    /// Whether all that this process does for the run is under way, and nothing more is known.
+    pub(super) fn is_under_way(&self, run: &RunId) -> bool {
+        let inner = lock(&self.0);
+        let Some(cell) = inner.cells.get(run) else { return false };
+        // Somebody is at it right now.
+        let Ok(slot) = cell.try_lock() else { return true };
+        slot.as_ref().is_some_and(|live| !live.stale && live.claimed.is_empty() && !live.in_flight.is_empty())
+    }
+
+    /// Runs whose append was not answered, and which have something to perform if it was written.
+    pub(super) fn unsettled(&self) -> Vec<RunId> {
+        let inner = lock(&self.0);
+        let unsettled = |cell: &Cell| {
+            let slot = cell.try_lock().ok();
+            slot.is_some_and(|slot| slot.as_ref().is_some_and(|live| live.stale && !live.claimed.is_empty()))
+        };
+        let found = inner.cells.iter().filter(|(_, cell)| unsettled(cell)).map(|(run, _)| run.clone());
+        let mut found: Vec<RunId> = found.collect();
+        // In an order that does not depend on hashes.
+        found.sort();
+        found
+    }
+
+    /// The run's stream has this event: whoever has an older state of it reads it again.
+    pub(super) fn written(&self, run: &RunId, seq: u64) {
+        let inner = lock(&self.0);
+        // Whoever is at it right now finds out by itself: its append compares the sequence.
+        let Some(Ok(mut slot)) = inner.cells.get(run).map(|cell| cell.try_lock()) else { return };
+        if let Some(live) = slot.as_mut().filter(|live| live.chain.seq < seq) {
+            live.stale = true;
+        }
     }
 
     /// Runs that are loaded.

@@ -20,6 +20,15 @@ pub(super) enum Committed {
     /// A stream or a guard stood elsewhere; caches are dropped.
     Conflict,
     KeyTaken,
+    /// Another node drives the run.
+    Driven,
+}
+
+/// What goes into the same append as the events.
+#[derive(Default)]
+pub(super) struct Extra {
+    pub(super) keys: Vec<Key>,
+    pub(super) blobs: Vec<Blob>,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -28,10 +37,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         &self,
         decided: Decided,
         live: &mut Live,
-        session_chain: Chain,
-        system_seq: u64,
-        keys: Vec<Key>,
-        blobs: Vec<Blob>,
+        drives: bool,
+        (session_chain, system_seq): (Chain, u64),
+        Extra { keys, blobs }: Extra,
     ) -> Result<Committed, Error> {
         let Decided { run, session, events } = decided;
         let run_stream = StreamId::Run(run.id.clone());
@@ -68,22 +76,27 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 event::Fact::System(_) => {}
             }
         }
+        let row = run.row();
+        let is_runnable = row.as_ref().is_some_and(|row| row.runnable);
         let mut append = Append {
             keys,
             blobs,
             rows: Rows {
-                run: run.row(),
+                run: row,
                 interrupts: run.interrupt_rows(touched),
                 grants: grant_rows(&events, session_chain.seq, &session),
             },
+            drives,
             ..Append::default()
         };
-        // A revoke, a forbid or a freeze holds from the next start on.
-        if !begun.is_empty() {
+        // A revoke, a forbid or a freeze holds from the next start on. Where others write too, what is kept of
+        // these streams may be old: nothing is decided on it.
+        let guarded = !begun.is_empty() || self.is_shared();
+        if guarded {
             append.guards.push((StreamId::System, system_seq));
         }
         if session_events.is_empty() {
-            if !begun.is_empty() {
+            if guarded {
                 append.guards.push((session_stream.clone(), session_chain.seq));
             }
         } else {
@@ -99,10 +112,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             events: run_events,
         });
 
-        // Before the append: should nobody be here to see it succeed, the next step still performs them.
+        // Before the append: should nobody be here to see it succeed, the next step reads what was written and
+        // performs it.
         begun.retain(|action| live.claimed.insert(action.clone()));
+        live.stale = true;
         if let Err(error) = self.journal.append(append).await {
-            live.stale = true;
             self.streams.forget(&session_stream);
             self.streams.forget(&StreamId::System);
             // Of the others it is not known whether they wrote: what is read next will tell.
@@ -116,6 +130,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     Ok(Committed::Conflict)
                 }
                 AppendError::KeyTaken(_) => Ok(Committed::KeyTaken),
+                AppendError::Driven => Ok(Committed::Driven),
                 AppendError::Malformed(why) => Err(Error::Internal(why)),
                 AppendError::Store(error) => Err(error.into()),
             };
@@ -123,6 +138,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let closer = run.next_deadline() != live.run.next_deadline();
         live.chain = run_chain;
         live.run = Arc::new(run);
+        live.stale = false;
+        live.driven_here = !self.is_shared() || (drives && is_runnable);
         if new_session_chain != session_chain {
             self.streams.keep_session(Arc::new(session), new_session_chain);
         }

@@ -15,9 +15,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use holdshort_core::actor::Actor;
-use holdshort_core::id::{RunId, SessionId};
+use holdshort_core::id::{RunId, SessionId, StreamId};
 use holdshort_core::run::{Input, Run};
-use holdshort_store::Journal;
+use holdshort_store::{Change, Journal};
 use tokio::sync::{Notify, watch};
 
 pub use start::{IdempotencyKey, StartRun, StartedRun};
@@ -25,6 +25,7 @@ pub use start::{IdempotencyKey, StartRun, StartedRun};
 use crate::{Clock, Error, Executor};
 use cells::{Cell, Cells, Slot};
 use load::Definitions;
+use step::From;
 use streams::Streams;
 
 /// Drives runs. Cheap while nothing happens: a waiting run is rows.
@@ -38,6 +39,8 @@ pub struct Driver<J, C, E> {
     watchers: Mutex<HashMap<RunId, watch::Sender<u64>>>,
     /// Rung when a deadline may have come closer.
     pub(crate) deadline: Notify,
+    /// Rung when other nodes may have left something to do.
+    pub(crate) others: Notify,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -51,6 +54,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             definitions: Definitions::default(),
             watchers: Mutex::default(),
             deadline: Notify::new(),
+            others: Notify::new(),
         })
     }
 
@@ -71,7 +75,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let stepped = {
             let cell = self.cells.get(run);
             let mut slot = cell.lock().await;
-            let result = self.step(&mut slot, run, input, actor).await;
+            let result = self.step(&mut slot, run, input, actor, From::Anybody).await;
             self.release(run, &cell, &slot);
             result?
         };
@@ -85,14 +89,49 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(stepped.run)
     }
 
-    /// Drives what a crash left behind: every run that could go on without a person. Called at the start and
-    /// after the installation is unfrozen.
+    /// Drives every run that could go on without a person and that nothing is under way for: what a crash left
+    /// behind, what an unfreeze lets go on, what an append began whose answer got lost. Called at the start and
+    /// now and then.
     pub async fn sweep(self: &Arc<Self>) -> Result<usize, Error> {
-        let runs = self.journal.runnable(usize::MAX >> 1).await?;
-        for run in &runs {
+        let mut runs = self.journal.runnable(usize::MAX >> 1).await?;
+        runs.retain(|run| !self.cells.is_under_way(run));
+        for run in runs.iter().chain(&self.cells.unsettled()) {
             self.nudge(run).await?;
         }
         Ok(runs.len())
+    }
+
+    /// Takes over runs that nobody drives or whose node is gone, and looks at those of this node that another
+    /// one changed.
+    pub async fn claim(self: &Arc<Self>) -> Result<usize, Error> {
+        const AT_ONCE: usize = 100;
+        let mut claimed = 0;
+        loop {
+            let runs = self.journal.claim(AT_ONCE).await?;
+            for run in &runs {
+                self.take(run).await;
+                self.nudge(run).await?;
+            }
+            claimed += runs.len();
+            if runs.len() < AT_ONCE {
+                return Ok(claimed);
+            }
+        }
+    }
+
+    /// The run's lease is this node's: what others did to it is read, and what is to do is done here.
+    async fn take(&self, run: &RunId) {
+        let cell = self.cells.get(run);
+        let mut slot = cell.lock().await;
+        if slot.is_none() {
+            // A run that can not be read is told by the step that follows.
+            let _unreadable = self.loaded(&mut slot, run).await;
+        }
+        if let Some(live) = slot.as_mut() {
+            live.driven_here = true;
+            live.stale = true;
+        }
+        self.release(run, &cell, &slot);
     }
 
     /// Lets every run act whose deadline has come.
@@ -117,9 +156,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// The run as the journal has it now, if that takes no read: it is loaded, and nobody is at it.
+    /// The run as the journal has it now, if that takes no read: it is loaded, nobody is at it, and nobody else
+    /// writes.
     pub fn peek(&self, run: &RunId) -> Option<Arc<Run>> {
-        self.cells.peek(run)
+        if self.is_shared() { None } else { self.cells.peek(run) }
+    }
+
+    /// Other nodes may write to the journal: what is in memory may be old.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.journal.poll().is_some()
     }
 
     /// Runs that are held in memory: those at work, and a bounded number of others.
@@ -127,7 +172,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.cells.len()
     }
 
-    /// Follows the run's last committed sequence number, as far as this process wrote it.
+    /// Follows the run's last committed sequence number, as far as this process knows it.
     pub fn watch(&self, run: &RunId) -> watch::Receiver<u64> {
         let mut watchers = lock(&self.watchers);
         // Now and then, so that each call pays for a few of those that nobody follows any more.
@@ -142,6 +187,21 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.cells.release(run, cell, slot);
         if let (Some(live), Some(sender)) = (slot, lock(&self.watchers).get(run)) {
             sender.send_if_modified(|seq| std::mem::replace(seq, live.chain.seq) != live.chain.seq);
+        }
+    }
+
+    /// An event that somebody wrote: what is in memory of its stream is old, and those who follow it are told.
+    pub(crate) fn written(&self, change: &Change) {
+        match &change.stream {
+            StreamId::Run(run) => {
+                self.cells.written(run, change.seq);
+                if let Some(sender) = lock(&self.watchers).get(run) {
+                    sender.send_if_modified(|seq| {
+                        *seq < change.seq && std::mem::replace(seq, change.seq) < change.seq
+                    });
+                }
+            }
+            StreamId::Session(_) | StreamId::System => self.streams.forget(&change.stream),
         }
     }
 

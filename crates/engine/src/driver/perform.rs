@@ -10,6 +10,7 @@ use holdshort_store::Journal;
 
 use super::Driver;
 use super::cells::Live;
+use super::step::From;
 use crate::{Clock, Deliver, Error, Executor, Job, Work};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -21,10 +22,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.executor.abort(&live.run.id, &id);
         }
         live.claimed.retain(|action| awaited.contains(action));
-        for (action, step, work) in self.due_work(&live.run) {
+        for (action, step, work) in due_work(&live.run, live.epoch) {
             // A start is performed by the driver that wrote it down, and once.
             let begun = matches!(work, Work::CallTool { .. } | Work::CallModel { .. });
             if begun && !live.claimed.remove(&action) {
+                continue;
+            }
+            // Its lease ran out since the append: another node may take it over by now. What was started and not
+            // performed is lost, and whoever looks next adopts it.
+            if begun && !self.journal.holds() {
+                live.stale = true;
                 continue;
             }
             if !live.in_flight.insert(action.clone()) {
@@ -40,62 +47,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             };
             self.executor.perform(job, self.deliver(live.run.id.clone(), action));
         }
-    }
-
-    /// Looks and probes as the state asks for them; calls and models that are written down as started by
-    /// this process.
-    fn due_work(&self, run: &Run) -> Vec<(ActionId, String, Work)> {
-        let mut due = Vec::new();
-        for action in run.actions() {
-            let id = action.id();
-            let work = match &action {
-                Action::Inspect { call, revision } => run.calls.get(call).map(|found| {
-                    let (tool, arguments) = (found.tool.clone(), found.arguments.clone());
-                    (
-                        found.step.clone(),
-                        Work::Inspect { call: call.clone(), revision: *revision, tool, arguments },
-                    )
-                }),
-                Action::Probe { call, attempt } => run.calls.get(call).map(|found| {
-                    let work = Work::Probe {
-                        call: call.clone(),
-                        attempt: *attempt,
-                        tool: found.tool.clone(),
-                        arguments: found.arguments.clone(),
-                        preconditions: preconditions(found),
-                    };
-                    (found.step.clone(), work)
-                }),
-                // Not written down as started: not to be done.
-                Action::CallTool { .. } | Action::CallModel { .. } => None,
-            };
-            due.extend(work.map(|(step, work)| (id, step, work)));
-        }
-        let epoch = self.journal.epoch();
-        for (id, call) in &run.calls {
-            if call.state == (CallState::Started { epoch }) && run.ended.is_none() {
-                let action = Action::CallTool { call: id.clone(), attempt: call.attempt }.id();
-                let work = Work::CallTool {
-                    call: id.clone(),
-                    attempt: call.attempt,
-                    tool: call.tool.clone(),
-                    arguments: call.arguments.clone(),
-                    preconditions: preconditions(call),
-                };
-                due.push((action, call.step.clone(), work));
-            }
-        }
-        for (id, step) in &run.steps {
-            let ModelCall::Running { attempt, epoch: of } = step.model else { continue };
-            if of != epoch || run.ended.is_some() {
-                continue;
-            }
-            let Some(request) = run.request(id) else { continue };
-            let action =
-                Action::CallModel { step: id.clone(), turn: step.turn, attempt, not_before: None }.id();
-            due.push((action, id.clone(), Work::CallModel { turn: step.turn, request: Box::new(request) }));
-        }
-        due
     }
 
     fn deliver(self: &Arc<Self>, run: RunId, action: ActionId) -> Deliver {
@@ -115,13 +66,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     async fn delivered(self: &Arc<Self>, run: &RunId, action: &ActionId, input: Input) -> Result<(), Error> {
         let cell = self.cells.get(run);
         let mut slot = cell.lock().await;
-        // It is back: what follows must neither stop it nor wait for it.
-        let was_awaited = slot.as_mut().is_some_and(|live| live.in_flight.remove(action));
-        let result = self.step(&mut slot, run, input, Actor::engine()).await;
-        // Not written down: the executor comes again, and until then the action counts as under way.
-        if let (true, Err(Error::Store(_) | Error::Busy), Some(live)) = (was_awaited, &result, slot.as_mut())
-        {
-            live.in_flight.insert(action.clone());
+        // It was given up: the run ended, or another node took it over.
+        let Some(live) = slot.as_mut().filter(|live| live.in_flight.contains(action)) else { return Ok(()) };
+        live.back = live.in_flight.take(action);
+        let result = self.step(&mut slot, run, input, Actor::engine(), From::Work).await;
+        if let Some(live) = slot.as_mut() {
+            // Not written down: the executor comes again, and until then the action counts as under way.
+            let back = live.back.take().filter(|_| matches!(result, Err(Error::Store(_) | Error::Busy)));
+            live.in_flight.extend(back);
         }
         self.release(run, &cell, &slot);
         match result {
@@ -129,6 +81,60 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Looks and probes as the state asks for them; calls and models that are written down as started under this
+/// epoch.
+fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
+    let mut due = Vec::new();
+    for action in run.actions() {
+        let id = action.id();
+        let work = match &action {
+            Action::Inspect { call, revision } => run.calls.get(call).map(|found| {
+                let (tool, arguments) = (found.tool.clone(), found.arguments.clone());
+                (
+                    found.step.clone(),
+                    Work::Inspect { call: call.clone(), revision: *revision, tool, arguments },
+                )
+            }),
+            Action::Probe { call, attempt } => run.calls.get(call).map(|found| {
+                let work = Work::Probe {
+                    call: call.clone(),
+                    attempt: *attempt,
+                    tool: found.tool.clone(),
+                    arguments: found.arguments.clone(),
+                    preconditions: preconditions(found),
+                };
+                (found.step.clone(), work)
+            }),
+            // Not written down as started: not to be done.
+            Action::CallTool { .. } | Action::CallModel { .. } => None,
+        };
+        due.extend(work.map(|(step, work)| (id, step, work)));
+    }
+    for (id, call) in &run.calls {
+        if call.state == (CallState::Started { epoch }) && run.ended.is_none() {
+            let action = Action::CallTool { call: id.clone(), attempt: call.attempt }.id();
+            let work = Work::CallTool {
+                call: id.clone(),
+                attempt: call.attempt,
+                tool: call.tool.clone(),
+                arguments: call.arguments.clone(),
+                preconditions: preconditions(call),
+            };
+            due.push((action, call.step.clone(), work));
+        }
+    }
+    for (id, step) in &run.steps {
+        let ModelCall::Running { attempt, epoch: of } = step.model else { continue };
+        if of != epoch || run.ended.is_some() {
+            continue;
+        }
+        let Some(request) = run.request(id) else { continue };
+        let action = Action::CallModel { step: id.clone(), turn: step.turn, attempt, not_before: None }.id();
+        due.push((action, id.clone(), Work::CallModel { turn: step.turn, request: Box::new(request) }));
+    }
+    due
 }
 
 /// The files that a call relies on, as its last look saw them.

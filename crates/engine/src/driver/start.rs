@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::Driver;
 use super::cells::Live;
-use super::commit::Committed;
+use super::commit::{Committed, Extra};
 use super::step::Decided;
 use crate::{Clock, Error, Executor};
 
@@ -74,7 +74,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             };
             let (system, _) = self.system_chain().await?;
             let run = Run::new(id.clone(), start.definition.clone());
-            let mut live = Live::new(run.clone(), Chain::START);
+            let live = Live::new(run.clone(), Chain::START, self.journal.epoch(), !self.is_shared());
             let mut decided = Decided { run, session: (*session).clone(), events: Vec::new() };
 
             let input = Input::Start(Start {
@@ -84,10 +84,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 input: start.input.clone(),
                 origin: start.origin,
             });
-            let cx = self.context(actor.clone(), &session, &system);
+            let cx = self.context(actor.clone(), &session, &system, live.epoch);
             decided.take(decided.run.handle(&cx, input)?);
             if let Some(ask) = &start.ask {
-                let cx = self.context(actor.clone(), &session, &system);
+                let cx = self.context(actor.clone(), &session, &system, live.epoch);
                 decided.take(decided.run.handle(&cx, Input::Ask(Box::new(ask.clone())))?);
             }
             self.begin(&mut decided, &live, &system).await;
@@ -95,21 +95,29 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let interrupt = start.ask.as_ref().and_then(|_| decided.run.interrupts.keys().next().cloned());
             let reference = interrupt.as_ref().map_or(id.as_str(), |interrupt| interrupt.as_str()).to_owned();
             let keys = start.key.iter().map(|key| key.record(reference.clone())).collect();
-            // Held over the commit: nobody drives the run before what it begins is under way.
+            // Held over the commit: nobody drives the run before what it begins is under way. There before it:
+            // should the answer get lost, what was begun is known here.
             let cell = self.cells.get(&id);
             let mut slot = cell.lock().await;
-            let committed =
-                self.commit(decided, &mut live, session_chain, system.seq, keys, blobs.clone()).await;
-            if let Ok(Committed::Yes) = committed {
-                if !blobs.is_empty() {
-                    self.definitions.keep(digest, start.definition.clone());
+            let live = slot.insert(live);
+            let extra = Extra { keys, blobs: blobs.clone() };
+            let committed = self.commit(decided, live, true, (session_chain, system.seq), extra).await;
+            match committed {
+                Ok(Committed::Yes) => {
+                    if !blobs.is_empty() {
+                        self.definitions.keep(digest, start.definition.clone());
+                    }
+                    self.perform(live);
                 }
-                self.perform(slot.insert(live));
+                Ok(Committed::Conflict | Committed::KeyTaken | Committed::Driven) => *slot = None,
+                Err(_) if live.claimed.is_empty() => *slot = None,
+                // It may be written: the next sweep finds out, and performs what was begun.
+                Err(_) => {}
             }
             self.release(&id, &cell, &slot);
             match committed? {
                 Committed::Yes => return Ok(StartedRun { run: id, interrupt, replayed: false }),
-                Committed::Conflict => {}
+                Committed::Conflict | Committed::Driven => {}
                 Committed::KeyTaken => return self.known(start.key.as_ref()).await?.ok_or(Error::Busy),
             }
         }
@@ -147,7 +155,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let Some(session_id) = live.run.session().cloned() else { return Err(Error::NotFound) };
             let (session, session_chain) = self.session_chain(&session_id).await?;
             let (system, _) = self.system_chain().await?;
-            let cx = self.context(actor.clone(), &session, &system);
+            let cx = self.context(actor.clone(), &session, &system, live.epoch);
             let mut decided =
                 Decided { run: (*live.run).clone(), session: (*session).clone(), events: Vec::new() };
             decided.take(live.run.handle(&cx, Input::Ask(Box::new(ask.clone())))?);
@@ -155,9 +163,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 decided.run.interrupts.keys().find(|each| !live.run.interrupts.contains_key(*each)).cloned();
             let Some(interrupt) = new else { return Err(Error::Busy) };
             let keys = key.iter().map(|key| key.record(interrupt.to_string())).collect();
-            match self.commit(decided, live, session_chain, system.seq, keys, Vec::new()).await? {
+            let extra = Extra { keys, blobs: Vec::new() };
+            match self.commit(decided, live, true, (session_chain, system.seq), extra).await? {
                 Committed::Yes => {}
-                Committed::Conflict => continue,
+                Committed::Conflict | Committed::Driven => continue,
                 Committed::KeyTaken => return self.known(key).await?.ok_or(Error::Busy),
             }
             self.perform(live);

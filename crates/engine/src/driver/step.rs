@@ -13,7 +13,7 @@ use holdshort_store::Journal;
 
 use super::Driver;
 use super::cells::{Live, Slot};
-use super::commit::Committed;
+use super::commit::{Committed, Extra};
 use crate::{Clock, Error, Executor};
 
 /// How often a step is decided again because somebody else wrote first.
@@ -26,11 +26,29 @@ pub(super) struct Stepped {
     pub(super) granted: bool,
 }
 
+enum Tried {
+    /// Whether something was granted.
+    Done { granted: bool },
+    /// Somebody else wrote first: read again and decide again.
+    Again,
+    /// Another node drives the run.
+    Driven,
+}
+
 /// What a step decides: the state after it, and the events that lead there.
 pub(super) struct Decided {
     pub(super) run: Run,
     pub(super) session: Session,
     pub(super) events: Vec<Event>,
+}
+
+/// Whose input it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    /// A person's or the clock's: any node may write it down, and whoever drives the run is told.
+    Anybody,
+    /// What an action brought back: it counts only where the run is driven.
+    Work,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -40,17 +58,29 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         id: &RunId,
         input: Input,
         actor: Actor,
+        from: From,
     ) -> Result<Stepped, Error> {
+        // Until the journal says that another node does.
+        let mut drives = true;
         for _ in 0..ATTEMPTS {
             let live = self.loaded(slot, id).await?;
             // Another process stopped in the middle of this run: its work is settled first.
-            let adopts = live.run.needs_adoption(self.journal.epoch());
+            let adopts = drives && live.run.needs_adoption(live.epoch);
             let (input, actor) =
                 if adopts { (Input::Adopt, Actor::engine()) } else { (input.clone(), actor.clone()) };
-            match self.try_step(live, input, actor).await {
-                Ok(Some(granted)) if !adopts => return Ok(Stepped { run: live.run.clone(), granted }),
+            match self.try_step(live, input, actor, drives).await {
+                Ok(Tried::Done { granted }) if !adopts => {
+                    return Ok(Stepped { run: live.run.clone(), granted });
+                }
+                Ok(Tried::Driven) => {
+                    drives = false;
+                    self.let_go(live);
+                    if from == From::Work {
+                        return Err(Error::Rejected(Rejection::Outdated));
+                    }
+                }
                 // Adopted, or somebody else wrote first: again.
-                Ok(Some(_) | None) => {}
+                Ok(Tried::Done { .. } | Tried::Again) => {}
                 Err(error) => {
                     // What an append whose answer got lost had started is performed all the same.
                     if matches!(error, Error::Rejected(_)) && !live.stale {
@@ -63,55 +93,103 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
+    /// The run as it is now, ready to be decided on: with an epoch under which this driver may start work.
     pub(super) async fn loaded<'s>(&self, slot: &'s mut Slot, id: &RunId) -> Result<&'s mut Live, Error> {
         if slot.as_ref().is_none_or(|live| live.stale) {
-            let (run, chain) = self.replay(id).await?;
+            let replayed = self.replay(id).await;
+            // It was started in an append that was not answered, and not written.
+            if matches!(replayed, Err(Error::NotFound)) {
+                *slot = None;
+            }
+            let (run, chain) = replayed?;
             match slot {
                 Some(live) => live.refresh(run, chain),
-                None => *slot = Some(Live::new(run, chain)),
+                None => *slot = Some(Live::new(run, chain, self.journal.epoch(), !self.is_shared())),
+            }
+            if let Some(live) = slot.as_mut().filter(|live| live.has_lost_work()) {
+                // Until this is done, it must be looked at again.
+                live.stale = true;
+                self.take_new_epoch(live).await?;
+                live.stale = false;
             }
         }
         slot.as_mut().ok_or(Error::NotFound)
     }
 
-    /// Whether something was granted; `None`: somebody else wrote first, read again and decide again.
+    /// Somebody else drove the run, or something that was started here got lost: what is still in flight counts
+    /// no longer, and a later epoch takes it over.
+    async fn take_new_epoch(&self, live: &mut Live) -> Result<(), Error> {
+        let last = live.run.last_epoch();
+        let mut epoch = self.journal.epoch();
+        while epoch <= last {
+            epoch = self.journal.draw_epoch().await?;
+        }
+        if last > live.epoch {
+            self.abandon(live);
+        }
+        live.epoch = epoch;
+        Ok(())
+    }
+
+    /// Another node drives the run: it knows better what is under way.
+    fn let_go(&self, live: &mut Live) {
+        self.abandon(live);
+        live.driven_here = false;
+        live.stale = true;
+    }
+
+    fn abandon(&self, live: &mut Live) {
+        live.claimed.clear();
+        for action in std::mem::take(&mut live.in_flight) {
+            self.executor.abort(&live.run.id, &action);
+        }
+    }
+
     async fn try_step(
         self: &Arc<Self>,
         live: &mut Live,
         input: Input,
         actor: Actor,
-    ) -> Result<Option<bool>, Error> {
+        drives: bool,
+    ) -> Result<Tried, Error> {
         let Some(session_id) = live.run.session().cloned() else { return Err(Error::NotFound) };
         let (session, session_chain) = self.session_chain(&session_id).await?;
         let (system, _) = self.system_chain().await?;
 
-        let cx = self.context(actor, &session, &system);
+        let cx = self.context(actor, &session, &system, live.epoch);
         let events = live.run.handle(&cx, input)?;
         let mut decided =
             Decided { run: (*live.run).clone(), session: (*session).clone(), events: Vec::new() };
         decided.take(events);
-        self.begin(&mut decided, live, &system).await;
+        if drives {
+            self.begin(&mut decided, live, &system).await;
+        }
 
         let granted = decided.events.iter().any(|event| matches!(event.fact, event::Fact::Session(_)));
+        // What was written as its driver is performed, and what is no longer wanted stopped, also where that ends
+        // the lease.
+        let performs = live.driven_here || (drives && !decided.events.is_empty());
         if !decided.events.is_empty() {
-            match self.commit(decided, live, session_chain, system.seq, Vec::new(), Vec::new()).await? {
+            match self.commit(decided, live, drives, (session_chain, system.seq), Extra::default()).await? {
                 Committed::Yes => {}
-                Committed::Conflict | Committed::KeyTaken => return Ok(None),
+                Committed::Conflict | Committed::KeyTaken => return Ok(Tried::Again),
+                Committed::Driven => return Ok(Tried::Driven),
             }
         }
-        self.perform(live);
-        Ok(Some(granted))
+        if performs {
+            self.perform(live);
+        }
+        Ok(Tried::Done { granted })
     }
 
-    pub(super) fn context<'a>(&self, actor: Actor, session: &'a Session, system: &'a System) -> Context<'a> {
-        Context {
-            now: self.clock.now(),
-            seed: self.clock.seed(),
-            actor,
-            session,
-            system,
-            epoch: self.journal.epoch(),
-        }
+    pub(super) fn context<'a>(
+        &self,
+        actor: Actor,
+        session: &'a Session,
+        system: &'a System,
+        epoch: u64,
+    ) -> Context<'a> {
+        Context { now: self.clock.now(), seed: self.clock.seed(), actor, session, system, epoch }
     }
 
     /// Lets everything begin that may: it goes into the same append as what released it.
@@ -154,7 +232,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 return;
             }
             let session = decided.session.clone();
-            let cx = self.context(Actor::engine(), &session, system);
+            let cx = self.context(Actor::engine(), &session, system, live.epoch);
             match decided.run.handle(&cx, Input::Begin { begins }) {
                 Ok(events) if events.is_empty() => return,
                 Ok(events) => decided.take(events),

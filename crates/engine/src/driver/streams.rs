@@ -47,6 +47,9 @@ impl Streams {
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub async fn session(&self, id: &SessionId) -> Result<Arc<Session>, Error> {
+        if self.is_shared() {
+            self.streams.forget(&StreamId::Session(id.clone()));
+        }
         Ok(self.session_chain(id).await?.0)
     }
 
@@ -68,6 +71,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     pub async fn system(&self) -> Result<Arc<System>, Error> {
+        if self.is_shared() {
+            self.streams.forget(&StreamId::System);
+        }
         Ok(self.system_chain().await?.0)
     }
 
@@ -169,7 +175,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         };
         match self.journal.append(append).await {
             Ok(_) => Ok(true),
-            Err(AppendError::Conflict { .. } | AppendError::KeyTaken(_)) => {
+            Err(AppendError::Conflict { .. } | AppendError::KeyTaken(_) | AppendError::Driven) => {
                 self.streams.forget(&stream);
                 Ok(false)
             }

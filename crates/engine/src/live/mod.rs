@@ -1,4 +1,4 @@
-//! The real thing: SQLite, the wall clock, real tools and models.
+//! The real thing: a store that lasts, the wall clock, real tools and models.
 
 mod executor;
 mod preview;
@@ -8,17 +8,17 @@ use std::sync::Arc;
 
 use holdshort_core::tool::SandboxLevel;
 use holdshort_models::Model;
-use holdshort_store::Sqlite;
+use holdshort_store::{Place, Store};
 use holdshort_workflow::Library;
 use tokio::task::JoinHandle;
 
 pub use executor::{Live, REHEARSAL};
 pub use preview::{Kind, Preview, Previews};
 
-use crate::{Driver, Error, SystemClock, timers};
+use crate::{Driver, Error, SystemClock, upkeep};
 
 /// The driver that the binary runs.
-pub type LiveDriver = Driver<Sqlite, SystemClock, Live>;
+pub type LiveDriver = Driver<Store, SystemClock, Live>;
 
 /// What an engine is made of.
 pub struct Setup {
@@ -28,7 +28,7 @@ pub struct Setup {
     pub model: Option<Arc<dyn Model>>,
     /// The program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
-    pub store: holdshort_store::sqlite::Config,
+    pub store: Place,
     /// Milliseconds between two words of a rehearsal; `None`: as the rehearsal has it.
     pub rehearsal_word_ms: Option<u64>,
 }
@@ -39,17 +39,13 @@ pub struct Engine {
     pub library: Arc<Library>,
     /// What commands are confined to on this machine, without network.
     pub sandbox: SandboxLevel,
-    timers: JoinHandle<()>,
+    upkeep: JoinHandle<()>,
 }
 
 /// Opens the store, goes on with what a stop or a crash left behind, and starts to keep time.
 pub async fn open(setup: Setup) -> Result<Engine, Error> {
     let Setup { data, library, model, sandbox_program, store, rehearsal_word_ms } = setup;
-    let opened = {
-        let data = data.clone();
-        tokio::task::spawn_blocking(move || Sqlite::open_with(&data, store)).await
-    };
-    let journal = Arc::new(opened.map_err(|error| holdshort_store::Error::Io(Box::new(error)))??);
+    let journal = Arc::new(Store::open(&data, store).await?);
     let sandbox = {
         let program = sandbox_program.clone();
         let probed =
@@ -60,19 +56,19 @@ pub async fn open(setup: Setup) -> Result<Engine, Error> {
     let executor =
         Live::new(data, library.clone(), model, sandbox_program, previews.clone(), rehearsal_word_ms);
     let driver = Driver::new(journal, SystemClock, executor);
-    let resumed = driver.sweep().await?;
+    let resumed = driver.claim().await? + driver.sweep().await?;
     if resumed > 0 {
         tracing::info!(runs = resumed, "went on with runs that a stop had interrupted");
     }
-    let timers = tokio::spawn(timers::keep_time(driver.clone()));
-    Ok(Engine { driver, previews, library, sandbox, timers })
+    let upkeep = tokio::spawn(upkeep::keep_up(driver.clone()));
+    Ok(Engine { driver, previews, library, sandbox, upkeep })
 }
 
 impl Engine {
     /// Stops keeping time, lets running tools end for a moment, and closes the journal. What still runs
     /// after that is stopped; the next start settles it.
     pub async fn stop(self) -> Result<(), Error> {
-        self.timers.abort();
+        self.upkeep.abort();
         self.driver.executor().stop().await;
         self.driver.journal().close().await?;
         Ok(())

@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod clock;
 mod crash;
 mod decisions;
 mod faults;
 mod grants;
 mod keys;
+mod long;
 mod loop_turns;
 mod rivals;
 mod stage;

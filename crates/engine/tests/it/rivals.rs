@@ -13,10 +13,11 @@ use crate::stage::{Stage, command, option, write};
 use crate::world::{Say, World};
 
 fn rivals(script: Vec<Say>) -> (Stage<Memory>, Stage<Memory>) {
-    let (journal, world, clock) = (Arc::new(Memory::new()), World::default(), SimClock::new(2));
+    let (journal, world, clock) = (Memory::shared(), World::default(), SimClock::new(2));
     world.script("solo", script);
-    let one = Stage::on(journal.clone(), world.clone(), clock.clone());
-    (one, Stage::on(journal, world, clock))
+    let other = Arc::new(journal.join());
+    let one = Stage::on(Arc::new(journal), world.clone(), clock.clone());
+    (one, Stage::on(other, world, clock))
 }
 
 /// Every start in the journal, and whether it was performed exactly once.

@@ -29,7 +29,8 @@ pub(crate) fn last(app: &App) -> u64 {
     *app.journal().watch().borrow()
 }
 
-fn number(text: &str) -> Option<u64> {
+/// Only as it was given out.
+pub(crate) fn number(text: &str) -> Option<u64> {
     let position = text.strip_prefix('p')?.parse().ok()?;
     // As it was given out, not as it might be written too.
     (self::text(position) == text).then_some(position)

@@ -62,6 +62,7 @@ pub(crate) fn router() -> OpenApiRouter<Door> {
         .routes(routes!(system::freeze))
         .routes(routes!(system::unfreeze))
         .routes(routes!(system::info))
+        .routes(routes!(system::nodes))
         .routes(routes!(audit::verify))
         .routes(routes!(health::alive))
         .routes(routes!(health::ready))
@@ -78,10 +79,8 @@ pub(crate) fn service(door: Door, names: Arc<Names>) -> Router {
         .merge(pages::router())
         .fallback(nothing)
         .method_not_allowed_fallback(|| async { Refused::of(Code::MethodNotAllowed) })
-        .layer(middleware::from_fn_with_state(names, guard::check))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn(guard::seal))
-        .layer(middleware::from_fn(guard::log))
+        .layer(middleware::from_fn_with_state(names, guard::stand))
         .with_state(door)
 }
 

@@ -10,7 +10,7 @@ use holdshort_engine::Error;
 use holdshort_protocol::{Code, List, Run, RunResult, StartRun, header};
 use holdshort_store::{Journal, RunFilter};
 
-use crate::app::{Sent, detached};
+use crate::app::detached;
 use crate::auth::Caller;
 use crate::body::{Body, fit};
 use crate::convert;
@@ -67,10 +67,10 @@ pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) 
 }
 
 /// The engine finds nothing where a new run names a session that no run belongs to.
-pub(super) fn unknown_session(sent: Sent) -> Refused {
-    match sent {
-        Sent::Engine(Error::NotFound) => Refused::of(Code::UnknownSession),
-        sent => sent.into(),
+pub(super) fn unknown_session(error: Error) -> Refused {
+    match error {
+        Error::NotFound => Refused::of(Code::UnknownSession),
+        error => error.into(),
     }
 }
 

@@ -1,11 +1,15 @@
-//! The installation: the freeze, and what runs here.
+//! The installation: the freeze, what runs here, and which servers share the journal.
+
+use std::collections::BTreeMap;
 
 use axum::Json;
 use holdshort_core::system::{self, Input};
-use holdshort_protocol::{Info, Model, System};
+use holdshort_protocol::{Info, List, Model, Node, System};
+use holdshort_store::Journal;
 
 use crate::app::detached;
 use crate::auth::Operator;
+use crate::limits::{NODE_LEASES, NODE_RUNS};
 use crate::openapi::{Changes, Reads};
 use crate::problem::Answer;
 use crate::view::word;
@@ -73,4 +77,35 @@ pub(crate) async fn info(operator: Operator) -> Json<Info> {
         sandbox: word(&app.sandbox),
         data: app.data.display().to_string(),
     })
+}
+
+/// List the servers that use the journal, and the runs that each drives.
+#[utoipa::path(
+    get, path = "/v1/nodes", tag = "system", operation_id = "list_nodes",
+    responses((status = 200, description = "All of them", body = List<Node>), Reads),
+    security(("operator" = []))
+)]
+pub(crate) async fn nodes(operator: Operator) -> Answer<Json<List<Node>>> {
+    let journal = operator.app.journal();
+    let rows = journal.nodes().await?;
+    let mut driven: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for lease in journal.leases(None, NODE_LEASES).await? {
+        if let Some(node) = lease.node {
+            let runs = driven.entry(node).or_default();
+            if runs.len() < NODE_RUNS {
+                runs.push(lease.run.to_string());
+            }
+        }
+    }
+    let items = rows.into_iter().map(|row| Node {
+        runs: driven.remove(&row.node).unwrap_or_default(),
+        node: row.node,
+        name: row.name,
+        here: row.here,
+        alive: row.alive,
+        opened_at: row.opened_at.to_string(),
+        alive_until: row.alive_until.map(|at| at.to_string()),
+        driving: row.runs,
+    });
+    Ok(Json(List { items: items.collect(), next_cursor: None }))
 }

@@ -46,6 +46,17 @@ pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duratio
     }
 }
 
+/// A frame by itself, as whoever has no socket reads it.
+pub(crate) fn read_text(text: &[u8]) -> Answer<ClientFrame> {
+    match read(text) {
+        Ok(received) => received.frame,
+        Err(End::NotJson(refused) | End::TooLarge(refused) | End::Unauthenticated(refused)) => Err(refused),
+        Err(End::Left | End::Broken | End::Stopping | End::Behind | End::Silent) => {
+            Err(Refused::of(Code::Internal))
+        }
+    }
+}
+
 fn read(text: &[u8]) -> Result<Received, End> {
     if text.len() > FRAME_BYTES {
         let rule = format!("a frame has at most {FRAME_BYTES} bytes");

@@ -14,6 +14,8 @@ mod listen;
 mod subscribe;
 mod write;
 
+pub(crate) use incoming::read_text as read;
+
 use std::pin::pin;
 
 use axum::extract::ws::{WebSocket, WebSocketUpgrade};

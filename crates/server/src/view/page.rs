@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use holdshort_protocol::List;
+use holdshort_protocol::{Code, List};
 use holdshort_store::Page;
 use serde::Serialize;
 
@@ -31,7 +31,15 @@ where
             next_cursor = read(i).await?.next;
             break;
         }
-        if let Some(item) = see(row).await? {
+        let seen = match see(row).await {
+            // What is damaged is no other run's business: a list without it is worth more than no list.
+            Err(refused) if refused.code() == Code::JournalDamaged => {
+                tracing::error!(detail = %refused.0.detail, "left out of a list: `holdshort audit verify` tells more");
+                None
+            }
+            seen => seen?,
+        };
+        if let Some(item) = seen {
             bytes += serde_json::to_vec(&item).map_or(0, |bytes| bytes.len());
             items.push(item);
         }

@@ -15,6 +15,7 @@ pub(crate) fn options(data: &Path) -> Options {
     Options {
         listen: "127.0.0.1:0".parse().unwrap(),
         data: data.to_owned(),
+        database: None,
         workflows: None,
         model: holdshort_models::Settings::default(),
         sandbox_program: "/bin/false".into(),

@@ -1,5 +1,5 @@
-//! One append inside the savepoint that its group gave it. On an error the caller rolls that back, so nothing
-//! here cleans up.
+//! One append inside its group's transaction. All that can refuse it is looked at before anything is written; on
+//! any other error the caller rolls the transaction back, so nothing here cleans up.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::Sealed;
@@ -13,13 +13,18 @@ use crate::journal::{Append, AppendError, Appended, Error, Key};
 
 pub(super) fn append(connection: &Connection, append: &Append) -> Result<Appended, AppendError> {
     for key in &append.keys {
-        take(connection, key)?;
+        if let Some(first) = read::key(connection, &key.scope, &key.key)? {
+            return Err(AppendError::KeyTaken(first));
+        }
     }
     for part in &append.streams {
         expect(connection, &part.stream, part.expected)?;
     }
     for (stream, seq) in &append.guards {
         expect(connection, stream, *seq)?;
+    }
+    for key in &append.keys {
+        add_key(connection, key)?;
     }
     let mut position = None;
     for event in append.streams.iter().flat_map(|part| &part.events) {
@@ -31,13 +36,6 @@ pub(super) fn append(connection: &Connection, append: &Append) -> Result<Appende
     rows::put(connection, &append.rows)?;
     let position = position.map_or_else(|| read::last_position(connection), Ok)?;
     Ok(Appended { position })
-}
-
-fn take(connection: &Connection, key: &Key) -> Result<(), AppendError> {
-    match read::key(connection, &key.scope, &key.key)? {
-        Some(first) => Err(AppendError::KeyTaken(first)),
-        None => Ok(add_key(connection, key)?),
-    }
 }
 
 fn add_key(connection: &Connection, key: &Key) -> Result<(), Error> {

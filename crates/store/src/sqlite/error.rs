@@ -33,7 +33,7 @@ impl From<rusqlite::Error> for Error {
 }
 
 /// An error of the file system, met while the data folder is opened.
-pub(super) fn from_io(error: std::io::Error) -> Error {
+pub(crate) fn from_io(error: std::io::Error) -> Error {
     match error.kind() {
         ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => Error::ReadOnly,
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Full,

@@ -10,7 +10,7 @@ use holdshort_core::time::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params, params_from_iter};
 
-use super::column::{Time, id};
+use super::column::{Time, id, number};
 use super::packed::pack;
 use super::read::at_most;
 use super::rows;
@@ -188,6 +188,22 @@ pub(super) fn runnable(connection: &Connection, limit: usize) -> Result<Vec<RunI
     let mut statement = connection.prepare_cached(sql)?;
     let runs = statement.query_map([at_most(limit)], |row| id(row, 0))?;
     Ok(runs.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn count_runnable(connection: &Connection) -> Result<u64, Error> {
+    let sql = "SELECT count(*) FROM runs INDEXED BY runs_runnable WHERE runnable = 1";
+    Ok(connection.prepare_cached(sql)?.query_row([], |row| number(row, 0))?)
+}
+
+pub(super) fn runnable_by_id(
+    connection: &Connection,
+    after: Option<&RunId>,
+    limit: usize,
+) -> Result<Vec<RunId>, Error> {
+    // There are as many as work is in flight: read whole, then put in order.
+    let mut runs = runnable(connection, usize::MAX)?;
+    runs.sort();
+    Ok(runs.into_iter().filter(|run| after.is_none_or(|after| run > after)).take(limit).collect())
 }
 
 pub(super) fn due(connection: &Connection, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {

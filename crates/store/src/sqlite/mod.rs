@@ -1,13 +1,13 @@
 //! The journal in SQLite: the default store of one machine. Here is its face; the work is in the modules.
 //!
 //! `writer` commits, `append` is one append inside its group, `pool` and `read`, `list`, `rows` answer;
-//! `schema` and `folder` open it. Nothing is answered before it is on disk (`synchronous=FULL`).
+//! `schema` and `log` open it. Nothing is answered before it is on disk (`synchronous=FULL`).
 
 mod append;
 mod column;
 mod error;
-mod folder;
 mod list;
+mod log;
 mod packed;
 mod pool;
 mod read;
@@ -16,8 +16,10 @@ mod schema;
 mod writer;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
@@ -26,13 +28,15 @@ use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
 use holdshort_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot, watch};
 
+pub(crate) use self::error::from_io;
 use self::pool::Pool;
 use self::writer::{Job, Writer};
 use crate::check;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
+use crate::folder;
 use crate::journal::{
-    Append, AppendError, Appended, Cursor, Error, GrantFilter, InterruptFilter, Journal, KeyRecord, Page,
-    Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, KeyRecord,
+    Lease, NodeRow, Page, Positioned, Rows, RunFilter,
 };
 
 /// How the store may use its folder.
@@ -55,7 +59,15 @@ pub struct Sqlite {
     queue: Option<mpsc::Sender<Job>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     position: watch::Receiver<u64>,
-    epoch: u64,
+    node: Node,
+}
+
+/// The one node that a data folder has.
+#[derive(Debug)]
+struct Node {
+    first_epoch: u64,
+    last_epoch: AtomicU64,
+    opened_at: Timestamp,
 }
 
 impl Sqlite {
@@ -65,14 +77,17 @@ impl Sqlite {
     }
 
     pub fn open_with(folder: &Path, config: Config) -> Result<Self, Error> {
-        let (database, lock) = folder::claim(folder)?;
+        let lock = folder::claim(folder)?;
+        let database = folder::database(folder)?;
+        log::check(&database)?;
         let connection = schema::writer(&database, config.max_pages)?;
         let epoch = schema::next_epoch(&connection)?;
         let (last, position) = watch::channel(read::last_position(&connection)?);
         let pool = Pool::open(&database)?;
         let writer = Writer { connection, position: last, after_commit: config.after_commit, lock };
-        let (queue, thread) = writer.start().map_err(error::from_io)?;
-        Ok(Self { pool, queue: Some(queue), thread: Mutex::new(Some(thread)), position, epoch })
+        let (queue, thread) = writer.start().map_err(from_io)?;
+        let node = Node { first_epoch: epoch, last_epoch: AtomicU64::new(epoch), opened_at: now() };
+        Ok(Self { pool, queue: Some(queue), thread: Mutex::new(Some(thread)), position, node })
     }
 
     /// Commits what was accepted, empties the log, lets the folder go. Whoever calls afterwards gets
@@ -91,6 +106,12 @@ impl Sqlite {
         let queue = self.queue.as_ref().ok_or(Error::Closed)?;
         queue.send(job).await.map_err(|_| Error::Closed)
     }
+}
+
+/// When this node opened the store: shown, and never decided on.
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 impl Drop for Sqlite {
@@ -113,6 +134,9 @@ impl Journal for Sqlite {
     }
 
     async fn read(&self, stream: &StreamId, after: u64, limit: usize) -> Result<Vec<Sealed>, Error> {
+        if limit == 1 {
+            return self.pool.look(|connection| read::events(connection, stream, after, limit)).await;
+        }
         let stream = stream.clone();
         self.pool.read(move |connection| read::events(connection, &stream, after, limit)).await
     }
@@ -126,8 +150,7 @@ impl Journal for Sqlite {
     }
 
     async fn chain(&self, stream: &StreamId) -> Result<Chain, Error> {
-        let stream = stream.clone();
-        self.pool.read(move |connection| read::chain(connection, &stream)).await
+        self.pool.look(|connection| read::chain(connection, stream)).await
     }
 
     async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
@@ -136,13 +159,16 @@ impl Journal for Sqlite {
     }
 
     async fn key(&self, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
-        let (scope, key) = (scope.to_owned(), key.to_owned());
-        self.pool.read(move |connection| read::key(connection, &scope, &key)).await
+        self.pool.look(|connection| read::key(connection, scope, key)).await
+    }
+
+    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<KeyRecord>, Error> {
+        let after = after.cloned();
+        self.pool.read(move |connection| read::keys(connection, after.as_ref(), limit)).await
     }
 
     async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
-        let run = run.clone();
-        self.pool.read(move |connection| rows::run(connection, &run)).await
+        self.pool.look(|connection| rows::run(connection, run)).await
     }
 
     async fn runs(
@@ -157,8 +183,7 @@ impl Journal for Sqlite {
     }
 
     async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {
-        let id = id.clone();
-        self.pool.read(move |connection| rows::interrupt(connection, &id)).await
+        self.pool.look(|connection| rows::interrupt(connection, id)).await
     }
 
     async fn interrupts(
@@ -173,8 +198,7 @@ impl Journal for Sqlite {
     }
 
     async fn grant(&self, id: &GrantId) -> Result<Option<GrantRow>, Error> {
-        let id = id.clone();
-        self.pool.read(move |connection| rows::grant(connection, &id)).await
+        self.pool.look(|connection| rows::grant(connection, id)).await
     }
 
     async fn grants(
@@ -186,6 +210,10 @@ impl Journal for Sqlite {
         let after = after.map(|cursor| GrantPlace::decode(cursor)).transpose()?;
         let filter = filter.clone();
         self.pool.read(move |connection| list::grants(connection, &filter, after.as_ref(), limit)).await
+    }
+
+    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
+        self.pool.read(move |connection| read::changes(connection, after, limit)).await
     }
 
     async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
@@ -200,8 +228,47 @@ impl Journal for Sqlite {
         self.pool.read(list::next_deadline).await
     }
 
+    async fn claim(&self, _limit: usize) -> Result<Vec<RunId>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn holds(&self) -> bool {
+        true
+    }
+
+    fn poll(&self) -> Option<Duration> {
+        None
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
+        let runs = self.pool.read(list::count_runnable).await?;
+        Ok(vec![NodeRow {
+            node: self.node.first_epoch,
+            name: "here".to_owned(),
+            opened_at: self.node.opened_at,
+            alive_until: None,
+            alive: true,
+            here: true,
+            runs,
+        }])
+    }
+
+    async fn leases(&self, after: Option<&RunId>, limit: usize) -> Result<Vec<Lease>, Error> {
+        let (after, node) = (after.cloned(), Some(self.node.first_epoch));
+        let runs = self.pool.read(move |connection| list::runnable_by_id(connection, after.as_ref(), limit));
+        Ok(runs.await?.into_iter().map(|run| Lease { run, node }).collect())
+    }
+
     fn epoch(&self) -> u64 {
-        self.epoch
+        self.node.last_epoch.load(Ordering::Relaxed)
+    }
+
+    async fn draw_epoch(&self) -> Result<u64, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.submit(Job::DrawEpoch { reply }).await?;
+        let epoch = answer.await.map_err(|_| Error::Closed)??;
+        self.node.last_epoch.fetch_max(epoch, Ordering::Relaxed);
+        Ok(epoch)
     }
 
     async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {

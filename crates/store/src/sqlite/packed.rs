@@ -4,6 +4,16 @@ use holdshort_core::id::{Id, StreamId};
 
 /// The alphabet of ids (Crockford base 32), whose characters stand in the order of their values.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// The value of each character; 0 for one that no id has.
+const VALUES: [u8; 256] = {
+    let mut values = [0; 256];
+    let mut value = 0_u8;
+    while value < 32 {
+        values[ALPHABET[value as usize] as usize] = value;
+        value += 1;
+    }
+    values
+};
 /// How many characters follow an id's prefix: 5 bits in the first byte, 125 in the other sixteen.
 const LENGTH: usize = 26;
 
@@ -12,11 +22,11 @@ pub(super) type Packed = [u8; 17];
 /// Packs the text of an id, prefix included.
 pub(super) fn pack(id: &str) -> Packed {
     let text = id.split_once('_').map_or(id, |(_, text)| text);
-    let mut values = text.bytes().map(|char| ALPHABET.iter().position(|c| *c == char).unwrap_or_default());
+    let mut values = text.bytes().map(|char| VALUES[usize::from(char)]);
     let first = values.next().unwrap_or_default();
-    let rest = values.fold(0_u128, |bits, value| bits << 5 | value as u128);
+    let rest = values.fold(0_u128, |bits, value| bits << 5 | u128::from(value));
     let mut packed = [0; 17];
-    packed[0] = first.to_le_bytes()[0];
+    packed[0] = first;
     packed[1..].copy_from_slice(&rest.to_be_bytes());
     packed
 }

@@ -1,4 +1,4 @@
-//! The readers: a few read-only connections, each used by one blocking task at a time. Never writes.
+//! The readers: a few read-only connections, each used by one read at a time. Never writes.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,18 +32,25 @@ impl Pool {
         Ok(Self { permits: Arc::new(Semaphore::new(READERS)), idle: Arc::new(Mutex::new(idle)) })
     }
 
-    /// Runs one read beside the async threads. Waits while all connections are in use.
+    /// Runs a read of a row or two where it is asked for: to hand it to another thread and back costs several
+    /// times as much. At worst it waits for a few pages from the disk. Waits while all connections are in use.
+    pub(super) async fn look<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let _permit = self.permits.acquire().await.map_err(|_| Error::Closed)?;
+        Loan::take(&self.idle).read(work)
+    }
+
+    /// Runs a read of any size beside the async threads. Waits while all connections are in use.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| Error::Closed)?;
-        let idle = Arc::clone(&self.idle);
+        let loan = Loan::take(&self.idle);
         let read = tokio::task::spawn_blocking(move || {
-            let connection = lock(&idle).pop();
-            let loan = Loan { connection, idle };
-            let result = loan.connection.as_ref().ok_or(Error::Closed).and_then(work);
-            drop(loan);
+            let result = loan.read(work);
             drop(permit);
             result
         });
@@ -61,6 +68,16 @@ impl Pool {
     pub(super) fn drop_idle(&self) {
         self.permits.close();
         lock(&self.idle).clear();
+    }
+}
+
+impl Loan {
+    fn take(idle: &Arc<Idle>) -> Self {
+        Self { connection: lock(idle).pop(), idle: Arc::clone(idle) }
+    }
+
+    fn read<T>(self, work: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
+        self.connection.as_ref().ok_or(Error::Closed).and_then(work)
     }
 }
 

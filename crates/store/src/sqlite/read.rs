@@ -6,7 +6,7 @@ use holdshort_core::id::StreamId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::column::{Hash, Number, ReadStream, Stream, number};
-use crate::journal::{Error, KeyRecord, Positioned};
+use crate::journal::{Change, Error, Key, KeyRecord, Positioned};
 
 /// SQLite's own limit of a `LIMIT`.
 pub(super) fn at_most(limit: usize) -> i64 {
@@ -33,6 +33,16 @@ pub(super) fn tail(connection: &Connection, after: u64, limit: usize) -> Result<
                WHERE position > ?1 ORDER BY position LIMIT ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map(params![Number(after), at_most(limit)], event)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn changes(connection: &Connection, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
+    let sql = "SELECT position, stream, seq FROM events WHERE position > ?1 ORDER BY position LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(params![Number(after), at_most(limit)], |row| {
+        let ReadStream(stream) = row.get(1)?;
+        Ok(Change { position: number(row, 0)?, stream, seq: number(row, 2)? })
+    })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -74,6 +84,22 @@ pub(super) fn key(connection: &Connection, scope: &str, key: &str) -> Result<Opt
         Ok(KeyRecord { scope: scope.to_owned(), key: key.to_owned(), digest, reference: row.get(1)? })
     });
     Ok(record.optional()?)
+}
+
+pub(super) fn keys(
+    connection: &Connection,
+    after: Option<&Key>,
+    limit: usize,
+) -> Result<Vec<KeyRecord>, Error> {
+    let sql = "SELECT scope, key, digest, reference FROM keys WHERE (scope, key) > (?1, ?2)
+               ORDER BY scope, key LIMIT ?3";
+    let (scope, key) = after.map_or(("", ""), |after| (&after.scope, &after.key));
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(params![scope, key, at_most(limit)], |row| {
+        let Hash(digest) = row.get(2)?;
+        Ok(KeyRecord { scope: row.get(0)?, key: row.get(1)?, digest, reference: row.get(3)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn streams(

@@ -3,7 +3,7 @@
 use holdshort_core::id::{GrantId, InterruptId, RunId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
 use holdshort_core::time::Timestamp;
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use super::column::{Key, Name, Number, id, number, time};
@@ -19,15 +19,74 @@ pub(super) const INTERRUPT: &str =
     "interrupt, run, session, kind, open, calm, created_at, expires_at, opened_seq, resolved_seq";
 pub(super) const GRANT: &str = "grant_id, session, added_seq, revoked";
 
+/// What its rows are written and read by, each by its key. The columns are those of [`RUN`], [`INTERRUPT`], [`GRANT`]; the first is the key.
+struct Table {
+    name: &'static str,
+    columns: &'static [&'static str],
+    select: &'static str,
+    insert: &'static str,
+}
+
+const RUNS: Table = Table {
+    name: "runs",
+    columns: &[
+        "run",
+        "session",
+        "workflow",
+        "status",
+        "end_reason",
+        "runnable",
+        "deadline",
+        "seq",
+        "ended_seq",
+        "created_at",
+        "updated_at",
+    ],
+    select:
+        "SELECT run, session, workflow, status, end_reason, runnable, deadline, seq, ended_seq, created_at,
+             updated_at FROM runs WHERE run = ?1",
+    insert:
+        "INSERT INTO runs (run, session, workflow, status, end_reason, runnable, deadline, seq, ended_seq,
+             created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+};
+
+const INTERRUPTS: Table = Table {
+    name: "interrupts",
+    columns: &[
+        "interrupt",
+        "run",
+        "session",
+        "kind",
+        "open",
+        "calm",
+        "created_at",
+        "expires_at",
+        "opened_seq",
+        "resolved_seq",
+    ],
+    select:
+        "SELECT interrupt, run, session, kind, open, calm, created_at, expires_at, opened_seq, resolved_seq
+             FROM interrupts WHERE interrupt = ?1",
+    insert: "INSERT INTO interrupts (interrupt, run, session, kind, open, calm, created_at, expires_at,
+             opened_seq, resolved_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+};
+
+const GRANTS: Table = Table {
+    name: "grants",
+    columns: &["grant_id", "session", "added_seq", "revoked"],
+    select: "SELECT grant_id, session, added_seq, revoked FROM grants WHERE grant_id = ?1",
+    insert: "INSERT INTO grants (grant_id, session, added_seq, revoked) VALUES (?, ?, ?, ?)",
+};
+
 pub(super) fn put(connection: &Connection, rows: &Rows) -> Result<(), Error> {
     if let Some(row) = &rows.run {
-        put_row(connection, "runs", RUN, &run_values(row))?;
+        put_row(connection, &RUNS, &run_values(row))?;
     }
     for row in &rows.interrupts {
-        put_row(connection, "interrupts", INTERRUPT, &interrupt_values(row))?;
+        put_row(connection, &INTERRUPTS, &interrupt_values(row))?;
     }
     for row in &rows.grants {
-        put_row(connection, "grants", GRANT, &grant_values(row))?;
+        put_row(connection, &GRANTS, &grant_values(row))?;
     }
     Ok(())
 }
@@ -38,16 +97,14 @@ pub(super) fn replace(connection: &Connection, all: &[Rows]) -> Result<(), Error
 }
 
 pub(super) fn run(connection: &Connection, run: &RunId) -> Result<Option<RunRow>, Error> {
-    let sql = format!("SELECT {RUN} FROM runs WHERE run = ?1");
-    Ok(connection.prepare_cached(&sql)?.query_row([Key(run.as_str())], read_run).optional()?)
+    Ok(connection.prepare_cached(RUNS.select)?.query_row([Key(run.as_str())], read_run).optional()?)
 }
 
 pub(super) fn interrupt(
     connection: &Connection,
     interrupt: &InterruptId,
 ) -> Result<Option<InterruptRow>, Error> {
-    let sql = format!("SELECT {INTERRUPT} FROM interrupts WHERE interrupt = ?1");
-    let mut statement = connection.prepare_cached(&sql)?;
+    let mut statement = connection.prepare_cached(INTERRUPTS.select)?;
     Ok(statement.query_row([Key(interrupt.as_str())], read_interrupt).optional()?)
 }
 
@@ -109,26 +166,27 @@ pub(super) fn calm(risk: u8) -> u8 {
 
 /// Writes a row by its key, the first column. Of one that is there only what changed is written, so that the
 /// indexes of the other columns are left alone.
-fn put_row(connection: &Connection, table: &str, columns: &str, row: &[Value]) -> Result<(), Error> {
-    let names: Vec<&str> = columns.split(", ").collect();
-    let key = names[0];
-    let sql = format!("SELECT {columns} FROM {table} WHERE {key} = ?1");
-    let stored: Option<Vec<Value>> = connection
-        .prepare_cached(&sql)?
-        .query_row([&row[0]], |stored| (0..names.len()).map(|index| stored.get(index)).collect())
-        .optional()?;
-    let Some(stored) = stored else {
-        let places = vec!["?"; names.len()].join(", ");
-        let sql = format!("INSERT INTO {table} ({columns}) VALUES ({places})");
-        connection.prepare_cached(&sql)?.execute(params_from_iter(row))?;
+fn put_row(connection: &Connection, table: &Table, row: &[Value]) -> Result<(), Error> {
+    let differs = |stored: &Row<'_>| {
+        let mut changed = Vec::new();
+        for (index, value) in row.iter().enumerate() {
+            if stored.get_ref(index)? != ValueRef::from(value) {
+                changed.push(index);
+            }
+        }
+        Ok(changed)
+    };
+    let changed = connection.prepare_cached(table.select)?.query_row([&row[0]], differs).optional()?;
+    let Some(changed) = changed else {
+        connection.prepare_cached(table.insert)?.execute(params_from_iter(row))?;
         return Ok(());
     };
-    let changed: Vec<usize> = (0..names.len()).filter(|index| row[*index] != stored[*index]).collect();
     if changed.is_empty() {
         return Ok(());
     }
-    let set = changed.iter().map(|index| format!("{} = ?", names[*index])).collect::<Vec<_>>().join(", ");
-    let sql = format!("UPDATE {table} SET {set} WHERE {key} = ?");
+    let set = changed.iter().map(|index| format!("{} = ?", table.columns[*index]));
+    let set = set.collect::<Vec<_>>().join(", ");
+    let sql = format!("UPDATE {} SET {set} WHERE {} = ?", table.name, table.columns[0]);
     let values = changed.iter().map(|index| &row[*index]).chain([&row[0]]);
     connection.prepare_cached(&sql)?.execute(params_from_iter(values))?;
     Ok(())

@@ -1,22 +1,22 @@
 //! The writer: one thread, one connection, group commit.
 //!
-//! All jobs that wait go into one transaction, a savepoint each, so that one that fails spares its group; the
-//! answers go out after COMMIT. If COMMIT fails, or SQLite gives the transaction up before it, every job of
-//! the group fails with that error and nothing is applied. It waits for no timer: a lone job is its own group,
-//! and what arrives during one commit is the next group.
+//! All jobs that wait go into one transaction; the answers go out after COMMIT. A job that the journal refuses
+//! has written nothing, so it spares its group. Where the store fails a job, the group is rolled back and each
+//! job gets a transaction of its own: that is rare, and savepoints would copy every page of every job. If
+//! COMMIT fails, every job of the group fails with that error and nothing is applied. It waits for no timer: a
+//! lone job is its own group, and what arrives during one commit is the next group.
 
 #[cfg(test)]
 mod tests;
 
 use std::thread::{self, JoinHandle};
-use std::vec;
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::error::again;
-use super::folder::Lock;
-use super::{append, rows};
+use super::{append, rows, schema};
+use crate::folder::Lock;
 use crate::journal::{Append, AppendError, Appended, Error, Rows};
 
 /// Jobs in one transaction. Above it the log grows more than the shared fsync is worth.
@@ -35,14 +35,26 @@ pub(super) enum Job {
         rows: Vec<Rows>,
         reply: Reply<(), Error>,
     },
+    DrawEpoch {
+        reply: Reply<u64, Error>,
+    },
     /// Ends the thread after the jobs that were accepted before.
     Close,
 }
 
-/// A job whose outcome is known and waits for COMMIT.
-enum Done {
-    Append(Result<Appended, AppendError>, Reply<Appended, AppendError>),
-    ReplaceRows(Result<(), Error>, Reply<(), Error>),
+/// What a job came to, while its group waits for COMMIT.
+enum Outcome {
+    Append(Result<Appended, AppendError>),
+    Done,
+    Epoch(u64),
+}
+
+/// Why nothing of a group was written.
+enum Failure {
+    /// The store failed one of its jobs.
+    Job(Error),
+    /// It failed all of them.
+    Group(Error),
 }
 
 /// What the thread owns; the lock is let go last.
@@ -66,7 +78,7 @@ impl Writer {
             if group.iter().any(|job| matches!(job, Job::Close)) {
                 jobs.close();
             }
-            self.commit(group.drain(..));
+            self.commit(&mut group);
         }
         self.finish();
     }
@@ -83,116 +95,90 @@ impl Writer {
         drop(lock);
     }
 
-    fn commit(&self, mut group: vec::Drain<'_, Job>) {
-        let mut done = Vec::with_capacity(group.len());
-        match self.transact(&mut group, &mut done) {
-            Ok(()) => {
+    /// Carries out and answers all jobs; leaves the group empty.
+    fn commit(&self, group: &mut Vec<Job>) {
+        match self.transact(group) {
+            Ok(outcomes) => {
                 if let Some(hook) = self.after_commit {
                     hook();
                 }
-                if let Some(last) = done.iter().filter_map(Done::position).max() {
+                if let Some(last) = outcomes.iter().filter_map(Outcome::position).max() {
                     self.position.send_if_modified(|position| std::mem::replace(position, last) != last);
                 }
-                done.into_iter().for_each(Done::send);
-            }
-            Err(error) => {
-                tracing::error!(%error, jobs = group.len() + done.len(), "a commit failed: nothing was written");
-                for done in done {
-                    done.fail(&error);
+                for (job, outcome) in group.drain(..).zip(outcomes) {
+                    job.answer(outcome);
                 }
-                for job in group {
+            }
+            Err(Failure::Job(_)) if group.len() > 1 => {
+                for job in group.drain(..) {
+                    self.commit(&mut vec![job]);
+                }
+            }
+            Err(Failure::Job(error) | Failure::Group(error)) => {
+                tracing::error!(%error, jobs = group.len(), "a commit failed: nothing was written");
+                for job in group.drain(..) {
                     job.fail(&error);
                 }
             }
         }
     }
 
-    /// Runs all jobs and commits. On an error those that it did not come to are still in the group.
-    fn transact(&self, group: &mut vec::Drain<'_, Job>, done: &mut Vec<Done>) -> Result<(), Error> {
-        execute(&self.connection, "BEGIN IMMEDIATE")?;
-        let outcome = self.run_all(group, done).and_then(|()| execute(&self.connection, "COMMIT"));
+    /// Runs all jobs and commits, or writes nothing.
+    fn transact(&self, group: &[Job]) -> Result<Vec<Outcome>, Failure> {
+        execute(&self.connection, "BEGIN IMMEDIATE").map_err(Failure::Group)?;
+        let ran: Result<Vec<_>, _> = group.iter().map(|job| job.run(&self.connection)).collect();
+        let committed = ran.map_err(Failure::Job).and_then(|outcomes| {
+            execute(&self.connection, "COMMIT").map_err(Failure::Group)?;
+            Ok(outcomes)
+        });
+        // A full disk or a failed read can make SQLite roll all of the transaction back by itself.
         if !self.connection.is_autocommit() {
-            execute(&self.connection, "ROLLBACK")?;
+            execute(&self.connection, "ROLLBACK").map_err(Failure::Group)?;
         }
-        outcome
-    }
-
-    fn run_all(&self, group: &mut vec::Drain<'_, Job>, done: &mut Vec<Done>) -> Result<(), Error> {
-        for job in group {
-            execute(&self.connection, "SAVEPOINT job")?;
-            let Some(ran) = job.run(&self.connection) else { continue };
-            let (failed, failure) = (ran.is_failed(), ran.failure());
-            done.push(ran);
-            // A full disk or a failed read can make SQLite roll all of the transaction back by itself.
-            if let Some(error) = failure.filter(|_| self.connection.is_autocommit()) {
-                return Err(error);
-            }
-            if failed {
-                execute(&self.connection, "ROLLBACK TO job")?;
-            }
-            execute(&self.connection, "RELEASE job")?;
-        }
-        Ok(())
+        committed
     }
 }
 
 impl Job {
-    fn run(self, connection: &Connection) -> Option<Done> {
+    /// An error is the store's own: of an append that the journal refuses, the refusal is the outcome.
+    fn run(&self, connection: &Connection) -> Result<Outcome, Error> {
         match self {
-            Self::Append { append, reply } => Some(Done::Append(append::append(connection, &append), reply)),
-            Self::ReplaceRows { rows, reply } => {
-                Some(Done::ReplaceRows(rows::replace(connection, &rows), reply))
-            }
-            Self::Close => None,
+            Self::Append { append, .. } => match append::append(connection, append) {
+                Err(AppendError::Store(error)) => Err(error),
+                result => Ok(Outcome::Append(result)),
+            },
+            Self::ReplaceRows { rows, .. } => rows::replace(connection, rows).map(|()| Outcome::Done),
+            Self::DrawEpoch { .. } => schema::next_epoch(connection).map(Outcome::Epoch),
+            Self::Close => Ok(Outcome::Done),
         }
     }
 
+    fn answer(self, outcome: Outcome) {
+        match (self, outcome) {
+            (Self::Append { reply, .. }, Outcome::Append(result)) => answer(reply, result),
+            (Self::ReplaceRows { reply, .. }, Outcome::Done) => answer(reply, Ok(())),
+            (Self::DrawEpoch { reply }, Outcome::Epoch(epoch)) => answer(reply, Ok(epoch)),
+            // Nobody waits for a close, and each other job comes to its own kind of outcome.
+            (_, Outcome::Append(_) | Outcome::Done | Outcome::Epoch(_)) => {}
+        }
+    }
+
+    /// Also a job that was refused fails with its group: what it was refused for may stand in that group.
     fn fail(self, error: &Error) {
         match self {
             Self::Append { reply, .. } => answer(reply, Err(again(error).into())),
             Self::ReplaceRows { reply, .. } => answer(reply, Err(again(error))),
+            Self::DrawEpoch { reply } => answer(reply, Err(again(error))),
             Self::Close => {}
         }
     }
 }
 
-impl Done {
-    fn is_failed(&self) -> bool {
-        match self {
-            Self::Append(result, _) => result.is_err(),
-            Self::ReplaceRows(result, _) => result.is_err(),
-        }
-    }
-
-    /// The store's own failure, as against an append that the journal refuses.
-    fn failure(&self) -> Option<Error> {
-        match self {
-            Self::Append(Err(AppendError::Store(error)), _) | Self::ReplaceRows(Err(error), _) => {
-                Some(again(error))
-            }
-            Self::Append(..) | Self::ReplaceRows(Ok(()), _) => None,
-        }
-    }
-
+impl Outcome {
     fn position(&self) -> Option<u64> {
         match self {
-            Self::Append(Ok(appended), _) => Some(appended.position),
-            Self::Append(Err(_), _) | Self::ReplaceRows(..) => None,
-        }
-    }
-
-    fn send(self) {
-        match self {
-            Self::Append(result, reply) => answer(reply, result),
-            Self::ReplaceRows(result, reply) => answer(reply, result),
-        }
-    }
-
-    /// Also for a job that was refused: what it was refused for may have been written by its own group.
-    fn fail(self, error: &Error) {
-        match self {
-            Self::Append(_, reply) => answer(reply, Err(again(error).into())),
-            Self::ReplaceRows(_, reply) => answer(reply, Err(again(error))),
+            Self::Append(Ok(appended)) => Some(appended.position),
+            Self::Append(Err(_)) | Self::Done | Self::Epoch(_) => None,
         }
     }
 }

@@ -1,12 +1,17 @@
 //! Appends, events and rows to test with. The events are made by hand: a store never interprets them.
 
+use std::time::Duration;
+
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed, SealedContent};
 use holdshort_core::id::{Draw, Id, InterruptId, RunId, Seed, SessionId, StreamId};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::{InterruptRow, RunRow, Status};
 use holdshort_core::time::Timestamp;
-use holdshort_store::{Append, AppendError, Appended, Journal, Key, Rows, StreamAppend};
+use holdshort_store::{Append, AppendError, Appended, Journal, Key, Positioned, Rows, StreamAppend};
+
+/// What should happen at once has to happen by then.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The `n`th id of a kind. Ids of larger numbers sort later.
 pub(crate) fn id<I: Id>(n: u64) -> I {
@@ -100,6 +105,20 @@ pub(crate) async fn put_run(journal: &impl Journal, row: RunRow) {
 
 pub(crate) async fn put_interrupt(journal: &impl Journal, row: InterruptRow) {
     put(journal, Rows { interrupts: vec![row], ..Rows::default() }).await;
+}
+
+/// All events, once reads by position see what was answered.
+pub(crate) async fn log(journal: &impl Journal) -> Vec<Positioned> {
+    let last = journal.append(Append::default()).await.unwrap().position;
+    seen(journal, last).await;
+    journal.tail(0, usize::MAX).await.unwrap()
+}
+
+/// Waits until reads by position see as far.
+pub(crate) async fn seen(journal: &impl Journal, position: u64) {
+    let mut told = journal.watch();
+    let wait = tokio::time::timeout(PATIENCE, told.wait_for(|told| *told >= position));
+    wait.await.expect("reads by position see it in time").unwrap();
 }
 
 /// An append's answer as something to compare: errors have no equality of their own.

@@ -1,17 +1,31 @@
-//! The stores under test, behind one way to open and to restart them.
+//! The stores under test, behind one way to open and to restart them; and those that can have several nodes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use holdshort_store::{Journal, Memory, Sqlite};
+use holdshort_store::postgres::Config;
+use holdshort_store::{Journal, Memory, Postgres, Sqlite};
 use tempfile::TempDir;
+
+use crate::postgres::sql;
 
 pub(crate) trait Subject: Sized {
     type Journal: Journal;
 
-    fn open() -> Self;
+    async fn open() -> Self;
     fn journal(&self) -> &Arc<Self::Journal>;
     /// As a server that stops and starts again.
     async fn restart(self) -> Self;
+}
+
+/// A store with room for more than one node; `journal` is the first of them.
+pub(crate) trait Cluster: Subject {
+    /// Another node beside those that there are.
+    async fn join(&self) -> Arc<Self::Journal>;
+    /// The leases of a node end, as if it had not renewed them in time.
+    async fn lapse(&self, node: &Self::Journal);
+    /// A node stops, and gives its leases back where it can.
+    async fn stop(&self, node: &Self::Journal);
 }
 
 pub(crate) struct InMemory(Arc<Memory>);
@@ -19,8 +33,8 @@ pub(crate) struct InMemory(Arc<Memory>);
 impl Subject for InMemory {
     type Journal = Memory;
 
-    fn open() -> Self {
-        Self(Arc::new(Memory::new()))
+    async fn open() -> Self {
+        Self(Arc::new(Memory::shared()))
     }
 
     fn journal(&self) -> &Arc<Memory> {
@@ -32,6 +46,20 @@ impl Subject for InMemory {
     }
 }
 
+impl Cluster for InMemory {
+    async fn join(&self) -> Arc<Memory> {
+        Arc::new(self.0.join())
+    }
+
+    async fn lapse(&self, node: &Memory) {
+        node.lapse();
+    }
+
+    async fn stop(&self, node: &Memory) {
+        node.lapse();
+    }
+}
+
 pub(crate) struct InSqlite {
     journal: Arc<Sqlite>,
     folder: TempDir,
@@ -40,7 +68,7 @@ pub(crate) struct InSqlite {
 impl Subject for InSqlite {
     type Journal = Sqlite;
 
-    fn open() -> Self {
+    async fn open() -> Self {
         let folder = TempDir::new().unwrap();
         Self { journal: Arc::new(Sqlite::open(folder.path()).unwrap()), folder }
     }
@@ -52,5 +80,51 @@ impl Subject for InSqlite {
     async fn restart(self) -> Self {
         self.journal.close().await.unwrap();
         Self { journal: Arc::new(Sqlite::open(self.folder.path()).unwrap()), folder: self.folder }
+    }
+}
+
+pub(crate) struct InPostgres {
+    journal: Arc<Postgres>,
+    url: String,
+}
+
+impl InPostgres {
+    /// A lease that no test outlives: it ends when the test says so.
+    async fn node(url: &str) -> Arc<Postgres> {
+        let config = Config { lease: Duration::from_hours(1), ..Config::new(url, "test") };
+        Arc::new(Postgres::open(config).await.unwrap())
+    }
+}
+
+impl Subject for InPostgres {
+    type Journal = Postgres;
+
+    async fn open() -> Self {
+        let url = holdshort_testpg::shared().database();
+        Self { journal: Self::node(&url).await, url }
+    }
+
+    fn journal(&self) -> &Arc<Postgres> {
+        &self.journal
+    }
+
+    async fn restart(self) -> Self {
+        self.journal.close().await.unwrap();
+        Self { journal: Self::node(&self.url).await, url: self.url }
+    }
+}
+
+impl Cluster for InPostgres {
+    async fn join(&self) -> Arc<Postgres> {
+        Self::node(&self.url).await
+    }
+
+    async fn lapse(&self, node: &Postgres) {
+        let end = format!("UPDATE nodes SET alive_until = now() WHERE epoch = {}", node.epoch());
+        sql(&self.url, &end).await;
+    }
+
+    async fn stop(&self, node: &Postgres) {
+        node.close().await.unwrap();
     }
 }

@@ -1,11 +1,15 @@
 //! The end of a simulation: nothing fails any more, people decide, time passes, and every run must end.
+//!
+//! First comes a quiet: nobody acts and no tool is done, and whatever is due must be under way soon. Only then do
+//! people and tools go on.
 
-use holdshort_core::run::Run;
+use holdshort_core::run::{Action, ActionId, Run};
 use holdshort_core::system;
 use holdshort_engine::Clock;
 
 use super::history::short;
 use super::journal::Write;
+use super::leases::LEASE_MS;
 use super::people::{self, Deed};
 use super::site::lock;
 use super::turns::Sim;
@@ -16,17 +20,20 @@ const PATIENCE_MS: u64 = 15 * 60_000;
 /// Turns of a calm; far more than any needs.
 const TURNS: u64 = 30_000;
 
+/// After this nothing is left behind: leases of the dead are over, and every node has looked at all its runs.
+const QUIET_MS: u64 = LEASE_MS + 30_000;
+
 impl Sim {
     pub(super) fn calm_down(&mut self) {
         self.choices.calm();
-        lock(&self.site).queue.failing_reads = 0;
         lock(&self.site).tell(|| "calm: nothing fails any more".to_owned());
-        self.put_clock_right();
-        if self.orphans || self.climate.ends_with_restart {
+        self.heal();
+        if self.climate.ends_with_restart {
             self.crash();
         }
-        let (mut events, mut since) = (0, self.clock.passed_ms());
         let until = self.steps + TURNS;
+        self.keep_quiet(until);
+        let (mut events, mut since) = (0, self.clock.passed_ms());
         while !self.has_problem() {
             if self.steps > until {
                 return self.fail_with("the calm has no end");
@@ -47,9 +54,55 @@ impl Sim {
         site.witness.check_all(&memory, &self.clock);
     }
 
+    /// Nodes go on by themselves, until all that is due is under way.
+    fn keep_quiet(&mut self, until: u64) {
+        let since = self.clock.passed_ms();
+        while !self.has_problem() && self.steps < until {
+            if let Some(index) = self.ready().first() {
+                self.go_on(*index);
+            } else if lock(&self.site).queue.len() > 0 {
+                self.write(Write::Well);
+            } else if self.clock.passed_ms() - since < QUIET_MS {
+                self.pass(self.clock.next_ms().unwrap_or(1_000).clamp(1, 1_000));
+            } else {
+                break;
+            }
+        }
+        let left = self.left_behind().map_or(Ok(()), |left| Err(format!("all is quiet, and {left}")));
+        let mut site = lock(&self.site);
+        site.witness.note(left);
+        let memory = site.memory.clone();
+        site.witness.check_leases(&memory);
+    }
+
+    /// Something that is due or started, and that no living node is at.
+    fn left_behind(&self) -> Option<String> {
+        let site = lock(&self.site);
+        let now = self.clock.now();
+        let is_frozen = site.witness.system().frozen;
+        let under_way = |run: &Run, action: &ActionId| {
+            let mut jobs = site.world.jobs.iter().filter(|held| held.job.run == run.id);
+            jobs.any(|held| held.job.action == *action && self.nodes.iter().any(|node| node.id == held.node))
+        };
+        let mut left = site.witness.runs().filter(|run| run.ended.is_none()).flat_map(|run| {
+            let due = run.actions().into_iter().filter(move |action| match action {
+                Action::Inspect { .. } | Action::Probe { .. } => true,
+                Action::CallTool { .. } => !is_frozen,
+                Action::CallModel { not_before, .. } => {
+                    !is_frozen && not_before.is_none_or(|at| at.ms_since(now) == 0)
+                }
+            });
+            // What was adopted waits for its probe, which is due by itself, but not in a paused run.
+            let started = run.started().filter(|(_, epoch)| *epoch >= run.epoch).map(|(action, _)| action);
+            due.map(|action| action.id()).chain(started).map(move |action| (run, action))
+        });
+        let left = left.find(|(run, action)| !under_way(run, action));
+        left.map(|(run, action)| format!("nobody is at {action} of {}", short(run.id.as_str())))
+    }
+
     /// One thing that is due; `false` when every run has ended and nothing is under way.
     fn settle_once(&mut self) -> bool {
-        if let Some(index) = self.tasks.ready().first() {
+        if let Some(index) = self.ready().first() {
             self.go_on(*index);
             return true;
         }
@@ -61,14 +114,16 @@ impl Sim {
             } else {
                 at_work().find_map(|run| people::settle(run, &site))
             };
-            (!site.queue.is_empty(), site.world.jobs.len(), deed, at_work().next().is_none())
+            (site.queue.len() > 0, site.world.jobs.len(), deed, at_work().next().is_none())
         };
         if queued {
             self.write(Write::Well);
         } else if jobs > 0 {
             self.work(0, 1);
         } else if let Some(deed) = deed {
-            self.request(deed, true);
+            // On one node after the other.
+            let index = usize::try_from(self.steps).unwrap_or(0) % self.nodes.len();
+            self.request_at(index, deed, true);
         } else if all_ended {
             return false;
         } else {

@@ -1,14 +1,16 @@
 //! The journal as a node sees it: the one in memory, behind a queue and a door that faults stand at.
 //!
 //! An append lies in the queue until the simulator writes it, so it can be lost, refused, or written without
-//! anybody hearing of it; and it is written all the same when whoever asked has gone away. Every read is a
-//! place where others may act first. A node whose opening is over is shut out.
+//! anybody hearing of it; and it is written all the same when whoever asked has gone away or died. Every read is
+//! a place where others may act first. Of a store of one node, a node whose opening is over is shut out.
 
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::channel::oneshot;
@@ -18,13 +20,14 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Cursor, Error, GrantFilter, InterruptFilter, Journal, KeyRecord, Memory,
-    Page, Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, KeyRecord,
+    Lease, Memory, NodeRow, Page, Positioned, Rows, RunFilter,
 };
 use tokio::sync::watch;
 
 use super::history;
 use super::mutants::Mutant;
+use super::node::NodeId;
 use super::site::{Shared, Site, lock};
 
 /// What the store does with the append that is next.
@@ -42,72 +45,101 @@ pub(super) enum Write {
 /// Appends on their way, and which opening of the store is the present one.
 #[derive(Default)]
 pub(super) struct Queue {
-    pub(super) epoch: u64,
+    pub(super) opening: u64,
     waiting: VecDeque<Waiting>,
     /// The next reads that fail.
     pub(super) failing_reads: u32,
     /// Appends that a mutant has answered before they are written.
-    unwritten: Vec<Append>,
+    unwritten: Vec<(NodeId, Arc<Memory>, Append)>,
 }
 
 struct Waiting {
+    node: NodeId,
+    memory: Arc<Memory>,
     append: Append,
     answer: oneshot::Sender<Result<Appended, AppendError>>,
 }
 
 impl Queue {
-    pub(super) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
     }
 
     /// Another opening of the store: what was not written never will be.
-    pub(super) fn reopen(&mut self, epoch: u64) {
-        *self = Self { epoch, ..Self::default() };
+    pub(super) fn reopen(&mut self, opening: u64) {
+        *self = Self { opening, ..Self::default() };
     }
 }
 
 impl Site {
-    /// Writes the append that is next, or not. What was written is witnessed.
-    pub(super) fn write_next(&mut self, how: Write) {
-        let Some(Waiting { append, answer }) = self.queue.waiting.pop_front() else { return };
+    /// Writes one of the appends on their way, or does not. What was written is witnessed.
+    pub(super) fn write_one(&mut self, index: usize, how: Write) {
+        let Some(Waiting { node, memory, append, answer }) = self.queue.waiting.remove(index) else { return };
         let broken = |why: &str| AppendError::Store(Error::Io(why.into()));
         let answered = match how {
             Write::Full => Err(AppendError::Store(Error::Full)),
             Write::Lost => Err(broken("nobody knows whether it was written")),
-            Write::Well => self.write(append),
-            Write::Unheard => self.write(append).and_then(|_| Err(broken("the answer got lost"))),
+            Write::Well => self.write(node, memory, append),
+            Write::Unheard => {
+                self.write(node, memory, append).and_then(|_| Err(broken("the answer got lost")))
+            }
         };
         if let Some(told) = outcome(how, &answered) {
-            self.tell(|| told);
+            self.tell(|| format!("n{node}: {told}"));
         }
         let _nobody_waits = answer.send(answered);
     }
 
-    fn write(&mut self, append: Append) -> Result<Appended, AppendError> {
+    fn write(&mut self, node: NodeId, memory: Arc<Memory>, append: Append) -> Result<Appended, AppendError> {
         if self.mutant == Some(Mutant::AnswerBeforeWriting) {
-            self.queue.unwritten.push(append);
+            self.queue.unwritten.push((node, memory, append));
             let late = self.queue.unwritten.len() > 2;
             let appends = if late { std::mem::take(&mut self.queue.unwritten) } else { Vec::new() };
-            for append in appends {
-                self.write_now(append)?;
+            for (node, memory, append) in appends {
+                self.write_now(node, &memory, append)?;
             }
             return Ok(Appended { position: 0 });
         }
-        self.write_now(append)
+        self.write_now(node, &memory, append)
     }
 
-    fn write_now(&mut self, append: Append) -> Result<Appended, AppendError> {
-        let append = self.mutated(append);
-        let written = append.clone();
-        let appended = self.memory.append(append).now_or_never().expect("memory answers at once")?;
+    fn write_now(
+        &mut self,
+        node: NodeId,
+        memory: &Memory,
+        append: Append,
+    ) -> Result<Appended, AppendError> {
+        let mut written = self.mutated(append);
+        let mut result = at_once(memory.append(written.clone()));
+        if self.mutant == Some(Mutant::IgnoreLeases) && matches!(result, Err(AppendError::Driven)) {
+            written.drives = false;
+            result = at_once(memory.append(written.clone()));
+        }
+        let appended = result?;
         self.appends += 1;
-        self.tell(|| format!("journal: {}", history::append(&written)));
-        self.witness.appended(&written);
+        self.tell(|| format!("journal: n{node}: {}", history::append(&written)));
+        self.witness.appended(node, &self.leases, &written);
         if self.mutant == Some(Mutant::SayFullAfterWriting) && self.appends.is_multiple_of(7) {
             return Err(AppendError::Store(Error::Full));
         }
         Ok(appended)
     }
+}
+
+impl Site {
+    /// Whether the store answers.
+    fn read(&mut self) -> Result<(), Error> {
+        if self.queue.failing_reads == 0 {
+            return Ok(());
+        }
+        self.queue.failing_reads -= 1;
+        self.tell(|| "store: a read fails".to_owned());
+        Err(Error::Io("the disk did not answer".into()))
+    }
+}
+
+fn at_once<T>(answer: impl Future<Output = T>) -> T {
+    answer.now_or_never().expect("memory answers at once")
 }
 
 fn outcome(how: Write, answered: &Result<Appended, AppendError>) -> Option<String> {
@@ -122,28 +154,45 @@ fn outcome(how: Write, answered: &Result<Appended, AppendError>) -> Option<Strin
 /// A node's handle on the journal.
 pub(super) struct SimJournal {
     site: Shared,
+    node: NodeId,
     memory: Arc<Memory>,
-    epoch: u64,
+    opening: u64,
+    /// Of a node that never hears of a commit: nothing is ever sent.
+    silence: Option<watch::Sender<u64>>,
+    /// The epochs of a mutant that draws them by itself.
+    own_epoch: AtomicU64,
 }
 
 impl SimJournal {
-    pub(super) fn new(site: Shared, epoch: u64) -> Self {
-        let memory = lock(&site).memory.clone();
-        Self { site, memory, epoch }
+    pub(super) fn new(site: Shared, node: NodeId, memory: Arc<Memory>, opening: u64, is_deaf: bool) -> Self {
+        let silence = is_deaf.then(|| watch::Sender::new(0));
+        Self { site, node, memory, opening, silence, own_epoch: AtomicU64::new(1) }
+    }
+
+    fn mutant(&self) -> Option<Mutant> {
+        lock(&self.site).mutant
+    }
+
+    fn draws_alone(&self) -> bool {
+        let mutant = if self.memory.poll().is_some() { Mutant::SameEpochForAll } else { Mutant::KeepTheEpoch };
+        self.mutant() == Some(mutant)
+    }
+
+    /// Runs that this node holds already.
+    async fn held(&self) -> Result<Vec<RunId>, Error> {
+        let here = self.memory.nodes().await?.into_iter().find(|node| node.here).map(|node| node.node);
+        let leases = self.memory.leases(None, usize::MAX >> 1).await?;
+        Ok(leases.into_iter().filter(|lease| lease.node == here).map(|lease| lease.run).collect())
     }
 
     /// Others may act first; then the journal answers, or does not.
     async fn reading(&self) -> Result<&Memory, Error> {
         Pause(false).await;
         let mut site = lock(&self.site);
-        if site.queue.epoch != self.epoch {
+        if site.queue.opening != self.opening {
             return Err(Error::Closed);
         }
-        if site.queue.failing_reads > 0 {
-            site.queue.failing_reads -= 1;
-            site.tell(|| "store: a read fails".to_owned());
-            return Err(Error::Io("the disk did not answer".into()));
-        }
+        site.read()?;
         Ok(&self.memory)
     }
 }
@@ -167,11 +216,12 @@ impl Journal for SimJournal {
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         let heard = {
             let mut site = lock(&self.site);
-            if site.queue.epoch != self.epoch {
+            if site.queue.opening != self.opening {
                 return Err(Error::Closed.into());
             }
             let (answer, heard) = oneshot::channel();
-            site.queue.waiting.push_back(Waiting { append, answer });
+            let (node, memory) = (self.node, self.memory.clone());
+            site.queue.waiting.push_back(Waiting { node, memory, append, answer });
             heard
         };
         heard.await.unwrap_or_else(|_| Err(Error::Closed.into()))
@@ -186,7 +236,7 @@ impl Journal for SimJournal {
     }
 
     fn watch(&self) -> watch::Receiver<u64> {
-        self.memory.watch()
+        self.silence.as_ref().map_or_else(|| self.memory.watch(), watch::Sender::subscribe)
     }
 
     async fn chain(&self, stream: &StreamId) -> Result<Chain, Error> {
@@ -199,6 +249,10 @@ impl Journal for SimJournal {
 
     async fn key(&self, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
         self.reading().await?.key(scope, key).await
+    }
+
+    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<KeyRecord>, Error> {
+        self.reading().await?.keys(after, limit).await
     }
 
     async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
@@ -252,8 +306,51 @@ impl Journal for SimJournal {
         self.reading().await?.next_deadline().await
     }
 
+    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
+        self.reading().await?.changes(after, limit).await
+    }
+
+    /// What fails is the answer: the leases are taken all the same.
+    async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
+        Pause(false).await;
+        let mutant = self.mutant();
+        if mutant == Some(Mutant::ClaimNothing) {
+            return Ok(Vec::new());
+        }
+        let held = if mutant == Some(Mutant::ForgetToWake) { self.held().await? } else { Vec::new() };
+        let mut claimed = self.memory.claim(limit).await?;
+        lock(&self.site).read()?;
+        claimed.retain(|run| !held.contains(run));
+        Ok(claimed)
+    }
+
+    fn holds(&self) -> bool {
+        let site = lock(&self.site);
+        site.mutant == Some(Mutant::HoldForEver) || site.leases.holds(self.node, site.clock.passed_ms())
+    }
+
+    fn poll(&self) -> Option<Duration> {
+        self.memory.poll()
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
+        self.reading().await?.nodes().await
+    }
+
+    async fn leases(&self, after: Option<&RunId>, limit: usize) -> Result<Vec<Lease>, Error> {
+        self.reading().await?.leases(after, limit).await
+    }
+
     fn epoch(&self) -> u64 {
-        self.epoch
+        if self.draws_alone() { self.own_epoch.load(Ordering::Relaxed) } else { self.memory.epoch() }
+    }
+
+    async fn draw_epoch(&self) -> Result<u64, Error> {
+        let memory = self.reading().await?;
+        if self.draws_alone() {
+            return Ok(self.own_epoch.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+        memory.draw_epoch().await
     }
 
     async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {

@@ -12,6 +12,7 @@ pub mod command;
 mod faults;
 mod history;
 mod journal;
+mod leases;
 mod models;
 mod mutants;
 mod node;

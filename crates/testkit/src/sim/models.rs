@@ -54,7 +54,7 @@ fn call(world: &mut World, choices: &mut Choices) -> RequestedCall {
 }
 
 pub(super) fn write(world: &mut World, choices: &mut Choices) -> Value {
-    json!({ "path": choices.pick(&PATHS), "content": world.fresh_text() })
+    json!({ "path": choices.pick(&PATHS), "content": world.text() })
 }
 
 fn nonsense(choices: &mut Choices) -> RequestedCall {

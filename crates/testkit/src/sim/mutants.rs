@@ -31,8 +31,8 @@ pub enum Mutant {
     SayFullAfterWriting,
     /// A restarted process does not know that it is another one.
     KeepTheEpoch,
-    /// What a crash left behind is not looked for.
-    SkipTheSweep,
+    /// What a crash or a lost answer left behind is not looked for.
+    NeverSweep,
     /// Deadlines pass.
     KeepNoTime,
     /// Neither the driver nor the tool looks whether a file is as it was shown.
@@ -45,10 +45,20 @@ pub enum Mutant {
     ProbeBlindly,
     /// An answer that the store refuses is not brought again.
     LoseAnswers,
+    /// An append is taken from a node although another living one drives the run.
+    IgnoreLeases,
+    /// Who drives a run is not told that somebody else wrote.
+    ForgetToWake,
+    /// What another node left behind is nobody's.
+    ClaimNothing,
+    /// Nodes draw their epochs each for itself.
+    SameEpochForAll,
+    /// A node never looks whether its lease is over.
+    HoldForEver,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 19] = [
         Self::DropTheCompareAndSet,
         Self::DropTheGuards,
         Self::ForgetKeys,
@@ -56,13 +66,18 @@ impl Mutant {
         Self::AnswerBeforeWriting,
         Self::SayFullAfterWriting,
         Self::KeepTheEpoch,
-        Self::SkipTheSweep,
+        Self::NeverSweep,
         Self::KeepNoTime,
         Self::BelieveWhatWasShown,
         Self::RunSomethingElse,
         Self::WorkTwice,
         Self::ProbeBlindly,
         Self::LoseAnswers,
+        Self::IgnoreLeases,
+        Self::ForgetToWake,
+        Self::ClaimNothing,
+        Self::SameEpochForAll,
+        Self::HoldForEver,
     ];
 
     /// The first seed that shows it.

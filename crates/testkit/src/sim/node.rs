@@ -1,12 +1,14 @@
-//! A node: the real driver on the simulated journal, clock and hands, with its deadlines kept.
+//! A node: the real driver on the simulated journal, clock and hands, and what it does by itself.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use holdshort_core::definition::Definition;
-use holdshort_core::id::RunId;
+use holdshort_core::id::{RunId, Seed};
 use holdshort_core::run::{ActionId, Config, Run};
 use holdshort_core::schema::Problem;
+use holdshort_core::time::Timestamp;
 use holdshort_core::tool::Precondition;
 use holdshort_engine::{Clock, Deliver, Driver, Executor, Job};
 
@@ -15,32 +17,74 @@ use super::mutants::Mutant;
 use super::site::{Shared, lock};
 use crate::clock::SimClock;
 
+/// A process; none comes back under the same number.
 pub(super) type NodeId = usize;
-pub(super) type SimDriver = Driver<SimJournal, SimClock, Hands>;
+pub(super) type SimDriver = Driver<SimJournal, NodeClock, Hands>;
 
 #[derive(Clone)]
 pub(super) struct Node {
     pub(super) id: NodeId,
     pub(super) driver: Arc<SimDriver>,
+    /// The whole process stands still; its tools go on.
+    pub(super) frozen: bool,
 }
 
 impl Node {
-    pub(super) fn open(id: NodeId, epoch: u64, site: &Shared, clock: &SimClock) -> Self {
-        let journal = Arc::new(SimJournal::new(site.clone(), epoch));
-        let driver = Driver::new(journal, clock.clone(), Hands { node: id, site: site.clone() });
-        Self { id, driver }
+    pub(super) fn open(id: NodeId, journal: SimJournal, site: &Shared, clock: &SimClock) -> Self {
+        let clock = NodeClock { clock: clock.clone(), ahead_ms: Arc::default() };
+        let driver = Driver::new(Arc::new(journal), clock, Hands { node: id, site: site.clone() });
+        Self { id, driver, frozen: false }
     }
 
-    /// What a node does by itself: goes on with what was left behind, then keeps time.
+    /// What a node does by itself: goes on with what was left behind, then keeps up.
     pub(super) async fn live(self, mutant: Option<Mutant>) {
-        if mutant != Some(Mutant::SkipTheSweep) {
-            while self.driver.sweep().await.is_err() {
-                self.driver.clock().sleep(Duration::from_secs(1)).await;
-            }
+        if mutant == Some(Mutant::NeverSweep) {
+            return self.live_without_sweep().await;
+        }
+        while self.driver.claim().await.is_err() || self.driver.sweep().await.is_err() {
+            self.driver.clock().sleep(Duration::from_secs(1)).await;
         }
         if mutant != Some(Mutant::KeepNoTime) {
-            holdshort_engine::keep_time(self.driver).await;
+            holdshort_engine::keep_up(self.driver).await;
         }
+    }
+
+    async fn live_without_sweep(self) {
+        let driver = self.driver.clone();
+        let claims = async {
+            loop {
+                let _next_time = driver.claim().await;
+                driver.clock().sleep(Duration::from_secs(1)).await;
+            }
+        };
+        futures::join!(holdshort_engine::keep_time(self.driver), claims);
+    }
+}
+
+/// The clock on a node's wall: time passes for all alike, but some are ahead of others.
+#[derive(Clone, Debug)]
+pub(super) struct NodeClock {
+    clock: SimClock,
+    ahead_ms: Arc<AtomicI64>,
+}
+
+impl NodeClock {
+    pub(super) fn put_ahead(&self, ms: i64) {
+        self.ahead_ms.store(ms, Ordering::Relaxed);
+    }
+}
+
+impl Clock for NodeClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.clock.now().as_millis() + self.ahead_ms.load(Ordering::Relaxed))
+    }
+
+    fn seed(&self) -> Seed {
+        self.clock.seed()
+    }
+
+    fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send {
+        self.clock.sleep(time)
     }
 }
 
@@ -73,7 +117,8 @@ impl Executor for Hands {
         site.tell(|| {
             format!("n{} begins {} of {}", self.node, job.action, super::history::short(job.run.as_str()))
         });
-        site.witness.performed(&job);
+        let believes = site.leases.holds(self.node, site.clock.passed_ms());
+        site.witness.performed(self.node, believes, &job);
         site.world.begin(self.node, job, deliver);
     }
 

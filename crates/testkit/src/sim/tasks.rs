@@ -17,8 +17,8 @@ pub(super) struct About {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// The start of a node, then its deadlines.
-    Timers,
+    /// What a node does by itself.
+    Life,
     /// Brings the answer of an action back: run and action.
     Answer(String, String),
     /// Somebody's request, which may be given up in the middle.
@@ -48,14 +48,17 @@ impl Tasks {
         self.0.push(Task { about, future: Box::pin(future), woken });
     }
 
-    pub(super) fn all(&self) -> Vec<usize> {
-        (0..self.0.len()).collect()
+    /// All of these nodes.
+    pub(super) fn all(&self, of: impl Fn(NodeId) -> bool) -> Vec<usize> {
+        let all = self.0.iter().enumerate();
+        all.filter(|(_, task)| of(task.about.node)).map(|(index, _)| index).collect()
     }
 
-    /// Those that can go on, oldest first.
-    pub(super) fn ready(&self) -> Vec<usize> {
-        let all = self.0.iter().enumerate();
-        all.filter(|(_, task)| task.woken.0.load(Ordering::Relaxed)).map(|(index, _)| index).collect()
+    /// Those of these nodes that can go on, oldest first.
+    pub(super) fn ready(&self, of: impl Fn(NodeId) -> bool) -> Vec<usize> {
+        let mut all = self.all(of);
+        all.retain(|index| self.0[*index].woken.0.load(Ordering::Relaxed));
+        all
     }
 
     pub(super) fn requests(&self) -> Vec<usize> {

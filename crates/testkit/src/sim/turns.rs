@@ -2,16 +2,18 @@
 //!
 //! A turn is the step that the simulator counts. Between any two turns everything is as a crash would find it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use holdshort_core::run::Input;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::{Clock, Error};
+use holdshort_store::{Journal, Memory};
 
 use super::choices::Choices;
 use super::faults::{Climate, Fault};
 use super::history::{History, short};
-use super::journal::Write;
+use super::journal::{SimJournal, Write};
 use super::mutants::Mutant;
 use super::node::{Node, NodeId};
 use super::people::{Deed, Menu};
@@ -20,20 +22,21 @@ use super::tasks::{About, Tasks, What};
 use super::world::Held;
 use crate::clock::SimClock;
 
+/// Nodes that are alive at once.
+const NODES: usize = 3;
+
 pub(super) struct Sim {
     pub(super) choices: Choices,
     pub(super) clock: SimClock,
     pub(super) site: Shared,
     pub(super) tasks: Tasks,
-    /// Those of the present opening: one, or two rivals.
+    /// Those that are alive, perhaps frozen.
     pub(super) nodes: Vec<Node>,
     pub(super) climate: Climate,
     pub(super) steps: u64,
-    /// Work was lost that only another opening takes over: with a node, or with the answer to an append. (Known:
-    /// what such an append began goes on only with the next input to its run.)
-    pub(super) orphans: bool,
     menu: Menu,
     mutant: Option<Mutant>,
+    /// Of a store of one node: how often it was opened.
     opened: u64,
     node_ids: NodeId,
 }
@@ -41,10 +44,12 @@ pub(super) struct Sim {
 impl Sim {
     pub(super) fn new(seed: u64, mut choices: Choices, mutant: Option<Mutant>, history: History) -> Self {
         let clock = SimClock::new(seed);
-        let site = Site::new(clock.clone(), mutant, history);
         choices.next_turn();
         let climate = Climate::new(&mut choices);
         let menu = Menu::new(&mut choices);
+        let memory = if climate.shared { Memory::shared() } else { Memory::new() };
+        let site = Site::new(memory, clock.clone(), mutant, history);
+        lock(&site).world.same_texts = climate.same_texts;
         let mut sim = Self {
             choices,
             clock,
@@ -53,13 +58,12 @@ impl Sim {
             nodes: Vec::new(),
             climate,
             steps: 0,
-            orphans: false,
             menu,
             mutant,
             opened: 0,
             node_ids: 0,
         };
-        sim.reopen();
+        sim.open_node();
         sim
     }
 
@@ -73,17 +77,18 @@ impl Sim {
             return false;
         }
         let kind = self.choices.below(100);
-        let ready = self.tasks.ready();
+        let ready = self.ready();
         let (queued, jobs) = {
             let site = lock(&self.site);
-            (!site.queue.is_empty(), site.world.jobs.len())
+            (site.queue.len(), site.world.jobs.len())
         };
+        let writes = if self.climate.slow { 58..60 } else { 40..60 };
         match kind {
             0..40 if !ready.is_empty() => {
                 let index = *self.choices.pick(&ready);
                 self.go_on(index);
             }
-            40..60 if queued => self.write(Write::Well),
+            kind if queued > 0 && writes.contains(&kind) => self.write(Write::Well),
             60..75 if jobs > 0 => {
                 let index = self.choices.below(jobs);
                 self.work(index, 1);
@@ -95,12 +100,22 @@ impl Sim {
                 self.fail(fault);
             }
             _ if !ready.is_empty() => self.go_on(ready[0]),
-            _ if queued => self.write(Write::Well),
+            _ if queued > 0 && !self.climate.slow => self.write(Write::Well),
             _ if jobs > 0 => self.work(0, 1),
             _ if self.choices.one_in(2) => self.pass_some_time(),
+            _ if queued > 0 => self.write(Write::Well),
             _ => self.act(),
         }
         true
+    }
+
+    /// Tasks that can go on, on nodes that are not frozen.
+    pub(super) fn ready(&self) -> Vec<usize> {
+        self.tasks.ready(|id| self.is_awake(id))
+    }
+
+    fn is_awake(&self, id: NodeId) -> bool {
+        self.nodes.iter().all(|node| node.id != id || !node.frozen)
     }
 
     /// Lets a task go on to its next wait.
@@ -114,9 +129,12 @@ impl Sim {
         }
     }
 
+    /// Of one node's appends, the first comes first; those of several come in any order.
     pub(super) fn write(&mut self, how: Write) {
         self.steps += 1;
-        lock(&self.site).write_next(how);
+        let queued = lock(&self.site).queue.len();
+        let index = if self.climate.shared { self.choices.below(queued) } else { 0 };
+        lock(&self.site).write_one(index, how);
     }
 
     /// Does a job and brings its answer on its way, perhaps more than once.
@@ -125,11 +143,10 @@ impl Sim {
         let (held, answer) = {
             let mut site = lock(&self.site);
             let held = site.world.jobs.remove(index);
-            let late = self.nodes.iter().all(|node| node.id != held.node);
             if self.mutant == Some(Mutant::WorkTwice) {
-                let _ = site.work(&held.job, late, &mut self.choices);
+                let _ = site.work(&held.job, &mut self.choices);
             }
-            let answer = site.work(&held.job, late, &mut self.choices);
+            let answer = site.work(&held.job, &mut self.choices);
             site.tell(|| {
                 format!(
                     "n{} is done with {} of {}: {}",
@@ -171,9 +188,14 @@ impl Sim {
         }
     }
 
-    pub(super) fn request(&mut self, deed: Deed, patient: bool) {
+    fn request(&mut self, deed: Deed, patient: bool) {
+        let index = self.choices.below(self.nodes.len());
+        self.request_at(index, deed, patient);
+    }
+
+    pub(super) fn request_at(&mut self, index: usize, deed: Deed, patient: bool) {
         self.steps += 1;
-        let node = self.choices.pick(&self.nodes).clone();
+        let node = self.nodes[index].clone();
         lock(&self.site).tell(|| format!("n{} is asked: {}", node.id, deed.tell()));
         let about = About { node: node.id, what: What::Request(deed.tell()) };
         self.tasks.spawn(about, deed.carry_out(node, self.site.clone(), patient));
@@ -191,6 +213,7 @@ impl Sim {
     pub(super) fn pass(&mut self, ms: u64) {
         self.steps += 1;
         self.clock.pass_ms(ms);
+        lock(&self.site).leases.pass(self.clock.passed_ms());
     }
 
     fn fail(&mut self, fault: Fault) {
@@ -198,38 +221,46 @@ impl Sim {
         lock(&self.site).tell(|| format!("fault: {fault:?}"));
         match fault {
             Fault::Crash => self.crash(),
-            Fault::Rival if self.nodes.len() == 1 => self.open_node(),
-            Fault::LoseOne if self.nodes.len() == 2 => {
-                let index = self.choices.below(2);
-                let lost = self.nodes.remove(index).id;
-                self.lose(|node| node == lost);
-                self.orphans = true;
+            Fault::Join if self.climate.shared && self.nodes.len() < NODES => self.open_node(),
+            Fault::Die if self.nodes.len() > 1 => {
+                let index = self.choices.below(self.nodes.len());
+                let dead = self.nodes.remove(index).id;
+                self.die(dead);
             }
-            Fault::TakeOver => {
-                let before: Vec<NodeId> = self.nodes.iter().map(|node| node.id).collect();
-                self.lose(|node| !before.contains(&node));
+            Fault::Late if self.climate.shared => {
+                let index = self.choices.below(self.nodes.len());
+                self.renew_or_not(index);
+            }
+            Fault::Freeze => {
+                let index = self.choices.below(self.nodes.len());
+                let freezes = !self.nodes[index].frozen;
+                self.freeze(index, freezes);
+            }
+            Fault::TakeOver if !self.climate.shared => {
                 self.tasks.drop_those(|about| !matches!(about.what, What::Answer(..)));
-                self.reopen();
+                self.open_node();
             }
-            Fault::Full => lock(&self.site).write_next(Write::Full),
-            Fault::Unheard => {
-                lock(&self.site).write_next(Write::Unheard);
-                self.orphans = true;
-            }
-            Fault::Lost => lock(&self.site).write_next(Write::Lost),
+            Fault::Full => self.write(Write::Full),
+            Fault::Unheard => self.write(Write::Unheard),
+            Fault::Lost => self.write(Write::Lost),
             Fault::Reads => lock(&self.site).queue.failing_reads += 1,
             Fault::Jump => {
                 let ms = i64::try_from(self.choices.below(120_000)).unwrap_or(0) - 60_000;
-                self.clock.advance_ms(ms);
+                if self.choices.one_in(2) {
+                    let node = self.choices.pick(&self.nodes);
+                    node.driver.clock().put_ahead(ms);
+                } else {
+                    self.clock.advance_ms(ms);
+                }
             }
             Fault::LostWake => {
                 let node = self.choices.pick(&self.nodes).clone();
-                let timers = About { node: node.id, what: What::Timers };
-                self.tasks.drop_those(|about| *about == timers);
-                self.tasks.spawn(timers, node.live(self.mutant));
+                let life = About { node: node.id, what: What::Life };
+                self.tasks.drop_those(|about| *about == life);
+                self.tasks.spawn(life, node.live(self.mutant));
             }
             Fault::Wake => {
-                let all = self.tasks.all();
+                let all = self.tasks.all(|id| self.is_awake(id));
                 if !all.is_empty() {
                     let index = *self.choices.pick(&all);
                     self.go_on(index);
@@ -247,60 +278,108 @@ impl Sim {
                 if !requests.is_empty() {
                     let index = *self.choices.pick(&requests);
                     self.tasks.give_up(index);
-                    self.orphans = true;
                 }
             }
             Fault::File => {
                 let path = *self.choices.pick(&["a", "b"]);
                 lock(&self.site).world.change(path);
             }
-            Fault::Rival | Fault::LoseOne => {}
+            Fault::Join | Fault::Die | Fault::Late | Fault::TakeOver => {}
         }
     }
 
-    /// The end of the process, and the next one. Some of what was on its way may have been written.
+    /// Every process ends, and the next one opens the store. Some of what was on its way may have been written,
+    /// or will be where the store is another process.
     pub(super) fn crash(&mut self) {
-        while !lock(&self.site).queue.is_empty() && self.choices.one_in(2) {
+        while lock(&self.site).queue.len() > 0 && self.choices.one_in(2) {
             self.write(Write::Unheard);
         }
-        self.nodes.clear();
-        self.lose(|_| true);
+        for node in std::mem::take(&mut self.nodes) {
+            self.die(node.id);
+        }
         {
             let mut site = lock(&self.site);
             let memory = site.memory.clone();
             site.witness.check_all(&memory, &self.clock);
         }
-        self.orphans = false;
-        self.reopen();
-    }
-
-    /// Everything that these nodes hold in memory is gone, and their tools with it.
-    fn lose(&mut self, gone: impl Fn(NodeId) -> bool) {
-        self.tasks.drop_those(|about| gone(about.node));
-        lock(&self.site).world.jobs.retain(|held| !gone(held.node));
-    }
-
-    /// Another process opens the store: the one before is shut out.
-    fn reopen(&mut self) {
-        if self.opened == 0 || self.mutant != Some(Mutant::KeepTheEpoch) {
-            self.opened += 1;
-        }
-        lock(&self.site).queue.reopen(self.opened);
-        self.nodes.clear();
         self.open_node();
     }
 
+    /// Everything that a node holds in memory is gone, and its tools with it. Its lease ends in its time.
+    fn die(&mut self, dead: NodeId) {
+        self.tasks.drop_those(|about| about.node == dead);
+        let mut site = lock(&self.site);
+        site.tell(|| format!("n{dead} dies"));
+        site.world.jobs.retain(|held| held.node != dead);
+        site.leases.stop(dead, false);
+    }
+
+    /// Another process opens the store. A store of one node shuts the one before out.
     fn open_node(&mut self) {
         self.node_ids += 1;
-        let node = Node::open(self.node_ids, self.opened, &self.site, &self.clock);
-        lock(&self.site).tell(|| format!("n{} opens the store, epoch {}", node.id, self.opened));
-        let timers = About { node: node.id, what: What::Timers };
-        self.tasks.spawn(timers, node.clone().live(self.mutant));
+        let id = self.node_ids;
+        let is_deaf = self.climate.shared && self.choices.one_in(4);
+        let journal = {
+            let mut site = lock(&self.site);
+            let memory = if self.climate.shared {
+                Arc::new(site.memory.join())
+            } else {
+                if self.opened > 0 {
+                    site.memory = Arc::new(site.memory.reopen());
+                }
+                self.opened += 1;
+                site.queue.reopen(self.opened);
+                for before in 1..id {
+                    site.leases.end(before);
+                }
+                self.nodes.clear();
+                site.memory.clone()
+            };
+            site.leases.open(id, memory.clone(), self.clock.passed_ms());
+            site.tell(|| format!("n{id} opens the store, epoch {}", memory.epoch()));
+            SimJournal::new(self.site.clone(), id, memory, self.opened, is_deaf)
+        };
+        let node = Node::open(id, journal, &self.site, &self.clock);
+        self.tasks.spawn(About { node: id, what: What::Life }, node.clone().live(self.mutant));
         self.nodes.push(node);
     }
 
+    /// The renewals of a node do not come through any more, or they do again.
+    fn renew_or_not(&mut self, index: usize) {
+        let node = self.nodes[index].id;
+        let clock_stands = self.choices.one_in(2);
+        let mut site = lock(&self.site);
+        if site.leases.renews(node) {
+            site.leases.stop(node, clock_stands);
+        } else if !self.nodes[index].frozen {
+            site.leases.renew(node, self.clock.passed_ms());
+        }
+    }
+
+    fn freeze(&mut self, index: usize, freezes: bool) {
+        let node = &mut self.nodes[index];
+        node.frozen = freezes;
+        let mut site = lock(&self.site);
+        if self.climate.shared && freezes {
+            // Its clock does not: when it wakes up, it sees that its lease is over.
+            site.leases.stop(node.id, false);
+        } else if self.climate.shared {
+            site.leases.renew(node.id, self.clock.passed_ms());
+        }
+    }
+
+    /// Nothing fails any more.
+    pub(super) fn heal(&mut self) {
+        lock(&self.site).queue.failing_reads = 0;
+        for index in 0..self.nodes.len() {
+            self.freeze(index, false);
+            self.nodes[index].driver.clock().put_ahead(0);
+        }
+        self.put_clock_right();
+    }
+
     /// The wall clock is put right: not before anything that was written.
-    pub(super) fn put_clock_right(&mut self) {
+    fn put_clock_right(&mut self) {
         let latest = lock(&self.site).witness.runs().map(|run| run.last_at).max();
         self.clock.set(latest.unwrap_or(Timestamp::from_millis(0)).max(self.clock.now()));
     }

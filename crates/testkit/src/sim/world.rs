@@ -27,6 +27,8 @@ pub(super) struct World {
     pub(super) aborted: Vec<(NodeId, RunId, ActionId)>,
     /// So that no two writes are of the same text.
     written: u64,
+    /// But now and then they are.
+    pub(super) same_texts: bool,
 }
 
 #[derive(Clone)]
@@ -51,15 +53,16 @@ impl World {
         Precondition { path: path.to_owned(), sha256 }
     }
 
-    /// A text that was never written before.
-    pub(super) fn fresh_text(&mut self) -> String {
+    /// A text that was never written before, or one of a few.
+    pub(super) fn text(&mut self) -> String {
         self.written += 1;
-        format!("text {}", self.written)
+        let many = if self.same_texts { 3 } else { u64::MAX };
+        format!("text {}", self.written % many)
     }
 
     /// Somebody changes a file who asks nobody.
     pub(super) fn change(&mut self, path: &str) {
-        let text = self.fresh_text();
+        let text = self.text();
         self.files.insert(path.to_owned(), text);
     }
 
@@ -92,8 +95,8 @@ impl World {
 }
 
 impl Site {
-    /// Does a job, and says what came of it. `late`: its node has been shut out of the journal.
-    pub(super) fn work(&mut self, job: &Job, late: bool, choices: &mut Choices) -> Input {
+    /// Does a job, and says what came of it.
+    pub(super) fn work(&mut self, job: &Job, choices: &mut Choices) -> Input {
         match &job.work {
             Work::Inspect { call, revision, tool, arguments } => Input::Inspected {
                 call: call.clone(),
@@ -101,15 +104,15 @@ impl Site {
                 inspected: self.world.inspect(tool, arguments),
             },
             Work::Probe { call, attempt, arguments, preconditions, .. } => {
-                let probed = if self.mutant == Some(Mutant::ProbeBlindly) {
-                    Probed::NotHappened
-                } else {
-                    self.world.probe(arguments, preconditions)
-                };
+                let mut probed = self.world.probe(arguments, preconditions);
+                self.witness.probed(&job.run, call, &probed);
+                if self.mutant == Some(Mutant::ProbeBlindly) {
+                    probed = Probed::NotHappened;
+                }
                 Input::Probed { call: call.clone(), attempt: *attempt, probed }
             }
             Work::CallTool { call, attempt, .. } => {
-                let outcome = self.run(job, late, choices);
+                let outcome = self.run(job, choices);
                 Input::Ran { call: call.clone(), attempt: *attempt, outcome }
             }
             Work::CallModel { turn, request } => {
@@ -118,7 +121,7 @@ impl Site {
         }
     }
 
-    fn run(&mut self, job: &Job, late: bool, choices: &mut Choices) -> Outcome {
+    fn run(&mut self, job: &Job, choices: &mut Choices) -> Outcome {
         let Work::CallTool { call, attempt, tool, arguments, preconditions } = &job.work else {
             return Outcome::Failed { text: "this is no call".to_owned() };
         };
@@ -154,9 +157,8 @@ impl Site {
             arguments,
             preconditions: preconditions.clone(),
             as_shown: changed.is_empty(),
-            late,
         };
-        self.witness.happened(&job.run, effect);
+        self.witness.happened(&job.run, &job.action, &self.leases, effect);
         Outcome::Done { text: "done".to_owned(), data: Value::Null }
     }
 }

@@ -3,18 +3,22 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod cases;
+mod cluster;
 mod crash;
+mod damage;
 mod deciding;
 mod demo;
 mod disk;
 mod docs;
 mod files;
+mod fuzz;
 mod kills;
 mod matrix;
 mod model;
 mod play;
 mod replies;
 mod restart;
+mod rush;
 mod sandbox;
 mod sim;
 mod startup;

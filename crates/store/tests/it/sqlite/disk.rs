@@ -5,13 +5,15 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
+use holdshort_core::id::StreamId;
 use holdshort_store::sqlite::Config;
 use holdshort_store::{Append, AppendError, Error, Journal, Sqlite};
 use tempfile::TempDir;
 
 use super::{child, command};
-use crate::fixture::{content, run_stream, to};
+use crate::fixture::{content, id, run_row, run_stream, to};
 
 const FOLDER: &str = "STORE_TEST_MOUNT";
 const STARTED: &str = "the child has its file system";
@@ -32,6 +34,35 @@ async fn a_database_at_its_limit_refuses_and_goes_on_with_more_room() {
 #[test]
 fn a_full_disk_refuses_and_goes_on_with_more_room() {
     on_a_small_disk("sqlite::disk::fills_its_disk");
+}
+
+/// Many appends at once, so that the disk fills in the middle of groups.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_fills_in_the_middle_of_a_group_writes_each_append_or_nothing_of_it() {
+    let folder = TempDir::new().unwrap();
+    let tight = Config { max_pages: Some(200), ..Config::default() };
+    let written = fill_together(Arc::new(Sqlite::open_with(folder.path(), tight).unwrap())).await;
+    go_on_together(Arc::new(Sqlite::open(folder.path()).unwrap()), &written).await;
+}
+
+#[test]
+fn a_disk_that_fills_in_the_middle_of_a_group_writes_each_append_or_nothing_of_it() {
+    on_a_small_disk("sqlite::disk::fills_its_disk_with_groups");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "runs on a small disk that another test mounts"]
+async fn fills_its_disk_with_groups() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    println!("{STARTED}");
+    let folder = Path::new(&folder);
+    let ballast = folder.join("ballast");
+    fs::write(&ballast, vec![0; 2_000_000]).unwrap();
+    let data = folder.join("data");
+    let store = Arc::new(Sqlite::open(&data).unwrap());
+    let written = fill_together(Arc::clone(&store)).await;
+    fs::remove_file(ballast).unwrap();
+    go_on_together(store, &written).await;
 }
 
 #[test]
@@ -88,6 +119,72 @@ async fn fill(store: &Sqlite) -> u64 {
     }
     assert!(written > 0);
     written
+}
+
+/// How many append at once: more than one group's worth would only wait.
+const TOGETHER: u64 = 40;
+
+/// Everybody appends to a stream of its own until it is refused three times; how far each came, as it was told.
+async fn fill_together(store: Arc<Sqlite>) -> Vec<u64> {
+    let each = (0..TOGETHER).map(|n| {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move {
+            let (mut written, mut refused) = (0, 0);
+            while refused < 3 {
+                match store.append(two_streams(n, written)).await {
+                    Ok(_) => written += 1,
+                    Err(AppendError::Store(Error::Full)) => refused += 1,
+                    Err(other) => panic!("{other:?}"),
+                }
+                assert!(written < 1_000, "it never fills");
+            }
+            written
+        })
+    });
+    let mut written = Vec::new();
+    for task in each.collect::<Vec<_>>() {
+        written.push(task.await.unwrap());
+    }
+    assert!(written.iter().sum::<u64>() > 0);
+    is_whole(&store, &written).await;
+    written
+}
+
+/// With room again everybody goes on from where it was told to be.
+async fn go_on_together(store: Arc<Sqlite>, written: &[u64]) {
+    is_whole(&store, written).await;
+    let each = (0..TOGETHER).zip(written.to_vec()).map(|(n, written)| {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move { store.append(two_streams(n, written)).await.map(|_| written + 1).unwrap() })
+    });
+    let mut now = Vec::new();
+    for task in each.collect::<Vec<_>>() {
+        now.push(task.await.unwrap());
+    }
+    is_whole(&store, &now).await;
+}
+
+/// Both streams and the row of each append stand where its writer was told that they do.
+async fn is_whole(store: &Sqlite, written: &[u64]) {
+    for (n, written) in (0..TOGETHER).zip(written) {
+        let (run, session) = (run_stream(n), StreamId::Session(id(n)));
+        let events = store.read(&run, 0, 1_000).await.unwrap().len() as u64;
+        let ends = (store.chain(&run).await.unwrap().seq, store.chain(&session).await.unwrap().seq);
+        let row = store.run(&id(n)).await.unwrap().map_or(0, |row| row.seq);
+        assert_eq!((events, ends, row), (*written, (*written, *written), *written), "writer {n}");
+    }
+    assert_eq!(*store.watch().borrow(), 2 * written.iter().sum::<u64>());
+}
+
+/// An event in a run and in a session, and the run's row: half of it would show.
+fn two_streams(n: u64, seq: u64) -> Append {
+    let mut append = to(&run_stream(n), seq, 1);
+    append.streams[0].events[0].content = Some(content(vec![b'x'; 2_000]));
+    append.streams.extend(to(&StreamId::Session(id(n)), seq, 1).streams);
+    let mut row = run_row(n);
+    row.seq = seq + 1;
+    append.rows.run = Some(row);
+    append
 }
 
 fn large(seq: u64) -> Append {

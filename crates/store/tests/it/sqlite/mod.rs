@@ -1,6 +1,7 @@
 //! What only SQLite promises: about its folder, its disk, its groups, and being killed.
 
 mod crash;
+mod damage;
 mod disk;
 mod folder;
 mod group;

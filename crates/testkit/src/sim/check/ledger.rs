@@ -10,7 +10,7 @@ use holdshort_core::interrupt::{About, Cause, Effect as OptionEffect, Interrupt,
 use holdshort_core::run::{Authority, Call, CallEnd, CallState, Fact, Returned, Run};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
-use holdshort_core::tool::{OnCrash, Precondition, Runs};
+use holdshort_core::tool::{OnCrash, Precondition, Probed, Runs};
 use serde_json::{Value, json};
 
 use super::Witnessed;
@@ -24,8 +24,6 @@ pub(in crate::sim) struct Effect {
     pub(in crate::sim) preconditions: Vec<Precondition>,
     /// Whether the files were as the preconditions say.
     pub(in crate::sim) as_shown: bool,
-    /// Its node had been shut out of the journal: the window that a lease can not close.
-    pub(in crate::sim) late: bool,
 }
 
 #[derive(Default)]
@@ -35,6 +33,8 @@ pub(super) struct Ledger {
     effects: Vec<(u32, bool)>,
     /// How often a person said that it shall run once more.
     reruns: usize,
+    /// How often a probe found, and rightly, that nothing is left of an effect: somebody put the file back.
+    undone: usize,
     /// Whether it was ever unknown what happened.
     doubted: bool,
 }
@@ -51,6 +51,18 @@ struct Released {
 impl Ledger {
     pub(super) fn took_effect(&self) -> bool {
         !self.effects.is_empty()
+    }
+
+    /// Effects in their time, which nobody undid.
+    fn standing(&self) -> usize {
+        let in_time = self.effects.iter().filter(|(_, late)| !late).count();
+        in_time.saturating_sub(self.undone)
+    }
+
+    pub(super) fn probed(&mut self, found: &Probed) {
+        if *found == Probed::NotHappened && self.standing() > self.reruns {
+            self.undone += 1;
+        }
     }
 }
 
@@ -190,13 +202,16 @@ impl Witnessed {
             return Err(format!("{id} ends twice"));
         }
         let Some(on_crash) = writes(&self.run, call) else { return Ok(()) };
-        let happened = self.calls.get(id).is_some_and(Ledger::took_effect);
-        let doubted = self.calls.get(id).is_some_and(|ledger| ledger.doubted);
+        let ledger = self.calls.get(id);
+        let happened = ledger.is_some_and(Ledger::took_effect);
+        let stands = ledger.is_some_and(|ledger| ledger.standing() > 0);
+        let doubted = ledger.is_some_and(|ledger| ledger.doubted);
         match end {
-            CallEnd::Refused | CallEnd::Answered | CallEnd::Cancelled if happened && !doubted => {
+            CallEnd::Refused | CallEnd::Answered | CallEnd::Cancelled if stands && !doubted => {
                 Err(format!("{id} ends as {end:?}, and it has run"))
             }
-            CallEnd::Done if !happened && code != Some("happened") => {
+            // A person said so; or the file holds what the call would write, whoever wrote it.
+            CallEnd::Done if !happened && !matches!(code, Some("happened" | "probed")) => {
                 Err(format!("{id} ends as done, and it has not run ({on_crash:?})"))
             }
             _ => Ok(()),
@@ -204,8 +219,11 @@ impl Witnessed {
     }
 
     /// A tool took effect.
-    pub(super) fn happened(&mut self, effect: Effect) -> Result<(), String> {
-        let Effect { call: id, attempt, tool, arguments, preconditions, as_shown, late } = effect;
+    ///
+    /// `late`: the lease in which it was started was over by then. Then others may have taken it over, which never
+    /// lets a tool run twice by itself: a command is asked about, a file is looked at.
+    pub(super) fn happened(&mut self, late: bool, effect: Effect) -> Result<(), String> {
+        let Effect { call: id, attempt, tool, arguments, preconditions, as_shown } = effect;
         let call = self.run.calls.get(&id).ok_or("a call that is not there took effect")?;
         let under_way = matches!(call.state, CallState::Started { .. } | CallState::Ended(CallEnd::Unknown));
         let on_crash = writes(&self.run, call).ok_or("a call that only reads took effect")?;
@@ -214,17 +232,25 @@ impl Witnessed {
         if ledger.effects.iter().any(|(before, _)| *before == attempt) {
             return Err(format!("attempt {attempt} of {id} took effect twice"));
         }
-        let twice = ledger.effects.len() > ledger.reruns;
-        let excused = on_crash == OnCrash::Probe && (late || ledger.effects.iter().any(|(_, late)| *late));
         ledger.effects.push((attempt, late));
-        if twice && !excused {
+        // A look at a file can not see an effect that comes after it. Commands are never run again but by a person.
+        let counted = match on_crash {
+            OnCrash::Probe => ledger.standing(),
+            OnCrash::Ask | OnCrash::Rerun => ledger.effects.len(),
+        };
+        if counted > ledger.reruns + 1 {
             return Err(format!("{id} took effect once more, and nobody said so"));
         }
         if !as_shown {
             return Err(format!("{id} took effect on files that are not as they were shown"));
         }
-        if late {
-            return Ok(());
+        if late && !(under_way && current) {
+            return match on_crash {
+                OnCrash::Ask if !ledger.doubted => {
+                    Err(format!("attempt {attempt} of {id} took effect after it was given up, and nobody was asked"))
+                }
+                OnCrash::Ask | OnCrash::Probe | OnCrash::Rerun => Ok(()),
+            };
         }
         if !under_way || !current {
             return Err(format!("attempt {attempt} of {id} took effect out of its time"));

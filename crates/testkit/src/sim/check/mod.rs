@@ -1,9 +1,11 @@
 //! The witness: sees every append and every effect as it happens, and believes nobody.
 //!
 //! It keeps its own replay of every stream, made of the bytes that were written, and checks each step against
-//! it: `ledger.rs` knows what may run, `whole.rs` looks at everything at once. The first problem is kept.
+//! it: `ledger.rs` knows what may run, `starts.rs` who may begin it and who may take it over, `whole.rs` looks at
+//! everything at once. The first problem is kept.
 
 mod ledger;
+mod starts;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -17,15 +19,19 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::Decision;
 use holdshort_core::json;
 use holdshort_core::projection::GrantRow;
-use holdshort_core::run::{Action, ActionId, Fact, Run};
+use holdshort_core::run::{ActionId, Fact, Run};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
+use holdshort_core::tool::Probed;
 use holdshort_engine::{Job, Work};
 use holdshort_store::{Append, Rows};
 
 use ledger::Ledger;
+use starts::Begun;
 
 use super::history::short;
+use super::leases::Leases;
+use super::node::NodeId;
 
 pub(super) use ledger::Effect;
 
@@ -38,6 +44,8 @@ pub(super) struct Witness {
     system_chain: Option<Chain>,
     /// What the first request with a key was told.
     keys: BTreeMap<String, RunId>,
+    /// Who used an epoch first.
+    epochs: BTreeMap<u64, NodeId>,
     events: u64,
     problem: Option<String>,
 }
@@ -47,8 +55,7 @@ struct Witnessed {
     run: Run,
     chain: Chain,
     calls: BTreeMap<String, Ledger>,
-    /// How often each action was written down as started, and how often it was begun.
-    begun: BTreeMap<ActionId, (u32, u32)>,
+    begun: BTreeMap<ActionId, Begun>,
 }
 
 impl Witness {
@@ -92,13 +99,13 @@ impl Witness {
         }
     }
 
-    /// An append was written.
-    pub(super) fn appended(&mut self, append: &Append) {
-        let checked = self.check_append(append);
+    /// A node's append was written.
+    pub(super) fn appended(&mut self, node: NodeId, leases: &Leases, append: &Append) {
+        let checked = self.check_append(node, leases, append);
         self.note(checked);
     }
 
-    fn check_append(&mut self, append: &Append) -> Result<(), String> {
+    fn check_append(&mut self, node: NodeId, leases: &Leases, append: &Append) -> Result<(), String> {
         for blob in &append.blobs {
             if let Ok(definition) = json::from_slice::<Definition>(&blob.bytes) {
                 self.definitions.insert(blob.digest, Arc::new(definition));
@@ -110,7 +117,7 @@ impl Witness {
                 self.events += 1;
                 match &part.stream {
                     StreamId::Run(id) => {
-                        rows.interrupts.extend(self.run_event(id, sealed)?.into_iter().flat_map(
+                        rows.interrupts.extend(self.run_event(node, leases, id, sealed)?.into_iter().flat_map(
                             |interrupt| {
                                 self.runs
                                     .get(id)
@@ -158,7 +165,13 @@ impl Witness {
     }
 
     /// The interrupt whose row the event changes, if it does.
-    fn run_event(&mut self, id: &RunId, sealed: &Sealed) -> Result<Option<InterruptId>, String> {
+    fn run_event(
+        &mut self,
+        node: NodeId,
+        leases: &Leases,
+        id: &RunId,
+        sealed: &Sealed,
+    ) -> Result<Option<InterruptId>, String> {
         if !self.runs.contains_key(id) {
             let first = event::decode(sealed).map_err(|error| error.to_string())?;
             let event::Fact::Run(Fact::RunStarted { definition, .. }) = &first.fact else {
@@ -190,9 +203,11 @@ impl Witness {
             witnessed.run.session().and_then(|id| self.sessions.get(id)).map_or(&unknown, |known| &known.0);
         witnessed
             .check(fact, session, &self.system)
+            .and_then(|()| starts::drawn(&mut self.epochs, node, fact))
+            .and_then(|()| witnessed.adopts(node, leases, fact))
             .map_err(|problem| format!("{}: {problem}", short(id.as_str())))?;
         witnessed.run.apply(&event);
-        witnessed.count(fact);
+        witnessed.starts(node, leases, fact);
         Ok(match fact {
             Fact::InterruptOpened(opened) => Some(opened.interrupt.clone()),
             Fact::InterruptResolved { interrupt, .. } => Some(interrupt.clone()),
@@ -222,37 +237,37 @@ impl Witness {
         Ok(())
     }
 
-    /// A driver hands a job to its executor: what explains it must have been written.
-    pub(super) fn performed(&mut self, job: &Job) {
+    /// A driver hands a job to its executor: what explains it must have been written, by this very node, and the
+    /// node must believe that it drives the run.
+    pub(super) fn performed(&mut self, node: NodeId, believes: bool, job: &Job) {
         if !matches!(job.work, Work::CallTool { .. } | Work::CallModel { .. }) {
             return;
         }
-        let begun = self.runs.get_mut(&job.run).map(|each| each.begun.entry(job.action.clone()).or_default());
-        let checked = match begun {
+        let checked = match self.runs.get_mut(&job.run) {
             None => Err(format!("{} is begun in a run that was not written", job.action)),
-            Some((started, performed)) => {
-                *performed += 1;
-                if performed > started {
-                    let run = short(job.run.as_str());
-                    Err(format!(
-                        "{run}: {} was begun {performed} times, and {started} starts are written",
-                        job.action
-                    ))
-                } else {
-                    Ok(())
-                }
-            }
+            Some(witnessed) => witnessed.performed(node, believes, &job.action),
         };
-        self.note(checked);
+        self.note(checked.map_err(|problem| format!("{}: {problem}", short(job.run.as_str()))));
     }
 
     /// A tool took effect.
-    pub(super) fn happened(&mut self, run: &RunId, effect: Effect) {
+    pub(super) fn happened(&mut self, run: &RunId, action: &ActionId, leases: &Leases, effect: Effect) {
         let checked = match self.runs.get_mut(run) {
-            Some(witnessed) => witnessed.happened(effect),
+            Some(witnessed) => {
+                let late = witnessed.begun.get(action).is_none_or(|begun| !begun.stood(leases));
+                witnessed.happened(late, effect)
+            }
             None => Err("a call of a run that was not written took effect".to_owned()),
         };
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
+    }
+
+    /// Somebody looked whether a call had taken effect, and this is what is true.
+    pub(super) fn probed(&mut self, run: &RunId, call: &str, found: &Probed) {
+        let ledger = self.runs.get_mut(run).map(|witnessed| witnessed.calls.entry(call.to_owned()).or_default());
+        if let Some(ledger) = ledger {
+            ledger.probed(found);
+        }
     }
 
     /// A driver answered with the run as it has it in memory.
@@ -291,20 +306,5 @@ impl Witness {
             let problem = format!("the key {key} made two runs");
             self.note(Err(problem));
         }
-    }
-}
-
-impl Witnessed {
-    fn count(&mut self, fact: &Fact) {
-        let action = match fact {
-            Fact::ToolStarted { call, attempt, .. } => {
-                Action::CallTool { call: call.clone(), attempt: *attempt }
-            }
-            Fact::ModelStarted { step, turn, attempt, .. } => {
-                Action::CallModel { step: step.clone(), turn: *turn, attempt: *attempt, not_before: None }
-            }
-            _ => return,
-        };
-        self.begun.entry(action.id()).or_default().0 += 1;
     }
 }

@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
-use holdshort_core::definition::Definition;
-use holdshort_core::id::{RunId, SessionId};
+use holdshort_core::id::SessionId;
 use holdshort_core::projection::GrantRow;
-use holdshort_core::run::{ActionId, Config, Run};
-use holdshort_core::schema::Problem;
+use holdshort_core::run::Run;
 use holdshort_core::session::Grant;
-use holdshort_core::tool::Precondition;
-use holdshort_engine::{Deliver, Driver, Executor, Job, audit, rebuild};
+use holdshort_engine::{Driver, Idle, audit, rebuild};
 use holdshort_store::{GrantFilter, InterruptFilter, Journal, Memory, RunFilter};
 
 use super::Witness;
@@ -37,7 +34,7 @@ impl Witness {
                 report.events, self.events
             ));
         }
-        let driver = Driver::new(memory.clone(), clock.clone(), NoHands);
+        let driver = Driver::new(memory.clone(), clock.clone(), Idle);
         for written in self.runs() {
             let replayed = now(driver.load(&written.id))?;
             if !same(&replayed, written) {
@@ -60,7 +57,25 @@ impl Witness {
         if (runs, interrupts, grants) != (kept_runs, kept_interrupts, kept_grants) {
             return Err("the rows are not those of a rebuild".to_owned());
         }
+        let leased = now(memory.leases(None, ALL))?.into_iter().map(|lease| lease.run);
+        let runnable = self.runs().filter(|run| run.row().is_some_and(|row| row.runnable));
+        if !leased.eq(runnable.map(|run| run.id.clone())) {
+            return Err("the leases are not those of the runnable runs".to_owned());
+        }
         Ok(())
+    }
+
+    /// After a while without faults, each runnable run has a living node.
+    pub(in crate::sim) fn check_leases(&mut self, memory: &Arc<Memory>) {
+        let checked = now(memory.nodes()).and_then(|nodes| {
+            let is_alive = |id| nodes.iter().any(|node| node.alive && node.node == id);
+            let leases = now(memory.leases(None, ALL))?;
+            match leases.iter().find(|lease| !lease.node.is_some_and(is_alive)) {
+                Some(lease) => Err(format!("nobody drives {}", short(lease.run.as_str()))),
+                None => Ok(()),
+            }
+        });
+        self.note(checked);
     }
 }
 
@@ -82,25 +97,4 @@ pub(super) fn grant_row(session: &SessionId, grant: &Grant) -> GrantRow {
         added_seq: grant.added_seq,
         revoked: grant.revoked_at.is_some(),
     }
-}
-
-/// For a driver that only reads.
-struct NoHands;
-
-impl Executor for NoHands {
-    async fn prepare(&self, _: &Definition, config: Config) -> Result<Config, Vec<Problem>> {
-        Ok(config)
-    }
-
-    async fn observe(&self, _: &Run, _: &[String]) -> Vec<Precondition> {
-        Vec::new()
-    }
-
-    fn has_model(&self, _: &Run) -> bool {
-        false
-    }
-
-    fn perform(&self, _: Job, _: Deliver) {}
-
-    fn abort(&self, _: &RunId, _: &ActionId) {}
 }

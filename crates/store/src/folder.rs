@@ -1,4 +1,4 @@
-//! The data folder: its file of the database, and the lock that keeps a second server out.
+//! The data folder: the lock that keeps a second server out, and the file of its database.
 //!
 //! The lock is the kernel's, on an open file: it goes with the process, also with one that was killed. The
 //! file itself stays and means nothing.
@@ -6,31 +6,35 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-use super::error::from_io;
 use crate::journal::Error;
+use crate::sqlite::from_io;
 
 const DATABASE: &str = "holdshort.db";
 const LOCK: &str = "holdshort.lock";
 
 /// Held for as long as this process may write into the folder.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     _file: File,
 }
 
-/// Makes the folder and an empty database if they are missing, readable to their owner only, and locks them.
-pub(super) fn claim(folder: &Path) -> Result<(PathBuf, Lock), Error> {
+/// Makes the folder if it is missing, readable to its owner only, and locks it.
+pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
     make(folder).map_err(from_io)?;
     let file = private().open(folder.join(LOCK)).map_err(from_io)?;
     match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(Error::InUse),
-        Err(TryLockError::Error(error)) => return Err(from_io(error)),
+        Ok(()) => Ok(Lock { _file: file }),
+        Err(TryLockError::WouldBlock) => Err(Error::InUse),
+        Err(TryLockError::Error(error)) => Err(from_io(error)),
     }
+}
+
+/// The file of the database, made empty if it is missing, readable to its owner only.
+pub(crate) fn database(folder: &Path) -> Result<PathBuf, Error> {
     let database = folder.join(DATABASE);
     // SQLite gives its other files the mode of this one.
     private().open(&database).map_err(from_io)?;
-    Ok((database, Lock { _file: file }))
+    Ok(database)
 }
 
 /// A folder that is new must itself survive a power cut, or all that is acknowledged in it would not.

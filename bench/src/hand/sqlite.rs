@@ -1,13 +1,15 @@
-//! The loop's one writer: WAL, `synchronous=FULL`, and group commit. All jobs that wait share a transaction; the
-//! answers go out after COMMIT.
+//! The loop in SQLite: WAL, `synchronous=FULL`, one writer with group commit. All jobs that wait share a
+//! transaction; the answers go out after COMMIT.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use tokio::sync::{mpsc, oneshot};
 
+const DATABASE: &str = "loop.db";
 /// As in our own store, so that groups and checkpoints are the same.
 const GROUP_LIMIT: usize = 256;
 const QUEUE_LIMIT: usize = 1024;
@@ -18,7 +20,7 @@ const SCHEMA: &str = "
         id INTEGER PRIMARY KEY, payload TEXT NOT NULL, decision TEXT, step INTEGER NOT NULL DEFAULT 0
     ) STRICT;";
 
-pub(super) enum Job {
+enum Job {
     Ask {
         id: i64,
         payload: String,
@@ -37,24 +39,58 @@ pub(super) enum Job {
 /// Dropped unanswered when its group failed.
 type Answer = oneshot::Sender<()>;
 
-pub(super) struct Writer(mpsc::Sender<(Job, Answer)>);
+pub(super) struct Sqlite {
+    queue: mpsc::Sender<(Job, Answer)>,
+    reader: Mutex<Connection>,
+}
 
-impl Writer {
-    pub(super) fn open(database: &Path) -> Result<Self> {
-        let connection = Connection::open(database)?;
+impl Sqlite {
+    pub(super) fn open(folder: &Path) -> Result<Self> {
+        let database = folder.join(DATABASE);
+        let connection = Connection::open(&database)?;
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update_and_check(None, "wal_autocheckpoint", CHECKPOINT_PAGES, |_| Ok(()))?;
         connection.execute_batch(SCHEMA)?;
         let (queue, jobs) = mpsc::channel(QUEUE_LIMIT);
         thread::Builder::new().name("writer".to_owned()).spawn(move || work(&connection, jobs))?;
-        Ok(Self(queue))
+        let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let reader = Mutex::new(Connection::open_with_flags(&database, access)?);
+        Ok(Self { queue, reader })
+    }
+
+    /// The last id, and those that wait.
+    pub(super) fn asked(&self) -> Result<(i64, Vec<i64>)> {
+        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let last: Option<i64> = reader.query_row("SELECT max(id) FROM asks", [], |row| row.get(0))?;
+        let mut open = reader.prepare("SELECT id FROM asks WHERE decision IS NULL")?;
+        let open = open.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        Ok((last.unwrap_or(0), open))
+    }
+
+    pub(super) async fn ask(&self, id: i64, payload: String) -> Result<()> {
+        self.write(Job::Ask { id, payload }).await
+    }
+
+    pub(super) async fn decide(&self, id: i64, option: String) -> Result<()> {
+        self.write(Job::Decide { id, option }).await
+    }
+
+    pub(super) async fn follow(&self, id: i64, step: u32) -> Result<()> {
+        self.write(Job::Follow { id, step }).await
+    }
+
+    pub(super) fn decision(&self, id: i64) -> Result<Option<String>> {
+        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut statement = reader.prepare_cached("SELECT decision FROM asks WHERE id = ?1")?;
+        let row = statement.query_row([id], |row| row.get::<_, Option<String>>(0));
+        Ok(row.optional()?.flatten())
     }
 
     /// Durable when it returns.
-    pub(super) async fn write(&self, job: Job) -> Result<()> {
+    async fn write(&self, job: Job) -> Result<()> {
         let (answer, committed) = oneshot::channel();
-        self.0.send((job, answer)).await.context("the writer has ended")?;
+        self.queue.send((job, answer)).await.context("the writer has ended")?;
         committed.await.context("the commit failed")
     }
 }

@@ -1,0 +1,40 @@
+// DBOS Transact for TypeScript, on a PostgreSQL that run.py starts.
+//
+// A library: it has no server for decisions, so the verbs are calls in this process, without HTTP. That is to its
+// advantage. A cycle: `startWorkflow` writes the workflow down, which waits in `DBOS.recv`; `DBOS.send` writes the
+// decision, and the handle's `getResult` returns.
+//
+// packages (npm): @dbos-inc/dbos-sdk@5.3.0
+// needs: postgres
+
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { DBOS } from "@dbos-inc/dbos-sdk";
+
+import { PAYLOAD, measure } from "./measure.mjs";
+
+const WAIT_SECONDS = 60;
+
+const ask = DBOS.registerWorkflow(async (_payload) => await DBOS.recv("decision", WAIT_SECONDS), { name: "ask" });
+
+async function cycle() {
+  const workflowID = randomUUID();
+  const asked = await DBOS.startWorkflow(ask, { workflowID })(PAYLOAD);
+  const sent = performance.now();
+  await DBOS.send(workflowID, "approve", "decision");
+  const decision = await asked.getResult();
+  if (decision !== "approve") throw new Error(`the decision was ${decision}`);
+  return performance.now() - sent;
+}
+
+DBOS.setConfig({ name: "bench", systemDatabaseUrl: process.env.POSTGRES_URL, logLevel: "error", runAdminServer: false });
+await DBOS.launch();
+const { version } = JSON.parse(readFileSync("node_modules/@dbos-inc/dbos-sdk/package.json"));
+await measure(cycle, {
+  name: "DBOS",
+  version: `dbos-sdk ${version}`,
+  durability: `${process.env.POSTGRES_VERSION}, fsync and synchronous_commit on`,
+  cycle: "three calls in process (no HTTP): start, send, result",
+});
+await DBOS.shutdown();
+process.exit(0);

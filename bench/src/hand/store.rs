@@ -1,0 +1,80 @@
+//! Where the loop keeps what it was asked: the same few verbs on either database.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::postgres::Postgres;
+use super::sqlite::Sqlite;
+
+/// Of PostgreSQL: a decision, and then the run that goes on with it.
+const POSTGRES_COMMITS: u32 = 3;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// With so many durable commits a cycle.
+    Folder { folder: PathBuf, commits: u32 },
+    /// With so many connections to the database.
+    Url { url: String, connections: usize },
+}
+
+pub(super) enum Store {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+impl Place {
+    /// Durable commits of one cycle; the first asks, the second decides, the others follow by themselves.
+    pub(super) fn commits(&self) -> u32 {
+        match self {
+            Self::Folder { commits, .. } => *commits,
+            Self::Url { .. } => POSTGRES_COMMITS,
+        }
+    }
+}
+
+impl Store {
+    pub(super) async fn open(place: &Place) -> Result<Self> {
+        match place {
+            Place::Folder { folder, .. } => Ok(Self::Sqlite(Sqlite::open(folder)?)),
+            Place::Url { url, connections } => Ok(Self::Postgres(Postgres::open(url, *connections).await?)),
+        }
+    }
+
+    /// The last id, and those that wait.
+    pub(super) async fn asked(&self) -> Result<(i64, Vec<i64>)> {
+        match self {
+            Self::Sqlite(store) => store.asked(),
+            Self::Postgres(store) => store.asked().await,
+        }
+    }
+
+    pub(super) async fn ask(&self, id: i64, payload: String) -> Result<()> {
+        match self {
+            Self::Sqlite(store) => store.ask(id, payload).await,
+            Self::Postgres(store) => store.ask(id, &payload).await,
+        }
+    }
+
+    pub(super) async fn decide(&self, id: i64, option: &str) -> Result<()> {
+        match self {
+            Self::Sqlite(store) => store.decide(id, option.to_owned()).await,
+            Self::Postgres(store) => store.decide(id, option).await,
+        }
+    }
+
+    /// A further durable commit of the same cycle.
+    pub(super) async fn follow(&self, id: i64, step: u32) -> Result<()> {
+        match self {
+            Self::Sqlite(store) => store.follow(id, step).await,
+            Self::Postgres(store) => store.finish(id).await,
+        }
+    }
+
+    pub(super) async fn decision(&self, id: i64) -> Result<Option<String>> {
+        match self {
+            Self::Sqlite(store) => store.decision(id),
+            Self::Postgres(store) => store.decision(id).await,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The table of what parked runs cost.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::{Rung, STARTS, UNFINISHED, start::Start};
+use crate::cycle::PAYLOAD_BYTES;
+use crate::facts::Facts;
+use crate::load::count;
+use crate::stats::Spread;
+
+/// A column of numbers, a row for each count.
+type Row<'a> = (&'a str, &'a dyn Fn(&Rung) -> String);
+
+pub(super) fn report(facts: &Facts, last: u64, rungs: &[Rung]) -> String {
+    let mut text = format!(
+        "## Parked runs\n\n\
+         Asks with {PAYLOAD_BYTES} bytes that nobody has decided on, made over HTTP in one data folder; then the server is started on it again.\n\
+         The database is thrown out of the kernel's cache before each start, as after a reboot.\n\n\
+         - Command: `cargo xtask bench parked --runs {last}`.\n{facts}\
+         - {STARTS} starts at each count; medians, and the lowest and highest. A decision counts until its asker, who waits by long poll, knows.\n\n\
+         ![Disk, memory and times over the number of parked runs](parked.svg)\n\n",
+    );
+    let counts: Vec<_> = rungs.iter().map(|rung| thousands(rung.runs)).collect();
+    let _ = writeln!(text, "| waiting runs | {} |\n|---|{}", counts.join(" | "), "---|".repeat(rungs.len()));
+    let each = |bytes: u64, rung: &Rung| format!("{:.0} B", count(bytes) / count(rung.runs));
+    let rows: [Row; 15] = [
+        ("**disk a run**", &|rung| each(rung.split.total(), rung)),
+        ("… events", &|rung| each(rung.split.events, rung)),
+        ("… rows (projections)", &|rung| each(rung.split.rows, rung)),
+        ("… indexes", &|rung| each(rung.split.indexes, rung)),
+        ("… idempotency keys", &|rung| each(rung.split.keys, rung)),
+        ("… unused pages", &|rung| each(rung.split.free, rung)),
+        ("**resident memory** after the start", &|rung| megabytes(rung, |start| start.memory)),
+        ("… after 21 inbox pages", &|rung| megabytes(rung, |start| start.memory_later)),
+        ("**start to ready**", &|rung| milliseconds(rung, |start| start.ready_after)),
+        ("… after a kill with asks in the log", &|rung| format!("{:.0} ms", ms(rung.after_a_kill))),
+        ("**first decision → its asker knows**", &|rung| milliseconds(rung, |start| start.decision)),
+        ("**inbox page of 50**, the first look", &|rung| milliseconds(rung, |start| start.first_look)),
+        ("… the looks after it", &|rung| milliseconds(rung, |start| start.look)),
+        ("… a deep page", &|rung| {
+            let depth = rung.starts.first().map_or(0, |start| start.depth);
+            format!("{}, {} before it", milliseconds(rung, |start| start.deep_look), thousands(depth))
+        }),
+        ("asks a second while they were made", &|rung| format!("{:.0}", rung.asks_per_second)),
+    ];
+    for (name, cell) in rows {
+        let cells: Vec<_> = rungs.iter().map(cell).collect();
+        let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
+    }
+    let _ = writeln!(
+        text,
+        "\nThe log of the killed server held {UNFINISHED} asks that were not in the database yet."
+    );
+    text
+}
+
+pub(super) fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+pub(super) fn spread(rung: &Rung, of: impl Fn(&Start) -> f64) -> Spread {
+    Spread::of(rung.starts.iter().map(of))
+}
+
+fn milliseconds(rung: &Rung, of: impl Fn(&Start) -> Duration) -> String {
+    spread(rung, |start| ms(of(start))).in_unit(1, "ms")
+}
+
+fn megabytes(rung: &Rung, of: impl Fn(&Start) -> u64) -> String {
+    spread(rung, |start| count(of(start)) / 1e6).in_unit(0, "MB")
+}
+
+/// 1000000 as 1,000,000.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_numbers_are_read_in_threes() {
+        let read = [7, 999, 1_000, 123_456, 1_000_000].map(thousands);
+        assert_eq!(read, ["7", "999", "1,000", "123,456", "1,000,000"]);
+    }
+}

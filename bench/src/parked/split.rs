@@ -1,0 +1,85 @@
+//! Where the bytes of a database are, counted by SQLite itself (its `dbstat` table), page by page.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::load::count;
+
+/// Bytes on disk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Split {
+    /// The journal itself: events and large contents.
+    pub(super) events: u64,
+    /// Idempotency keys.
+    pub(super) keys: u64,
+    /// Rows that could be made anew from the journal.
+    pub(super) rows: u64,
+    /// All indexes, of the journal too.
+    pub(super) indexes: u64,
+    /// Pages of nothing.
+    pub(super) free: u64,
+}
+
+impl Split {
+    /// Of the one database in a folder, while no server uses it.
+    pub(super) fn of(folder: &Path) -> Result<Self> {
+        let path = super::start::database(folder)?;
+        let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let sql =
+            "SELECT type, tbl_name, pgsize FROM dbstat JOIN sqlite_schema USING (name) WHERE aggregate = 1";
+        let mut split = Self::default();
+        let mut statement = connection.prepare(sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (kind, table): (String, String) = (row.get(0)?, row.get(1)?);
+            let bytes = u64::try_from(row.get::<_, i64>(2)?)?;
+            *split.place(&kind, &table) += bytes;
+        }
+        let whole = std::fs::metadata(&path).context("the database is gone")?.len();
+        split.free = whole.saturating_sub(split.total());
+        Ok(split)
+    }
+
+    fn place(&mut self, kind: &str, table: &str) -> &mut u64 {
+        match (kind, table) {
+            ("index", _) => &mut self.indexes,
+            (_, "events" | "blobs") => &mut self.events,
+            (_, "keys" | "meta") => &mut self.keys,
+            _ => &mut self.rows,
+        }
+    }
+
+    pub(super) fn total(&self) -> u64 {
+        self.events + self.keys + self.rows + self.indexes + self.free
+    }
+
+    pub(super) fn each(&self, runs: u64) -> f64 {
+        count(self.total()) / count(runs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_is_counted_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let connection = Connection::open(&path).unwrap();
+        let sql = "CREATE TABLE events (id INTEGER PRIMARY KEY, head BLOB);
+                   CREATE TABLE keys (key TEXT PRIMARY KEY) WITHOUT ROWID;
+                   CREATE TABLE runs (run BLOB PRIMARY KEY, status TEXT) WITHOUT ROWID;
+                   CREATE INDEX runs_by_state ON runs (status);
+                   INSERT INTO events (head) VALUES (zeroblob(20000));";
+        connection.execute_batch(sql).unwrap();
+        drop(connection);
+        let split = Split::of(folder.path()).unwrap();
+        assert_eq!(split.total(), std::fs::metadata(&path).unwrap().len());
+        assert!(split.events > 20_000);
+        // A page each, and the page of the schema.
+        assert_eq!((split.keys, split.rows, split.indexes, split.free), (4096, 4096, 4096, 4096));
+    }
+}

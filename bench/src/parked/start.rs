@@ -1,0 +1,115 @@
+//! One start of the server on a full data folder, and what its first clients meet.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use rustix::fs::{Advice, fadvise};
+use serde::Deserialize;
+
+use crate::client::Client;
+use crate::cycle::{Pair, Row};
+use crate::server::{Server, Target};
+
+/// First pages of the inbox that are read one after the other.
+const LOOKS: usize = 20;
+/// Pages of 200 that are read, or fewer where the list ends before, to get to a deep one.
+const DEPTH: usize = 250;
+
+pub(super) struct Start {
+    /// From the start of the process until it listens.
+    pub(super) ready_after: Duration,
+    /// Resident memory when it has just started, and after the pages below.
+    pub(super) memory: u64,
+    pub(super) memory_later: u64,
+    /// From the departure of the first decision until its asker knows.
+    pub(super) decision: Duration,
+    /// The first page of the inbox: the first look at it, and the median of the next.
+    pub(super) first_look: Duration,
+    pub(super) look: Duration,
+    /// The deepest page that was read, and how many interrupts come before it.
+    pub(super) deep_look: Duration,
+    pub(super) depth: u64,
+}
+
+#[derive(Deserialize)]
+struct Items {
+    items: Vec<serde::de::IgnoredAny>,
+    next_cursor: Option<String>,
+}
+
+/// Decides on one of those that were asked.
+pub(super) fn start(binary: &Path, folder: &Path, asked: &mut Vec<String>) -> Result<Start> {
+    evict(&folder.join("ours"))?;
+    let server = Server::ours(binary, folder)?;
+    let (memory, _) = server.memory()?;
+    // From the middle: neither the oldest nor the newest page of anything.
+    let interrupt = asked.swap_remove(asked.len() / 2);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let start = runtime.block_on(async {
+        let decision = Pair::connect(&server.target, Row::External).await?.decide(&interrupt, None).await?;
+        let mut looks = looks(&server.target).await?;
+        let first_look = looks.remove(0);
+        let look = crate::stats::percentile(&mut looks, 50);
+        let (memory_later, _) = server.memory()?;
+        let (deep_look, depth) = deep(&server.target).await?;
+        let ready_after = server.ready_after;
+        anyhow::Ok(Start { ready_after, memory, memory_later, decision, first_look, look, deep_look, depth })
+    })?;
+    server.stop()?;
+    Ok(start)
+}
+
+async fn looks(target: &Target) -> Result<Vec<Duration>> {
+    let mut client = Client::connect(target, &target.operator).await?;
+    let mut looks = Vec::new();
+    for _ in 0..=LOOKS {
+        let sent = Instant::now();
+        let _: Items = client.get("/v1/interrupts?status=open").await?;
+        looks.push(sent.elapsed());
+    }
+    Ok(looks)
+}
+
+/// Turns pages, and then reads one of the usual size.
+async fn deep(target: &Target) -> Result<(Duration, u64)> {
+    let mut client = Client::connect(target, &target.operator).await?;
+    let (mut cursor, mut depth) = (None::<String>, 0);
+    for _ in 0..DEPTH {
+        let at = cursor.as_ref().map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
+        let page: Items = client.get(&format!("/v1/interrupts?status=open&limit=200{at}")).await?;
+        let Some(next) = page.next_cursor else { break };
+        depth += page.items.len() as u64;
+        cursor = Some(next);
+    }
+    let cursor = cursor.context("the inbox has one page only")?;
+    let sent = Instant::now();
+    let _: Items = client.get(&format!("/v1/interrupts?status=open&cursor={cursor}")).await?;
+    Ok((sent.elapsed(), depth))
+}
+
+/// Lets the kernel forget what it holds of the database, as after a reboot.
+pub(super) fn evict(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_file() {
+            let file = File::open(&path)?;
+            // What is not on disk yet would stay.
+            file.sync_all()?;
+            fadvise(&file, 0, None, Advice::DontNeed)?;
+        }
+    }
+    Ok(())
+}
+
+/// The one database in a folder.
+pub(super) fn database(folder: &Path) -> Result<PathBuf> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "db") {
+            return Ok(path);
+        }
+    }
+    anyhow::bail!("no database in {}", folder.display())
+}

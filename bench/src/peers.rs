@@ -1,0 +1,134 @@
+//! `peers`: other systems do the same work. `peers/run.py` installs and runs them; the table is made here.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+use crate::facts;
+use crate::plan::CROWD;
+use crate::results::{self, Part};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Some of them only, such as `restate`.
+    peers: Vec<String>,
+    /// Make the table of what was measured before; run nothing.
+    #[arg(long, conflicts_with = "peers")]
+    table: bool,
+    /// Write the table to bench/RESULTS.md too.
+    #[arg(long)]
+    save: bool,
+}
+
+/// An entry of `peers/results.json`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Peer {
+    Measured(Measured),
+    Not { name: String, not_measured: String },
+}
+
+#[derive(Deserialize)]
+struct Measured {
+    name: String,
+    version: String,
+    durability: String,
+    cycle: String,
+    alone: Rate,
+    together: Rate,
+    decision_to_done_ms: f64,
+    rounds: u32,
+    seconds: f64,
+}
+
+/// Cycles a second, over the rounds.
+#[derive(Deserialize)]
+struct Rate {
+    median: f64,
+    low: f64,
+    high: f64,
+}
+
+/// Gives the table.
+pub(crate) fn peers(options: &Options) -> Result<String> {
+    let folder = results::folder().join("peers");
+    if !options.table {
+        let status = Command::new("python3").arg(folder.join("run.py")).args(&options.peers).status();
+        let status = status.context("python3 does not start")?;
+        ensure!(status.success(), "peers/run.py ended with {status}");
+    }
+    let path = folder.join("results.json");
+    let read = fs::read(&path).with_context(|| format!("{} is not there: run the peers", path.display()))?;
+    let text = report(&facts::machine(), &serde_json::from_slice::<Vec<Peer>>(&read)?);
+    if options.save {
+        results::save(Part::Peers, &text)?;
+    }
+    Ok(text)
+}
+
+fn report(machine: &str, peers: &[Peer]) -> String {
+    let mut text = format!(
+        "## Peers\n\n\
+         The same work by other systems: an ask with 500 bytes, a wait that survives a crash, a decision, done and seen \
+         by the asker. Compare with *external* above.\n\
+         Each does it in the way that is natural to it, and with the durability that it has by itself; both stand in the \
+         table, for they are not the same.\n\n\
+         - Command: `cargo xtask bench peers`; a script for each in `bench/peers/`.\n\
+         - Machine: {machine}; server, worker and client share it.\n\n\
+         | | cycles/s at 1 | cycles/s at {CROWD} | decision to done at 1, p50 | rounds | durability | a cycle |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    for peer in peers {
+        let _ = match peer {
+            Peer::Measured(each) => writeln!(
+                text,
+                "| **{}**: {} | {} | {} | {:.2} ms | {} of {} s | {} | {} |",
+                each.name,
+                each.version,
+                each.alone.text(),
+                each.together.text(),
+                each.decision_to_done_ms,
+                each.rounds,
+                each.seconds,
+                each.durability,
+                each.cycle,
+            ),
+            Peer::Not { name, not_measured } => {
+                writeln!(text, "| **{name}** | not measured: {not_measured} | | | | | |")
+            }
+        };
+    }
+    text
+}
+
+impl Rate {
+    fn text(&self) -> String {
+        let Self { median, low, high } = self;
+        format!("{median:.0} ({low:.0} to {high:.0})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_measured_says_so() {
+        let peers = r#"[
+            {"script": "a.py", "name": "A", "version": "1", "durability": "d", "cycle": "c", "decision_to_done_ms": 1.5,
+             "alone": {"median": 10, "low": 9, "high": 11}, "together": {"median": 20, "low": 19, "high": 21},
+             "rounds": 5, "seconds": 3},
+            {"script": "b.py", "name": "B", "not_measured": "no package"}
+        ]"#;
+        let table = report("a machine", &serde_json::from_str::<Vec<Peer>>(peers).unwrap());
+        let rows: Vec<_> = table.lines().filter(|line| line.starts_with("| **")).collect();
+        let expected = [
+            "| **A**: 1 | 10 (9 to 11) | 20 (19 to 21) | 1.50 ms | 5 of 3 s | d | c |",
+            "| **B** | not measured: no package | | | | | |",
+        ];
+        assert_eq!(rows, expected);
+    }
+}

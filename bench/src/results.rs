@@ -1,0 +1,78 @@
+//! `RESULTS.md`: a part for each command, written anew when that command runs with `--save`, the others kept.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// In the order of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Cycles,
+    Peers,
+    Parked,
+    Streams,
+}
+
+const PARTS: [Part; 4] = [Part::Cycles, Part::Peers, Part::Parked, Part::Streams];
+const TITLE: &str =
+    "# Results\n\nEach part is written by the command that it names, and says on what it was measured.\n";
+
+impl Part {
+    /// The line before the part.
+    fn mark(self) -> &'static str {
+        match self {
+            Self::Cycles => "<!-- cycles -->",
+            Self::Peers => "<!-- peers -->",
+            Self::Parked => "<!-- parked -->",
+            Self::Streams => "<!-- streams -->",
+        }
+    }
+}
+
+/// The folder of the bench: where results and plots are kept.
+pub(crate) fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
+}
+
+/// Replaces one part of the page.
+pub(crate) fn save(part: Part, text: &str) -> Result<()> {
+    let path = folder().join("RESULTS.md");
+    let page = fs::read_to_string(&path).unwrap_or_default();
+    fs::write(&path, replaced(&page, part, text))
+        .with_context(|| format!("{} can not be written", path.display()))
+}
+
+fn replaced(page: &str, part: Part, text: &str) -> String {
+    let mut made = TITLE.to_owned();
+    for each in PARTS {
+        let text = if each == part { Some(text) } else { found(page, each) };
+        if let Some(text) = text {
+            let _ = write!(made, "\n{}\n\n{}\n", each.mark(), text.trim());
+        }
+    }
+    made
+}
+
+/// From its mark to the next one.
+fn found(page: &str, part: Part) -> Option<&str> {
+    let (_, after) = page.split_once(part.mark())?;
+    let end = PARTS.iter().filter_map(|other| after.find(other.mark())).min();
+    Some(&after[..end.unwrap_or(after.len())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_replaced_and_the_others_are_kept() {
+        let first = replaced("", Part::Parked, "## Parked\n\n1");
+        let second = replaced(&first, Part::Cycles, "## Cycles\n");
+        let third = replaced(&second, Part::Parked, "## Parked\n\n2");
+        let expected =
+            format!("{TITLE}\n<!-- cycles -->\n\n## Cycles\n\n<!-- parked -->\n\n## Parked\n\n2\n");
+        assert_eq!(third, expected);
+    }
+}

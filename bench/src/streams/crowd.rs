@@ -1,0 +1,108 @@
+//! Many clients on one server: what they cost while nothing happens, and how long an event takes to reach all.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use serde::de::IgnoredAny;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use super::board::Board;
+use super::client::{Follower, Way};
+use crate::client::Client;
+use crate::cycle::{self, Row};
+use crate::server::Server;
+
+/// Clients that connect at the same time.
+const AT_ONCE: usize = 64;
+/// After the last client has come, until memory is read; between two events.
+const REST: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(100);
+
+pub(super) struct Crowd {
+    pub(super) way: Way,
+    pub(super) clients: usize,
+    /// Until all had been told where their stream begins.
+    pub(super) connected_after: Duration,
+    /// Resident memory before the first, with all of them idle, and after the events.
+    pub(super) memory: [u64; 3],
+    /// From the departure of the ask until it reached half of them, and all; one for each event.
+    pub(super) half: Vec<Duration>,
+    pub(super) all: Vec<Duration>,
+    /// Until the ask was answered.
+    pub(super) answered: Vec<Duration>,
+    /// Processor time of the server for each event.
+    pub(super) processor: Duration,
+}
+
+pub(super) fn measure(
+    way: Way,
+    clients: usize,
+    events: usize,
+    binary: &Path,
+    folder: &Path,
+) -> Result<Crowd> {
+    let server = Server::ours(binary, folder)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut asker = Client::connect(&server.target, &server.target.agent).await?;
+        let (before, _) = server.memory()?;
+        let began = Instant::now();
+        let followers = connect(way, clients, &server).await?;
+        let connected_after = began.elapsed();
+        sleep(REST).await;
+        let (idle, _) = server.memory()?;
+
+        let board = Arc::new(Board::new(clients));
+        let mut reading: JoinSet<Result<()>> = JoinSet::new();
+        for follower in followers {
+            reading.spawn(follower.follow(board.clone()));
+        }
+        let (mut half, mut all, mut answered) = (Vec::new(), Vec::new(), Vec::new());
+        let processor = server.processor()?;
+        for event in 0..events {
+            let sent = Instant::now();
+            let _: IgnoredAny =
+                asker.create("/v1/interrupts", cycle::body(Row::External), Some(&cycle::key())).await?;
+            answered.push(sent.elapsed());
+            let reached = tokio::select! {
+                reached = board.reached(event) => reached,
+                Some(ended) = reading.join_next() => bail!("a client was lost: {:?}", ended?),
+            };
+            half.push(reached[clients / 2] - sent);
+            all.push(reached[clients - 1] - sent);
+            sleep(PAUSE).await;
+        }
+        let spent = server.processor()?.saturating_sub(processor);
+        let (after, _) = server.memory()?;
+        Ok(Crowd {
+            way,
+            clients,
+            connected_after,
+            memory: [before, idle, after],
+            half,
+            all,
+            answered,
+            processor: spent / u32::try_from(events.max(1))?,
+        })
+    })
+}
+
+pub(super) async fn connect(way: Way, clients: usize, server: &Server) -> Result<Vec<Follower>> {
+    let mut followers = Vec::with_capacity(clients);
+    let mut connecting = JoinSet::new();
+    for client in 0..clients + AT_ONCE {
+        if client < clients {
+            let target = server.target.clone();
+            connecting.spawn(async move { Follower::connect(way, &target).await });
+        }
+        if client >= AT_ONCE
+            && let Some(follower) = connecting.join_next().await
+        {
+            followers.push(follower??);
+        }
+    }
+    Ok(followers)
+}

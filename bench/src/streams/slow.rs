@@ -1,0 +1,125 @@
+//! A client that does not read, among others that do: whether it is given up, whether the others wait for it, and
+//! whether it comes back with the last event that it has.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use hyper::body::Bytes;
+use memchr::memmem;
+use serde::de::IgnoredAny;
+use serde_json::json;
+use tokio::io::AsyncReadExt;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::board::Board;
+use super::client::{Way, events};
+use super::crowd::connect;
+use crate::client::Client;
+use crate::cycle;
+use crate::server::Server;
+use crate::stats::percentile;
+
+/// Those who read.
+pub(super) const OTHERS: usize = 100;
+/// Large asks: more of them than the kernel's buffers, and the server's queue, hold for one client.
+const LARGE_BYTES: usize = 50_000;
+pub(super) const LARGE: usize = 300;
+/// The little that the kernel takes in for a client that does not read.
+const RECEIVE_BYTES: u32 = 4096;
+/// How long it is waited for the server to close the connection: its patience is half a minute.
+const LONGEST: Duration = Duration::from_secs(45);
+/// After it the server has said everything: the end of a body that is sent in chunks.
+const END: &[u8] = b"\r\n0\r\n\r\n";
+
+pub(super) struct Slow {
+    /// Median times until a large event had reached all others: before the slow one came, and beside it.
+    pub(super) before: Duration,
+    pub(super) beside: Duration,
+    /// From the last event until the server had closed its connection, though it read nothing; `None`: it did not.
+    pub(super) closed_after: Option<Duration>,
+    /// Asks that it had read when it was dropped, and that it had together with those that came after it was back.
+    pub(super) held: usize,
+    pub(super) in_the_end: usize,
+    pub(super) sent: usize,
+}
+
+pub(super) fn measure(binary: &Path, folder: &Path) -> Result<Slow> {
+    let server = Server::ours(binary, folder)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let board = Arc::new(Board::new(OTHERS));
+        let mut reading: JoinSet<Result<()>> = JoinSet::new();
+        for follower in connect(Way::Events, OTHERS, &server).await? {
+            reading.spawn(follower.follow(board.clone()));
+        }
+        let mut asker = Client::connect(&server.target, &server.target.agent).await?;
+        let before = send(&mut asker, &board, 0).await?;
+
+        let connections = server.connections()?;
+        let socket = TcpSocket::new_v4()?;
+        socket.set_recv_buffer_size(RECEIVE_BYTES)?;
+        let slow = socket.connect(server.target.address).await?;
+        let mut slow = events(slow, &server.target, None).await?;
+        let beside = send(&mut asker, &board, LARGE).await?;
+
+        // Not a byte is read in this time.
+        let last = Instant::now();
+        let closed = server.connections_fall_to(connections, LONGEST).await?;
+        let closed_after = closed.then(|| last.elapsed());
+        let got = read_to_end(&mut slow).await?;
+        let whole = &got[..memmem::rfind(&got, b"\n\n").context("the slow client got no event")?];
+        let seen = last_id(whole)?;
+        let held = asks(whole);
+        let back = TcpStream::connect(server.target.address).await?;
+        let mut back = events(back, &server.target, Some(&seen)).await?;
+        let mut rest = Vec::new();
+        while held + asks(&rest) < LARGE {
+            let read = timeout(LONGEST, back.read_buf(&mut rest)).await??;
+            ensure!(read > 0, "the client that came back was dropped");
+        }
+        Ok(Slow { before, beside, closed_after, held, in_the_end: held + asks(&rest), sent: LARGE })
+    })
+}
+
+/// Sends large asks, each when the one before has reached all who read; gives the median of the times.
+async fn send(asker: &mut Client, board: &Board, from: usize) -> Result<Duration> {
+    let note = "x".repeat(LARGE_BYTES);
+    let body = json!({"kind": "tool_approval", "title": "Deploy to production", "payload": {"note": note}});
+    let body = Bytes::from(body.to_string());
+    let mut times = Vec::new();
+    for event in from..from + LARGE {
+        let sent = Instant::now();
+        let _: IgnoredAny = asker.create("/v1/interrupts", body.clone(), Some(&cycle::key())).await?;
+        let reached = board.reached(event).await;
+        times.push(*reached.last().context("nobody follows")? - sent);
+    }
+    Ok(percentile(&mut times, 50))
+}
+
+/// All that is still there for it, until the stream is over in one way or another.
+async fn read_to_end(slow: &mut TcpStream) -> Result<Vec<u8>> {
+    let mut got = Vec::new();
+    while !got.ends_with(END) {
+        // A connection that is torn down rather than closed is over too.
+        let read = timeout(LONGEST, slow.read_buf(&mut got)).await.context("it was not given up")?;
+        if read.is_err() || read.is_ok_and(|read| read == 0) {
+            break;
+        }
+    }
+    Ok(got)
+}
+
+fn asks(stream: &[u8]) -> usize {
+    memmem::find_iter(stream, br#""type":"interrupt_opened""#).count()
+}
+
+/// The id of the last event that came whole.
+fn last_id(stream: &[u8]) -> Result<String> {
+    let at = memmem::rfind(stream, b"id: p").context("no event has an id")?;
+    let line = stream[at + b"id: ".len()..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(line).into_owned())
+}

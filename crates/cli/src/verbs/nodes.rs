@@ -1,0 +1,41 @@
+//! `nodes`: which servers share the journal, and who drives what.
+
+use holdshort_protocol::{Node, plain};
+
+use super::Scene;
+use crate::exit::Exit;
+use crate::output::{document, say};
+use crate::terminal::paint::Paint;
+
+pub(super) async fn nodes(scene: &Scene) -> anyhow::Result<Exit> {
+    let items = scene.client()?.list("/v1/nodes", &[]).await?;
+    if scene.json {
+        document(&items)?;
+        return Ok(Exit::Ok);
+    }
+    let paint = Paint::stdout();
+    for item in items {
+        let node: Node = serde_json::from_value(item)?;
+        let here = if node.here { ", answers here" } else { "" };
+        let state = match (node.alive, &node.alive_until) {
+            (true, _) => String::new(),
+            (false, Some(at)) => format!("  silent since {at}: its runs are taken over"),
+            (false, None) => "  silent".to_owned(),
+        };
+        let name = paint.bold(&plain::line(&node.name));
+        say(&format!("{name}  node {}{here}{}", node.node, paint.yellow(&state)));
+        say(&paint.dim(&format!("    since {}, drives {}", node.opened_at, runs(node.driving))));
+        for run in &node.runs {
+            say(&format!("    {run}"));
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn runs(count: u64) -> String {
+    match count {
+        0 => "no run".to_owned(),
+        1 => "1 run".to_owned(),
+        many => format!("{many} runs"),
+    }
+}

@@ -1,0 +1,87 @@
+//! `export` and `import`: the journal, or some runs, from one store to another. No server uses them meanwhile.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Seek, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use holdshort_engine::transfer::{self, Moved};
+use holdshort_engine::{Driver, Idle, SystemClock, rebuild};
+use holdshort_store::Store;
+use serde_json::json;
+
+use super::Scene;
+use super::journal::{open, open_or_make};
+use crate::args::{Export, Import};
+use crate::client::id_of;
+use crate::exit::{Exit, usage};
+use crate::output::{document, say, tell};
+
+const STDOUT: &str = "-";
+
+pub(super) async fn export(scene: &Scene, export: Export) -> anyhow::Result<Exit> {
+    let runs =
+        export.run.iter().map(|run| Ok(id_of(run, "run")?.parse()?)).collect::<anyhow::Result<Vec<_>>>()?;
+    let journal = open(scene, &export.store).await?;
+    let written = write(&journal, &runs, &export.file).await;
+    journal.close().await.context("the journal did not close")?;
+    let moved = written?;
+    let words = format!("Exported {}.", words(&moved));
+    match (export.file.as_os_str() == STDOUT, scene.json) {
+        // Standard output holds the journal.
+        (true, _) => tell(&words),
+        (false, true) => document(&json!(moved))?,
+        (false, false) => say(&words),
+    }
+    Ok(Exit::Ok)
+}
+
+async fn write(journal: &Store, runs: &[holdshort_core::id::RunId], file: &Path) -> anyhow::Result<Moved> {
+    if file.as_os_str() == STDOUT {
+        return Ok(transfer::export(journal, runs, &mut BufWriter::new(io::stdout())).await?);
+    }
+    // A file that is there is never overwritten, and one that is not whole is not left behind.
+    let created = File::options().write(true).create_new(true).open(file);
+    let mut out = BufWriter::new(created.with_context(|| format!("{} can not be made", file.display()))?);
+    let moved = match transfer::export(journal, runs, &mut out).await {
+        Ok(moved) => moved,
+        Err(error) => {
+            std::fs::remove_file(file).ok();
+            return Err(error).context("nothing was exported");
+        }
+    };
+    out.flush()?;
+    out.get_ref().sync_all()?;
+    Ok(moved)
+}
+
+pub(super) async fn import(scene: &Scene, import: Import) -> anyhow::Result<Exit> {
+    let file = File::open(&import.file);
+    let mut file =
+        file.map_err(|error| usage(format!("{} can not be read: {error}", import.file.display())))?;
+    transfer::check(BufReader::new(&file))
+        .map_err(|error| usage(format!("{}: {error}; nothing was written", import.file.display())))?;
+    file.rewind()?;
+    let journal = Arc::new(open_or_make(scene, &import.store).await?);
+    let done = async {
+        let moved = transfer::import(&*journal, BufReader::new(&file)).await?;
+        let driver = Driver::new(journal.clone(), SystemClock, Idle);
+        rebuild::rebuild(&driver).await?;
+        anyhow::Ok(moved)
+    };
+    let done = done.await;
+    journal.close().await.context("the journal did not close")?;
+    let moved = done.context("the import is not complete; it can be repeated")?;
+    if scene.json {
+        document(&json!(moved))?;
+    } else {
+        say(&format!("Imported {}; what was there already is as it was.", words(&moved)));
+    }
+    Ok(Exit::Ok)
+}
+
+fn words(moved: &Moved) -> String {
+    let Moved { streams, events, keys, blobs } = moved;
+    format!("{events} events of {streams} streams, {keys} keys, {blobs} workflows")
+}

@@ -1,0 +1,118 @@
+//! Journals on the move: from one store to another, byte for byte, so that every hash stays what it was.
+//!
+//! The format is JSON Lines: a header, then blobs, events and keys, each event after the blob that it needs, and an
+//! end that counts them. Heads and contents stand in it as the text that was hashed; rows do not: they are made
+//! new. A file is checked as a whole before anything is written, and writing it twice changes nothing.
+
+mod export;
+mod import;
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{self, Sealed, SealedContent};
+use holdshort_core::id::StreamId;
+use holdshort_store::Key;
+use serde::{Deserialize, Serialize};
+
+pub use export::export;
+pub use import::{check, import};
+
+/// Of this format.
+const VERSION: u64 = 1;
+const FORMAT: &str = "holdshort.journal";
+/// Events and keys that are read or written at once.
+const PAGE: usize = 500;
+
+/// How much went over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moved {
+    pub streams: u64,
+    pub events: u64,
+    pub keys: u64,
+    pub blobs: u64,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("line {line} {problem}")]
+    Line { line: usize, problem: String },
+    #[error("the file ends before its end: {0}")]
+    CutOff(String),
+    #[error("{stream} differs from the one that is there, from event {seq} on: nothing of it was written")]
+    Differs { stream: StreamId, seq: u64 },
+    #[error("the key {scope}/{key} is there for another request")]
+    KeyDiffers { scope: String, key: String },
+    #[error("there is no run {0}")]
+    NoRun(String),
+    #[error(
+        "{stream} has {there} events and {found} could be read: other transactions of the database are under way, try again"
+    )]
+    Incomplete { stream: StreamId, there: u64, found: u64 },
+    #[error(transparent)]
+    Damaged(#[from] event::Error),
+    #[error(transparent)]
+    Store(#[from] holdshort_store::Error),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// One line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Line {
+    Header { format: String, v: u64 },
+    Blob { digest: Digest, text: String },
+    Event(Event),
+    Key { scope: String, key: String, digest: Digest, reference: String },
+    End(Moved),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Event {
+    stream: StreamId,
+    seq: u64,
+    hash: Digest,
+    head: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    content: Option<Content>,
+}
+
+/// Absent where it was erased, or where there never was any.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Content {
+    salt: String,
+    text: String,
+}
+
+impl Event {
+    /// `None` for bytes that are no text: no event of ours has any.
+    fn of(sealed: Sealed) -> Option<Self> {
+        let content = match sealed.content {
+            Some(content) => Some(Content {
+                salt: data_encoding::HEXLOWER.encode(&content.salt),
+                text: String::from_utf8(content.bytes).ok()?,
+            }),
+            None => None,
+        };
+        let head = String::from_utf8(sealed.head).ok()?;
+        Some(Self { stream: sealed.stream, seq: sealed.seq, hash: sealed.hash, head, content })
+    }
+
+    fn sealed(self) -> Option<Sealed> {
+        let content = match self.content {
+            Some(content) => Some(SealedContent {
+                salt: data_encoding::HEXLOWER.decode(content.salt.as_bytes()).ok()?.try_into().ok()?,
+                bytes: content.text.into_bytes(),
+            }),
+            None => None,
+        };
+        let (stream, seq, hash) = (self.stream, self.seq, self.hash);
+        Some(Sealed { stream, seq, head: self.head.into_bytes(), content, hash })
+    }
+}
+
+fn line_of(key: Key) -> Line {
+    Line::Key { scope: key.scope, key: key.key, digest: key.digest, reference: key.reference }
+}

@@ -1,0 +1,23 @@
+//! What a node does by itself, for as long as it runs: it keeps time, looks for runs that nobody drives, and hears
+//! of what other nodes wrote. Each looks at the journal again and again: a wake-up only makes it sooner.
+
+mod follow;
+mod sweep;
+mod timers;
+
+pub use timers::keep_time;
+
+use std::sync::Arc;
+
+use holdshort_store::Journal;
+
+use crate::{Clock, Driver, Executor};
+
+/// Runs until it is dropped.
+pub async fn keep_up<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
+    futures::join!(
+        timers::keep_time(driver.clone()),
+        sweep::keep_driving(driver.clone()),
+        follow::keep_following(driver)
+    );
+}

@@ -1,0 +1,49 @@
+//! What other nodes write, as it becomes visible: whoever follows a run here is told, and what is kept in memory
+//! is read again. Nothing depends on it but speed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdshort_core::id::StreamId;
+use holdshort_store::Journal;
+
+use crate::{Clock, Driver, Executor};
+
+const PAGE: usize = 1_000;
+/// After a failure.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Runs until it is dropped, or the store goes away. Does nothing where there are no other nodes.
+pub(super) async fn keep_following<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
+    if driver.journal().poll().is_none() {
+        return;
+    }
+    let mut commits = driver.journal().watch();
+    let mut after = *commits.borrow_and_update();
+    while commits.changed().await.is_ok() {
+        loop {
+            let page = match driver.journal().changes(after, PAGE).await {
+                Ok(page) => page,
+                Err(error) => {
+                    tracing::warn!(%error, "what other nodes wrote can not be read");
+                    driver.clock().sleep(PAUSE).await;
+                    continue;
+                }
+            };
+            for change in &page {
+                driver.written(change);
+            }
+            driver.others.notify_one();
+            if page.iter().any(|change| change.stream == StreamId::System) {
+                // Perhaps an unfreeze: what waited for it goes on.
+                if let Err(error) = driver.sweep().await {
+                    tracing::warn!(%error, "runs that should go on can not be looked for");
+                }
+            }
+            after = page.last().map_or(after, |last| last.position);
+            if page.len() < PAGE {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! How bytes from outside are read, without a server around it: for those who feed it anything, such as fuzzers.
+//! The same functions that requests and frames go through; nothing here decides anything.
+
+use holdshort_core::json;
+use holdshort_protocol::frame::ClientFrame;
+use holdshort_protocol::{Code, Decision, Problem};
+
+use crate::body::fit;
+use crate::feed::position;
+use crate::problem::Refused;
+use crate::query::EventsQuery;
+use crate::socket;
+
+/// The body of `POST /v1/interrupts/{id}/decisions`.
+pub fn decision(body: &[u8]) -> Result<Decision, Box<Problem>> {
+    let value = json::parse(body).map_err(|error| Refused::new(Code::MalformedJson, error.to_string()).0)?;
+    fit(&value).map_err(|refused| refused.0)
+}
+
+/// A text message of a WebSocket's client.
+pub fn frame(text: &[u8]) -> Result<ClientFrame, Box<Problem>> {
+    socket::read(text).map_err(|refused| refused.0)
+}
+
+/// A place in the order of commits, as streams give it out: `p` and a number.
+pub fn position(text: &str) -> Option<u64> {
+    position::number(text)
+}
+
+/// The query of `GET /v1/runs/{id}/events`: the `seq` it names.
+pub fn since(query: &str) -> Result<Option<u64>, Box<Problem>> {
+    let query: EventsQuery = serde_urlencoded::from_str(query)
+        .map_err(|error| Refused::new(Code::InvalidQuery, error.to_string()).0)?;
+    Ok(query.since)
+}

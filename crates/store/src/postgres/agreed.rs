@@ -1,0 +1,17 @@
+//! What all nodes have in common beside the journal.
+
+use super::Postgres;
+use super::column::get;
+use crate::journal::Error;
+
+impl Postgres {
+    /// The value under this name: the one offered where there is none yet. Secrets may be among them, so nothing
+    /// here is logged.
+    pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
+        let offer = "INSERT INTO agreed (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
+        self.upkeep.query(offer, &[&name, &offered]).await?;
+        let rows = self.upkeep.query("SELECT value FROM agreed WHERE name = $1", &[&name]).await?;
+        let row = rows.first().ok_or_else(|| Error::Corrupt(format!("nothing is agreed about {name}")))?;
+        Ok(get::<&str>(row, 0)?.to_owned())
+    }
+}

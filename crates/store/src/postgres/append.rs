@@ -1,0 +1,205 @@
+//! One append: one call of `holdshort_append`, which is one round trip and one transaction. Here its arguments
+//! are put together, its answer is read, and it is asked again where another transaction got in its way.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{Sealed, SealedContent};
+use holdshort_core::id::StreamId;
+use serde_json::Value;
+use tokio_postgres::Row;
+
+use super::column::{big, digest, get, number};
+use super::error::is_race;
+use super::pool::Pool;
+use super::rows;
+use crate::check;
+use crate::journal::{Append, AppendError, Appended, Error, KeyRecord};
+
+/// A position has 14 bits for the event's number within its append.
+const MOST_EVENTS: usize = 1 << 14;
+/// How often an append is tried that lost against another one; each time the other one got through.
+const ATTEMPTS: u32 = 8;
+const PAUSE: Duration = Duration::from_millis(5);
+
+const CALL: &str = "SELECT outcome, place, number, digest, reference FROM holdshort_append(
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)";
+
+/// Refuses what this store has no room for.
+pub(super) fn check(append: &Append) -> Result<(), AppendError> {
+    check::append(append)?;
+    let events: usize = append.streams.iter().map(|part| part.events.len()).sum();
+    if events > MOST_EVENTS {
+        return Err(AppendError::Malformed(format!("{events} events are more than {MOST_EVENTS}")));
+    }
+    let run = append.rows.run.iter().flat_map(|row| [Some(&row.workflow), row.end_reason.as_ref()]).flatten();
+    let keys = append.keys.iter().flat_map(|key| [&key.scope, &key.key, &key.reference]);
+    match run.chain(keys).find(|text| text.contains('\0')) {
+        Some(_) => Err(AppendError::Malformed("a text of it holds a zero byte".to_owned())),
+        None => Ok(()),
+    }
+}
+
+pub(super) async fn append(pool: &Pool, node: u64, append: &Append) -> Result<Appended, AppendError> {
+    let arguments = Arguments::of(append);
+    for attempt in 1.. {
+        match arguments.call(pool, node, append.drives).await? {
+            Ok(rows) => {
+                let row = rows.first().ok_or_else(|| unknown("no row"))?;
+                return outcome(row, append);
+            }
+            Err(error) if is_race(&error) && attempt < ATTEMPTS => tokio::time::sleep(PAUSE * attempt).await,
+            Err(error) => return Err(Error::from(error).into()),
+        }
+    }
+    unreachable!("the last attempt returns")
+}
+
+fn outcome(row: &Row, append: &Append) -> Result<Appended, AppendError> {
+    match get(row, 0)? {
+        "appended" => Ok(Appended { position: number(row, 2)? }),
+        "key taken" => {
+            let asked = place(row)?.and_then(|place| append.keys.get(place)).ok_or_else(|| unknown("key"))?;
+            let (scope, key) = (asked.scope.clone(), asked.key.clone());
+            let record = KeyRecord { scope, key, digest: digest(row, 3)?, reference: get(row, 4)? };
+            Err(AppendError::KeyTaken(record))
+        }
+        "conflict" => {
+            let asked = place(row)?.and_then(|place| ends(append).nth(place));
+            let (stream, expected) = asked.ok_or_else(|| unknown("stream"))?;
+            Err(AppendError::Conflict { stream: stream.clone(), expected, found: number(row, 2)? })
+        }
+        "driven" => Err(AppendError::Driven),
+        other => Err(unknown(other).into()),
+    }
+}
+
+/// What the outcome is about; PostgreSQL counts from 1.
+fn place(row: &Row) -> Result<Option<usize>, Error> {
+    Ok(usize::try_from(number(row, 1)?).ok().and_then(|place| place.checked_sub(1)))
+}
+
+fn unknown(what: &str) -> Error {
+    Error::Corrupt(format!("holdshort_append answered with an unknown {what}"))
+}
+
+/// Where streams must end, in the order in which they are checked.
+fn ends(append: &Append) -> impl Iterator<Item = (&StreamId, u64)> {
+    let written = append.streams.iter().map(|part| (&part.stream, part.expected));
+    written.chain(append.guards.iter().map(|(stream, seq)| (stream, *seq)))
+}
+
+/// The function's arguments, as columns.
+#[derive(Default)]
+struct Arguments<'a> {
+    locks: Vec<i64>,
+    exclusive: Vec<bool>,
+    key_scopes: Vec<&'a str>,
+    key_names: Vec<&'a str>,
+    key_digests: Vec<&'a [u8]>,
+    key_references: Vec<&'a str>,
+    ends: Vec<&'a str>,
+    ends_at: Vec<i64>,
+    streams: Vec<&'a str>,
+    seqs: Vec<i64>,
+    hashes: Vec<&'a [u8]>,
+    salts: Vec<Option<&'a [u8]>>,
+    large: Vec<Option<Vec<u8>>>,
+    heads: Vec<&'a [u8]>,
+    contents: Vec<Option<&'a [u8]>>,
+    blob_digests: Vec<Vec<u8>>,
+    blobs: Vec<&'a [u8]>,
+    rows: Value,
+}
+
+impl<'a> Arguments<'a> {
+    fn of(append: &'a Append) -> Self {
+        let mut arguments = Self { rows: rows::json(&append.rows), ..Self::default() };
+        (arguments.locks, arguments.exclusive) = locks(append).into_iter().unzip();
+        for key in &append.keys {
+            arguments.key_scopes.push(&key.scope);
+            arguments.key_names.push(&key.key);
+            arguments.key_digests.push(key.digest.as_bytes());
+            arguments.key_references.push(&key.reference);
+        }
+        for (stream, seq) in ends(append) {
+            arguments.ends.push(stream.as_str());
+            arguments.ends_at.push(big(seq));
+        }
+        let mut blobs: BTreeMap<Digest, &[u8]> =
+            append.blobs.iter().map(|blob| (blob.digest, &*blob.bytes)).collect();
+        for event in append.streams.iter().flat_map(|part| &part.events) {
+            arguments.event(event, &mut blobs);
+        }
+        for (digest, bytes) in blobs {
+            arguments.blob_digests.push(digest.as_bytes().to_vec());
+            arguments.blobs.push(bytes);
+        }
+        arguments
+    }
+
+    fn event(&mut self, event: &'a Sealed, blobs: &mut BTreeMap<Digest, &'a [u8]>) {
+        let content = event.content.as_ref();
+        let large = content.filter(|content| check::is_large(&content.bytes)).map(|content| {
+            let digest = Digest::of(&content.bytes);
+            blobs.insert(digest, &content.bytes);
+            digest
+        });
+        self.streams.push(event.stream.as_str());
+        self.seqs.push(big(event.seq));
+        self.hashes.push(event.hash.as_bytes());
+        self.salts.push(content.map(|SealedContent { salt, .. }| salt.as_slice()));
+        self.heads.push(&event.head);
+        self.contents.push(content.filter(|_| large.is_none()).map(|content| &*content.bytes));
+        self.large.push(large.map(|digest| digest.as_bytes().to_vec()));
+    }
+
+    /// The inner error is the database's.
+    async fn call(
+        &self,
+        pool: &Pool,
+        node: u64,
+        drives: bool,
+    ) -> Result<Result<Vec<Row>, tokio_postgres::Error>, Error> {
+        pool.ask(
+            CALL,
+            &[
+                &big(node),
+                &drives,
+                &self.locks,
+                &self.exclusive,
+                &self.key_scopes,
+                &self.key_names,
+                &self.key_digests,
+                &self.key_references,
+                &self.ends,
+                &self.ends_at,
+                &self.streams,
+                &self.seqs,
+                &self.hashes,
+                &self.salts,
+                &self.large,
+                &self.heads,
+                &self.contents,
+                &self.blob_digests,
+                &self.blobs,
+                &self.rows,
+            ],
+        )
+        .await
+    }
+}
+
+/// One lock per stream, by a number that all nodes agree on; exclusive where the stream is written. Two streams
+/// of one number only wait for each other.
+fn locks(append: &Append) -> BTreeMap<i64, bool> {
+    let mut locks = BTreeMap::new();
+    let written = append.streams.iter().map(|part| (&part.stream, true));
+    for (stream, exclusive) in written.chain(append.guards.iter().map(|(stream, _)| (stream, false))) {
+        let digest = Digest::of(format!("holdshort.stream.{stream}").as_bytes());
+        let number = digest.as_bytes().first_chunk().map_or(0, |bytes| i64::from_be_bytes(*bytes));
+        *locks.entry(number).or_default() |= exclusive;
+    }
+    locks
+}

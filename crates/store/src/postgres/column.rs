@@ -1,0 +1,70 @@
+//! How values of the core stand in columns. A column that holds anything else is damage, never a default.
+
+use std::str::FromStr;
+
+use holdshort_core::digest::Digest;
+use holdshort_core::interrupt::Kind;
+use holdshort_core::projection::Status;
+use holdshort_core::time::Timestamp;
+use tokio_postgres::Row;
+use tokio_postgres::types::FromSql;
+
+use crate::journal::Error;
+
+/// An unsigned number. PostgreSQL has 63 bits for it; a larger one, which only a request can name, saturates.
+pub(super) fn big(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A limit as SQL wants it.
+pub(super) fn at_most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, index: usize) -> Result<T, Error> {
+    row.try_get(index).map_err(|error| Error::Corrupt(error.to_string()))
+}
+
+pub(super) fn number(row: &Row, index: usize) -> Result<u64, Error> {
+    unsigned(get(row, index)?)
+}
+
+pub(super) fn maybe_number(row: &Row, index: usize) -> Result<Option<u64>, Error> {
+    get::<Option<i64>>(row, index)?.map(unsigned).transpose()
+}
+
+pub(super) fn time(row: &Row, index: usize) -> Result<Timestamp, Error> {
+    get(row, index).map(Timestamp::from_millis)
+}
+
+pub(super) fn maybe_time(row: &Row, index: usize) -> Result<Option<Timestamp>, Error> {
+    Ok(get::<Option<i64>>(row, index)?.map(Timestamp::from_millis))
+}
+
+/// An id or a stream.
+pub(super) fn id<I: FromStr<Err: std::fmt::Display>>(row: &Row, index: usize) -> Result<I, Error> {
+    get::<&str>(row, index)?.parse().map_err(|error: I::Err| Error::Corrupt(error.to_string()))
+}
+
+pub(super) fn digest(row: &Row, index: usize) -> Result<Digest, Error> {
+    array(row, index).map(Digest::from_bytes)
+}
+
+pub(super) fn array<const N: usize>(row: &Row, index: usize) -> Result<[u8; N], Error> {
+    let bytes: &[u8] = get(row, index)?;
+    bytes.try_into().map_err(|_| Error::Corrupt(format!("{} bytes instead of {N}", bytes.len())))
+}
+
+pub(super) fn status(row: &Row, index: usize) -> Result<Status, Error> {
+    let name = get::<&str>(row, index)?;
+    Status::parse(name).ok_or_else(|| Error::Corrupt(format!("{name} is no status of a run")))
+}
+
+pub(super) fn kind(row: &Row, index: usize) -> Result<Kind, Error> {
+    let name = get::<&str>(row, index)?;
+    Kind::parse(name).ok_or_else(|| Error::Corrupt(format!("{name} is no kind of interrupt")))
+}
+
+fn unsigned(number: i64) -> Result<u64, Error> {
+    u64::try_from(number).map_err(|_| Error::Corrupt(format!("{number} is negative")))
+}

@@ -1,0 +1,74 @@
+//! What PostgreSQL and the way to it report, as the errors that a surface can act on. Never shows a password.
+
+use deadpool_postgres::{HookError, PoolError};
+use tokio_postgres::error::SqlState;
+
+use crate::journal::Error;
+
+/// A database that this store does not work with. The source of [`Error::Io`] when it is opened.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Unsupported {
+    /// The address itself is not repeated: a password may stand in it.
+    #[error("the database's address is not of the form postgresql://user:password@host:port/name")]
+    Address,
+    #[error(
+        "the database's address asks for TLS, which this binary does not speak: use sslmode=disable or prefer"
+    )]
+    Tls,
+    #[error("this is PostgreSQL {found}; version {needed} or later is needed")]
+    Version { found: u32, needed: u32 },
+    #[error(
+        "the database has the encoding {0}; UTF8 is needed: createdb --encoding UTF8 --template template0"
+    )]
+    Encoding(String),
+}
+
+impl From<Unsupported> for Error {
+    fn from(error: Unsupported) -> Self {
+        Self::Io(Box::new(error))
+    }
+}
+
+/// No answer in time, from a database that may be there or not.
+#[derive(Debug, thiserror::Error)]
+#[error("the database did not answer within {0:?}")]
+pub(super) struct Silent(pub(super) std::time::Duration);
+
+impl From<Silent> for Error {
+    fn from(error: Silent) -> Self {
+        Self::Io(Box::new(error))
+    }
+}
+
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Self {
+        match error.code() {
+            Some(&SqlState::DISK_FULL) => Self::Full,
+            Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Self::ReadOnly,
+            Some(&(SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED)) => Self::Corrupt(error.to_string()),
+            _ => Self::Io(Box::new(error)),
+        }
+    }
+}
+
+impl From<PoolError> for Error {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => error.into(),
+            PoolError::Closed => Self::Closed,
+            error => Self::Io(Box::new(error)),
+        }
+    }
+}
+
+/// Whether the transaction was undone because of another one: the same call can succeed.
+pub(super) fn is_race(error: &tokio_postgres::Error) -> bool {
+    matches!(
+        error.code(),
+        Some(
+            &(SqlState::T_R_SERIALIZATION_FAILURE
+                | SqlState::T_R_DEADLOCK_DETECTED
+                | SqlState::UNIQUE_VIOLATION)
+        )
+    )
+}

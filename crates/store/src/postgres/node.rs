@@ -1,0 +1,205 @@
+//! This node among the others: that it is alive, the epochs that it draws, and the runs whose lease it holds.
+//!
+//! Whether a node is alive is a matter of the database's clock alone. What this node knows of it is `held_until`,
+//! by its own clock, and never later than what the database says: it is counted from before the renewal was sent.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use holdshort_core::id::RunId;
+use rustix::time::{ClockId, clock_gettime};
+use tokio::time::{sleep, timeout};
+
+use super::column::{at_most, big, get, id, maybe_number, number, time};
+use super::pool::Pool;
+use crate::journal::{Error, Lease, NodeRow};
+
+/// Renewals in the time of a lease: two may fail.
+const RENEWALS: u32 = 3;
+/// Of so many parts of a lease the last counts as over here already: what is begun takes time.
+const PARTS: u32 = 5;
+/// How long a node that is gone stays known, for whoever looks what happened.
+const REMEMBERED: &str = "1 day";
+
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) id: u64,
+    name: String,
+    lease: Duration,
+    epoch: AtomicU64,
+    /// Milliseconds of [`uptime`].
+    held_until: AtomicU64,
+}
+
+impl Node {
+    /// Draws the epoch that this node is called by, and announces it.
+    pub(super) async fn join(pool: &Pool, name: &str, lease: Duration) -> Result<Self, Error> {
+        let sent = uptime();
+        let forget = format!(
+            "DELETE FROM nodes n WHERE n.alive_until < clock_timestamp() - interval '{REMEMBERED}'
+             AND NOT EXISTS (SELECT FROM leases l WHERE l.node = n.node)"
+        );
+        pool.query(&forget, &[]).await?;
+        let sql = "WITH drawn AS (SELECT nextval('epochs') AS epoch)
+                   INSERT INTO nodes (node, epoch, name, opened_at, alive_until)
+                   SELECT epoch, epoch, $1, clock_timestamp(), clock_timestamp() + make_interval(secs => $2)
+                   FROM drawn RETURNING node";
+        let rows = pool.query(sql, &[&name, &lease.as_secs_f64()]).await?;
+        let node = number(rows.first().ok_or(Error::Closed)?, 0)?;
+        let joined = Self {
+            id: node,
+            name: name.to_owned(),
+            lease,
+            epoch: AtomicU64::new(node),
+            held_until: AtomicU64::new(0),
+        };
+        joined.held_from(sent);
+        Ok(joined)
+    }
+
+    /// Renews for as long as it is not dropped.
+    ///
+    /// A renewal that comes too late does not count here, the one after it does: whatever this process had begun
+    /// when it froze finds its lease over, although the database may have given it back already.
+    pub(super) async fn keep(self: Arc<Self>, pool: Pool) {
+        let pause = self.lease / RENEWALS;
+        let mut last = uptime();
+        let mut wait = pause;
+        loop {
+            sleep(wait).await;
+            let sent = uptime();
+            match timeout(pause, self.renew(&pool)).await {
+                Ok(Ok(())) => {
+                    if sent.saturating_sub(last) < self.held() {
+                        self.held_from(sent);
+                    } else {
+                        tracing::warn!(node = self.id, "the leases of this node were not renewed in time");
+                    }
+                    last = sent;
+                    wait = pause;
+                }
+                Ok(Err(Error::Closed)) => return,
+                Ok(Err(error)) => {
+                    tracing::warn!(node = self.id, %error, "the leases of this node can not be renewed");
+                    wait = pause / 4;
+                }
+                Err(_) => {
+                    tracing::warn!(node = self.id, "the leases of this node can not be renewed: no answer");
+                    wait = pause / 4;
+                }
+            }
+        }
+    }
+
+    /// Also where others have forgotten it.
+    async fn renew(&self, pool: &Pool) -> Result<(), Error> {
+        let sql = "INSERT INTO nodes (node, epoch, name, opened_at, alive_until)
+                   VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp() + make_interval(secs => $4))
+                   ON CONFLICT (node) DO UPDATE SET alive_until = excluded.alive_until";
+        let (node, epoch) = (big(self.id), big(self.epoch()));
+        pool.query(sql, &[&node, &epoch, &self.name, &self.lease.as_secs_f64()]).await?;
+        Ok(())
+    }
+
+    pub(super) fn holds(&self) -> bool {
+        uptime() < self.held_until.load(Ordering::Acquire)
+    }
+
+    fn held_from(&self, sent: u64) {
+        self.held_until.fetch_max(sent + self.held(), Ordering::AcqRel);
+    }
+
+    /// For how long a renewal counts here.
+    fn held(&self) -> u64 {
+        millis(self.lease / PARTS * (PARTS - 1))
+    }
+
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Written down with the node: a number of a sequence alone could come again after a crash of the database.
+    pub(super) async fn draw_epoch(&self, pool: &Pool) -> Result<u64, Error> {
+        let sql = "INSERT INTO nodes (node, epoch, name, opened_at, alive_until)
+                   VALUES ($1, nextval('epochs'), $2, clock_timestamp(), '-infinity')
+                   ON CONFLICT (node) DO UPDATE SET epoch = excluded.epoch RETURNING epoch";
+        let rows = pool.query(sql, &[&big(self.id), &self.name]).await?;
+        let epoch = number(rows.first().ok_or(Error::Closed)?, 0)?;
+        self.epoch.fetch_max(epoch, Ordering::AcqRel);
+        Ok(epoch)
+    }
+
+    /// Gives all leases back, so that others need not wait for them to end.
+    pub(super) async fn leave(&self, pool: &Pool) -> Result<(), Error> {
+        let sql = "WITH given AS (UPDATE leases SET node = NULL, since = clock_timestamp() WHERE node = $1)
+                   DELETE FROM nodes WHERE node = $1";
+        pool.query(sql, &[&big(self.id)]).await?;
+        self.held_until.store(0, Ordering::Release);
+        Ok(())
+    }
+
+    pub(super) async fn claim(&self, pool: &Pool, limit: usize) -> Result<Vec<RunId>, Error> {
+        let sql = "WITH free AS (
+                       SELECT l.run FROM leases l LEFT JOIN nodes n ON n.node = l.node
+                       WHERE l.node IS NULL OR n.node IS NULL OR n.alive_until <= clock_timestamp()
+                          OR (l.node = $1 AND l.woken)
+                       ORDER BY l.run LIMIT $2 FOR UPDATE OF l SKIP LOCKED
+                   )
+                   UPDATE leases l SET node = $1, woken = false, since = clock_timestamp()
+                   FROM free WHERE l.run = free.run RETURNING l.run";
+        let rows = pool.query(sql, &[&big(self.id), &at_most(limit)]).await?;
+        let mut claimed: Vec<RunId> = rows.iter().map(|row| id(row, 0)).collect::<Result<_, _>>()?;
+        claimed.sort();
+        Ok(claimed)
+    }
+
+    pub(super) async fn runnable(&self, pool: &Pool, limit: usize) -> Result<Vec<RunId>, Error> {
+        let sql = "SELECT l.run FROM leases l JOIN runs r ON r.run = l.run WHERE l.node = $1
+                   ORDER BY r.created_at, l.run LIMIT $2";
+        pool.read(sql, &[&big(self.id), &at_most(limit)]).await?.iter().map(|row| id(row, 0)).collect()
+    }
+
+    /// Those that are alive or hold leases.
+    pub(super) async fn all(&self, pool: &Pool) -> Result<Vec<NodeRow>, Error> {
+        let sql = "SELECT n.node, n.name, (extract(epoch FROM n.opened_at) * 1000)::bigint,
+                          CASE WHEN isfinite(n.alive_until)
+                               THEN (extract(epoch FROM n.alive_until) * 1000)::bigint ELSE 0 END,
+                          n.alive_until > clock_timestamp(), held.runs
+                   FROM nodes n, LATERAL (SELECT count(*) AS runs FROM leases l WHERE l.node = n.node) held
+                   WHERE n.alive_until > clock_timestamp() OR held.runs > 0 ORDER BY n.node";
+        let node = |row| {
+            let node = number(row, 0)?;
+            Ok(NodeRow {
+                node,
+                name: get(row, 1)?,
+                opened_at: time(row, 2)?,
+                alive_until: Some(time(row, 3)?),
+                alive: get(row, 4)?,
+                here: node == self.id,
+                runs: number(row, 5)?,
+            })
+        };
+        pool.read(sql, &[]).await?.iter().map(node).collect()
+    }
+}
+
+pub(super) async fn leases(pool: &Pool, after: Option<&RunId>, limit: usize) -> Result<Vec<Lease>, Error> {
+    let sql = "SELECT run, node FROM leases WHERE run > $1 ORDER BY run LIMIT $2";
+    let rows = pool.read(sql, &[&after.map_or("", RunId::as_str), &at_most(limit)]).await?;
+    rows.iter().map(|row| Ok(Lease { run: id(row, 0)?, node: maybe_number(row, 1)? })).collect()
+}
+
+/// Milliseconds since the machine started. It goes on while the machine sleeps: the leases do too.
+fn uptime() -> u64 {
+    #[cfg(target_os = "linux")]
+    let clock = ClockId::Boottime;
+    #[cfg(not(target_os = "linux"))]
+    let clock = ClockId::Monotonic;
+    let now = clock_gettime(clock);
+    now.tv_sec.unsigned_abs() * 1000 + now.tv_nsec.unsigned_abs() / 1_000_000
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

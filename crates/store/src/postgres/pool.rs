@@ -1,0 +1,117 @@
+//! Connections: how each is set up, how many there are, and how long anything may take. A lost one is replaced
+//! when the next is asked for.
+
+use std::time::Duration;
+
+use deadpool_postgres::{
+    Client, Hook, HookError, Manager, ManagerConfig, Object, RecyclingMethod, Runtime, Timeouts,
+};
+use tokio::time::timeout;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Config, NoTls, Row};
+
+use super::error::{Silent, Unsupported};
+use crate::journal::Error;
+
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long to wait for a connection when all are in use.
+const FREE: Duration = Duration::from_secs(30);
+/// How long one statement may take; the server gives up a little earlier (`SESSION`).
+const ANSWER: Duration = Duration::from_secs(35);
+/// How long sent bytes may stay unacknowledged: a cut cable is noticed, and an idle connection is tried.
+const UNACKNOWLEDGED: Duration = Duration::from_secs(10);
+
+/// What this store relies on, whatever the database's own defaults. An append that is answered is on disk.
+const SESSION: &str = "
+    SET default_transaction_isolation = 'read committed';
+    SET statement_timeout = '30s';
+    SET idle_in_transaction_session_timeout = '60s';
+    SET jit = off;
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
+
+pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+#[derive(Clone, Debug)]
+pub(super) struct Pool(deadpool_postgres::Pool);
+
+/// The address as it is connected to.
+pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
+    let mut config: Config = url.parse().map_err(|_| Unsupported::Address)?;
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        return Err(Unsupported::Address.into());
+    }
+    if config.get_ssl_mode() == SslMode::Require {
+        return Err(Unsupported::Tls.into());
+    }
+    if config.get_application_name().is_none() {
+        config.application_name(format!("holdshort {application}"));
+    }
+    config
+        .connect_timeout(CONNECT)
+        .tcp_user_timeout(UNACKNOWLEDGED)
+        .keepalives_idle(UNACKNOWLEDGED)
+        .keepalives_interval(Duration::from_secs(3))
+        .keepalives_retries(3);
+    Ok(config)
+}
+
+impl Pool {
+    /// Connects when asked for a connection, not here.
+    pub(super) fn new(address: &Config, size: usize) -> Result<Self, Error> {
+        let how = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = Manager::from_config(address.clone(), NoTls, how);
+        let set_up = Hook::async_fn(|client: &mut deadpool_postgres::ClientWrapper, _| {
+            Box::pin(async move { client.batch_execute(SESSION).await.map_err(HookError::Backend) })
+        });
+        let pool = deadpool_postgres::Pool::builder(manager)
+            .max_size(size.max(1))
+            .runtime(Runtime::Tokio1)
+            .timeouts(Timeouts { wait: Some(FREE), create: Some(2 * CONNECT), recycle: Some(CONNECT) })
+            .post_create(set_up)
+            .build()
+            .map_err(|error| Error::Io(Box::new(error)))?;
+        Ok(Self(pool))
+    }
+
+    pub(super) async fn client(&self) -> Result<Client, Error> {
+        Ok(self.0.get().await?)
+    }
+
+    /// One statement, prepared once per connection.
+    pub(super) async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
+        self.ask(sql, params).await?.map_err(Error::from)
+    }
+
+    /// The same for what changes nothing: asked once more where the connection turned out to be gone.
+    pub(super) async fn read(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
+        match self.ask(sql, params).await? {
+            Err(error) if error.is_closed() => self.query(sql, params).await,
+            answer => answer.map_err(Error::from),
+        }
+    }
+
+    /// The inner error is what the database answered.
+    pub(super) async fn ask(
+        &self,
+        sql: &str,
+        params: Params<'_>,
+    ) -> Result<Result<Vec<Row>, tokio_postgres::Error>, Error> {
+        let client = self.client().await?;
+        let answer = timeout(ANSWER, async {
+            let statement = client.prepare_cached(sql).await?;
+            client.query(&statement, params).await
+        });
+        if let Ok(answer) = answer.await {
+            return Ok(answer);
+        }
+        // What it still waits for would hold up the next one.
+        drop(Object::take(client));
+        Err(Silent(ANSWER).into())
+    }
+
+    /// Whoever asks from now on gets [`Error::Closed`].
+    pub(super) fn close(&self) {
+        self.0.close();
+    }
+}

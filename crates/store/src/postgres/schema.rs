@@ -1,0 +1,80 @@
+//! The schema: whether this database can be worked with, and the numbered migrations, applied in order and never
+//! changed once released. `version` in `meta` is the number of the last one.
+//!
+//! Nodes open at the same time: one lock, held for one transaction, lets them do it one after the other.
+
+use deadpool_postgres::Transaction;
+
+use super::column::{get, number};
+use super::error::Unsupported;
+use super::pool::Pool;
+use crate::journal::Error;
+
+const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/postgres/0001_journal.sql")];
+
+/// Any number that no other program in the same database locks by.
+const LOCK: i64 = 0x686f_6c64_7368_6f72;
+
+/// The first that has everything used here and still gets fixes.
+const OLDEST: u32 = 14;
+
+/// Brings the schema up to date.
+pub(super) async fn migrate(pool: &Pool) -> Result<(), Error> {
+    let mut client = pool.client().await?;
+    let transaction = client.transaction().await?;
+    supported(&transaction).await?;
+    // Opening may wait for a node that migrates, however long that takes.
+    transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
+    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
+    let version = version(&transaction).await?;
+    for (number, sql) in (1_u32..).zip(MIGRATIONS).filter(|(number, _)| *number > version) {
+        transaction.batch_execute(sql).await?;
+        transaction
+            .execute("UPDATE meta SET value = $1 WHERE name = 'version'", &[&i64::from(number)])
+            .await?;
+        tracing::info!(version = number, "the database has a new schema version");
+    }
+    raise_base(&transaction).await?;
+    Ok(transaction.commit().await?)
+}
+
+async fn supported(transaction: &Transaction<'_>) -> Result<(), Error> {
+    let sql = "SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding')";
+    let row = transaction.query_one(sql, &[]).await?;
+    let found = u32::try_from(number(&row, 0)? / 10_000).unwrap_or(u32::MAX);
+    if found < OLDEST {
+        return Err(Unsupported::Version { found, needed: OLDEST }.into());
+    }
+    match get(&row, 1)? {
+        "UTF8" => Ok(()),
+        other => Err(Unsupported::Encoding(other.to_owned()).into()),
+    }
+}
+
+/// The version of the schema in the database, if this binary knows it; 0 in an empty one.
+async fn version(transaction: &Transaction<'_>) -> Result<u32, Error> {
+    let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);
+    let row = transaction.query_one("SELECT to_regclass('meta') IS NOT NULL", &[]).await?;
+    if !get::<bool>(&row, 0)? {
+        return Ok(0);
+    }
+    let row = transaction.query_one("SELECT value FROM meta WHERE name = 'version'", &[]).await?;
+    let found = u32::try_from(number(&row, 0)?).unwrap_or(u32::MAX);
+    if found > known { Err(Error::FromTheFuture { found, known }) } else { Ok(found) }
+}
+
+/// A journal that was restored into another cluster has positions beyond what the transactions there would give:
+/// theirs have to be larger than all that there are.
+async fn raise_base(transaction: &Transaction<'_>) -> Result<(), Error> {
+    let sql = "UPDATE meta SET value = value + beyond FROM (
+                   SELECT (max(position) >> 14) + 1 - (holdshort_horizon() >> 14) AS beyond FROM events
+               ) restored
+               WHERE name = 'base' AND beyond > 0 RETURNING value";
+    if let Some(row) = transaction.query_opt(sql, &[]).await? {
+        tracing::info!(
+            base = number(&row, 0)?,
+            "the journal comes from another cluster: positions go on beyond"
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! The store that a server was started with: one of the two that last.
+
+use std::path::Path;
+use std::time::Duration;
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::time::Timestamp;
+use tokio::sync::watch;
+
+use crate::folder::{self, Lock};
+use crate::journal::{
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, KeyRecord,
+    Lease, NodeRow, Page, Positioned, Rows, RunFilter,
+};
+use crate::postgres::{self, Postgres};
+use crate::sqlite::{self, Sqlite};
+
+/// Where the journal is.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// In the data folder.
+    Folder(sqlite::Config),
+    /// In a database, which other nodes may use too. The data folder holds what is this node's own.
+    Database(postgres::Config),
+}
+
+#[derive(Debug)]
+pub enum Store {
+    Sqlite(Sqlite),
+    Postgres(Postgres, FolderLock),
+}
+
+/// Keeps a second server out of a data folder whose journal is elsewhere.
+#[derive(Debug)]
+pub struct FolderLock(#[expect(dead_code, reason = "held")] Lock);
+
+impl Store {
+    /// Opens the journal, and takes the data folder for this process.
+    pub async fn open(folder: &Path, place: Place) -> Result<Self, Error> {
+        let folder = folder.to_owned();
+        let blocking = move || match place {
+            Place::Folder(config) => Ok((Some(Sqlite::open_with(&folder, config)?), None)),
+            Place::Database(config) => Ok((None, Some((config, folder::claim(&folder)?)))),
+        };
+        let opened: Result<_, Error> =
+            tokio::task::spawn_blocking(blocking).await.map_err(|error| Error::Io(Box::new(error)))?;
+        match opened? {
+            (Some(sqlite), _) => Ok(Self::Sqlite(sqlite)),
+            (None, Some((config, lock))) => {
+                Ok(Self::Postgres(Postgres::open(config).await?, FolderLock(lock)))
+            }
+            (None, None) => Err(Error::Closed),
+        }
+    }
+
+    /// What all nodes of the journal have in common under this name: what the first of them offered.
+    pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
+        match self {
+            Self::Sqlite(_) => Ok(offered.to_owned()),
+            Self::Postgres(store, _) => store.agree(name, offered).await,
+        }
+    }
+
+    /// Writes what was accepted, and lets everything go.
+    pub async fn close(&self) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(store) => store.close().await,
+            Self::Postgres(store, _) => store.close().await,
+        }
+    }
+}
+
+/// The same call on whichever store it is.
+macro_rules! on {
+    ($store:expr, $method:ident($($argument:expr),*)) => {
+        match $store {
+            Store::Sqlite(store) => store.$method($($argument),*),
+            Store::Postgres(store, _) => store.$method($($argument),*),
+        }
+    };
+    ($store:expr, $method:ident($($argument:expr),*).await) => {
+        match $store {
+            Store::Sqlite(store) => store.$method($($argument),*).await,
+            Store::Postgres(store, _) => store.$method($($argument),*).await,
+        }
+    };
+}
+
+impl Journal for Store {
+    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
+        on!(self, append(append).await)
+    }
+
+    async fn read(&self, stream: &StreamId, after: u64, limit: usize) -> Result<Vec<Sealed>, Error> {
+        on!(self, read(stream, after, limit).await)
+    }
+
+    async fn tail(&self, after: u64, limit: usize) -> Result<Vec<Positioned>, Error> {
+        on!(self, tail(after, limit).await)
+    }
+
+    fn watch(&self) -> watch::Receiver<u64> {
+        on!(self, watch())
+    }
+
+    async fn chain(&self, stream: &StreamId) -> Result<Chain, Error> {
+        on!(self, chain(stream).await)
+    }
+
+    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        on!(self, blob(digest).await)
+    }
+
+    async fn key(&self, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
+        on!(self, key(scope, key).await)
+    }
+
+    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<KeyRecord>, Error> {
+        on!(self, keys(after, limit).await)
+    }
+
+    async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
+        on!(self, run(run).await)
+    }
+
+    async fn runs(
+        &self,
+        filter: &RunFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<RunRow>, Error> {
+        on!(self, runs(filter, after, limit).await)
+    }
+
+    async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {
+        on!(self, interrupt(id).await)
+    }
+
+    async fn interrupts(
+        &self,
+        filter: &InterruptFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<InterruptRow>, Error> {
+        on!(self, interrupts(filter, after, limit).await)
+    }
+
+    async fn grant(&self, id: &GrantId) -> Result<Option<GrantRow>, Error> {
+        on!(self, grant(id).await)
+    }
+
+    async fn grants(
+        &self,
+        filter: &GrantFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<GrantRow>, Error> {
+        on!(self, grants(filter, after, limit).await)
+    }
+
+    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
+        on!(self, changes(after, limit).await)
+    }
+
+    async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
+        on!(self, runnable(limit).await)
+    }
+
+    async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
+        on!(self, claim(limit).await)
+    }
+
+    fn holds(&self) -> bool {
+        on!(self, holds())
+    }
+
+    fn poll(&self) -> Option<Duration> {
+        on!(self, poll())
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
+        on!(self, nodes().await)
+    }
+
+    async fn leases(&self, after: Option<&RunId>, limit: usize) -> Result<Vec<Lease>, Error> {
+        on!(self, leases(after, limit).await)
+    }
+
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
+        on!(self, due(now, limit).await)
+    }
+
+    async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
+        on!(self, next_deadline().await)
+    }
+
+    fn epoch(&self) -> u64 {
+        on!(self, epoch())
+    }
+
+    async fn draw_epoch(&self) -> Result<u64, Error> {
+        on!(self, draw_epoch().await)
+    }
+
+    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
+        on!(self, streams(after, limit).await)
+    }
+
+    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
+        on!(self, replace_rows(rows).await)
+    }
+}

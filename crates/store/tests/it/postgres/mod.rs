@@ -1,0 +1,31 @@
+//! What only PostgreSQL promises: about several nodes at once, lost connections, and databases it refuses.
+
+mod followers;
+mod lost;
+mod nodes;
+mod refused;
+
+use std::time::Duration;
+
+use holdshort_store::Postgres;
+use holdshort_store::postgres::Config;
+use tokio_postgres::{NoTls, SimpleQueryMessage};
+
+/// Runs statements as somebody else would: the database's operator, or a test that plays one.
+pub(crate) async fn sql(url: &str, statements: &str) -> Vec<SimpleQueryMessage> {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let answer = client.simple_query(statements).await.unwrap();
+    drop(client);
+    connection.await.unwrap().unwrap();
+    answer
+}
+
+async fn node(url: &str) -> Postgres {
+    Postgres::open(Config::new(url, "test")).await.unwrap()
+}
+
+/// A node whose lease ends while a test waits.
+async fn short_lived(url: &str, lease: Duration) -> Postgres {
+    Postgres::open(Config { lease, ..Config::new(url, "short") }).await.unwrap()
+}

@@ -1,0 +1,91 @@
+//! Nodes: opening at the same time, keeping their leases, losing them.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use holdshort_core::id::RunId;
+use holdshort_core::projection::RunRow;
+use holdshort_store::{Append, AppendError, Journal, Rows};
+
+use super::{node, short_lived, sql};
+use crate::fixture::{PATIENCE, id, run_row, run_stream, to};
+
+const LEASE: Duration = Duration::from_secs(3);
+
+fn drive(n: u64, expected: u64) -> Append {
+    let rows = Rows { run: Some(RunRow { runnable: true, ..run_row(n) }), ..Rows::default() };
+    Append { rows, drives: true, ..to(&run_stream(n), expected, 1) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_that_open_an_empty_database_at_once_make_it_once() {
+    let url = holdshort_testpg::shared().database();
+    let nodes = join_all((0..6).map(|_| node(&url))).await;
+    let mut epochs: Vec<_> = nodes.iter().map(Journal::epoch).collect();
+    epochs.sort_unstable();
+    epochs.dedup();
+    assert_eq!(epochs.len(), 6);
+    assert_eq!(nodes[0].nodes().await.unwrap().len(), 6);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_keeps_its_leases_for_as_long_as_it_lives() {
+    let url = holdshort_testpg::shared().database();
+    let (one, other) = (short_lived(&url, LEASE).await, node(&url).await);
+    one.append(drive(1, 0)).await.unwrap();
+    tokio::time::sleep(2 * LEASE).await;
+    assert!(one.holds());
+    assert!(other.claim(10).await.unwrap().is_empty());
+    // It dies: nobody gives its lease back, and nobody has to.
+    drop(one);
+    let taken = async {
+        loop {
+            let claimed = other.claim(10).await.unwrap();
+            if !claimed.is_empty() {
+                return claimed;
+            }
+            tokio::time::sleep(LEASE / 10).await;
+        }
+    };
+    assert_eq!(tokio::time::timeout(PATIENCE, taken).await.unwrap(), [id::<RunId>(1)]);
+    other.append(drive(1, 1)).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_without_its_database_does_not_believe_that_it_holds_anything() {
+    let server = holdshort_testpg::Server::start().unwrap();
+    let one = short_lived(&server.database(), LEASE).await;
+    one.append(drive(1, 0)).await.unwrap();
+    assert!(one.holds());
+    server.stop().unwrap();
+    let doubt = async {
+        while one.holds() {
+            tokio::time::sleep(LEASE / 10).await;
+        }
+    };
+    tokio::time::timeout(2 * LEASE, doubt).await.unwrap();
+    let refused = one.append(drive(1, 1)).await;
+    assert!(matches!(refused, Err(AppendError::Store(_))), "{refused:?}");
+    server.start_again().unwrap();
+    let again = async {
+        while !one.holds() {
+            tokio::time::sleep(LEASE / 10).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, again).await.unwrap();
+    one.append(drive(1, 1)).await.unwrap();
+}
+
+/// A node is gone by the database's clock, whatever its own says: what others took over stays theirs.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_comes_back_too_late_finds_its_runs_driven() {
+    let url = holdshort_testpg::shared().database();
+    let (one, other) = (node(&url).await, node(&url).await);
+    one.append(drive(1, 0)).await.unwrap();
+    sql(&url, &format!("UPDATE nodes SET alive_until = clock_timestamp() WHERE node = {}", one.epoch()))
+        .await;
+    assert_eq!(other.claim(10).await.unwrap(), [id::<RunId>(1)]);
+    let refused = one.append(drive(1, 1)).await;
+    assert!(matches!(refused, Err(AppendError::Driven)), "{refused:?}");
+    assert!(one.runnable(10).await.unwrap().is_empty());
+}

@@ -1,0 +1,57 @@
+//! Databases that the store refuses, and what it says of them: never a password.
+
+use std::error::Error as _;
+
+use holdshort_store::postgres::{Config, Unsupported};
+use holdshort_store::{Error, Postgres};
+
+use super::{node, sql};
+
+async fn refused(url: &str) -> Error {
+    Postgres::open(Config::new(url, "test")).await.expect_err("it is refused")
+}
+
+fn unsupported(error: &Error) -> &Unsupported {
+    error.source().and_then(|source| source.downcast_ref()).unwrap_or_else(|| panic!("{error:?}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_of_a_newer_version() {
+    let url = holdshort_testpg::shared().database();
+    node(&url).await.close().await.unwrap();
+    sql(&url, "UPDATE meta SET value = 99 WHERE name = 'version'").await;
+    let error = refused(&url).await;
+    assert!(matches!(error, Error::FromTheFuture { found: 99, known: 1 }), "{error:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_not_utf8() {
+    let server = holdshort_testpg::shared();
+    let options = ["--encoding", "LATIN1", "--locale", "C", "--template", "template0", "latin"];
+    server.run("createdb", &options).unwrap();
+    let error = refused(&server.url("latin")).await;
+    assert_eq!(*unsupported(&error), Unsupported::Encoding("LATIN1".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_read_only() {
+    let url = holdshort_testpg::shared().database();
+    sql(&url, "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$").await;
+    assert!(matches!(refused(&url).await, Error::ReadOnly));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_makes_no_sense_and_its_password_is_not_told() {
+    for url in
+        ["", "hidden", "postgresql://me:hidden@", "host=a password=hid den", "postgresql://u:hidden@h:port/d"]
+    {
+        let error = refused(url).await;
+        assert_eq!(*unsupported(&error), Unsupported::Address, "{url}");
+    }
+    let error = refused("postgresql://me:hidden@127.0.0.1/db?sslmode=require").await;
+    assert_eq!(*unsupported(&error), Unsupported::Tls);
+    let config = Config::new("postgresql://me:hidden@127.0.0.1:1/db", "test");
+    let error = Postgres::open(config.clone()).await.unwrap_err();
+    let told = format!("{config:?} {error} {error:?}");
+    assert!(matches!(error, Error::Io(_)) && !told.contains("hidden"), "{told}");
+}

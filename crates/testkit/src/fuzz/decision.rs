@@ -1,0 +1,123 @@
+//! Bodies of decisions: read as the server reads them, and decided on in a run that holds interrupts of all kinds.
+
+use std::sync::{Arc, LazyLock};
+
+use holdshort_core::actor::Actor;
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{self, Chain};
+use holdshort_core::id::{Draw, InterruptId, Seed};
+use holdshort_core::interrupt::{Decision, Kind};
+use holdshort_core::run::{Ask, Config, Context, Input, Origin, Rejection, Run, Start};
+use holdshort_core::session::Session;
+use holdshort_core::system::System;
+use holdshort_core::time::Timestamp;
+use holdshort_server::reading;
+use serde_json::{Value, json};
+
+const NOW: Timestamp = Timestamp::from_millis(1_769_851_800_000);
+
+pub(super) fn decision(bytes: &[u8]) {
+    let read = match reading::decision(bytes) {
+        Ok(read) => read,
+        Err(problem) => return super::is_coded(&problem),
+    };
+    let written = serde_json::to_vec(&read).expect("a decision can be written");
+    assert_eq!(reading::decision(&written).ok().as_ref(), Some(&read));
+    let holdshort_protocol::Decision { option, text, edit, version } = read;
+    let decision = Decision { option, text, edit, version };
+    for interrupt in HELD.run.interrupts.keys() {
+        decide(interrupt, &decision);
+    }
+}
+
+/// It is decided or refused; what is decided can be stored, read and replayed, and stands when it is said again.
+fn decide(interrupt: &InterruptId, decision: &Decision) {
+    let input = || Input::Decide { interrupt: interrupt.clone(), decision: decision.clone() };
+    let before = &HELD.run;
+    let events = match HELD.handle(before, input()) {
+        Ok(events) => events,
+        Err(Rejection::Refused(_) | Rejection::Invalid(_)) => return,
+        Err(other) => panic!("{decision:?}: {other:?}"),
+    };
+    let (mut run, mut chain, mut again) = (before.clone(), Chain::START, Chain::START);
+    let mut draw = Draw::new(Seed([1; 16]), NOW);
+    for event in events {
+        let sealed = event::seal(&event, &mut chain, &mut draw);
+        let opened = event::open(&sealed, &mut again).unwrap_or_else(|error| panic!("{decision:?}: {error}"));
+        assert_eq!(opened, event);
+        run.apply(&opened);
+    }
+    let resolved = run.interrupts.get(interrupt).and_then(|held| held.resolution.clone());
+    assert!(resolved.is_some(), "{decision:?} left it open");
+    assert_eq!(HELD.handle(&run, input()), Ok(Vec::new()), "{decision:?} is not the same the second time");
+}
+
+/// A run of an agent elsewhere with one open interrupt of each kind that it may ask for.
+struct Held {
+    run: Run,
+    session: Session,
+    system: System,
+}
+
+static HELD: LazyLock<Held> = LazyLock::new(|| {
+    let mut draw = Draw::new(Seed([2; 16]), NOW);
+    let session = Session::new(draw.id());
+    let definition = Arc::new(holdshort_workflow::external());
+    let run = Run::new(draw.id(), definition);
+    let mut held = Held { run, session, system: System::default() };
+    held.take(Input::Start(Start {
+        session: held.session.id.clone(),
+        definition: Digest::ZERO,
+        config: Config::default(),
+        input: json!({}),
+        origin: Origin::External,
+    }));
+    let edit = json!({
+        "type": "object", "required": ["path"], "additionalProperties": false,
+        "properties": { "path": { "type": "string", "maxLength": 40 }, "n": { "type": "integer" } },
+    });
+    for kind in Kind::ALL {
+        let ask = Ask {
+            kind,
+            title: "May I?".to_owned(),
+            message: String::new(),
+            payload: Value::Null,
+            options: if kind == Kind::Choice {
+                vec![("a".to_owned(), None), ("b".to_owned(), None)]
+            } else {
+                Vec::new()
+            },
+            response_schema: Some(edit.clone()),
+            expires_in_ms: None,
+            on_expiry: None,
+            approvers: Vec::new(),
+        };
+        // Not every kind is for agents elsewhere.
+        if let Ok(events) = held.handle(&held.run, Input::Ask(Box::new(ask))) {
+            events.iter().for_each(|event| held.run.apply(event));
+        }
+    }
+    assert!(held.run.interrupts.len() >= 6, "{}", held.run.interrupts.len());
+    held
+});
+
+impl Held {
+    fn handle(&self, run: &Run, input: Input) -> Result<Vec<event::Event>, Rejection> {
+        let mut seed = [3; 16];
+        seed[..8].copy_from_slice(&run.seq.to_le_bytes());
+        let cx = Context {
+            now: NOW,
+            seed: Seed(seed),
+            actor: Actor::operator("rest"),
+            session: &self.session,
+            system: &self.system,
+            epoch: 1,
+        };
+        run.handle(&cx, input)
+    }
+
+    fn take(&mut self, input: Input) {
+        let events = self.handle(&self.run, input).expect("a run can be started");
+        events.iter().for_each(|event| self.run.apply(event));
+    }
+}

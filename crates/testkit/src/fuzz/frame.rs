@@ -1,0 +1,13 @@
+//! Frames of a WebSocket's client.
+
+use holdshort_server::reading;
+
+pub(super) fn frame(bytes: &[u8]) {
+    match reading::frame(bytes) {
+        Err(problem) => super::is_coded(&problem),
+        Ok(frame) => {
+            let written = serde_json::to_vec(&frame).expect("a frame can be written");
+            assert_eq!(reading::frame(&written).ok(), Some(frame));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Who begins what: each start is begun once at most, by the node that wrote it down, while that node believes
+//! that it drives the run; and is taken over only where that node is gone, or its lease ended since.
+//!
+//! What a store can not know is what a node does that is frozen between its last look at its lease and the effect.
+//! That window is accepted as what it is: the effect is *late*, which means that the lease in which the start was
+//! written did not stand any more when the tool ran.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::run::{Action, ActionId, Fact};
+
+use super::Witnessed;
+use crate::sim::leases::{Leases, Term};
+use crate::sim::node::NodeId;
+
+/// An action that was written down as started.
+pub(super) struct Begun {
+    started: u32,
+    performed: u32,
+    /// Who wrote the last start, and the term of its lease.
+    by: NodeId,
+    term: Option<Term>,
+}
+
+impl Begun {
+    /// Whether the lease in which it was started has stood ever since.
+    pub(super) fn stood(&self, leases: &Leases) -> bool {
+        self.term.is_some() && self.term == leases.term(self.by)
+    }
+}
+
+/// An epoch is one node's alone.
+pub(super) fn drawn(epochs: &mut BTreeMap<u64, NodeId>, node: NodeId, fact: &Fact) -> Result<(), String> {
+    let (Fact::ToolStarted { epoch, .. } | Fact::ModelStarted { epoch, .. } | Fact::Adopted { epoch }) = fact
+    else {
+        return Ok(());
+    };
+    let first = *epochs.entry(*epoch).or_insert(node);
+    if first == node { Ok(()) } else { Err(format!("epoch {epoch} of n{first} is used by n{node}")) }
+}
+
+impl Witnessed {
+    /// A start is written.
+    pub(super) fn starts(&mut self, node: NodeId, leases: &Leases, fact: &Fact) {
+        let action = match fact {
+            Fact::ToolStarted { call, attempt, .. } => {
+                Action::CallTool { call: call.clone(), attempt: *attempt }
+            }
+            Fact::ModelStarted { step, turn, attempt, .. } => {
+                Action::CallModel { step: step.clone(), turn: *turn, attempt: *attempt, not_before: None }
+            }
+            _ => return,
+        };
+        let new = Begun { started: 0, performed: 0, by: node, term: None };
+        let begun = self.begun.entry(action.id()).or_insert(new);
+        begun.started += 1;
+        begun.by = node;
+        begun.term = leases.term(node);
+    }
+
+    /// A node takes over: only what nobody is at.
+    pub(super) fn adopts(&self, node: NodeId, leases: &Leases, fact: &Fact) -> Result<(), String> {
+        let Fact::Adopted { epoch } = fact else { return Ok(()) };
+        for (action, _) in self.run.started().filter(|(_, of)| of < epoch) {
+            let Some(begun) = self.begun.get(&action).filter(|begun| begun.stood(leases)) else { continue };
+            if begun.by != node {
+                return Err(format!("n{node} takes {action} over from n{}, whose lease stands", begun.by));
+            }
+            if begun.performed == begun.started {
+                return Err(format!("n{node} gives {action} up, and is at it"));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn performed(
+        &mut self,
+        node: NodeId,
+        believes: bool,
+        action: &ActionId,
+    ) -> Result<(), String> {
+        let Some(begun) = self.begun.get_mut(action) else {
+            return Err(format!("{action} is begun, and no start is written"));
+        };
+        begun.performed += 1;
+        if begun.performed > begun.started {
+            let (performed, started) = (begun.performed, begun.started);
+            return Err(format!("{action} was begun {performed} times, and {started} starts are written"));
+        }
+        if begun.by != node {
+            return Err(format!("n{node} begins {action}, which n{} wrote down", begun.by));
+        }
+        if !believes {
+            return Err(format!("n{node} begins {action}, and can know that its lease is over"));
+        }
+        Ok(())
+    }
+}

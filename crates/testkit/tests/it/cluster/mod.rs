@@ -1,0 +1,78 @@
+//! Three real servers over one real PostgreSQL: clients on all of them, and nodes that are killed, frozen or cut
+//! off in the middle of their work. Nothing is lost, nothing happens twice, and whoever takes over does it within
+//! the lease (design, part 5).
+
+mod load;
+mod outage;
+mod proxy;
+mod takeover;
+mod together;
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::{Setup, TestServer, eventually};
+use holdshort_testpg::Server;
+use serde_json::Value;
+
+use crate::play::SOLO;
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+pub(crate) struct Cluster {
+    pub(crate) model: ScriptedModel,
+    pub(crate) nodes: Vec<TestServer>,
+    pub(crate) postgres: Server,
+    /// The name of its database.
+    pub(crate) database: String,
+}
+
+impl Cluster {
+    /// Agents say these, by position, whichever node asks.
+    pub(crate) async fn start(steps: impl Into<Vec<Scripted>>) -> Self {
+        let postgres = postgres().await;
+        let url = postgres.database();
+        let database = url.rsplit('/').next().unwrap().to_owned();
+        let model = ScriptedModel::start().await;
+        model.script("solo", steps);
+        let mut nodes = Vec::new();
+        for name in NAMES {
+            nodes.push(setup(&model).database(&url, name).start().await);
+        }
+        Self { model, nodes, postgres, database }
+    }
+
+    /// A statement as the superuser; what it printed.
+    pub(crate) fn sql(&self, statement: &str) -> String {
+        self.postgres.run("psql", &["-Atc", statement, &self.database]).unwrap().trim().to_owned()
+    }
+
+    /// The name of the node that drives the run, as another one tells.
+    pub(crate) async fn driver(&self, asked: usize, run: &str) -> Option<String> {
+        let nodes = self.nodes[asked].get("/v1/nodes").await.ok();
+        let drives = |node: &&Value| node["runs"].as_array().unwrap().iter().any(|each| each == run);
+        let found = nodes["items"].as_array().unwrap().iter().find(drives)?;
+        Some(found["name"].as_str().unwrap().to_owned())
+    }
+
+    /// Every node tells the same events of the run.
+    pub(crate) async fn assert_one_story(&self, run: &str) {
+        let mut stories = Vec::new();
+        for node in &self.nodes {
+            stories.push(node.events(run).await);
+        }
+        assert!(stories.windows(2).all(|two| two[0] == two[1]), "nodes tell different stories of {run}");
+        assert_eq!(self.nodes[0].get("/v1/audit/verify").await.ok()["intact"], true);
+    }
+}
+
+pub(crate) async fn postgres() -> Server {
+    tokio::task::spawn_blocking(Server::start).await.unwrap().unwrap()
+}
+
+pub(crate) fn setup(model: &ScriptedModel) -> Setup {
+    TestServer::setup().workflow("solo", SOLO).model(model)
+}
+
+/// Waits until a file of the node's workspace has so many lines.
+pub(crate) async fn wait_lines(node: &TestServer, file: &str, n: usize) {
+    eventually("the command runs", async || (node.lines(file) == n).then_some(())).await;
+}

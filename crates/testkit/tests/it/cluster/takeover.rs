@@ -1,0 +1,128 @@
+//! A node that is killed, frozen or cut off while it drives a run: another one takes over.
+
+use std::time::{Duration, Instant};
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::eventually;
+use serde_json::{Value, json};
+
+use super::proxy::Proxy;
+use super::{Cluster, postgres, setup, wait_lines};
+use crate::play::{command, count, done, one};
+
+/// The lease that nodes are started with, and what else it may take on a busy machine.
+const LEASE: Duration = Duration::from_secs(2);
+const BUSY: Duration = Duration::from_secs(20);
+
+/// A command that leaves a line behind when it begins, and then takes its time.
+const SLOW: &str = "echo one >> count.txt; sleep 300";
+
+/// Waits until another node asks what became of the command, and how long that took.
+async fn wait_doubt(cluster: &Cluster, asked: usize, run: &str) -> (Value, Duration) {
+    let since = Instant::now();
+    let doubt = cluster.nodes[asked].wait_one(run).await;
+    assert_eq!(doubt["kind"], "unknown_outcome", "{doubt:#}");
+    (doubt, since.elapsed())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_node_is_taken_over_and_nothing_runs_twice() {
+    let mut cluster = Cluster::start([one(command(SLOW)), done()]).await;
+    let run = cluster.nodes[0].start_run("solo", "count").await;
+    let shown = cluster.nodes[0].wait_one(&run).await;
+    cluster.nodes[0].choose(&shown, "approve").await;
+    wait_lines(&cluster.nodes[0], "count.txt", 1).await;
+    assert_eq!(cluster.driver(1, &run).await.as_deref(), Some("a"));
+    cluster.nodes[0].kill();
+    let (doubt, took) = wait_doubt(&cluster, 1, &run).await;
+    assert!(took < LEASE + BUSY, "taken over after {took:?}");
+    cluster.nodes[2].decide(&doubt, &json!({"option": "happened", "text": "exit code 0"})).await.ok();
+    cluster.nodes[1].wait_status(&run, &["completed"]).await;
+    cluster.nodes[0].start().await;
+    assert_eq!(cluster.nodes[0].lines("count.txt"), 1);
+    assert_eq!(cluster.nodes[0].events_of(&run, "tool_started").await.len(), 1);
+    cluster.assert_one_story(&run).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_call_of_a_killed_node_is_made_again() {
+    let mut cluster = Cluster::start([Scripted::Hang(Box::new(one(count("one")))), done()]).await;
+    let run = cluster.nodes[0].start_run("solo", "count").await;
+    cluster.model.wait_for_requests(1).await;
+    cluster.nodes[0].kill();
+    cluster.model.release();
+    let shown = cluster.nodes[2].wait_one(&run).await;
+    cluster.nodes[2].choose(&shown, "approve").await;
+    cluster.nodes[1].wait_status(&run, &["completed"]).await;
+    cluster.nodes[0].start().await;
+    assert_eq!(cluster.nodes[0].lines("count.txt"), 1);
+    assert_eq!(cluster.nodes[0].events_of(&run, "model_lost").await.len(), 1);
+    cluster.assert_one_story(&run).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stopped_node_that_wakes_up_cannot_append() {
+    let slow = "echo one >> count.txt; while [ ! -e go ]; do sleep 0.1; done; echo end >> end.txt";
+    let cluster = Cluster::start([one(command(slow)), done()]).await;
+    let [a, b, c] = &cluster.nodes[..] else { panic!() };
+    let run = a.start_run("solo", "count").await;
+    let shown = a.wait_one(&run).await;
+    a.choose(&shown, "approve").await;
+    wait_lines(a, "count.txt", 1).await;
+    a.signal("STOP");
+    // The command itself goes on: nobody can know what becomes of it, so a person is asked.
+    let (doubt, _) = wait_doubt(&cluster, 1, &run).await;
+    std::fs::write(a.workspace().join("go"), "").unwrap();
+    wait_lines(a, "end.txt", 1).await;
+    b.decide(&doubt, &json!({"option": "happened", "text": "seen in the file"})).await.ok();
+    c.wait_status(&run, &["completed"]).await;
+    let told = c.events(&run).await;
+    a.signal("CONT");
+    eventually("the node is back", async || {
+        let nodes = b.get("/v1/nodes").await.ok();
+        nodes["items"].as_array().unwrap().iter().all(|node| node["alive"] == true).then_some(())
+    })
+    .await;
+    // It brings its result, and is refused.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(a.events(&run).await, told);
+    assert_eq!(a.lines("count.txt"), 1);
+    // And it works as before.
+    let next = a.start_run("solo", "count").await;
+    let shown = b.wait_one(&next).await;
+    assert_eq!(b.choose(&shown, "reject").await["status"], "resolved");
+    c.wait_status(&next, &["completed"]).await;
+    cluster.assert_one_story(&run).await;
+    cluster.assert_one_story(&next).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_is_cut_off_is_taken_over_and_comes_back() {
+    let model = ScriptedModel::start().await;
+    model.script("solo", [one(command(SLOW)), done()]);
+    let postgres = postgres().await;
+    let url = postgres.database();
+    let database = url.rsplit('/').next().unwrap().to_owned();
+    let proxy = Proxy::start(&url).await;
+    let far = setup(&model).database(&proxy.url(), "a").start().await;
+    let near = setup(&model).database(&url, "b").start().await;
+    let cluster = Cluster { model, nodes: vec![far, near], postgres, database };
+    let [far, near] = &cluster.nodes[..] else { panic!() };
+    let run = far.start_run("solo", "count").await;
+    let shown = far.wait_one(&run).await;
+    far.choose(&shown, "approve").await;
+    wait_lines(far, "count.txt", 1).await;
+    // Bytes no longer come through, and no connection is closed: as a cable that is cut.
+    proxy.cut();
+    let (doubt, _) = wait_doubt(&cluster, 1, &run).await;
+    near.decide(&doubt, &json!({"option": "happened", "text": "exit code 0"})).await.ok();
+    near.wait_status(&run, &["completed"]).await;
+    proxy.mend();
+    eventually("the node is back", async || {
+        let answer = far.try_send(far.request(reqwest::Method::GET, &format!("/v1/runs/{run}"))).await;
+        answer.filter(|answer| answer.status == 200 && answer.body["status"] == "completed").map(drop)
+    })
+    .await;
+    assert_eq!(far.lines("count.txt"), 1);
+    cluster.assert_one_story(&run).await;
+}

@@ -1,0 +1,72 @@
+//! Nodes that are well: whichever of them a client speaks to, it is one journal.
+
+use holdshort_testkit::model::Scripted;
+use serde_json::json;
+
+use super::Cluster;
+use crate::play::{count, done, one};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_started_decided_and_followed_on_three_nodes() {
+    let cluster = Cluster::start([one(count("one")), done()]).await;
+    let [a, b, c] = &cluster.nodes[..] else { panic!() };
+    assert_eq!((a.token(), a.agent_token()), (c.token(), c.agent_token()));
+    let run = a.start_run("solo", "count").await;
+    let shown = b.wait_one(&run).await;
+    // Nobody drives what waits for a person.
+    assert_eq!(cluster.driver(c_index(), &run).await, None);
+    let (followed, ()) = tokio::join!(c.stream(&run, None, 200), async {
+        b.choose(&shown, "approve").await;
+        b.wait_status(&run, &["completed"]).await;
+    });
+    let told = a.events(&run).await;
+    let seqs: Vec<u64> = followed.iter().map(|(seq, _)| *seq).collect();
+    assert_eq!(seqs, (1..=told.len() as u64).collect::<Vec<_>>());
+    assert_eq!(a.lines("count.txt"), 1);
+    // The same decision again, elsewhere; and another one, too late.
+    assert_eq!(c.choose(&shown, "approve").await["status"], "resolved");
+    let late = c.decide(&shown, &json!({"option": "reject"})).await;
+    assert_eq!(late.refusal(), (409, "already_resolved"));
+    cluster.assert_one_story(&run).await;
+}
+
+fn c_index() -> usize {
+    2
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_node_that_drives_hears_of_a_decision_taken_elsewhere() {
+    let calls = Scripted::calls([count("one"), ("run_command", json!({"command": "sleep 2; echo two >> count.txt"}))]);
+    let cluster = Cluster::start([calls, done()]).await;
+    let [a, b, c] = &cluster.nodes[..] else { panic!() };
+    let run = a.start_run("solo", "count").await;
+    let open = b.wait_open(&run, 2).await;
+    // The long one begins at the node that takes the decision, which drives the run from now on.
+    b.choose(&open[1], "approve").await;
+    assert_eq!(cluster.driver(0, &run).await.as_deref(), Some("b"));
+    c.choose(&open[0], "approve").await;
+    assert_eq!(cluster.driver(0, &run).await.as_deref(), Some("b"));
+    a.wait_status(&run, &["completed"]).await;
+    assert_eq!(a.lines("count.txt"), 2);
+    assert_eq!(a.events_of(&run, "tool_started").await.len(), 2);
+    cluster.assert_one_story(&run).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_freeze_and_a_grant_hold_on_every_node() {
+    let calls = Scripted::calls([count("one"), count("two")]);
+    let cluster = Cluster::start([calls, done()]).await;
+    let [a, b, c] = &cluster.nodes[..] else { panic!() };
+    let run = a.start_run("solo", "count").await;
+    let open = b.wait_open(&run, 2).await;
+    b.post("/v1/system/freeze", &json!({})).await.ok();
+    assert_eq!(c.get("/v1/system").await.ok()["frozen"], true);
+    a.choose(&open[0], "approve_session").await;
+    // The grant answers the other one; nothing starts.
+    assert_eq!(c.open(&run).await.len(), 0);
+    assert_eq!(a.lines("count.txt"), 0);
+    c.post("/v1/system/unfreeze", &json!({})).await.ok();
+    b.wait_status(&run, &["completed"]).await;
+    assert_eq!(a.lines("count.txt"), 2);
+    cluster.assert_one_story(&run).await;
+}

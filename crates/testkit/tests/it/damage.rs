@@ -1,0 +1,244 @@
+//! A journal that was edited while nobody looked: it is found, the run concerned stops with a code, and every
+//! other run goes on.
+
+use std::collections::BTreeSet;
+
+use holdshort_core::digest::Digest;
+use holdshort_testkit::server::TestServer;
+use rusqlite::{Connection, params};
+use serde_json::{Value, json};
+
+use crate::play::{count, done, one, solo};
+
+/// What somebody does to one run's events, and what the audit says of it.
+struct Damage {
+    what: &'static str,
+    edit: fn(&Run),
+    said: &'static str,
+}
+
+const DAMAGES: [Damage; 9] = [
+    Damage {
+        what: "an event was rewritten",
+        edit: |run| {
+            run.sql("UPDATE events SET head = CAST(replace(CAST(head AS TEXT), 'operator', 'somebody') AS BLOB) WHERE stream = ?1 AND seq = 1")
+        },
+        said: "the hash chain breaks",
+    },
+    Damage {
+        what: "a text was rewritten",
+        edit: |run| {
+            run.sql("UPDATE events SET content = CAST('{\"text\":\"yes\"}' AS BLOB) WHERE stream = ?1 AND seq = 1")
+        },
+        said: "is not what was written",
+    },
+    Damage {
+        what: "the first event is missing",
+        edit: |run| run.sql("DELETE FROM events WHERE stream = ?1 AND seq = 1"),
+        said: "stands where 1 belongs",
+    },
+    Damage {
+        what: "an event in the middle is missing",
+        edit: |run| run.sql("DELETE FROM events WHERE stream = ?1 AND seq = 3"),
+        said: "stands where 3 belongs",
+    },
+    Damage {
+        what: "two events changed places",
+        edit: |run| {
+            for (from, to) in [(2, -2), (3, 2), (-2, 3)] {
+                run.file
+                    .execute(
+                        "UPDATE events SET seq = ?3 WHERE stream = ?1 AND seq = ?2",
+                        params![run.stream, from, to],
+                    )
+                    .unwrap();
+            }
+        },
+        said: "the hash chain breaks",
+    },
+    Damage {
+        what: "an event of another run was put in",
+        edit: |run| {
+            run.sql("UPDATE events SET head = (SELECT head FROM events WHERE stream <> ?1 AND seq = 2) WHERE stream = ?1 AND seq = 2")
+        },
+        said: "the hash chain breaks",
+    },
+    Damage {
+        what: "an event has a hash of another length",
+        edit: |run| run.sql("UPDATE events SET hash = x'00' WHERE stream = ?1 AND seq = 2"),
+        said: "the database is damaged",
+    },
+    Damage {
+        what: "an event is no JSON, and its hash fits",
+        edit: |run| run.rewrite_last(|head| head[..head.len() - 1].to_vec()),
+        said: "is not readable",
+    },
+    Damage {
+        what: "an event is of a later version, and its hash fits",
+        edit: |run| {
+            run.rewrite_last(|head| {
+                String::from_utf8_lossy(head).replace("\"v\":1}", "\"v\":2}").into_bytes()
+            })
+        },
+        said: "has format version 2; this binary reads up to 1: update it",
+    },
+];
+
+/// One run in the file of a server that is down.
+struct Run {
+    file: Connection,
+    stream: Vec<u8>,
+}
+
+impl Run {
+    fn of(server: &TestServer, run: &str) -> Self {
+        let file = Connection::open(server.data().join("holdshort.db")).unwrap();
+        // Streams are packed; their events name them in full.
+        let sql = "SELECT stream FROM events WHERE seq = 1 AND instr(CAST(head AS TEXT), ?1) > 0";
+        let stream = file.query_row(sql, [format!("\"stream\":\"{run}\"")], |row| row.get(0)).unwrap();
+        Self { file, stream }
+    }
+
+    fn sql(&self, sql: &str) {
+        assert_eq!(self.file.execute(sql, [&self.stream]).unwrap(), 1, "{sql}");
+    }
+
+    /// Another head for the last event, with the hash that belongs to it: what a later version would write.
+    fn rewrite_last(&self, rewrite: fn(&[u8]) -> Vec<u8>) {
+        let sql = "SELECT seq, head, (SELECT hash FROM events WHERE stream = ?1 AND seq = last.seq - 1)
+                   FROM events AS last WHERE stream = ?1 ORDER BY seq DESC LIMIT 1";
+        let (seq, head, before): (i64, Vec<u8>, Vec<u8>) = self
+            .file
+            .query_row(sql, [&self.stream], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .unwrap();
+        let new = rewrite(&head);
+        assert_ne!(new, head);
+        let hash = Digest::of_parts(&[&before, &new]);
+        let sql = "UPDATE events SET head = ?3, hash = ?4 WHERE stream = ?1 AND seq = ?2";
+        self.file.execute(sql, params![self.stream, seq, new, hash.as_bytes()]).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn damaged_runs_stop_and_are_named_and_the_others_go_on() {
+    let (_model, mut server) = solo([one(count("one")), done()]).await;
+    let mut started = Vec::new();
+    for damage in &DAMAGES {
+        started.push((damage, server.start_run("solo", damage.what).await));
+    }
+    let mut damaged = Vec::new();
+    for (damage, run) in started {
+        damaged.push((damage, server.wait_one(&run).await));
+    }
+    let whole = server.start_run("solo", "whole").await;
+    let shown = server.wait_one(&whole).await;
+    server.stop().await;
+    for (damage, shown) in &damaged {
+        (damage.edit)(&Run::of(&server, shown["run"].as_str().unwrap()));
+    }
+    server.start().await;
+
+    // Listed and shown as they were before, where that can be read; nothing more is done with them.
+    for (damage, shown) in &damaged {
+        let (what, run) = (damage.what, shown["run"].as_str().unwrap());
+        let approve = json!({"option": "approve"});
+        for said in [
+            server.decide(shown, &approve).await,
+            server.post(&format!("/v1/runs/{run}/messages"), &json!({"text": "go on"})).await,
+            server.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await,
+        ] {
+            assert_eq!(said.refusal(), (500, "journal_damaged"), "{what}: {said:#?}");
+        }
+    }
+    // What is listed is listed, and what is whole can be decided, started and completed.
+    let open = server.get("/v1/interrupts?status=open&limit=200").await.ok();
+    assert!(open["items"].as_array().unwrap().contains(&shown), "{open:#}");
+    server.choose(&shown, "approve").await;
+    server.wait_status(&whole, &["completed"]).await;
+    let fresh = server.start_run("solo", "fresh").await;
+    let shown = server.wait_one(&fresh).await;
+    server.choose(&shown, "approve").await;
+    server.wait_status(&fresh, &["completed"]).await;
+    assert_eq!(server.lines("count.txt"), 2);
+    let listed = server.get("/v1/runs?limit=200").await.ok();
+    let listed: Vec<&Value> = listed["items"].as_array().unwrap().iter().map(|run| &run["id"]).collect();
+    assert!(listed.contains(&&json!(whole)) && listed.contains(&&json!(fresh)), "{listed:?}");
+
+    // A person finds all of them, and no other, with the verb.
+    let output = server.client_command().args(["audit", "verify", "--json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let damages = report["damages"].as_array().unwrap();
+    for (damage, shown) in &damaged {
+        let told = damages.iter().find(|told| told["stream"] == shown["run"]);
+        let message = told.and_then(|told| told["message"].as_str()).unwrap_or_default();
+        assert!(told.is_some() && message.contains(damage.said), "{}: {told:?}", damage.what);
+    }
+    let named: BTreeSet<_> = damages.iter().map(|told| told["stream"].as_str().unwrap()).collect();
+    assert_eq!(named.len(), damaged.len(), "{report:#}");
+    let said = server.client_command().args(["audit", "verify"]).output().unwrap();
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("Restore the data folder from a backup"), "{said}");
+}
+
+/// What a power cut leaves of a commit that nobody was told of.
+#[tokio::test]
+async fn a_torn_end_of_the_log_loses_nothing_that_was_answered() {
+    let (_model, mut server) = solo([one(count("one")), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let shown = server.wait_one(&run).await;
+    let before = (server.run(&run).await, server.events(&run).await);
+    let log = server.data().join("holdshort.db-wal");
+    for torn in [1, 23, 24, 700, 4_119] {
+        server.kill();
+        let mut bytes = std::fs::read(&log).unwrap();
+        // As if the first page of this log had been on its way once more.
+        bytes.extend_from_within(32..32 + torn);
+        std::fs::write(&log, bytes).unwrap();
+        server.start().await;
+        assert_eq!((server.run(&run).await, server.events(&run).await), before, "{torn} bytes");
+        assert_eq!(server.wait_one(&run).await, shown);
+    }
+    server.choose(&shown, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+}
+
+/// SQLite alone would go on without the commits behind the damage, and say nothing.
+#[tokio::test]
+async fn a_file_that_is_damaged_stops_the_start_and_the_message_says_what_to_do() {
+    let (_model, mut server) = solo([one(count("one")), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let shown = server.wait_one(&run).await;
+    server.kill();
+    for (file, at) in
+        [("holdshort.db-wal", 132), ("holdshort.db-wal", 20), ("holdshort.db", 3), ("holdshort.db", 100)]
+    {
+        if file == "holdshort.db" && at == 3 {
+            // Closed in order: from here on the database is all there is.
+            server.start().await;
+            server.stop().await;
+        }
+        let path = server.data().join(file);
+        let whole = std::fs::read(&path).unwrap();
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x55;
+        std::fs::write(&path, &damaged).unwrap();
+        let told_before = server.stderr().len();
+        let status = server.try_start().await.unwrap_err();
+        let said = server.stderr()[told_before..].to_owned();
+        assert_eq!(status.code(), Some(2), "{file} {at}: {said}");
+        let said: Value = serde_json::from_str(&said).expect(&said);
+        let (code, detail) = (&said["error"]["code"], said["error"]["detail"].as_str().unwrap());
+        assert_eq!(code, "journal_damaged", "{file} {at}: {said}");
+        let complete = detail.contains("the database is damaged") && detail.contains("from a backup");
+        assert!(complete, "{file} {at}: {said}");
+        assert!(std::fs::read(&path).unwrap() == damaged, "{file}: it was written to");
+        std::fs::write(&path, whole).unwrap();
+    }
+    // Put back, all of it is there.
+    server.start().await;
+    assert_eq!(server.wait_one(&run).await, shown);
+    server.choose(&shown, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+}

@@ -1,0 +1,82 @@
+//! Ten thousand decisions on one interrupt at once: one wins, every other is told what stands, and nothing hangs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::play::{count, done, one, solo};
+
+const DECISIONS: usize = 10_000;
+/// Connections at once; on each one request after the other.
+const CONNECTIONS: usize = 200;
+/// Far beyond what it takes, on a machine that does other things too.
+const PATIENCE: Duration = Duration::from_mins(3);
+
+/// Every one another decision: who says the same again would be told that it stands.
+fn decision(n: usize) -> Value {
+    match n % 4 {
+        0 => json!({"option": "approve", "text": format!("yes {n}")}),
+        1 => json!({"option": "reject", "text": format!("no {n}")}),
+        2 => json!({"option": "approve_session", "text": format!("always {n}")}),
+        _ => json!({"option": "respond", "text": format!("rather {n}")}),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_ten_thousand_decisions_at_once_one_wins() {
+    let (_model, server) = solo([one(count("one")), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let shown = server.wait_one(&run).await;
+    let other = server.start_run("solo", "count").await;
+    let other_shown = server.wait_one(&other).await;
+    let (server, shown, next) = (Arc::new(server), Arc::new(shown), Arc::new(AtomicUsize::new(0)));
+    let deciders: Vec<_> = (0..CONNECTIONS)
+        .map(|_| {
+            let (server, shown, next) = (server.clone(), shown.clone(), next.clone());
+            tokio::spawn(async move {
+                let mut answers = Vec::new();
+                loop {
+                    let n = next.fetch_add(1, Ordering::SeqCst);
+                    if n >= DECISIONS {
+                        return answers;
+                    }
+                    answers.push((n, server.decide(&shown, &decision(n)).await));
+                }
+            })
+        })
+        .collect();
+    // Somebody else's work goes on meanwhile.
+    let meanwhile = tokio::time::timeout(PATIENCE, server.choose(&other_shown, "reject")).await;
+    assert_eq!(meanwhile.expect("it is answered")["resolution"]["outcome"], "rejected");
+
+    let mut told: BTreeMap<(u16, String), usize> = BTreeMap::new();
+    let (mut won, mut standing) = (Vec::new(), Vec::new());
+    for decider in deciders {
+        let answers = tokio::time::timeout(PATIENCE, decider).await.expect("nothing hangs").unwrap();
+        for (n, answer) in answers {
+            let (status, code) = answer.refusal();
+            *told.entry((status, code.to_owned())).or_default() += 1;
+            standing.push(answer.body["resolution"].clone());
+            if answer.status == 200 {
+                won.push((n, answer.body["resolution"].clone()));
+            }
+        }
+    }
+    let wanted = [((200, String::new()), 1), ((409, "already_resolved".to_owned()), DECISIONS - 1)];
+    assert_eq!(told, BTreeMap::from(wanted));
+    let (n, resolution) = won.pop().unwrap();
+    assert_eq!((&resolution["option"], &resolution["text"]), (&decision(n)["option"], &decision(n)["text"]));
+    // Whoever came too late was told by whom and how it was decided.
+    assert!(standing.iter().all(|told| *told == resolution), "{resolution:#}");
+
+    server.wait_status(&run, &["completed"]).await;
+    for kind in ["decision_made", "interrupt_resolved"] {
+        assert_eq!(server.events_of(&run, kind).await.len(), 1, "{kind}");
+    }
+    let approved = resolution["outcome"] == "approved";
+    assert_eq!(server.lines("count.txt"), usize::from(approved));
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+}

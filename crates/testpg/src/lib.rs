@@ -1,0 +1,179 @@
+//! A real PostgreSQL that tests throw away: started from Debian's binaries on a free port of loopback, durable
+//! like a production one (`fsync` is on), gone with the process that asked for it.
+//!
+//! `keeper.sh` starts and stops it, and ends it when the pipe from this process breaks: also after a SIGKILL.
+//! Never for anything but tests: whoever reaches the port is the superuser.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// Where Debian keeps one folder per major version.
+const VERSIONS: &str = "/usr/lib/postgresql";
+/// A port that was free can be taken before the server listens.
+const ATTEMPTS: usize = 3;
+
+/// A running PostgreSQL. Dropping it stops it and removes its data.
+#[derive(Debug)]
+pub struct Server {
+    binaries: PathBuf,
+    folder: PathBuf,
+    port: u16,
+    keeper: Mutex<Keeper>,
+    databases: AtomicU32,
+}
+
+/// The process that owns the server, and the pipes to it.
+#[derive(Debug)]
+struct Keeper {
+    child: Child,
+    /// `None` only while it is being dropped.
+    orders: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+/// The one server of a test process.
+pub fn shared() -> &'static Server {
+    static SHARED: OnceLock<Server> = OnceLock::new();
+    SHARED.get_or_init(|| match Server::start() {
+        Ok(server) => server,
+        Err(error) => panic!("no PostgreSQL to test with: {error:#}"),
+    })
+}
+
+impl Server {
+    /// Blocks until it answers.
+    pub fn start() -> Result<Self> {
+        let binaries = newest(Path::new(VERSIONS))?;
+        let mut failure = None;
+        for _ in 0..ATTEMPTS {
+            match Self::start_on(&binaries, free_port()?) {
+                Ok(server) => return Ok(server),
+                Err(error) => failure = Some(error),
+            }
+        }
+        Err(failure.context("not tried")?)
+    }
+
+    fn start_on(binaries: &Path, port: u16) -> Result<Self> {
+        let folder = std::env::temp_dir().join(format!("holdshort-testpg-{}-{port}", std::process::id()));
+        let mut keeper = Keeper::start(binaries, &folder, port)?;
+        keeper.expect("up")?;
+        let keeper = Mutex::new(keeper);
+        Ok(Self { binaries: binaries.to_owned(), folder, port, keeper, databases: AtomicU32::new(0) })
+    }
+
+    /// The URL of a new, empty database.
+    pub fn database(&self) -> String {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        if let Err(error) = self.run("createdb", &[&name]) {
+            panic!("no database to test with: {error:#}");
+        }
+        self.url(&name)
+    }
+
+    /// The URL of a database by its name; `postgres` is always there.
+    pub fn url(&self, database: &str) -> String {
+        format!("postgresql://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Runs one of PostgreSQL's own programs against this server, as its superuser; returns what it printed.
+    pub fn run(&self, program: &str, arguments: &[&str]) -> Result<String> {
+        let output = Command::new(self.binaries.join(program))
+            .env("PGHOST", "127.0.0.1")
+            .env("PGPORT", self.port.to_string())
+            .env("PGUSER", "postgres")
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| format!("{program} did not start"))?;
+        ensure!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// Stops it like an operator does: open connections are cut, what was committed is kept.
+    pub fn stop(&self) -> Result<()> {
+        self.order("stop", "down")
+    }
+
+    /// Stops it like a power cut does; the next start recovers what was committed.
+    pub fn crash(&self) -> Result<()> {
+        self.order("crash", "down")
+    }
+
+    /// Starts it again after a stop, on the same port and data.
+    pub fn start_again(&self) -> Result<()> {
+        self.order("start", "up")
+    }
+
+    /// Where its data and its log are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn order(&self, order: &str, answer: &str) -> Result<()> {
+        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        writeln!(keeper.orders.as_mut().context("it is being dropped")?, "{order}")?;
+        keeper.expect(answer)
+    }
+}
+
+impl Keeper {
+    fn start(binaries: &Path, folder: &Path, port: u16) -> Result<Self> {
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", include_str!("keeper.sh"), "holdshort-testpg"])
+            .args([binaries, folder])
+            .arg(port.to_string())
+            // A folder that PostgreSQL's own user may stand in.
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // The terminal's Ctrl-C is for the tests; the keeper learns of their end by its pipe.
+            .process_group(0)
+            .spawn()
+            .context("/bin/sh did not start")?;
+        let orders = child.stdin.take();
+        let answers = child.stdout.take().context("the keeper has no stdout")?;
+        Ok(Self { child, orders, answers: BufReader::new(answers) })
+    }
+
+    /// The keeper's next line is the answer, or says what went wrong.
+    fn expect(&mut self, answer: &str) -> Result<()> {
+        let mut said = String::new();
+        self.answers.read_line(&mut said)?;
+        if said.trim_end() == answer {
+            return Ok(());
+        }
+        while self.answers.read_line(&mut said)? > 0 {}
+        bail!("PostgreSQL is not {answer}: {said}")
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        // Nothing can be done about a keeper that cannot be waited for.
+        let _status = self.child.wait();
+    }
+}
+
+fn newest(versions: &Path) -> Result<PathBuf> {
+    let number = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
+    let folders = std::fs::read_dir(versions).into_iter().flatten().flatten().map(|entry| entry.path());
+    let with_server = folders.filter(|folder| folder.join("bin/postgres").is_file());
+    let newest = with_server.filter_map(|folder| Some((number(&folder)?, folder))).max();
+    let (_, folder) = newest
+        .with_context(|| format!("no server beneath {}: apt-get install postgresql", versions.display()))?;
+    Ok(folder.join("bin"))
+}
+
+fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port of loopback")?;
+    Ok(listener.local_addr()?.port())
+}
