@@ -23,7 +23,7 @@ use tokio::sync::{Notify, watch};
 pub use start::{IdempotencyKey, StartRun, StartedRun};
 
 use crate::{Clock, Error, Executor};
-use cells::{Cell, Cells, Slot};
+use cells::{Cell, Cells, Live, Slot};
 use load::Definitions;
 use step::From;
 use streams::Streams;
@@ -93,9 +93,18 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// behind, what an unfreeze lets go on, what an append began whose answer got lost. Called at the start and
     /// now and then.
     pub async fn sweep(self: &Arc<Self>) -> Result<usize, Error> {
+        // An unfreeze elsewhere that nobody told of here.
+        if self.is_shared() {
+            self.streams.forget(&StreamId::System);
+        }
         let mut runs = self.journal.runnable(usize::MAX >> 1).await?;
         runs.retain(|run| !self.cells.is_under_way(run));
-        for run in runs.iter().chain(&self.cells.unsettled()) {
+        for run in &runs {
+            // Also where this node took the lease in an append whose answer got lost.
+            self.change(run, |live| live.driven_here = true).await;
+            self.nudge(run).await?;
+        }
+        for run in &self.cells.unsettled() {
             self.nudge(run).await?;
         }
         Ok(runs.len())
@@ -109,7 +118,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         loop {
             let runs = self.journal.claim(AT_ONCE).await?;
             for run in &runs {
-                self.take(run).await;
+                // What others did to it is read, and what is to do is done here.
+                self.change(run, |live| (live.driven_here, live.stale) = (true, true)).await;
                 self.nudge(run).await?;
             }
             claimed += runs.len();
@@ -119,8 +129,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// The run's lease is this node's: what others did to it is read, and what is to do is done here.
-    async fn take(&self, run: &RunId) {
+    /// Changes what is known here of a run.
+    async fn change(&self, run: &RunId, change: impl FnOnce(&mut Live)) {
         let cell = self.cells.get(run);
         let mut slot = cell.lock().await;
         if slot.is_none() {
@@ -128,8 +138,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let _unreadable = self.loaded(&mut slot, run).await;
         }
         if let Some(live) = slot.as_mut() {
-            live.driven_here = true;
-            live.stale = true;
+            change(live);
         }
         self.release(run, &cell, &slot);
     }

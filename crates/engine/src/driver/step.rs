@@ -60,6 +60,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: Actor,
         from: From,
     ) -> Result<Stepped, Error> {
+        // A rejection, or nothing to do, must not come from what others have changed since. Elsewhere the append
+        // would tell.
+        if let Some(live) = slot.as_mut().filter(|_| from == From::Anybody && self.is_shared()) {
+            live.stale = true;
+        }
         // Until the journal says that another node does.
         let mut drives = true;
         for _ in 0..ATTEMPTS {

@@ -117,6 +117,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         grant: &GrantId,
         actor: Actor,
     ) -> Result<Arc<Session>, Error> {
+        // What changes nothing must not be told from what others have changed since.
+        if self.is_shared() {
+            self.streams.forget(&StreamId::Session(session.clone()));
+        }
         for _ in 0..ATTEMPTS {
             let (standing, chain) = self.session_chain(session).await?;
             let input = session::Input::Revoke { grant: grant.clone() };
@@ -139,6 +143,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         input: system::Input,
         actor: Actor,
     ) -> Result<Arc<System>, Error> {
+        // As above: a freeze must not be taken for done because it was, before somebody else lifted it.
+        if self.is_shared() {
+            self.streams.forget(&StreamId::System);
+        }
         for _ in 0..ATTEMPTS {
             let (standing, chain) = self.system_chain().await?;
             let events = standing.handle(self.clock.now(), &actor, input.clone())?;

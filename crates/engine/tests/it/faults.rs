@@ -78,3 +78,17 @@ async fn a_start_that_the_store_refuses_leaves_nothing_behind() {
     assert!(matches!(refused, Err(Error::Store(holdshort_store::Error::Full))), "{refused:?}");
     assert_eq!((stage.world.waiting().len(), stage.driver.loaded_runs()), (0, 0));
 }
+
+#[tokio::test]
+async fn a_start_whose_answer_got_lost_goes_on_also_where_the_store_is_shared() {
+    let world = World::default();
+    world.script("solo", vec![Say::Text("Done.")]);
+    let journal = Arc::new(Faulty::new(Arc::new(Memory::shared())));
+    let stage = Stage::on(journal.clone(), world, SimClock::new(3));
+    journal.fail([Fault::LostAnswer]);
+    let lost = stage.try_start(crate::stage::SOLO, None, None, "x").await;
+    assert!(matches!(lost, Err(Error::Store(_))), "{lost:?}");
+    assert_eq!(stage.world.waiting().len(), 0);
+    stage.driver.sweep().await.unwrap();
+    assert_eq!(stage.world.waiting().len(), 1);
+}

@@ -35,7 +35,7 @@ async fn grow<J: Journal>(stage: &Stage<J>, run: &holdshort_core::id::RunId, upt
     stage.driver.journal().append(Append { streams, rows, ..Append::default() }).await.unwrap();
 }
 
-/// One replay: what it costs in a release build is in `docs/journal.md`.
+/// One replay of nearly all the events that a run may have.
 #[tokio::test]
 async fn a_run_near_its_limit_resumes_and_ends_there_with_its_reason() {
     let stage = Stage::solo(vec![Say::Calls(vec![command("make")]), Say::Text("Done.")]);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
+use holdshort_core::system;
 use holdshort_engine::Error;
 use holdshort_store::Memory;
 use holdshort_testkit::clock::SimClock;
@@ -149,5 +150,31 @@ async fn everything_at_once_converges() {
         assert_eq!(effects, ["run:touch a", "run:touch c", "write:b.txt=beta"], "seed {seed}");
         assert_eq!(two.status(&run).await, Status::Completed, "seed {seed}");
         assert_each_start_was_performed_once(&one, &run).await;
+    }
+}
+
+#[tokio::test]
+async fn what_others_wrote_is_read_before_anybody_is_refused() {
+    let (one, two) = rivals(vec![Say::Calls(vec![command("touch a")]), Say::Text("Done.")]);
+    let run = one.start().await;
+    drop(two.send(&run, Input::Tick).await);
+    one.world.settle().await;
+    let shown = one.only_open(&run).await.opened.interrupt;
+    two.decide(&run, &shown, option("approve")).await.unwrap();
+    one.world.settle().await;
+    assert_eq!(two.status(&run).await, Status::Completed);
+    assert_each_start_was_performed_once(&one, &run).await;
+}
+
+#[tokio::test]
+async fn a_freeze_that_another_node_lifted_is_no_freeze() {
+    let (one, two) = rivals(Vec::new());
+    for (stage, input, frozen) in [
+        (&one, system::Input::Freeze, true),
+        (&two, system::Input::Unfreeze, false),
+        (&one, system::Input::Freeze, true),
+    ] {
+        stage.driver.change_system(input, crate::stage::operator()).await.unwrap();
+        assert_eq!(two.driver.system().await.unwrap().frozen, frozen);
     }
 }

@@ -292,6 +292,34 @@ BEGIN
 END
 $$;
 
+-- Takes leases that nobody holds or whose node is gone, and those of `p_node` that somebody else woke it for.
+--
+-- Two steps, for the second sees what was committed up to the moment in which the rows are locked: of a row that
+-- changed while the first one came to it, it would compare the new lease with what it saw of the nodes before.
+CREATE FUNCTION holdshort_claim(p_node bigint, p_limit bigint) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    candidates text[];
+BEGIN
+    SELECT array_agg(run) INTO candidates FROM (
+        SELECT l.run FROM leases l
+        WHERE l.node IS NULL OR (l.node = p_node AND l.woken) OR l.node <> ALL (ARRAY(
+            SELECT n.node FROM nodes n WHERE n.alive_until > clock_timestamp()
+        ))
+        ORDER BY l.run LIMIT p_limit FOR UPDATE OF l SKIP LOCKED
+    ) free;
+    IF candidates IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY UPDATE leases l SET node = p_node, woken = false, since = clock_timestamp()
+    WHERE l.run = ANY (candidates) AND (
+        l.node IS NULL OR (l.node = p_node AND l.woken) OR NOT EXISTS (
+            SELECT FROM nodes n WHERE n.node = l.node AND n.alive_until > clock_timestamp()
+        )
+    )
+    RETURNING l.run;
+END
+$$;
+
 -- What all nodes have in common beside the journal, such as the tokens: the first one offers it.
 CREATE TABLE agreed (
     name  text PRIMARY KEY,

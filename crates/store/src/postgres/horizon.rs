@@ -112,7 +112,7 @@ async fn listen(address: &Config, own: &str, written: &Written) -> Result<(), to
             }
             match std::task::ready!(connection.poll_message(context)) {
                 Some(Ok(AsyncMessage::Notification(note))) if note.payload() != own => {
-                    written.look.notify_one()
+                    written.look.notify_one();
                 }
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return std::task::Poll::Ready(Err(error)),

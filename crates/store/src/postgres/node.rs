@@ -140,14 +140,7 @@ impl Node {
     }
 
     pub(super) async fn claim(&self, pool: &Pool, limit: usize) -> Result<Vec<RunId>, Error> {
-        let sql = "WITH free AS (
-                       SELECT l.run FROM leases l LEFT JOIN nodes n ON n.node = l.node
-                       WHERE l.node IS NULL OR n.node IS NULL OR n.alive_until <= clock_timestamp()
-                          OR (l.node = $1 AND l.woken)
-                       ORDER BY l.run LIMIT $2 FOR UPDATE OF l SKIP LOCKED
-                   )
-                   UPDATE leases l SET node = $1, woken = false, since = clock_timestamp()
-                   FROM free WHERE l.run = free.run RETURNING l.run";
+        let sql = "SELECT holdshort_claim($1, $2)";
         let rows = pool.query(sql, &[&big(self.id), &at_most(limit)]).await?;
         let mut claimed: Vec<RunId> = rows.iter().map(|row| id(row, 0)).collect::<Result<_, _>>()?;
         claimed.sort();

@@ -94,7 +94,12 @@ pub(super) async fn keys(pool: &Pool, after: Option<&Key>, limit: usize) -> Resu
     let (scope, key) = after.map_or(("", ""), |after| (&after.scope, &after.key));
     let rows = pool.read(sql, &[&scope, &key, &at_most(limit)]).await?;
     let record = |row| {
-        Ok(KeyRecord { scope: get(row, 0)?, key: get(row, 1)?, digest: digest(row, 2)?, reference: get(row, 3)? })
+        Ok(KeyRecord {
+            scope: get(row, 0)?,
+            key: get(row, 1)?,
+            digest: digest(row, 2)?,
+            reference: get(row, 3)?,
+        })
     };
     rows.iter().map(record).collect()
 }

@@ -146,7 +146,7 @@ async fn a_guard_holds_until_the_commit<S: Subject>() {
                         Err(AppendError::Conflict { .. }) => {}
                         Err(other) => panic!("{other:?}"),
                     }
-                    if expected % 4 == 0 {
+                    if expected.is_multiple_of(4) {
                         // Of those who write at the same time one is let through.
                         let _lost = journal.append(to(&session, seq, 1)).await;
                     }

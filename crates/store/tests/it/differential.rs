@@ -144,8 +144,8 @@ async fn answer(journal: &impl Journal, operation: Operation) -> String {
         Operation::Runnable(limit) => {
             // Where there are nodes, a run has to be one's own first.
             journal.claim(usize::MAX).await.unwrap();
-            let leases = journal.leases(None, limit).await.unwrap();
-            let leased: Vec<_> = leases.into_iter().map(|lease| (lease.run, lease.node.is_some())).collect();
+            let held = journal.leases(None, limit).await.unwrap();
+            let leased: Vec<_> = held.into_iter().map(|lease| (lease.run, lease.node.is_some())).collect();
             format!("{:?} {leased:?}", journal.runnable(limit).await)
         }
         Operation::Due(now, limit) => format!("{:?}", journal.due(at(now), limit).await),

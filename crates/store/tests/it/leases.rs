@@ -175,7 +175,7 @@ async fn the_nodes_are_listed_with_what_they_drive<S: Cluster>() {
 /// Whatever nodes do, the leases are those of the runnable rows, no more and no fewer.
 async fn there_is_a_lease_for_each_runnable_run<S: Cluster>() {
     let store = S::open().await;
-    let mut nodes = vec![Arc::clone(store.journal()), store.join().await, store.join().await];
+    let mut nodes = [Arc::clone(store.journal()), store.join().await, store.join().await];
     let mut dice = Dice(11);
     for step in 0..300_u64 {
         let at = usize::try_from(dice.roll(3)).unwrap();
@@ -203,8 +203,8 @@ async fn there_is_a_lease_for_each_runnable_run<S: Cluster>() {
             expected.extend(node.run(&id(n)).await.unwrap().filter(|row| row.runnable).map(|row| row.run));
         }
         expected.sort();
-        let leases = node.leases(None, 100).await.unwrap();
-        let leased: Vec<_> = leases.into_iter().map(|lease| lease.run).collect();
+        let held = node.leases(None, 100).await.unwrap();
+        let leased: Vec<_> = held.into_iter().map(|lease| lease.run).collect();
         assert_eq!(leased, expected, "step {step}");
     }
 }

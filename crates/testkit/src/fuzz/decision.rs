@@ -94,7 +94,9 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
         };
         // Not every kind is for agents elsewhere.
         if let Ok(events) = held.handle(&held.run, Input::Ask(Box::new(ask))) {
-            events.iter().for_each(|event| held.run.apply(event));
+            for event in &events {
+                held.run.apply(event);
+            }
         }
     }
     assert!(held.run.interrupts.len() >= 6, "{}", held.run.interrupts.len());
@@ -118,6 +120,8 @@ impl Held {
 
     fn take(&mut self, input: Input) {
         let events = self.handle(&self.run, input).expect("a run can be started");
-        events.iter().for_each(|event| self.run.apply(event));
+        for event in &events {
+            self.run.apply(event);
+        }
     }
 }

@@ -56,6 +56,7 @@ impl Sim {
 
     /// Nodes go on by themselves, until all that is due is under way.
     fn keep_quiet(&mut self, until: u64) {
+        self.decide_everywhere();
         let since = self.clock.passed_ms();
         while !self.has_problem() && self.steps < until {
             if let Some(index) = self.ready().first() {
@@ -73,6 +74,18 @@ impl Sim {
         site.witness.note(left);
         let memory = site.memory.clone();
         site.witness.check_leases(&memory);
+    }
+
+    /// People decide while tools run, on whatever node they are: who drives a run must hear of it.
+    fn decide_everywhere(&mut self) {
+        let deeds: Vec<Deed> = {
+            let site = lock(&self.site);
+            let at_work = site.witness.runs().filter(|run| run.ended.is_none());
+            at_work.filter_map(|run| people::settle(run, &site)).collect()
+        };
+        for (index, deed) in deeds.into_iter().enumerate() {
+            self.request_at(index % self.nodes.len(), deed, true);
+        }
     }
 
     /// Something that is due or started, and that no living node is at.

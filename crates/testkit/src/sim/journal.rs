@@ -20,8 +20,8 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, KeyRecord,
-    Lease, Memory, NodeRow, Page, Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key,
+    KeyRecord, Lease, Memory, NodeRow, Page, Positioned, Rows, RunFilter,
 };
 use tokio::sync::watch;
 
@@ -103,12 +103,7 @@ impl Site {
         self.write_now(node, &memory, append)
     }
 
-    fn write_now(
-        &mut self,
-        node: NodeId,
-        memory: &Memory,
-        append: Append,
-    ) -> Result<Appended, AppendError> {
+    fn write_now(&mut self, node: NodeId, memory: &Memory, append: Append) -> Result<Appended, AppendError> {
         let mut written = self.mutated(append);
         let mut result = at_once(memory.append(written.clone()));
         if self.mutant == Some(Mutant::IgnoreLeases) && matches!(result, Err(AppendError::Driven)) {
@@ -174,7 +169,8 @@ impl SimJournal {
     }
 
     fn draws_alone(&self) -> bool {
-        let mutant = if self.memory.poll().is_some() { Mutant::SameEpochForAll } else { Mutant::KeepTheEpoch };
+        let mutant =
+            if self.memory.poll().is_some() { Mutant::SameEpochForAll } else { Mutant::KeepTheEpoch };
         self.mutant() == Some(mutant)
     }
 

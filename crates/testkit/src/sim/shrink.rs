@@ -7,18 +7,22 @@ use super::{Played, replay};
 /// Histories tried at most.
 const TRIES: usize = 500;
 
+/// Steps played at most: a history that fails by never ending is a long one.
+const STEPS: u64 = 1_000_000;
+
 /// The shortest history found that fails, replayed with its lines.
 pub fn shrink(failed: &Played, mutant: Option<Mutant>) -> Played {
     let mut turns = failed.turns.clone();
-    let mut tries = 0;
+    let (mut tries, mut steps) = (0, 0);
     let mut chunk = turns.len() / 2;
-    while chunk > 0 && tries < TRIES {
+    while chunk > 0 && tries < TRIES && steps < STEPS {
         // The first turn says what kind of simulation it is.
         let mut at = 1;
-        while at < turns.len() && tries < TRIES {
+        while at < turns.len() && tries < TRIES && steps < STEPS {
             let shorter = without(&turns, at, chunk);
             tries += 1;
             let played = replay(failed.seed, shorter, mutant, false);
+            steps += played.steps;
             if played.problem.is_some() {
                 turns = played.turns;
             } else {

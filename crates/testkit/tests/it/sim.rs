@@ -5,7 +5,7 @@ use std::fmt::Write;
 use holdshort_testkit::sim::{self, Mutant};
 
 /// Enough for every fault to meet every kind of run; `cargo xtask sim` plays many more.
-const SEEDS: u64 = 40;
+const SEEDS: u64 = 100;
 
 #[test]
 fn fixed_seeds() {

@@ -90,9 +90,9 @@ async fn a_server_that_restarts_and_one_that_crashes_lose_nothing() {
         let server = Arc::clone(&server);
         let restart = move || {
             if power_cut {
-                server.crash().unwrap()
+                server.crash().unwrap();
             } else {
-                server.stop().unwrap()
+                server.stop().unwrap();
             }
             server.start_again().unwrap();
         };

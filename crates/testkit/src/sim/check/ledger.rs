@@ -246,9 +246,9 @@ impl Witnessed {
         }
         if late && !(under_way && current) {
             return match on_crash {
-                OnCrash::Ask if !ledger.doubted => {
-                    Err(format!("attempt {attempt} of {id} took effect after it was given up, and nobody was asked"))
-                }
+                OnCrash::Ask if !ledger.doubted => Err(format!(
+                    "attempt {attempt} of {id} took effect after it was given up, and nobody was asked"
+                )),
                 OnCrash::Ask | OnCrash::Probe | OnCrash::Rerun => Ok(()),
             };
         }

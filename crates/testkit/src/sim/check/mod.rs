@@ -117,14 +117,14 @@ impl Witness {
                 self.events += 1;
                 match &part.stream {
                     StreamId::Run(id) => {
-                        rows.interrupts.extend(self.run_event(node, leases, id, sealed)?.into_iter().flat_map(
-                            |interrupt| {
+                        rows.interrupts.extend(
+                            self.run_event(node, leases, id, sealed)?.into_iter().flat_map(|interrupt| {
                                 self.runs
                                     .get(id)
                                     .map(|each| each.run.interrupt_rows([&interrupt]))
                                     .unwrap_or_default()
-                            },
-                        ));
+                            }),
+                        );
                     }
                     StreamId::Session(id) => rows.grants.extend(self.session_event(id, sealed)?),
                     StreamId::System => self.system_event(sealed)?,
@@ -264,7 +264,8 @@ impl Witness {
 
     /// Somebody looked whether a call had taken effect, and this is what is true.
     pub(super) fn probed(&mut self, run: &RunId, call: &str, found: &Probed) {
-        let ledger = self.runs.get_mut(run).map(|witnessed| witnessed.calls.entry(call.to_owned()).or_default());
+        let ledger =
+            self.runs.get_mut(run).map(|witnessed| witnessed.calls.entry(call.to_owned()).or_default());
         if let Some(ledger) = ledger {
             ledger.probed(found);
         }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::Cluster;
-use holdshort_testkit::server::TestServer;
+use holdshort_testkit::server::{PATIENCE, TestServer};
 
 /// How long a client waits before it tries the next node.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -47,12 +47,15 @@ async fn until_answered(
     mut node: usize,
     request: impl Fn(&TestServer) -> reqwest::RequestBuilder,
 ) -> Value {
+    let deadline = Instant::now() + PATIENCE;
     loop {
         let at = &cluster.nodes[node % cluster.nodes.len()];
-        match at.try_send(request(at).timeout(TIMEOUT)).await {
+        let answer = at.try_send(request(at).timeout(TIMEOUT)).await;
+        match answer {
             Some(answer) if answer.status < 500 => return answer.ok(),
-            _ => tokio::time::sleep(AGAIN).await,
+            _ => assert!(Instant::now() < deadline, "no node answers: {answer:#?}"),
         }
+        tokio::time::sleep(AGAIN).await;
         node += 1;
     }
 }
@@ -72,7 +75,7 @@ pub(crate) async fn follow(node: &TestServer, stop: Arc<AtomicBool>) -> Vec<Stri
         let items = answer.body["items"].as_array().cloned().unwrap();
         seen.extend(items.iter().map(|event| format!("{}/{}", event["stream"], event["seq"])));
         if let Some(position) = items.last().and_then(|event| event["position"].as_str()) {
-            cursor = format!("&since={position}");
+            cursor = format!("&position={position}");
         } else if stopping {
             return seen;
         } else {

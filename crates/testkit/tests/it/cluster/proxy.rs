@@ -62,21 +62,21 @@ async fn carry(
         if whole.wait_for(|whole| *whole).await.is_err() {
             return;
         }
-        tokio::select! {
-            read = from.read(&mut buffer) => match read {
-                Ok(n @ 1..) if *whole.borrow() => {
-                    if to.write_all(&buffer[..n]).await.is_err() {
-                        return;
-                    }
-                }
-                // Lost on the way.
-                Ok(1..) => {}
-                Ok(0) | Err(_) => {
-                    drop(to.shutdown().await);
-                    return;
-                }
-            },
-            _ = whole.wait_for(|whole| !*whole) => {}
+        let read = tokio::select! {
+            read = from.read(&mut buffer) => read,
+            () = cut(whole.clone()) => continue,
+        };
+        let Ok(n @ 1..) = read else {
+            drop(to.shutdown().await);
+            return;
+        };
+        let arrives = *whole.borrow();
+        if arrives && to.write_all(&buffer[..n]).await.is_err() {
+            return;
         }
     }
+}
+
+async fn cut(mut whole: watch::Receiver<bool>) {
+    let _mended = whole.wait_for(|whole| !*whole).await.is_err();
 }
