@@ -17,8 +17,8 @@ use tokio::sync::watch;
 use crate::check;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
 use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, KeyRecord,
-    Lease, NodeRow, Page, Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key,
+    KeyRecord, Lease, NodeRow, Page, Positioned, Rows, RunFilter,
 };
 
 /// A journal in memory, as one of its nodes sees it.
@@ -398,11 +398,9 @@ impl Journal for Memory {
 
     async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         let state = self.state()?;
-        let mine = |row: &RunRow| {
-            let held = state.leases.get(&row.run)?;
-            (!state.shared || held.node == Some(self.node)).then_some(())
-        };
-        Ok(state.tables.runs_by(|row| mine(row).map(|_| row.created_at), limit))
+        let mine = |held: &Held| !state.shared || held.node == Some(self.node);
+        let is_mine = |row: &RunRow| state.leases.get(&row.run).is_some_and(mine);
+        Ok(state.tables.runs_by(|row| is_mine(row).then_some(row.created_at), limit))
     }
 
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {

@@ -12,8 +12,8 @@ use tokio::sync::watch;
 
 use crate::folder::{self, Lock};
 use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, KeyRecord,
-    Lease, NodeRow, Page, Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key,
+    KeyRecord, Lease, NodeRow, Page, Positioned, Rows, RunFilter,
 };
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};

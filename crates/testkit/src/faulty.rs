@@ -10,8 +10,8 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, KeyRecord,
-    Lease, NodeRow, Page, Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key,
+    KeyRecord, Lease, NodeRow, Page, Positioned, Rows, RunFilter,
 };
 use tokio::sync::watch;
 

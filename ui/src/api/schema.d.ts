@@ -326,6 +326,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the servers that use the journal, and the runs that each drives. */
+        get: operations["list_nodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/openapi.json": {
         parameters: {
             query?: never;
@@ -1151,6 +1168,33 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description One page of a list. */
+        List_Node: {
+            items: {
+                /** @description Whether it renewed its leases in time. Others take over the runs of one that did not. */
+                alive: boolean;
+                /** @description When its leases end unless it renews them; absent where no other node could take them. */
+                alive_until?: string | null;
+                /**
+                 * Format: int64
+                 * @description How many runs it drives. Runs that wait for a person are driven by nobody.
+                 */
+                driving: number;
+                /** @description It is the one that answers. */
+                here: boolean;
+                name: string;
+                /**
+                 * Format: int64
+                 * @description Its number: the epoch of its start, larger than that of every earlier start.
+                 */
+                node: number;
+                opened_at: string;
+                /** @description The first of them, at most 100. */
+                runs: string[];
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
         List_Run: {
             items: {
                 config: components["schemas"]["RunConfig"];
@@ -1228,6 +1272,43 @@ export interface components {
             base_url?: string | null;
             name: string;
             provider: string;
+        };
+        /**
+         * @description A server that uses the journal.
+         * @example {
+         *       "node": 7,
+         *       "name": "blue",
+         *       "here": true,
+         *       "alive": true,
+         *       "opened_at": "2026-11-01T10:00:00Z",
+         *       "alive_until": "2026-11-01T10:42:15Z",
+         *       "driving": 1,
+         *       "runs": [
+         *         "run_01k6f0000000000000000000aa"
+         *       ]
+         *     }
+         */
+        Node: {
+            /** @description Whether it renewed its leases in time. Others take over the runs of one that did not. */
+            alive: boolean;
+            /** @description When its leases end unless it renews them; absent where no other node could take them. */
+            alive_until?: string | null;
+            /**
+             * Format: int64
+             * @description How many runs it drives. Runs that wait for a person are driven by nobody.
+             */
+            driving: number;
+            /** @description It is the one that answers. */
+            here: boolean;
+            name: string;
+            /**
+             * Format: int64
+             * @description Its number: the epoch of its start, larger than that of every earlier start.
+             */
+            node: number;
+            opened_at: string;
+            /** @description The first of them, at most 100. */
+            runs: string[];
         };
         /** @description Why a run is cancelled; may be left out. */
         Note: {
@@ -2471,6 +2552,31 @@ export interface operations {
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
+        };
+    };
+    list_nodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Node"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping"];
         };
     };
     read_openapi: {

@@ -35,8 +35,8 @@ use crate::check;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
 use crate::folder;
 use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, KeyRecord,
-    Lease, NodeRow, Page, Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key,
+    KeyRecord, Lease, NodeRow, Page, Positioned, Rows, RunFilter,
 };
 
 /// How the store may use its folder.

@@ -3,6 +3,7 @@
 //! the lease (design, part 5).
 
 mod load;
+mod moved;
 mod outage;
 mod proxy;
 mod takeover;

@@ -36,7 +36,10 @@ fn c_index() -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_node_that_drives_hears_of_a_decision_taken_elsewhere() {
-    let calls = Scripted::calls([count("one"), ("run_command", json!({"command": "sleep 2; echo two >> count.txt"}))]);
+    let calls = Scripted::calls([
+        count("one"),
+        ("run_command", json!({"command": "sleep 2; echo two >> count.txt"})),
+    ]);
     let cluster = Cluster::start([calls, done()]).await;
     let [a, b, c] = &cluster.nodes[..] else { panic!() };
     let run = a.start_run("solo", "count").await;
