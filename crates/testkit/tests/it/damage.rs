@@ -21,14 +21,14 @@ const DAMAGES: [Damage; 9] = [
     Damage {
         what: "an event was rewritten",
         edit: |run| {
-            run.sql("UPDATE events SET head = CAST(replace(CAST(head AS TEXT), 'operator', 'somebody') AS BLOB) WHERE stream = ?1 AND seq = 1")
+            run.sql("UPDATE events SET head = CAST(replace(CAST(head AS TEXT), 'operator', 'somebody') AS BLOB) WHERE stream = ?1 AND seq = 1");
         },
         said: "the hash chain breaks",
     },
     Damage {
         what: "a text was rewritten",
         edit: |run| {
-            run.sql("UPDATE events SET content = CAST('{\"text\":\"yes\"}' AS BLOB) WHERE stream = ?1 AND seq = 1")
+            run.sql("UPDATE events SET content = CAST('{\"text\":\"yes\"}' AS BLOB) WHERE stream = ?1 AND seq = 1");
         },
         said: "is not what was written",
     },
@@ -59,7 +59,7 @@ const DAMAGES: [Damage; 9] = [
     Damage {
         what: "an event of another run was put in",
         edit: |run| {
-            run.sql("UPDATE events SET head = (SELECT head FROM events WHERE stream <> ?1 AND seq = 2) WHERE stream = ?1 AND seq = 2")
+            run.sql("UPDATE events SET head = (SELECT head FROM events WHERE stream <> ?1 AND seq = 2) WHERE stream = ?1 AND seq = 2");
         },
         said: "the hash chain breaks",
     },
@@ -78,7 +78,7 @@ const DAMAGES: [Damage; 9] = [
         edit: |run| {
             run.rewrite_last(|head| {
                 String::from_utf8_lossy(head).replace("\"v\":1}", "\"v\":2}").into_bytes()
-            })
+            });
         },
         said: "has format version 2; this binary reads up to 1: update it",
     },
@@ -168,13 +168,13 @@ async fn damaged_runs_stop_and_are_named_and_the_others_go_on() {
     let output = server.client_command().args(["audit", "verify", "--json"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let damages = report["damages"].as_array().unwrap();
+    let found = report["damages"].as_array().unwrap();
     for (damage, shown) in &damaged {
-        let told = damages.iter().find(|told| told["stream"] == shown["run"]);
+        let told = found.iter().find(|told| told["stream"] == shown["run"]);
         let message = told.and_then(|told| told["message"].as_str()).unwrap_or_default();
         assert!(told.is_some() && message.contains(damage.said), "{}: {told:?}", damage.what);
     }
-    let named: BTreeSet<_> = damages.iter().map(|told| told["stream"].as_str().unwrap()).collect();
+    let named: BTreeSet<_> = found.iter().map(|told| told["stream"].as_str().unwrap()).collect();
     assert_eq!(named.len(), damaged.len(), "{report:#}");
     let said = server.client_command().args(["audit", "verify"]).output().unwrap();
     let said = String::from_utf8_lossy(&said.stdout).into_owned();

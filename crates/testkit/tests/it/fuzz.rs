@@ -22,8 +22,8 @@ fn every_target_holds_on_its_corpus_and_near_it() {
             std::thread::spawn(move || {
                 let tries = seeds.iter().cloned().chain(mutations(&seeds, MUTATIONS, 1));
                 for (n, bytes) in tries.enumerate() {
-                    let tried = catch_unwind(AssertUnwindSafe(|| target(&bytes)));
-                    assert!(tried.is_ok(), "{name}, input {n}: {:?}", String::from_utf8_lossy(&bytes));
+                    let outcome = catch_unwind(AssertUnwindSafe(|| target(&bytes)));
+                    assert!(outcome.is_ok(), "{name}, input {n}: {:?}", String::from_utf8_lossy(&bytes));
                 }
             })
         })

@@ -1,6 +1,7 @@
 //! Bytes that changed on disk: a torn end loses only what nobody was told of; whatever else is damaged is called
 //! damaged, or changes nothing that is read.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
@@ -41,7 +42,8 @@ async fn killed() -> (TempDir, Vec<usize>) {
 fn append(n: u64) -> Append {
     let mut append = to(&run_stream(1), n, 1);
     // Now and then more than a page.
-    append.streams[0].events[0].content = Some(content(vec![b'x'; if n % 2 == 0 { 100 } else { 9_000 }]));
+    append.streams[0].events[0].content =
+        Some(content(vec![b'x'; if n.is_multiple_of(2) { 100 } else { 9_000 }]));
     append
 }
 
@@ -99,10 +101,10 @@ async fn damage_in_the_log_before_its_last_commit_is_called_damage() {
             let says_commit = (4..8).contains(&((at - 32) % (24 + 4096)));
             match store {
                 Ok(store) => {
-                    assert_eq!(store.chain(&run_stream(1)).await.unwrap().seq, COMMITS - 1, "byte {at}")
+                    assert_eq!(store.chain(&run_stream(1)).await.unwrap().seq, COMMITS - 1, "byte {at}");
                 }
                 Err(error) => {
-                    assert!(says_commit && matches!(error, Error::Corrupt(_)), "byte {at}: {error}")
+                    assert!(says_commit && matches!(error, Error::Corrupt(_)), "byte {at}: {error}");
                 }
             }
         }
@@ -141,7 +143,7 @@ async fn a_damaged_page_is_found_or_holds_nothing() {
             };
             match read {
                 Ok(read) => {
-                    assert!(read == written, "page {page} of {pages}: read as if nothing had happened")
+                    assert!(read == written, "page {page} of {pages}: read as if nothing had happened");
                 }
                 Err(Error::Corrupt(_)) => found += 1,
                 Err(other) => panic!("page {page} of {pages}: {other:?}"),
@@ -170,20 +172,20 @@ async fn everything(store: &Sqlite) -> Result<String, Error> {
     let mut all = String::new();
     for found in store.tail(0, 1_000).await? {
         let event = event::decode(&found.event).map_err(|error| Error::Corrupt(error.to_string()))?;
-        all += &format!("{} {event:?}", found.position);
+        write!(all, "{} {event:?}", found.position).unwrap();
     }
     for stream in store.streams(None, 1_000).await? {
         let mut chain = Chain::START;
         for event in store.read(&stream, 0, 1_000).await? {
             event::open(&event, &mut chain).map_err(|error| Error::Corrupt(error.to_string()))?;
         }
-        all += &format!("{stream} {chain:?} {:?}", store.chain(&stream).await?);
+        write!(all, "{stream} {chain:?} {:?}", store.chain(&stream).await?).unwrap();
     }
     for n in 0..12 {
-        all += &format!("{:?} {:?}", store.run(&id(n)).await?, store.interrupt(&id(n)).await?);
+        write!(all, "{:?} {:?}", store.run(&id(n)).await?, store.interrupt(&id(n)).await?).unwrap();
     }
-    all += &format!("{:?}", store.runs(&RunFilter::default(), None, 100).await?);
-    all += &format!("{:?}", store.interrupts(&InterruptFilter::default(), None, 100).await?);
-    all += &format!("{:?}", store.grants(&GrantFilter::default(), None, 100).await?);
+    write!(all, "{:?}", store.runs(&RunFilter::default(), None, 100).await?).unwrap();
+    write!(all, "{:?}", store.interrupts(&InterruptFilter::default(), None, 100).await?).unwrap();
+    write!(all, "{:?}", store.grants(&GrantFilter::default(), None, 100).await?).unwrap();
     Ok(all)
 }
