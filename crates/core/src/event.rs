@@ -132,6 +132,8 @@ pub enum Error {
     OutOfOrder { stream: StreamId, seq: u64, expected: u64 },
     #[error("the hash chain breaks at {stream}/{seq}: the journal was changed after it was written")]
     BrokenChain { stream: StreamId, seq: u64 },
+    #[error("{stream} had {told} events and has {found}: the journal was changed after it was written")]
+    Missing { stream: StreamId, found: u64, told: u64 },
     #[error("the content of {stream}/{seq} is not what was written")]
     WrongContent { stream: StreamId, seq: u64 },
 }

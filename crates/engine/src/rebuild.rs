@@ -39,7 +39,7 @@ pub async fn rows<J: Journal, C: Clock, E: Executor>(
         for stream in &streams {
             let rows = match stream {
                 StreamId::Run(run) => {
-                    let run = driver.load(run).await?;
+                    let run = driver.retell(run).await?;
                     Rows {
                         run: run.row(),
                         interrupts: run.interrupt_rows(run.interrupts.keys()),

@@ -40,6 +40,8 @@ pub(crate) const SCANNED_EVENTS: usize = 10_000;
 pub(crate) const FRAME_BYTES: usize = 1024 * 1024;
 /// What is read of a frame that is too large, so that its sender gets to read why.
 pub(crate) const FRAME_READ_BYTES: usize = 4 * FRAME_BYTES;
+/// What each socket holds to read into, also while it is silent.
+pub(crate) const READ_BUFFER_BYTES: usize = 4 * 1024;
 /// Subscriptions of one socket.
 pub(crate) const SUBSCRIPTIONS: usize = 64;
 /// Answers that a socket's client may be behind before nothing more is taken from it.

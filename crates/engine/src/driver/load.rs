@@ -42,7 +42,27 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(Arc::new(self.replay(run).await?.0))
     }
 
+    /// The run as its events tell it, whatever its row says: for making rows new.
+    pub(crate) async fn retell(&self, run: &RunId) -> Result<Run, Error> {
+        Ok(self.fold_run(run).await?.0)
+    }
+
+    /// A chain whose last events were taken away is intact; the row, which was written with them, knows better.
+    /// Read before them: then it can not be ahead of what others write meanwhile.
     pub(super) async fn replay(&self, id: &RunId) -> Result<(Run, Chain), Error> {
+        let told = self.journal.run(id).await?.map_or(0, |row| row.seq);
+        let missing = |found| {
+            let source = event::Error::Missing { stream: StreamId::Run(id.clone()), found, told };
+            Error::Damaged { run: id.to_string(), source }
+        };
+        match self.fold_run(id).await {
+            Ok((_, chain)) if chain.seq < told => Err(missing(chain.seq)),
+            Err(Error::NotFound) if told > 0 => Err(missing(0)),
+            replayed => replayed,
+        }
+    }
+
+    async fn fold_run(&self, id: &RunId) -> Result<(Run, Chain), Error> {
         let stream = StreamId::Run(id.clone());
         let mut chain = Chain::START;
         let mut run: Option<Run> = None;

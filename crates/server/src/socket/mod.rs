@@ -28,7 +28,7 @@ use tokio::sync::mpsc;
 
 use crate::auth::{Caller, Door};
 use crate::feed::Outbox;
-use crate::limits::{ANSWERS, FRAME_READ_BYTES};
+use crate::limits::{ANSWERS, FRAME_READ_BYTES, READ_BUFFER_BYTES};
 use crate::pace::Pace;
 use crate::problem::Answer;
 use end::End;
@@ -43,7 +43,10 @@ pub(crate) fn open(
     known: Option<Caller>,
 ) -> Answer<Response> {
     let (permit, pace) = door.place()?;
-    let upgrade = upgrade.max_message_size(FRAME_READ_BYTES).max_frame_size(FRAME_READ_BYTES);
+    let upgrade = upgrade
+        .max_message_size(FRAME_READ_BYTES)
+        .max_frame_size(FRAME_READ_BYTES)
+        .read_buffer_size(READ_BUFFER_BYTES);
     Ok(upgrade.on_upgrade(async move |socket| {
         serve(socket, &door, &headers, known, pace).await;
         drop(permit);

@@ -17,7 +17,7 @@ struct Damage {
     said: &'static str,
 }
 
-const DAMAGES: [Damage; 9] = [
+const DAMAGES: [Damage; 10] = [
     Damage {
         what: "an event was rewritten",
         edit: |run| {
@@ -41,6 +41,13 @@ const DAMAGES: [Damage; 9] = [
         what: "an event in the middle is missing",
         edit: |run| run.sql("DELETE FROM events WHERE stream = ?1 AND seq = 3"),
         said: "stands where 3 belongs",
+    },
+    Damage {
+        what: "the last event is missing",
+        edit: |run| {
+            run.sql("DELETE FROM events WHERE stream = ?1 AND seq = (SELECT max(seq) FROM events WHERE stream = ?1)");
+        },
+        said: "events and has",
     },
     Damage {
         what: "two events changed places",
