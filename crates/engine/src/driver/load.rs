@@ -48,18 +48,20 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// A chain whose last events were taken away is intact; the row, which was written with them, knows better.
-    /// Read before them: then it can not be ahead of what others write meanwhile.
     pub(super) async fn replay(&self, id: &RunId) -> Result<(Run, Chain), Error> {
-        let told = self.journal.run(id).await?.map_or(0, |row| row.seq);
-        let missing = |found| {
-            let source = event::Error::Missing { stream: StreamId::Run(id.clone()), found, told };
-            Error::Damaged { run: id.to_string(), source }
-        };
-        match self.fold_run(id).await {
-            Ok((_, chain)) if chain.seq < told => Err(missing(chain.seq)),
-            Err(Error::NotFound) if told > 0 => Err(missing(0)),
-            replayed => replayed,
+        let (row, replayed) = futures::join!(self.journal.run(id), self.fold_run(id));
+        let told = row?.map_or(0, |row| row.seq);
+        if !is_behind(&replayed, told) {
+            return replayed;
         }
+        // Others may have written between the two reads.
+        let replayed = self.fold_run(id).await;
+        if !is_behind(&replayed, told) {
+            return replayed;
+        }
+        let found = replayed.map_or(0, |(_, chain)| chain.seq);
+        let source = event::Error::Missing { stream: StreamId::Run(id.clone()), found, told };
+        Err(Error::Damaged { run: id.to_string(), source })
     }
 
     async fn fold_run(&self, id: &RunId) -> Result<(Run, Chain), Error> {
@@ -106,5 +108,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let definition: Arc<Definition> = Arc::new(json::from_slice(&bytes).map_err(|_| missing())?);
         self.definitions.keep(*digest, definition.clone());
         Ok(definition)
+    }
+}
+
+/// Whether fewer events were read than the run's row tells.
+fn is_behind(replayed: &Result<(Run, Chain), Error>, told: u64) -> bool {
+    match replayed {
+        Ok((_, chain)) => chain.seq < told,
+        Err(Error::NotFound) => told > 0,
+        Err(_) => false,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
 use holdshort_core::event::Event;
-use holdshort_core::id::RunId;
+use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::run::{Action, Begin, Context, Input, Rejection, Run};
 use holdshort_core::session::{self, Session};
 use holdshort_core::system::System;
@@ -27,8 +27,10 @@ pub(super) struct Stepped {
 }
 
 enum Tried {
-    /// Whether something was granted.
+    /// Written; whether something was granted.
     Done { granted: bool },
+    /// There was nothing to write.
+    Nothing,
     /// Somebody else wrote first: read again and decide again.
     Again,
     /// Another node drives the run.
@@ -60,20 +62,29 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: Actor,
         from: From,
     ) -> Result<Stepped, Error> {
-        // A rejection, or nothing to do, must not come from what others have changed since. Elsewhere the append
-        // would tell.
-        if let Some(live) = slot.as_mut().filter(|_| from == From::Anybody && self.is_shared()) {
-            live.stale = true;
-        }
+        // A rejection, or nothing to do, must not come from what others have changed since: then it is read again.
+        // What is appended needs no look before, for the append compares.
+        let mut is_new = from == From::Work || !self.is_shared();
         // Until the journal says that another node does.
         let mut drives = true;
         for _ in 0..ATTEMPTS {
+            is_new |= slot.as_ref().is_none_or(|live| live.stale);
             let live = self.loaded(slot, id).await?;
             // Another process stopped in the middle of this run: its work is settled first.
             let adopts = drives && live.run.needs_adoption(live.epoch);
             let (input, actor) =
                 if adopts { (Input::Adopt, Actor::engine()) } else { (input.clone(), actor.clone()) };
             match self.try_step(live, input, actor, drives).await {
+                Ok(Tried::Nothing) | Err(Error::Rejected(_)) if !is_new => {
+                    live.stale = true;
+                    self.forget_streams(live);
+                }
+                Ok(Tried::Nothing) if !adopts => {
+                    if live.driven_here {
+                        self.perform(live);
+                    }
+                    return Ok(Stepped { run: live.run.clone(), granted: false });
+                }
                 Ok(Tried::Done { granted }) if !adopts => {
                     return Ok(Stepped { run: live.run.clone(), granted });
                 }
@@ -85,7 +96,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     }
                 }
                 // Adopted, or somebody else wrote first: again.
-                Ok(Tried::Done { .. } | Tried::Again) => {}
+                Ok(Tried::Done { .. } | Tried::Nothing | Tried::Again) => {}
                 Err(error) => {
                     // What an append whose answer got lost had started is performed all the same.
                     if matches!(error, Error::Rejected(_)) && !live.stale {
@@ -171,20 +182,29 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
 
         let granted = decided.events.iter().any(|event| matches!(event.fact, event::Fact::Session(_)));
+        if decided.events.is_empty() {
+            return Ok(Tried::Nothing);
+        }
         // What was written as its driver is performed, and what is no longer wanted stopped, also where that ends
         // the lease.
-        let performs = live.driven_here || (drives && !decided.events.is_empty());
-        if !decided.events.is_empty() {
-            match self.commit(decided, live, drives, (session_chain, system.seq), Extra::default()).await? {
-                Committed::Yes => {}
-                Committed::Conflict | Committed::KeyTaken => return Ok(Tried::Again),
-                Committed::Driven => return Ok(Tried::Driven),
-            }
+        let performs = live.driven_here || drives;
+        match self.commit(decided, live, drives, (session_chain, system.seq), Extra::default()).await? {
+            Committed::Yes => {}
+            Committed::Conflict | Committed::KeyTaken => return Ok(Tried::Again),
+            Committed::Driven => return Ok(Tried::Driven),
         }
         if performs {
             self.perform(live);
         }
         Ok(Tried::Done { granted })
+    }
+
+    /// What is kept of the streams that the run is decided on.
+    fn forget_streams(&self, live: &Live) {
+        self.streams.forget(&StreamId::System);
+        if let Some(session) = live.run.session() {
+            self.streams.forget(&StreamId::Session(session.clone()));
+        }
     }
 
     pub(super) fn context<'a>(
