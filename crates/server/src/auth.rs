@@ -158,7 +158,7 @@ impl Caller {
     /// An interrupt that the caller may see.
     pub(crate) async fn interrupt(&self, id: &InterruptId) -> Answer<InterruptRow> {
         let row = self.app.interrupt_row(id).await?;
-        let may_see = match self.app.driver.peek(&row.run) {
+        let may_see = match self.app.driver.glance(&row.run) {
             Some(run) => self.may_see_run(&run),
             None => self.may_see(&self.app.run_row(&row.run).await?).await?,
         };

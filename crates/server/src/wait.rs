@@ -34,7 +34,7 @@ pub(crate) async fn for_resolution(app: &App, row: InterruptRow, seconds: u16) -
 
 /// The row as it is now, from the run where that is loaded.
 async fn current(app: &App, row: &InterruptRow) -> Answer<InterruptRow> {
-    match app.driver.peek(&row.run).and_then(|run| run.interrupt_rows([&row.interrupt]).pop()) {
+    match app.driver.current(&row.run).await.and_then(|run| run.interrupt_rows([&row.interrupt]).pop()) {
         Some(row) => Ok(row),
         None => app.interrupt_row(&row.interrupt).await,
     }

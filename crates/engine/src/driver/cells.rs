@@ -88,12 +88,12 @@ impl Cells {
         lock(&self.0).cells.entry(run.clone()).or_default().clone()
     }
 
-    /// The run as the journal has it, if it is loaded and nobody is at it right now. Takes no share in the
-    /// cell: that would keep it from being dropped.
-    pub(super) fn peek(&self, run: &RunId) -> Option<Arc<Run>> {
+    /// The run as this process knows the journal, with its last sequence number, if it is loaded and nobody is at
+    /// it right now. Takes no share in the cell: that would keep it from being dropped.
+    pub(super) fn peek(&self, run: &RunId) -> Option<(Arc<Run>, u64)> {
         let inner = lock(&self.0);
         let slot = inner.cells.get(run)?.try_lock().ok()?;
-        slot.as_ref().filter(|live| !live.stale).map(|live| live.run.clone())
+        slot.as_ref().filter(|live| !live.stale).map(|live| (live.run.clone(), live.chain.seq))
     }
 
     /// Whether all that this process does for the run is under way, and nothing more is known.

@@ -165,10 +165,19 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// The run as the journal has it now, if that takes no read: it is loaded, nobody is at it, and nobody else
-    /// writes.
-    pub fn peek(&self, run: &RunId) -> Option<Arc<Run>> {
-        if self.is_shared() { None } else { self.cells.peek(run) }
+    /// The run as the journal has it now, if it is loaded and nobody is at it. Takes no read, or one where other
+    /// nodes may have written.
+    pub async fn current(&self, run: &RunId) -> Option<Arc<Run>> {
+        let (loaded, seq) = self.cells.peek(run)?;
+        if self.is_shared() && self.journal.chain(&StreamId::Run(run.clone())).await.ok()?.seq != seq {
+            return None;
+        }
+        Some(loaded)
+    }
+
+    /// The run as it was at some time, if it is loaded: for what never changes, such as who started it.
+    pub fn glance(&self, run: &RunId) -> Option<Arc<Run>> {
+        Some(self.cells.peek(run)?.0)
     }
 
     /// Other nodes may write to the journal: what is in memory may be old.

@@ -46,7 +46,7 @@ async fn a_run_near_its_limit_resumes_and_ends_there_with_its_reason() {
     let resumed = fresh.decide(&run, &interrupt, option("approve")).await.unwrap();
     assert_eq!((resumed.status(), resumed.open_interrupts().count()), (Status::Running, 0));
     fresh.world.settle().await;
-    let ended = fresh.driver.peek(&run).unwrap().ended.clone().unwrap();
+    let ended = fresh.driver.current(&run).await.unwrap().ended.clone().unwrap();
     assert_eq!((ended.status, ended.reason.as_str()), (Status::Failed, "limit_events"));
     // What was approved before ran, once; nothing begins after it.
     assert_eq!(fresh.world.effects(), ["run:make"]);

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::problem::Answer;
 
 pub(crate) async fn interrupt(app: &App, run: &RunId, id: &InterruptId) -> Answer<wire::Interrupt> {
-    let loaded = app.driver.peek(run).filter(|run| tells(run, id));
+    let loaded = app.driver.current(run).await.filter(|run| tells(run, id));
     match loaded.and_then(|run| super::interrupt::of_run(&run, id)) {
         Some(shown) => Ok(shown),
         None => super::interrupt::of_row(app, &app.interrupt_row(id).await?).await,
@@ -17,7 +17,7 @@ pub(crate) async fn interrupt(app: &App, run: &RunId, id: &InterruptId) -> Answe
 }
 
 pub(crate) async fn run(app: &App, id: &RunId) -> Answer<wire::Run> {
-    match app.driver.peek(id) {
+    match app.driver.current(id).await {
         Some(run) => super::run::of_run(&run),
         None => super::run::of_row(app, &app.run_row(id).await?).await,
     }

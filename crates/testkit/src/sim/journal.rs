@@ -174,13 +174,6 @@ impl SimJournal {
         self.mutant() == Some(mutant)
     }
 
-    /// Runs that this node holds already.
-    async fn held(&self) -> Result<Vec<RunId>, Error> {
-        let here = self.memory.nodes().await?.into_iter().find(|node| node.here).map(|node| node.node);
-        let leases = self.memory.leases(None, usize::MAX >> 1).await?;
-        Ok(leases.into_iter().filter(|lease| lease.node == here).map(|lease| lease.run).collect())
-    }
-
     /// Others may act first; then the journal answers, or does not.
     async fn reading(&self) -> Result<&Memory, Error> {
         Pause(false).await;
@@ -309,14 +302,11 @@ impl Journal for SimJournal {
     /// What fails is the answer: the leases are taken all the same.
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         Pause(false).await;
-        let mutant = self.mutant();
-        if mutant == Some(Mutant::ClaimNothing) {
+        if self.mutant() == Some(Mutant::ClaimNothing) {
             return Ok(Vec::new());
         }
-        let held = if mutant == Some(Mutant::ForgetToWake) { self.held().await? } else { Vec::new() };
-        let mut claimed = self.memory.claim(limit).await?;
+        let claimed = self.memory.claim(limit).await?;
         lock(&self.site).read()?;
-        claimed.retain(|run| !held.contains(run));
         Ok(claimed)
     }
 

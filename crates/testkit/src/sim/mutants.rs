@@ -47,9 +47,6 @@ pub enum Mutant {
     LoseAnswers,
     /// An append is taken from a node although another living one drives the run.
     IgnoreLeases,
-    /// Who drives a run is not told that somebody else wrote. Not among [`Self::ALL`]: whoever drives the run finds
-    /// out at its next append, so it costs time, and no simulation shows it yet.
-    ForgetToWake,
     /// What another node left behind is nobody's.
     ClaimNothing,
     /// Nodes draw their epochs each for itself.
