@@ -59,7 +59,7 @@ pub(crate) struct StoreArgs {
     #[arg(long, value_name = "NAME", requires = "store")]
     pub node: Option<String>,
     /// How long the others wait for a node that is silent before they take over its runs.
-    #[arg(long, value_name = "TIME", value_parser = duration, requires = "store")]
+    #[arg(long, value_name = "TIME", value_parser = lease, requires = "store")]
     pub lease: Option<u64>,
 }
 
@@ -160,6 +160,14 @@ pub(crate) enum Verb {
         #[command(flatten)]
         model: ModelArgs,
     },
+}
+
+/// As [`duration`]; shorter ones end while a node is only busy, and after longer ones nobody would wait.
+fn lease(text: &str) -> Result<u64, String> {
+    match duration(text)? {
+        ms @ 2_000..=600_000 => Ok(ms),
+        _ => Err("must be from `2s` to `10m`".to_owned()),
+    }
 }
 
 /// Milliseconds, from a time as people write it.

@@ -62,6 +62,12 @@ impl Tokens {
             return Err(Error::Malformed { path }.into());
         };
         let stored = Stored { operator: operator.to_owned(), agent: agent.to_owned() };
+        if !stored.is_sound() {
+            return Err(Error::Malformed { path }.into());
+        }
+        tracing::warn!(
+            "this node takes the tokens that the others have; docs/nodes.md says how to replace them"
+        );
         secrets::write(&path, &stored)?;
         Ok(Self::of(stored))
     }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -42,7 +43,8 @@ async fn write(journal: &Store, runs: &[holdshort_core::id::RunId], file: &Path)
         return Ok(transfer::export(journal, runs, &mut BufWriter::new(io::stdout())).await?);
     }
     // A file that is there is never overwritten, and one that is not whole is not left behind.
-    let created = File::options().write(true).create_new(true).open(file);
+    // As the journal itself, it is for its owner only.
+    let created = File::options().write(true).create_new(true).mode(0o600).open(file);
     let mut out = BufWriter::new(created.with_context(|| format!("{} can not be made", file.display()))?);
     let moved = match transfer::export(journal, runs, &mut out).await {
         Ok(moved) => moved,

@@ -105,12 +105,13 @@ impl Cells {
         slot.as_ref().is_some_and(|live| !live.stale && live.claimed.is_empty() && !live.in_flight.is_empty())
     }
 
-    /// Runs whose append was not answered, and which have something to perform if it was written.
+    /// Runs that something is performed for, or would be if an append without an answer was written, and that have
+    /// to be read again.
     pub(super) fn unsettled(&self) -> Vec<RunId> {
         let inner = lock(&self.0);
         let unsettled = |cell: &Cell| {
             let slot = cell.try_lock().ok();
-            slot.is_some_and(|slot| slot.as_ref().is_some_and(|live| live.stale && !live.claimed.is_empty()))
+            slot.is_some_and(|slot| slot.as_ref().is_some_and(|live| live.stale && live.is_at_work()))
         };
         let found = inner.cells.iter().filter(|(_, cell)| unsettled(cell)).map(|(run, _)| run.clone());
         let mut found: Vec<RunId> = found.collect();
@@ -119,12 +120,12 @@ impl Cells {
         found
     }
 
-    /// The run's stream has this event: whoever has an older state of it reads it again.
-    pub(super) fn written(&self, run: &RunId, seq: u64) {
-        let inner = lock(&self.0);
-        // Whoever is at it right now finds out by itself: its append compares the sequence.
-        let Some(Ok(mut slot)) = inner.cells.get(run).map(|cell| cell.try_lock()) else { return };
-        if let Some(live) = slot.as_mut().filter(|live| live.chain.seq < seq) {
+    /// The run's stream has this event: what is older here is read again before anything is decided on it.
+    pub(super) async fn written(&self, run: &RunId, seq: u64) {
+        let cell = lock(&self.0).cells.get(run).cloned();
+        // Whoever is at it right now is waited for: it may have read before the event was there.
+        let Some(cell) = cell else { return };
+        if let Some(live) = cell.lock().await.as_mut().filter(|live| live.chain.seq < seq) {
             live.stale = true;
         }
     }

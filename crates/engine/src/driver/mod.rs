@@ -104,10 +104,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.change(run, |live| live.driven_here = true).await;
             self.nudge(run).await?;
         }
+        self.settle().await?;
+        Ok(runs.len())
+    }
+
+    /// Reads again what somebody else changed while something is under way for it here: what nobody waits for any
+    /// more is stopped.
+    pub(crate) async fn settle(self: &Arc<Self>) -> Result<(), Error> {
         for run in &self.cells.unsettled() {
             self.nudge(run).await?;
         }
-        Ok(runs.len())
+        Ok(())
     }
 
     /// Takes over runs that nobody drives or whose node is gone, and looks at those of this node that another
@@ -118,8 +125,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         loop {
             let runs = self.journal.claim(AT_ONCE).await?;
             for run in &runs {
-                // What others did to it is read, and what is to do is done here.
+                // What others did to it is read, and what is to do is done here: at the latest by a sweep.
                 self.change(run, |live| (live.driven_here, live.stale) = (true, true)).await;
+            }
+            for run in &runs {
                 self.nudge(run).await?;
             }
             claimed += runs.len();
@@ -209,10 +218,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// An event that somebody wrote: what is in memory of its stream is old, and those who follow it are told.
-    pub(crate) fn written(&self, change: &Change) {
+    pub(crate) async fn written(&self, change: &Change) {
         match &change.stream {
             StreamId::Run(run) => {
-                self.cells.written(run, change.seq);
+                self.cells.written(run, change.seq).await;
                 if let Some(sender) = lock(&self.watchers).get(run) {
                     sender.send_if_modified(|seq| {
                         *seq < change.seq && std::mem::replace(seq, change.seq) < change.seq

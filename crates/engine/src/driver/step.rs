@@ -99,7 +99,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(Tried::Done { .. } | Tried::Nothing | Tried::Again) => {}
                 Err(error) => {
                     // What an append whose answer got lost had started is performed all the same.
-                    if matches!(error, Error::Rejected(_)) && !live.stale {
+                    let is_ours = live.driven_here || live.run.ended.is_some();
+                    if matches!(error, Error::Rejected(_)) && !live.stale && is_ours {
                         self.perform(live);
                     }
                     return Err(error);
@@ -219,7 +220,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Lets everything begin that may: it goes into the same append as what released it.
     pub(super) async fn begin(&self, decided: &mut Decided, live: &Live, system: &System) {
-        if system.frozen {
+        // Without a lease that stands nothing would be performed; the sweep comes again.
+        if system.frozen || !self.journal.holds() {
             return;
         }
         loop {

@@ -31,7 +31,7 @@ pub(super) async fn keep_following<J: Journal, C: Clock, E: Executor>(driver: Ar
                 }
             };
             for change in &page {
-                driver.written(change);
+                driver.written(change).await;
             }
             driver.others.notify_one();
             if page.iter().any(|change| change.stream == StreamId::System) {

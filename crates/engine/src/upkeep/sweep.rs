@@ -19,7 +19,11 @@ pub(super) async fn keep_driving<J: Journal, C: Clock, E: Executor>(driver: Arc<
     let mut waited = Duration::ZERO;
     loop {
         select(pin!(driver.clock().sleep(wait)), pin!(driver.others.notified())).await;
-        if let Err(error) = driver.claim().await {
+        let looked = match driver.settle().await {
+            Ok(()) => driver.claim().await.map(drop),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = looked {
             tracing::warn!(%error, "runs that nobody drives can not be looked for");
         }
         waited += wait;

@@ -167,6 +167,14 @@ DECLARE
     owner bigint;
     written bigint;
 BEGIN
+    -- Whatever stands between this process and the database: what is answered is on disk, and each statement sees
+    -- what was committed before the locks were taken.
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'appends need transactions that are read committed';
+    END IF;
+    IF current_setting('synchronous_commit') = 'off' THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
     -- Nothing before the checks may take a transaction number: whoever saw an event gets a later one than it.
     FOR i IN 1 .. cardinality(p_locks) LOOP
         IF p_exclusive[i] THEN

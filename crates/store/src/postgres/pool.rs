@@ -7,7 +7,7 @@ use deadpool_postgres::{
     Client, Hook, HookError, Manager, ManagerConfig, Object, RecyclingMethod, Runtime, Timeouts,
 };
 use tokio::time::timeout;
-use tokio_postgres::config::SslMode;
+use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, NoTls, Row};
 
@@ -48,6 +48,8 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
         config.application_name(format!("holdshort {application}"));
     }
     config
+        // A standby answers with what was.
+        .target_session_attrs(TargetSessionAttrs::ReadWrite)
         .connect_timeout(CONNECT)
         .tcp_user_timeout(UNACKNOWLEDGED)
         .keepalives_idle(UNACKNOWLEDGED)

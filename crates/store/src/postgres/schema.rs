@@ -64,10 +64,12 @@ async fn version(transaction: &Transaction<'_>) -> Result<u32, Error> {
 }
 
 /// A journal that was restored into another cluster has positions beyond what the transactions there would give:
-/// theirs have to be larger than all that there are.
+/// theirs have to be larger than all that there are. What a transaction of this cluster wrote and shows is below
+/// its own next number, however many older ones are still under way.
 async fn raise_base(transaction: &Transaction<'_>) -> Result<(), Error> {
     let sql = "UPDATE meta SET value = value + beyond FROM (
-                   SELECT (max(position) >> 14) + 1 - (holdshort_horizon() >> 14) AS beyond FROM events
+                   SELECT (max(position) >> 14) + 1 - pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+                          - (SELECT value FROM meta WHERE name = 'base') AS beyond FROM events
                ) restored
                WHERE name = 'base' AND beyond > 0 RETURNING value";
     if let Some(row) = transaction.query_opt(sql, &[]).await? {

@@ -1,6 +1,9 @@
 //! Nodes that are well: whichever of them a client speaks to, it is one journal.
 
+use std::time::Duration;
+
 use holdshort_testkit::model::Scripted;
+use holdshort_testkit::server::eventually;
 use serde_json::json;
 
 use super::Cluster;
@@ -71,5 +74,25 @@ async fn a_freeze_and_a_grant_hold_on_every_node() {
     c.post("/v1/system/unfreeze", &json!({})).await.ok();
     b.wait_status(&run, &["completed"]).await;
     assert_eq!(a.lines("count.txt"), 2);
+    cluster.assert_one_story(&run).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancel_elsewhere_stops_what_is_under_way() {
+    let ticks = "while true; do echo tick >> ticks.txt; sleep 0.1; done";
+    let cluster = Cluster::start([one(("run_command", json!({ "command": ticks }))), done()]).await;
+    let [a, b, _] = &cluster.nodes[..] else { panic!() };
+    let run = a.start_run("solo", "tick").await;
+    let shown = a.wait_one(&run).await;
+    a.choose(&shown, "approve").await;
+    eventually("the command runs", async || (a.lines("ticks.txt") > 0).then_some(())).await;
+    assert_eq!(cluster.driver(1, &run).await.as_deref(), Some("a"));
+    b.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await.ok();
+    eventually("the command is stopped", async || {
+        let before = a.lines("ticks.txt");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        (a.lines("ticks.txt") == before).then_some(())
+    })
+    .await;
     cluster.assert_one_story(&run).await;
 }
