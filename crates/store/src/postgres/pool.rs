@@ -47,9 +47,11 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
     if config.get_application_name().is_none() {
         config.application_name(format!("holdshort {application}"));
     }
-    config
+    if config.get_hosts().len() > 1 {
         // A standby answers with what was.
-        .target_session_attrs(TargetSessionAttrs::ReadWrite)
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    }
+    config
         .connect_timeout(CONNECT)
         .tcp_user_timeout(UNACKNOWLEDGED)
         .keepalives_idle(UNACKNOWLEDGED)

@@ -74,6 +74,8 @@ async fn what_stands_behind_an_older_transaction_comes_when_that_has_ended() {
     // Reads by stream see it at once; the order of commits is not final yet.
     assert_eq!(journal.read(&run_stream(1), 0, 10).await.unwrap().len(), 2);
     assert_eq!(journal.tail(0, 10).await.unwrap(), []);
+    // A node that opens in between changes nothing about it.
+    assert_eq!(node(&url).await.tail(0, 10).await.unwrap(), []);
     client.batch_execute("COMMIT").await.unwrap();
     seen(&journal, last).await;
     assert_eq!(journal.tail(0, 10).await.unwrap().len(), 2);
