@@ -111,6 +111,8 @@ pub enum Error {
     ReadOnly,
     #[error("another server uses this data folder")]
     InUse,
+    #[error("the database is in use by {0}")]
+    Nodes(String),
     #[error("the database has schema version {found}; this binary knows {known}: update it")]
     FromTheFuture { found: u32, known: u32 },
     #[error("the database is damaged: {0}")]

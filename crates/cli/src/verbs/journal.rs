@@ -1,7 +1,7 @@
 //! The journal itself, for the verbs that need it alone: no server uses it meanwhile.
 
 use anyhow::Context;
-use holdshort_store::{self as store, Journal, Store};
+use holdshort_store::{self as store, Store, postgres};
 
 use super::Scene;
 use crate::args::StoreArgs;
@@ -21,20 +21,17 @@ pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store>
 /// The same, made where there is none.
 pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
     let place = Place::of(scene.reach.data.as_deref())?;
-    let here = store::Place::Folder(scene.hooks.store);
-    let journal =
-        match Store::open(&place.path, embed::database(at).map_or(here, store::Place::Database)).await {
-            Ok(journal) => journal,
-            Err(store::Error::InUse) => {
-                return Err(usage(format!("a server uses {}: stop it first", place.path.display())));
-            }
-            Err(error) => return Err(error).context("the journal can not be opened"),
-        };
-    let others = journal.nodes().await?.into_iter().filter(|node| node.alive && !node.here);
-    let names: Vec<String> = others.map(|node| node.name).collect();
-    if !names.is_empty() {
-        journal.close().await?;
-        return Err(usage(format!("servers use this journal: stop {} first", names.join(", "))));
+    let at = match embed::database(at) {
+        Some(config) => store::Place::Database(postgres::Config { alone: true, ..config }),
+        None => store::Place::Folder(scene.hooks.store),
+    };
+    match Store::open(&place.path, at).await {
+        Err(store::Error::InUse) => {
+            Err(usage(format!("a server uses {}: stop it first", place.path.display())))
+        }
+        Err(store::Error::Nodes(names)) => {
+            Err(usage(format!("servers use this journal: stop {names} first")))
+        }
+        opened => opened.context("the journal can not be opened"),
     }
-    Ok(journal)
 }

@@ -97,6 +97,8 @@ CREATE TABLE nodes (
     node        bigint PRIMARY KEY,
     epoch       bigint NOT NULL,
     name        text NOT NULL,
+    -- Whether no other can be there meanwhile.
+    alone       boolean NOT NULL,
     opened_at   timestamptz NOT NULL,
     alive_until timestamptz NOT NULL
 ) WITH (fillfactor = 50);
@@ -116,6 +118,28 @@ CREATE TABLE leases (
     autovacuum_analyze_threshold = 2000,
     autovacuum_vacuum_cost_delay = 0
 );
+
+-- Draws the epoch that a node is called by and announces it; or names those that stand against it. One at a time:
+-- of two that open, the second sees the first.
+CREATE FUNCTION holdshort_join(
+    p_lock bigint, p_name text, p_lease double precision, p_alone boolean, OUT node bigint, OUT others text
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM pg_advisory_xact_lock(p_lock);
+    -- A node that is gone stays known for a while, for whoever looks what happened.
+    DELETE FROM nodes n WHERE n.alive_until < clock_timestamp() - interval '1 day'
+        AND NOT EXISTS (SELECT FROM leases l WHERE l.node = n.node);
+    SELECT string_agg(n.name, ', ' ORDER BY n.node) INTO others FROM nodes n
+    WHERE n.alive_until > clock_timestamp() AND (p_alone OR n.alone);
+    IF others IS NULL THEN
+        node := nextval('epochs');
+        INSERT INTO nodes (node, epoch, name, alone, opened_at, alive_until)
+        VALUES (node, node, p_name, p_alone, clock_timestamp(),
+                clock_timestamp() + make_interval(secs => p_lease));
+    END IF;
+END
+$$;
 
 -- Positions below it are final: every transaction that could still write one has ended. A position is the number
 -- of its transaction, which PostgreSQL counts up and tells the oldest running one of, then the event's number

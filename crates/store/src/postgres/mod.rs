@@ -54,6 +54,8 @@ pub struct Config {
     pub name: String,
     /// How long others wait for a node that is silent before they take its runs. Renewed each third.
     pub lease: Duration,
+    /// Refused while another node is there, and none can come meanwhile: for work on the journal itself.
+    pub alone: bool,
     /// Connections for appends and reads; four more stand beside them.
     pub connections: usize,
 }
@@ -61,17 +63,19 @@ pub struct Config {
 impl Config {
     /// With a lease of 15 seconds and 16 connections.
     pub fn new(url: impl Into<String>, name: impl Into<String>) -> Self {
-        Self { url: url.into(), name: name.into(), lease: Duration::from_secs(15), connections: 16 }
+        let lease = Duration::from_secs(15);
+        Self { url: url.into(), name: name.into(), lease, alone: false, connections: 16 }
     }
 }
 
 /// Without the address: a password may stand in it.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { url: _, name, lease, connections } = self;
+        let Self { url: _, name, lease, alone, connections } = self;
         f.debug_struct("Config")
             .field("name", name)
             .field("lease", lease)
+            .field("alone", alone)
             .field("connections", connections)
             .finish_non_exhaustive()
     }
@@ -104,7 +108,7 @@ impl Postgres {
         let pool = Pool::new(&address, config.connections)?;
         let upkeep = Pool::new(&address, UPKEEP)?;
         schema::migrate(&upkeep).await?;
-        let node = Arc::new(Node::join(&upkeep, &config.name, config.lease).await?);
+        let node = Arc::new(Node::join(&upkeep, &config).await?);
         let written = Arc::new(Written::default());
         let (visible, position) = watch::channel(read::last_visible(&upkeep).await?);
         let mut tasks = JoinSet::new();
@@ -267,6 +271,6 @@ impl Journal for Postgres {
     }
 
     async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
-        rows::replace(&self.pool, &rows).await
+        rows::replace(&self.pool, &self.node, &rows).await
     }
 }

@@ -7,26 +7,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use deadpool_postgres::Transaction;
 use holdshort_core::id::RunId;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::time::{sleep, timeout};
 
+use super::Config;
 use super::column::{at_most, big, get, id, maybe_number, number, time};
 use super::pool::Pool;
+use super::schema::LOCK;
 use crate::journal::{Error, Lease, NodeRow};
 
 /// Renewals in the time of a lease: two may fail.
 const RENEWALS: u32 = 3;
 /// Of so many parts of a lease the last counts as over here already: what is begun takes time.
 const PARTS: u32 = 5;
-/// How long a node that is gone stays known, for whoever looks what happened.
-const REMEMBERED: &str = "1 day";
 
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) id: u64,
     name: String,
     lease: Duration,
+    alone: bool,
     epoch: AtomicU64,
     /// Milliseconds of [`uptime`].
     held_until: AtomicU64,
@@ -34,23 +36,21 @@ pub(super) struct Node {
 
 impl Node {
     /// Draws the epoch that this node is called by, and announces it.
-    pub(super) async fn join(pool: &Pool, name: &str, lease: Duration) -> Result<Self, Error> {
+    pub(super) async fn join(pool: &Pool, config: &Config) -> Result<Self, Error> {
+        let Config { url: _, name, lease, alone, connections: _ } = config;
         let sent = uptime();
-        let forget = format!(
-            "DELETE FROM nodes n WHERE n.alive_until < clock_timestamp() - interval '{REMEMBERED}'
-             AND NOT EXISTS (SELECT FROM leases l WHERE l.node = n.node)"
-        );
-        pool.query(&forget, &[]).await?;
-        let sql = "WITH drawn AS (SELECT nextval('epochs') AS epoch)
-                   INSERT INTO nodes (node, epoch, name, opened_at, alive_until)
-                   SELECT epoch, epoch, $1, clock_timestamp(), clock_timestamp() + make_interval(secs => $2)
-                   FROM drawn RETURNING node";
-        let rows = pool.query(sql, &[&name, &lease.as_secs_f64()]).await?;
-        let node = number(rows.first().ok_or(Error::Closed)?, 0)?;
+        let sql = "SELECT node, others FROM holdshort_join($1, $2, $3, $4)";
+        let rows = pool.query(sql, &[&LOCK, name, &lease.as_secs_f64(), alone]).await?;
+        let row = rows.first().ok_or(Error::Closed)?;
+        if let Some(others) = get(row, 1)? {
+            return Err(Error::Nodes(others));
+        }
+        let node = number(row, 0)?;
         let joined = Self {
             id: node,
-            name: name.to_owned(),
-            lease,
+            name: name.clone(),
+            lease: *lease,
+            alone: *alone,
             epoch: AtomicU64::new(node),
             held_until: AtomicU64::new(0),
         };
@@ -92,11 +92,13 @@ impl Node {
         }
     }
 
-    /// Also where others have forgotten it.
+    /// Also where others have forgotten it. Who was to be alone and came too late does not come back.
     async fn renew(&self, pool: &Pool) -> Result<(), Error> {
-        let sql = "INSERT INTO nodes (node, epoch, name, opened_at, alive_until)
-                   VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp() + make_interval(secs => $4))
-                   ON CONFLICT (node) DO UPDATE SET alive_until = excluded.alive_until";
+        let sql = "INSERT INTO nodes AS n (node, epoch, name, alone, opened_at, alive_until)
+                   VALUES ($1, $2, $3, false, clock_timestamp(),
+                           clock_timestamp() + make_interval(secs => $4))
+                   ON CONFLICT (node) DO UPDATE SET alive_until = excluded.alive_until
+                   WHERE NOT n.alone OR n.alive_until > clock_timestamp()";
         let (node, epoch) = (big(self.id), big(self.epoch()));
         pool.query(sql, &[&node, &epoch, &self.name, &self.lease.as_secs_f64()]).await?;
         Ok(())
@@ -121,13 +123,24 @@ impl Node {
 
     /// Written down with the node: a number of a sequence alone could come again after a crash of the database.
     pub(super) async fn draw_epoch(&self, pool: &Pool) -> Result<u64, Error> {
-        let sql = "INSERT INTO nodes (node, epoch, name, opened_at, alive_until)
-                   VALUES ($1, nextval('epochs'), $2, clock_timestamp(), '-infinity')
+        let sql = "INSERT INTO nodes (node, epoch, name, alone, opened_at, alive_until)
+                   VALUES ($1, nextval('epochs'), $2, false, clock_timestamp(), '-infinity')
                    ON CONFLICT (node) DO UPDATE SET epoch = excluded.epoch RETURNING epoch";
         let rows = pool.query(sql, &[&big(self.id), &self.name]).await?;
         let epoch = number(rows.first().ok_or(Error::Closed)?, 0)?;
         self.epoch.fetch_max(epoch, Ordering::AcqRel);
         Ok(epoch)
+    }
+
+    /// For the rest of the transaction no node joins. An error if this one was to be alone, and is not any more:
+    /// others may have been there since it looked.
+    pub(super) async fn shut_out(&self, transaction: &Transaction<'_>) -> Result<(), Error> {
+        transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
+        let sql = "SELECT FROM nodes WHERE node = $1 AND alone AND alive_until > clock_timestamp()";
+        if self.alone && transaction.query_opt(sql, &[&big(self.id)]).await?.is_none() {
+            return Err(Error::Nodes("others that came while this one was silent".to_owned()));
+        }
+        Ok(())
     }
 
     /// Gives all leases back, so that others need not wait for them to end.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use tokio_postgres::Row;
 
 use super::column::{big, get, id, kind, maybe_number, maybe_time, number, status, time};
+use super::node::Node;
 use super::pool::Pool;
 use crate::journal::{Error, Rows};
 
@@ -135,13 +136,14 @@ const CHUNK: usize = 500;
 
 /// Drops all rows and writes these, and makes the leases those of the runnable runs: who drives one already goes
 /// on. Appends wait meanwhile.
-pub(super) async fn replace(pool: &Pool, all: &[Rows]) -> Result<(), Error> {
+pub(super) async fn replace(pool: &Pool, node: &Node, all: &[Rows]) -> Result<(), Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;
+    transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
+    node.shut_out(&transaction).await?;
     transaction
         .batch_execute(
-            "SET LOCAL statement_timeout = 0;
-             LOCK TABLE runs, interrupts, grants, leases IN SHARE ROW EXCLUSIVE MODE;
+            "LOCK TABLE runs, interrupts, grants, leases IN SHARE ROW EXCLUSIVE MODE;
              DELETE FROM runs; DELETE FROM interrupts; DELETE FROM grants",
         )
         .await?;

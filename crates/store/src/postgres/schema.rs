@@ -13,7 +13,7 @@ use crate::journal::Error;
 const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/postgres/0001_journal.sql")];
 
 /// Any number that no other program in the same database locks by.
-const LOCK: i64 = 0x686f_6c64_7368_6f72;
+pub(super) const LOCK: i64 = 0x686f_6c64_7368_6f72;
 
 /// The first that has everything used here and still gets fixes.
 const OLDEST: u32 = 14;

@@ -47,6 +47,7 @@ pub(super) fn again(error: &Error) -> Error {
         Error::Full => Error::Full,
         Error::ReadOnly => Error::ReadOnly,
         Error::InUse => Error::InUse,
+        Error::Nodes(names) => Error::Nodes(names.clone()),
         Error::FromTheFuture { found, known } => Error::FromTheFuture { found: *found, known: *known },
         Error::Corrupt(what) => Error::Corrupt(what.clone()),
         Error::Io(source) => Error::Io(source.to_string().into()),

@@ -5,7 +5,8 @@ use std::time::Duration;
 use futures::future::join_all;
 use holdshort_core::id::RunId;
 use holdshort_core::projection::RunRow;
-use holdshort_store::{Append, AppendError, Journal, Rows};
+use holdshort_store::postgres::Config;
+use holdshort_store::{Append, AppendError, Error, Journal, Postgres, Rows};
 
 use super::{node, short_lived, sql};
 use crate::fixture::{PATIENCE, id, run_row, run_stream, to};
@@ -88,4 +89,33 @@ async fn a_node_that_comes_back_too_late_finds_its_runs_driven() {
     let refused = one.append(drive(1, 1)).await;
     assert!(matches!(refused, Err(AppendError::Driven)), "{refused:?}");
     assert!(one.runnable(10).await.unwrap().is_empty());
+}
+
+/// Work on the journal itself, such as a rebuild, would miss what others write beside it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_is_to_be_alone_is() {
+    let url = holdshort_testpg::shared().database();
+    let alone = || Postgres::open(Config { alone: true, ..Config::new(&url, "rebuild") });
+    let one = node(&url).await;
+    let refused = alone().await;
+    assert!(matches!(&refused, Err(Error::Nodes(names)) if names == "test"), "{refused:?}");
+    one.close().await.unwrap();
+    let work = alone().await.unwrap();
+    for opened in [alone().await, Postgres::open(Config::new(&url, "test")).await] {
+        assert!(matches!(&opened, Err(Error::Nodes(names)) if names == "rebuild"), "{opened:?}");
+    }
+    // What it has just written may not be visible yet; that is no reason to refuse.
+    work.append(drive(1, 0)).await.unwrap();
+    let rows = Rows { run: Some(run_row(2)), ..Rows::default() };
+    work.replace_rows(vec![rows.clone()]).await.unwrap();
+    assert!(work.run(&id(1)).await.unwrap().is_none());
+    // It was silent for too long: whoever came and went meanwhile, its rows are of yesterday.
+    sql(&url, &format!("UPDATE nodes SET alive_until = clock_timestamp() WHERE node = {}", work.epoch()))
+        .await;
+    let other = node(&url).await;
+    other.append(drive(3, 0)).await.unwrap();
+    other.close().await.unwrap();
+    let refused = work.replace_rows(vec![rows]).await;
+    assert!(matches!(refused, Err(Error::Nodes(_))), "{refused:?}");
+    assert!(node(&url).await.run(&id(3)).await.unwrap().is_some());
 }
