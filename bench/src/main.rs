@@ -42,8 +42,8 @@ struct Args {
     /// A few seconds instead of minutes: whether it works, not how fast it is.
     #[arg(long)]
     quick: bool,
-    /// Write the table to bench/RESULTS.md too.
-    #[arg(long)]
+    /// Write the tables to bench/RESULTS.md too, all of them: they replace those that are there.
+    #[arg(long, conflicts_with_all = ["only", "store"])]
     save: bool,
     /// One row only.
     #[arg(long, value_name = "ROW")]

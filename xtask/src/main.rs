@@ -19,9 +19,9 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 cargo xtask verify          everything that must hold before a change lands
-cargo xtask verify --quick  format, lints, and the tests that start no process
+cargo xtask verify --quick  format, lints, and the tests that need nothing but Rust
 cargo xtask ui              checks the browser app and builds it into ui/dist
-cargo xtask bench           cycles per second beside a hand-written loop
+cargo xtask bench           what it costs, beside a hand-written loop: [parked | streams | peers | load] [--help]
 cargo xtask sim             whole systems from seeds: [--seed N | --seeds N | --fresh MINUTES | --mutants]";
 
 fn main() -> ExitCode {

@@ -2,9 +2,10 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::thread::{self, JoinHandle};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 /// The root of the project.
 pub(crate) fn root() -> PathBuf {
@@ -43,4 +44,31 @@ pub(crate) fn lines(name: &str, command: &mut Command, mut each: impl FnMut(&str
         }
     }
     Ok(child.wait().with_context(|| format!("{name}: can not be awaited"))?.success())
+}
+
+/// A step that runs beside others; what it prints is shown when it has ended.
+pub(crate) struct Beside {
+    name: &'static str,
+    running: JoinHandle<std::io::Result<Output>>,
+}
+
+impl Beside {
+    pub(crate) fn start(name: &'static str, mut command: Command) -> Self {
+        Self { name, running: thread::spawn(move || command.output()) }
+    }
+
+    /// Waits for it; an exit code other than 0 is an error that names the step.
+    pub(crate) fn end(self) -> Result<()> {
+        let Self { name, running } = self;
+        let output = running.join().map_err(|_| anyhow!("{name}: nobody waits for it any more"))?;
+        let output = output.with_context(|| format!("{name}: can not start"))?;
+        println!("\n== {name}");
+        for printed in [output.stdout, output.stderr] {
+            print!("{}", String::from_utf8_lossy(&printed));
+        }
+        if !output.status.success() {
+            bail!("{name} failed ({})", output.status);
+        }
+        Ok(())
+    }
 }

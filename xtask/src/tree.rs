@@ -134,3 +134,37 @@ fn the_invariants_name_tests_that_exist() {
         .collect();
     assert!(missing.is_empty(), "named and not there: {missing:#?}");
 }
+
+/// A harness without tests is built and linked for nothing; one that is switched off must miss none.
+#[test]
+fn harnesses_are_off_where_there_are_no_tests() {
+    const OFF: &str = "[lib]\ntest = false\ndoctest = false\n";
+    let sources = all(".rs");
+    let has = |place: &str, marks: &[&str]| {
+        sources
+            .iter()
+            .any(|(name, text)| name.starts_with(place) && marks.iter().any(|mark| text.contains(mark)))
+    };
+    let mut wrong = Vec::new();
+    for (name, manifest) in all("Cargo.toml") {
+        let Some(package) = name.strip_suffix("Cargo.toml").filter(|name| name.starts_with("crates/")) else {
+            continue;
+        };
+        let is_off = manifest.contains(OFF);
+        if is_off == has(&format!("{package}src/"), &["#[cfg(test)]", "#[test]"]) {
+            wrong.push(format!("{name}: its library is tested in src/, or says {OFF:?}"));
+        }
+        if is_off && has(&format!("{package}src/"), &["/// ```", "//! ```"]) {
+            wrong.push(format!("{name}: examples in src/ would not run"));
+        }
+        for program in ["src/main.rs", "src/bin/"] {
+            if has(&format!("{package}{program}"), &["#[cfg(test)]", "#[test]"]) {
+                wrong.push(format!("{package}{program}: the harnesses of programs are off"));
+            }
+        }
+        if manifest.matches("[[bin]]").count() != manifest.matches(".rs\"\ntest = false\n").count() {
+            wrong.push(format!("{name}: a program is not `test = false`"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

@@ -13,16 +13,17 @@ use crate::run::{root, step};
 
 /// Brings `ui/src/api/schema.d.ts` and `ui/dist` up to date.
 pub(crate) fn ui() -> Result<()> {
-    install()?;
+    if let Some(mut npm) = install() {
+        step("npm ci", &mut npm)?;
+    }
     step("types of the API", &mut script("types", &[]))?;
     check()?;
     build(&dist())?;
     bundle::weigh(&Bundle::read(&dist())?)
 }
 
-/// Refuses types or a bundle that are not what the sources say.
+/// Refuses types or a bundle that are not what the sources say. What `install` installs is there.
 pub(crate) fn verify() -> Result<()> {
-    install()?;
     step("types of the API", &mut script("types", &["--check"]))
         .context("ui/src/api/schema.d.ts is stale: run `cargo xtask ui`")?;
     check()?;
@@ -50,17 +51,19 @@ fn build(into: &Path) -> Result<()> {
     step("the bundle", &mut script("build", &["--outDir", into, "--emptyOutDir", "--logLevel", "warn"]))
 }
 
-/// Exactly what the lock file says, unless that is there already.
-fn install() -> Result<()> {
+/// Installs exactly what the lock file says; nothing to do if that is there already.
+pub(crate) fn install() -> Option<Command> {
     let written = |name: &str| -> Option<SystemTime> {
         fs::metadata(folder().join(name)).and_then(|metadata| metadata.modified()).ok()
     };
     // npm writes it last.
     let installed = written("node_modules/.package-lock.json");
     if installed > written("package-lock.json") && installed > written("package.json") {
-        return Ok(());
+        return None;
     }
-    step("npm ci", npm().args(["ci", "--no-audit", "--no-fund"]))
+    let mut npm = npm();
+    npm.args(["ci", "--no-audit", "--no-fund"]);
+    Some(npm)
 }
 
 /// A script of `ui/package.json`.

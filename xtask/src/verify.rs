@@ -3,28 +3,22 @@
 use anyhow::{Result, bail};
 
 use crate::counts::Counts;
-use crate::run::{cargo, lines, step};
+use crate::run::{Beside, cargo, lines, step};
 use crate::{machine, ui};
 
-/// Crates whose tests start no process and open no port.
+/// Crates whose tests need nothing of the machine that `machine::prepare` would have to install ...
 const QUICK: [&str; 5] =
     ["holdshort-core", "holdshort-protocol", "holdshort-workflow", "holdshort-store", "xtask"];
+/// ... but for these of the store, by a part of their names: they start a PostgreSQL.
+const NOT_QUICK: [&str; 2] = ["postgres", "all_stores_"];
 
 pub(crate) fn verify(quick: bool) -> Result<()> {
     step("format", cargo().args(["fmt", "--all", "--check"]))?;
-    step(
-        "lints",
-        cargo().args([
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--locked",
-            "--quiet",
-            "--",
-            "-D",
-            "warnings",
-        ]),
-    )?;
+    // It waits for the network, the lints for the processor.
+    let installing = if quick { None } else { ui::install() }.map(|npm| Beside::start("npm ci", npm));
+    let linted = lints();
+    installing.map_or(Ok(()), Beside::end)?;
+    linted?;
     let mut counts = Counts::default();
     let ok = if quick { quick_tests(&mut counts)? } else { all_tests(&mut counts)? };
     println!("\n{counts}");
@@ -37,16 +31,34 @@ pub(crate) fn verify(quick: bool) -> Result<()> {
     Ok(())
 }
 
+fn lints() -> Result<()> {
+    step(
+        "lints",
+        cargo().args([
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--quiet",
+            "--",
+            "-D",
+            "warnings",
+        ]),
+    )
+}
+
 fn quick_tests(counts: &mut Counts) -> Result<bool> {
     let packages = QUICK.iter().flat_map(|name| ["--package", name]);
-    lines("tests", test().args(packages), |line| counts.take(line))
+    let skips = NOT_QUICK.iter().flat_map(|name| ["--skip", name]);
+    lines("tests", test().args(packages).arg("--").args(skips), |line| counts.take(line))
 }
 
 fn all_tests(counts: &mut Counts) -> Result<bool> {
     machine::prepare()?;
     ui::verify()?;
-    // The binary that black-box tests start.
-    step("the binary", cargo().args(["build", "--locked", "--quiet", "--package", "holdshort-cli"]))?;
+    // What black-box tests start: they look for it, and would have to build what is not there.
+    let programs = ["--package", "holdshort-cli", "--package", "holdshort-testkit"];
+    step("the programs", cargo().args(["build", "--locked", "--quiet"]).args(programs))?;
     let ok = lines("tests", test().arg("--workspace"), |line| counts.take(line))?;
     Ok(lines("browser tests", &mut ui::tests(), |line| counts.take(line))? && ok)
 }

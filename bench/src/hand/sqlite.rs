@@ -10,10 +10,11 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use tokio::sync::{mpsc, oneshot};
 
 const DATABASE: &str = "loop.db";
-/// As in our own store, so that groups and checkpoints are the same.
+/// As in our own store, so that groups, pages and checkpoints are the same.
 const GROUP_LIMIT: usize = 256;
 const QUEUE_LIMIT: usize = 1024;
-const CHECKPOINT_PAGES: u32 = 4000;
+const PAGE_BYTES: u32 = 2048;
+const CHECKPOINT_PAGES: u32 = 8000;
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS asks (
@@ -48,6 +49,7 @@ impl Sqlite {
     pub(super) fn open(folder: &Path) -> Result<Self> {
         let database = folder.join(DATABASE);
         let connection = Connection::open(&database)?;
+        connection.pragma_update(None, "page_size", PAGE_BYTES)?;
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update_and_check(None, "wal_autocheckpoint", CHECKPOINT_PAGES, |_| Ok(()))?;

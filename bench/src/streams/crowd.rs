@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use serde::de::IgnoredAny;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -33,8 +33,9 @@ pub(super) struct Crowd {
     pub(super) all: Vec<Duration>,
     /// Until the ask was answered.
     pub(super) answered: Vec<Duration>,
-    /// Processor time of the server for each event.
+    /// Processor time for each event: of the server, and of the clients beside it.
     pub(super) processor: Duration,
+    pub(super) clients_processor: Duration,
 }
 
 pub(super) fn measure(
@@ -61,7 +62,7 @@ pub(super) fn measure(
             reading.spawn(follower.follow(board.clone()));
         }
         let (mut half, mut all, mut answered) = (Vec::new(), Vec::new(), Vec::new());
-        let processor = server.processor()?;
+        let (processor, own) = (server.processor()?, own_processor()?);
         for event in 0..events {
             let sent = Instant::now();
             let _: IgnoredAny =
@@ -76,6 +77,8 @@ pub(super) fn measure(
             sleep(PAUSE).await;
         }
         let spent = server.processor()?.saturating_sub(processor);
+        let own = own_processor()?.saturating_sub(own);
+        let each = u32::try_from(events.max(1))?;
         let (after, _) = server.memory()?;
         Ok(Crowd {
             way,
@@ -85,9 +88,17 @@ pub(super) fn measure(
             half,
             all,
             answered,
-            processor: spent / u32::try_from(events.max(1))?,
+            processor: spent / each,
+            clients_processor: own / each,
         })
     })
+}
+
+/// Processor time of the thread that all clients run on.
+fn own_processor() -> Result<Duration> {
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let running = times.split(' ').next().unwrap_or_default();
+    Ok(Duration::from_nanos(running.parse().context("the kernel says nothing of this program's time")?))
 }
 
 pub(super) async fn connect(way: Way, clients: usize, server: &Server) -> Result<Vec<Follower>> {

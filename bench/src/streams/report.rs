@@ -47,6 +47,7 @@ pub(super) fn report(
     row("an event reached half of them, median", &|crowd| milliseconds(percentile(&mut crowd.half, 50)));
     row("the ask was answered, median", &|crowd| milliseconds(percentile(&mut crowd.answered, 50)));
     row("processor time of the server for each event", &|crowd| milliseconds(crowd.processor));
+    row("… and of the clients", &|crowd| milliseconds(crowd.clients_processor));
     row("**memory for each idle client**", &|crowd| {
         let [before, idle, _] = crowd.memory;
         format!("{:.1} kB", count(idle.saturating_sub(before)) / count(crowd.clients) / 1000.0)

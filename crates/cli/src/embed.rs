@@ -44,6 +44,7 @@ impl Embedded {
                 plan.listen
             )));
         }
+        let kept = if plan.database.is_some() { "the database" } else { "the data folder" };
         let options = Options {
             listen: plan.listen,
             data: plan.place.path.clone(),
@@ -56,7 +57,7 @@ impl Embedded {
         let server =
             holdshort_server::start_tuned(options, Tuning { store, rehearsal_word_ms, ..Tuning::default() })
                 .await
-                .map_err(not_started)?;
+                .map_err(|error| not_started(error, kept))?;
         let address = server.address();
         let announced = plan.place.announce(address)?;
         Ok(Self { server, address, words: plan.place.words(), announced })
@@ -90,14 +91,15 @@ pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
     Some(config)
 }
 
-/// A damaged journal is told apart from what a person said wrongly: scripts page somebody for it.
-fn not_started(error: StartError) -> anyhow::Error {
+/// A damaged journal is told apart from what a person said wrongly: scripts page somebody for it. `kept`: where it is.
+fn not_started(error: StartError, kept: &str) -> anyhow::Error {
     let damaged = matches!(
         error,
         StartError::Engine(holdshort_engine::Error::Store(holdshort_store::Error::Corrupt(_)))
+            | StartError::Store(holdshort_store::Error::Corrupt(_))
     );
     let text = crate::output::error(&anyhow::Error::new(error));
-    if damaged { damage(format!("{text}. Restore the data folder from a backup.")) } else { usage(text) }
+    if damaged { damage(format!("{text}. Restore {kept} from a backup.")) } else { usage(text) }
 }
 
 /// The arguments with which the same server comes along again.

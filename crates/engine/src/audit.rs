@@ -2,7 +2,7 @@
 
 use holdshort_core::event::{self, Chain};
 use holdshort_core::id::StreamId;
-use holdshort_store::{Error, Journal, RunFilter};
+use holdshort_store::{Error, GrantFilter, Journal, RunFilter};
 
 /// What a walk over the whole journal found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,13 +40,14 @@ const MAX_PROBLEMS: usize = 100;
 const PAGE: usize = 500;
 
 /// Walks every stream in pages, then asks whether anything is missing: in a store of one node positions run from 1
-/// without a gap, and the rows say how far each run had come. What nobody else has seen, its author can still
+/// without a gap, and the rows say how far each run and each session had come. What nobody else has seen, its author can still
 /// rewrite as a whole: that takes a witness outside.
 pub async fn verify<J: Journal>(journal: &J) -> Result<Report, Error> {
     let mut report = Report::default();
     let written = *journal.watch().borrow();
     verify_streams(journal, &mut report).await?;
     verify_rows(journal, &mut report).await?;
+    verify_grants(journal, &mut report).await?;
     // Where several nodes write, positions have gaps.
     if journal.poll().is_none() && report.problems.is_empty() && report.events < written {
         report.add("journal", format!("{} events are missing", written - report.events));
@@ -71,6 +72,33 @@ async fn verify_rows<J: Journal>(journal: &J, report: &mut Report) -> Result<(),
             let Ok(end) = readable(journal.chain(&stream).await)? else { continue };
             if end.seq < row.seq {
                 report.add(stream.as_str(), format!("the run had {} events and has {}", row.seq, end.seq));
+            }
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// The same for a session: a grant was given in one event, and taken back in a later one.
+async fn verify_grants<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
+    let mut after = None;
+    loop {
+        let page = match readable(journal.grants(&GrantFilter::default(), after.as_ref(), PAGE).await)? {
+            Ok(page) => page,
+            Err(why) => {
+                report.add("journal", format!("the list of grants can not be read: {why}"));
+                return Ok(());
+            }
+        };
+        for row in page.items {
+            let stream = StreamId::Session(row.session);
+            let least = row.added_seq + u64::from(row.revoked);
+            let Ok(end) = readable(journal.chain(&stream).await)? else { continue };
+            if end.seq < least {
+                let had = format!("the session had at least {least} events and has {}", end.seq);
+                report.add(stream.as_str(), had);
             }
         }
         after = page.next;

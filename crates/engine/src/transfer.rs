@@ -2,7 +2,7 @@
 //!
 //! The format is JSON Lines: a header, then blobs, events and keys, each event after the blob that it needs, and an
 //! end that counts them. Heads and contents stand in it as the text that was hashed; rows do not: they are made
-//! new. A file is checked as a whole before anything is written, and writing it twice changes nothing.
+//! new. A file is checked and compared as a whole before anything is written, and writing it twice changes nothing.
 
 mod export;
 mod import;
@@ -10,7 +10,7 @@ mod import;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Sealed, SealedContent};
 use holdshort_core::id::StreamId;
-use holdshort_store::Key;
+use holdshort_store::{AppendError, Key};
 use serde::{Deserialize, Serialize};
 
 pub use export::export;
@@ -38,10 +38,13 @@ pub enum Error {
     Line { line: usize, problem: String },
     #[error("the file ends before its end: {0}")]
     CutOff(String),
-    #[error("{stream} differs from the one that is there, from event {seq} on: nothing of it was written")]
+    #[error("{stream} differs from the one that is there, in event {seq} or before: nothing was written")]
     Differs { stream: StreamId, seq: u64 },
-    #[error("the key {scope}/{key} is there for another request")]
+    #[error("the key {scope}/{key} is there for another request: nothing was written")]
     KeyDiffers { scope: String, key: String },
+    /// Somebody else wrote meanwhile, or the file contradicts itself.
+    #[error("the store refused what was to be written")]
+    Refused(#[source] AppendError),
     #[error("there is no run {0}")]
     NoRun(String),
     #[error(

@@ -45,9 +45,10 @@ enum Fate {
     Escaped,
 }
 
-/// Whether a text is no more than lines of printable ASCII: most are, and need no closer look.
+/// Whether a text is no more than lines of printable ASCII: most are, and need no closer look. It is read to its end
+/// whatever stands in it: so the processor looks at many bytes at once.
 pub fn is_bare(text: &str) -> bool {
-    text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
+    text.bytes().fold(true, |is_bare, byte| is_bare & matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
 }
 
 fn escape(text: &str, keep: Keep) -> Cow<'_, str> {

@@ -24,6 +24,7 @@ use holdshort_workflow::Library;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::feed::{Owners, Recent};
 use crate::links::Links;
 use crate::logins::Logins;
 use crate::pace::Pace;
@@ -34,6 +35,8 @@ use crate::tokens::Tokens;
 pub(crate) struct App {
     pub(crate) driver: Arc<LiveDriver>,
     pub(crate) previews: Previews,
+    pub(crate) recent: Recent,
+    pub(crate) owners: Owners,
     pub(crate) library: Arc<Library>,
     pub(crate) model: Description,
     pub(crate) sandbox: SandboxLevel,

@@ -185,14 +185,7 @@ impl Caller {
 
     /// An agent sees the runs that it started itself, and no run of ours.
     pub(crate) async fn may_see(&self, row: &RunRow) -> Answer<bool> {
-        if self.is_operator() {
-            return Ok(true);
-        }
-        if row.workflow != EXTERNAL {
-            return Ok(false);
-        }
-        let first = self.app.event(&StreamId::Run(row.run.clone()), 1).await?;
-        Ok(self.is(&first.actor))
+        Ok(self.is_operator() || owner(&self.app, row).await?.is_some_and(|owner| self.is(&owner)))
     }
 
     /// The same of a run that is loaded.
@@ -201,9 +194,18 @@ impl Caller {
         self.is_operator() || (run.definition.name == EXTERNAL && own())
     }
 
-    fn is(&self, actor: &Actor) -> bool {
+    pub(crate) fn is(&self, actor: &Actor) -> bool {
         actor.role == self.actor.role && actor.id == self.actor.id
     }
+}
+
+/// Who may see a run beside the operator: whoever started it, where it is none of ours. Never changes.
+pub(crate) async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
+    if row.workflow != EXTERNAL {
+        return Ok(None);
+    }
+    let first = app.event(&StreamId::Run(row.run.clone()), 1).await?;
+    Ok(Some(first.actor))
 }
 
 fn others() -> Refused {

@@ -27,10 +27,12 @@ pub mod reading;
 mod routes;
 mod secrets;
 mod server;
+mod serving;
 mod socket;
 mod tokens;
 mod view;
 mod wait;
+mod wire;
 
 pub use asyncapi::asyncapi;
 pub use openapi::openapi;

@@ -27,11 +27,16 @@ pub(crate) const STREAMS: u32 = 20_000;
 pub(crate) const POLLS: usize = 10_000;
 /// The longest that a long poll waits.
 pub(crate) const POLL_SECONDS: u16 = 60;
-/// Frames that a stream's reader may be behind before its writer waits for it.
-pub(crate) const STREAM_FRAMES: usize = 64;
+/// The last events, which those who follow everything share: a follower that is further behind reads the journal
+/// by itself.
+pub(crate) const RECENT_EVENTS: usize = 1_024;
+/// Their bytes as the journal has them; in memory they take up to three times as much.
+pub(crate) const RECENT_BYTES: usize = 8 * 1024 * 1024;
+/// Frames that a socket's reader may be behind before its writer waits for it.
+pub(crate) const SOCKET_FRAMES: usize = 64;
 /// What a stream's reader is told to wait before it connects again.
 pub(crate) const RETRY: Duration = Duration::from_secs(1);
-/// Runs of which a stream remembers whether its reader may see them.
+/// Runs of which is remembered who may see them.
 pub(crate) const SIGHT_RUNS: usize = 4_096;
 /// Events that one page looks at: most of them may not be the caller's to see.
 pub(crate) const SCANNED_EVENTS: usize = 10_000;
@@ -42,6 +47,8 @@ pub(crate) const FRAME_BYTES: usize = 1024 * 1024;
 pub(crate) const FRAME_READ_BYTES: usize = 4 * FRAME_BYTES;
 /// What each socket holds to read into, also while it is silent.
 pub(crate) const READ_BUFFER_BYTES: usize = 4 * 1024;
+/// What a socket gathers of small frames before it writes them out.
+pub(crate) const WRITE_BUFFER_BYTES: usize = 16 * 1024;
 /// Subscriptions of one socket.
 pub(crate) const SUBSCRIPTIONS: usize = 64;
 /// Answers that a socket's client may be behind before nothing more is taken from it.

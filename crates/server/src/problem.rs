@@ -151,7 +151,8 @@ impl From<secrets::Error> for Refused {
             },
             secrets::Error::NoRandomness(_)
             | secrets::Error::Exposed { .. }
-            | secrets::Error::Malformed { .. } => Self::of(Code::Internal),
+            | secrets::Error::Malformed { .. }
+            | secrets::Error::Disagreed { .. } => Self::of(Code::Internal),
         }
     }
 }

@@ -17,11 +17,17 @@ const FILE_BYTES: u64 = 64 * 1_024;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("{} is readable by others (mode {mode:03o}): run `chmod 600 {}`, and delete it if others may have \
-             read it; a new one is made at the next start", path.display(), path.display())]
+    #[error("{} is readable by others (mode {mode:03o}): run `chmod 600 {}`; if others may have read it, delete it, \
+             and a new one is made at the next start. Tokens that several nodes have stand in their database, too: \
+             docs/nodes.md says how to replace them", path.display(), path.display())]
     Exposed { path: PathBuf, mode: u32 },
     #[error("{} does not hold what it should; delete it to have it made anew", path.display())]
     Malformed { path: PathBuf },
+    #[error(
+        "the database does not hold tokens where the nodes agree on them: stop all nodes, run `DELETE FROM agreed \
+             WHERE name = '{name}'` there, and the first node that starts puts its own there"
+    )]
+    Disagreed { name: &'static str },
     #[error("{} can not be read or written: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
     #[error("the operating system gives no random bytes: {0}")]

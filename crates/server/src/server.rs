@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use axum::Router;
 use holdshort_engine::live::{self, Engine, REHEARSAL, Setup};
 use holdshort_models::{Description, Source};
 use holdshort_store::{Place, Store, postgres, sqlite};
@@ -15,13 +14,14 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::auth::Door;
+use crate::feed::{Owners, Recent, keep_reading};
 use crate::guard::Names;
-use crate::limits::{POLLS, STOP_TIME, STREAMS};
+use crate::limits::{POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
 use crate::links::Links;
 use crate::logins::Logins;
 use crate::pace::Pace;
 use crate::tokens::Tokens;
-use crate::{library, routes, secrets};
+use crate::{library, routes, secrets, serving};
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
@@ -68,6 +68,8 @@ pub struct Server {
     engine: Engine,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
+    /// For all who follow.
+    reading: JoinHandle<()>,
 }
 
 /// Opens the data folder, goes on with what was interrupted, and serves. Answers once requests are accepted.
@@ -75,13 +77,16 @@ pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
 
-/// What no user sets: it lets tests fill the disk, abort after a commit, play a rehearsal at once, and lose patience.
+/// What no user sets: it lets tests fill the disk, abort after a commit, play a rehearsal at once, lose patience, and
+/// fall behind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
     pub store: sqlite::Config,
     /// Milliseconds between two words of a rehearsal; `None`: as the rehearsal has it.
     pub rehearsal_word_ms: Option<u64>,
     pub pace: Pace,
+    /// The last events, which those who follow everything share; `None`: as many as a server has.
+    pub recent_events: Option<usize>,
 }
 
 /// The same, tuned.
@@ -124,9 +129,12 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         }
     };
     let (stop, stopping) = watch::channel(false);
+    let (recent, tell) = Recent::new(tuning.recent_events.unwrap_or(RECENT_EVENTS));
     let app = Arc::new(App {
         driver: engine.driver.clone(),
         previews: engine.previews.clone(),
+        recent,
+        owners: Owners::default(),
         library,
         model: described,
         sandbox: engine.sandbox,
@@ -141,9 +149,10 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         stopping,
     });
     let service = routes::service(Door::new(app.clone()), Names::of(address));
-    let serving = tokio::spawn(serve(listener, service, app.clone()));
+    let reading = tokio::spawn(keep_reading(app.clone(), tell));
+    let serving = tokio::spawn(serving::serve(listener, service, app.clone()));
     tracing::info!(%address, "listening");
-    Ok(Server { address, app, engine, stop, serving })
+    Ok(Server { address, app, engine, stop, serving, reading })
 }
 
 async fn credentials(
@@ -158,13 +167,6 @@ async fn credentials(
 
 fn rehearsal() -> Description {
     Description { name: REHEARSAL.to_owned(), provider: REHEARSAL, rehearsal: true, base_url: None }
-}
-
-async fn serve(listener: TcpListener, service: Router, app: Arc<App>) {
-    let stopped = async move { app.stopped().await };
-    if let Err(error) = axum::serve(listener, service).with_graceful_shutdown(stopped).await {
-        tracing::error!(%error, "the server no longer accepts connections");
-    }
 }
 
 impl Server {
@@ -203,6 +205,7 @@ impl Server {
             tracing::warn!("some requests did not come to their end");
             abort.abort();
         }
+        self.reading.abort();
         if let Err(error) = self.engine.stop().await {
             tracing::error!(%error, "the store did not close as it should; the next start repairs it");
         }

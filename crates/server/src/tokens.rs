@@ -57,18 +57,11 @@ impl Tokens {
         if agreed == offered {
             return Ok(self);
         }
-        let path = data.join(FILE);
-        let Some((operator, agent)) = agreed.split_once(' ') else {
-            return Err(Error::Malformed { path }.into());
-        };
-        let stored = Stored { operator: operator.to_owned(), agent: agent.to_owned() };
-        if !stored.is_sound() {
-            return Err(Error::Malformed { path }.into());
-        }
+        let stored = Stored::agreed(&agreed).ok_or(Error::Disagreed { name: AGREED })?;
         tracing::warn!(
             "this node takes the tokens that the others have; docs/nodes.md says how to replace them"
         );
-        secrets::write(&path, &stored)?;
+        secrets::write(&data.join(FILE), &stored)?;
         Ok(Self::of(stored))
     }
 
@@ -95,6 +88,13 @@ impl Tokens {
 }
 
 impl Stored {
+    /// As it stands in the database.
+    fn agreed(text: &str) -> Option<Self> {
+        let (operator, agent) = text.split_once(' ')?;
+        let stored = Self { operator: operator.to_owned(), agent: agent.to_owned() };
+        stored.is_sound().then_some(stored)
+    }
+
     fn is_sound(&self) -> bool {
         let Self { operator, agent } = self;
         operator.len() >= TOKEN_BYTES && agent.len() >= TOKEN_BYTES && operator != agent
@@ -117,6 +117,16 @@ mod tests {
         assert_eq!((first.operator.len(), &first.operator[..6], &first.agent[..6]), (70, "hs_op_", "hs_ag_"));
         let roles = [&*first.operator, &*first.agent, "hs_op_", ""].map(|token| second.role_of(token));
         assert_eq!(roles, [Some(Role::Operator), Some(Role::Agent), None, None]);
+    }
+
+    #[test]
+    fn what_nodes_agree_on_is_two_tokens() {
+        let data = tempfile::tempdir().unwrap();
+        let Tokens { operator, agent, .. } = Tokens::open(data.path()).unwrap();
+        assert!(Stored::agreed(&format!("{operator} {agent}")).is_some());
+        for broken in ["", " ", &operator, &format!("{operator} "), &format!("{operator} {operator}")] {
+            assert!(Stored::agreed(broken).is_none(), "{broken}");
+        }
     }
 
     #[test]

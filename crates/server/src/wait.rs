@@ -26,7 +26,8 @@ pub(crate) async fn for_resolution(app: &App, row: InterruptRow, seconds: u16) -
         }
         tokio::select! {
             changed = commits.changed() => if changed.is_err() { return Ok(row) },
-            () = &mut over => return Ok(row),
+            // What was written elsewhere may be there without having been told yet.
+            () = &mut over => return current(app, &row).await,
             () = app.stopped() => return Ok(row),
         }
     }

@@ -52,9 +52,6 @@ pub struct Key {
     pub reference: String,
 }
 
-/// A key as it was first written.
-pub type KeyRecord = Key;
-
 /// Bytes under their own SHA-256. Writing them again changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
@@ -91,7 +88,7 @@ pub enum AppendError {
     Conflict { stream: StreamId, expected: u64, found: u64 },
     /// The key was used before; nothing was written.
     #[error("the key is taken")]
-    KeyTaken(KeyRecord),
+    KeyTaken(Key),
     /// Another node holds the run's lease; nothing was written.
     #[error("another node drives the run")]
     Driven,
@@ -226,14 +223,11 @@ pub trait Journal: Send + Sync + 'static {
 
     fn blob(&self, digest: &Digest) -> impl Future<Output = Result<Option<Vec<u8>>, Error>> + Send;
 
-    fn key(&self, scope: &str, key: &str) -> impl Future<Output = Result<Option<KeyRecord>, Error>> + Send;
+    fn key(&self, scope: &str, key: &str) -> impl Future<Output = Result<Option<Key>, Error>> + Send;
 
     /// All keys in order of scope and key, after the given one.
-    fn keys(
-        &self,
-        after: Option<&Key>,
-        limit: usize,
-    ) -> impl Future<Output = Result<Vec<KeyRecord>, Error>> + Send;
+    fn keys(&self, after: Option<&Key>, limit: usize)
+    -> impl Future<Output = Result<Vec<Key>, Error>> + Send;
 
     fn run(&self, run: &RunId) -> impl Future<Output = Result<Option<RunRow>, Error>> + Send;
 

@@ -14,8 +14,7 @@ mod store;
 
 pub use journal::{
     Append, AppendError, Appended, Blob, CONTENT_INLINE_LIMIT, Change, Cursor, Error, GrantFilter,
-    InterruptFilter, Journal, Key, KeyRecord, Lease, NodeRow, Page, Positioned, Rows, RunFilter,
-    StreamAppend,
+    InterruptFilter, Journal, Key, Lease, NodeRow, Page, Positioned, Rows, RunFilter, StreamAppend,
 };
 pub use memory::Memory;
 pub use postgres::Postgres;

@@ -17,8 +17,8 @@ use tokio::sync::watch;
 use crate::check;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
 use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key,
-    KeyRecord, Lease, NodeRow, Page, Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
+    NodeRow, Page, Positioned, Rows, RunFilter,
 };
 
 /// A journal in memory, as one of its nodes sees it.
@@ -41,7 +41,7 @@ struct State {
     log: Vec<Sealed>,
     /// The indexes into the log, by stream; the one at index `i` has seq `i + 1`.
     streams: BTreeMap<StreamId, Vec<usize>>,
-    keys: BTreeMap<(String, String), KeyRecord>,
+    keys: BTreeMap<(String, String), Key>,
     blobs: BTreeMap<Digest, Vec<u8>>,
     tables: Tables,
     position: watch::Sender<u64>,
@@ -336,11 +336,11 @@ impl Journal for Memory {
         Ok(self.state()?.blobs.get(digest).cloned())
     }
 
-    async fn key(&self, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
+    async fn key(&self, scope: &str, key: &str) -> Result<Option<Key>, Error> {
         Ok(self.state()?.keys.get(&(scope.to_owned(), key.to_owned())).cloned())
     }
 
-    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<KeyRecord>, Error> {
+    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Key>, Error> {
         let state = self.state()?;
         let after = after.map(|after| (after.scope.clone(), after.key.clone()));
         let rest = state.keys.iter().filter(|(place, _)| after.as_ref().is_none_or(|after| *place > after));

@@ -12,8 +12,8 @@ use tokio::sync::watch;
 
 use crate::folder::{self, Lock};
 use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key,
-    KeyRecord, Lease, NodeRow, Page, Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
+    NodeRow, Page, Positioned, Rows, RunFilter,
 };
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};
@@ -41,18 +41,14 @@ impl Store {
     /// Opens the journal, and takes the data folder for this process.
     pub async fn open(folder: &Path, place: Place) -> Result<Self, Error> {
         let folder = folder.to_owned();
-        let blocking = move || match place {
-            Place::Folder(config) => Ok((Some(Sqlite::open_with(&folder, config)?), None)),
-            Place::Database(config) => Ok((None, Some((config, folder::claim(&folder)?)))),
-        };
-        let opened: Result<_, Error> =
-            tokio::task::spawn_blocking(blocking).await.map_err(|error| Error::Io(Box::new(error)))?;
-        match opened? {
-            (Some(sqlite), _) => Ok(Self::Sqlite(sqlite)),
-            (None, Some((config, lock))) => {
+        match place {
+            Place::Folder(config) => {
+                Ok(Self::Sqlite(blocking(move || Sqlite::open_with(&folder, config)).await?))
+            }
+            Place::Database(config) => {
+                let lock = blocking(move || folder::claim(&folder)).await?;
                 Ok(Self::Postgres(Postgres::open(config).await?, FolderLock(lock)))
             }
-            (None, None) => Err(Error::Closed),
         }
     }
 
@@ -71,6 +67,12 @@ impl Store {
             Self::Postgres(store, _) => store.close().await,
         }
     }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| Error::Io(Box::new(error)))?
 }
 
 /// The same call on whichever store it is.
@@ -114,11 +116,11 @@ impl Journal for Store {
         on!(self, blob(digest).await)
     }
 
-    async fn key(&self, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
+    async fn key(&self, scope: &str, key: &str) -> Result<Option<Key>, Error> {
         on!(self, key(scope, key).await)
     }
 
-    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<KeyRecord>, Error> {
+    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Key>, Error> {
         on!(self, keys(after, limit).await)
     }
 

@@ -10,8 +10,8 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key,
-    KeyRecord, Lease, NodeRow, Page, Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
+    NodeRow, Page, Positioned, Rows, RunFilter,
 };
 use tokio::sync::watch;
 
@@ -90,11 +90,11 @@ impl<J: Journal> Journal for Faulty<J> {
         self.inner.blob(digest).await
     }
 
-    async fn key(&self, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
+    async fn key(&self, scope: &str, key: &str) -> Result<Option<Key>, Error> {
         self.inner.key(scope, key).await
     }
 
-    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<KeyRecord>, Error> {
+    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Key>, Error> {
         self.inner.keys(after, limit).await
     }
 

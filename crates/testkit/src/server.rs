@@ -75,10 +75,15 @@ impl Setup {
         self
     }
 
-    /// The journal in this database, as the node of this name. Tests wait for no longer lease.
+    /// The journal in this database, as the node of this name.
     pub fn database(mut self, url: &str, node: &str) -> Self {
-        let arguments = ["--store", url, "--node", node, "--lease", "2s"];
-        self.arguments.extend(arguments.map(str::to_owned));
+        self.arguments.extend(["--store", url, "--node", node].map(str::to_owned));
+        self
+    }
+
+    /// How long the other nodes wait for this one before they take over; whole seconds.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.arguments.extend(["--lease".to_owned(), format!("{}s", lease.as_secs())]);
         self
     }
 
@@ -175,7 +180,7 @@ impl TestServer {
         let stdout = child.stdout.take().expect("a pipe");
         let stderr = child.stderr.take().expect("a pipe");
         let kept = self.stderr.clone();
-        thread::spawn(move || keep(stderr, &kept));
+        let keeping = thread::spawn(move || keep(stderr, &kept));
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
@@ -186,7 +191,10 @@ impl TestServer {
         let line = tokio::task::spawn_blocking(move || lines.recv_timeout(PATIENCE)).await.expect("no panic");
         let Ok(line) = line else {
             drop(child.kill());
-            return Err(child.wait().expect("a process that was started"));
+            let ended = child.wait().expect("a process that was started");
+            // What it said last says why.
+            keeping.join().expect("no panic");
+            return Err(ended);
         };
         let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"));
         let field =

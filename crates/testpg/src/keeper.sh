@@ -25,8 +25,13 @@ up() {
     $as "$bin/postgres" -D "$folder/data" -c listen_addresses=127.0.0.1 -c port="$port" \
         -c unix_socket_directories= -c max_connections=500 -c shared_buffers=64MB >>"$folder.log" 2>&1 </dev/null &
     server=$!
+    deadline=$(($(date +%s) + 60))
     until "$bin/pg_isready" --quiet --host 127.0.0.1 --port "$port"; do
         kill -0 "$server" 2>/dev/null || return 1
+        if [ "$(date +%s)" -gt "$deadline" ]; then
+            echo "not ready after a minute" >>"$folder.log"
+            return 1
+        fi
         sleep 0.05
     done
     # Somebody else's server may answer on that port.

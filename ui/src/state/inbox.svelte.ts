@@ -1,7 +1,7 @@
 // What waits for a person: the open interrupts in the server's order. Fills by itself while the page is open.
 import { get, query } from "../api/client";
 import type { Event, Interrupt, List } from "../api/types";
-import { live } from "./session.svelte";
+import { live, session } from "./session.svelte";
 
 /** More than a person reads at once; the server has the rest. */
 const SHOWN = 200;
@@ -62,8 +62,8 @@ async function read(): Promise<void> {
     inbox.more = Boolean(page.next_cursor);
     inbox.loaded = true;
   } catch {
-    // Away, or busy: the connection says so, and it is read again.
-    setTimeout(soon, AGAIN_MS);
+    // Away, or busy: the connection says so, and it is read again. Whoever signs in again reads it with the connection.
+    if (session.door !== "signed_out") setTimeout(soon, AGAIN_MS);
   } finally {
     reading = false;
     if (again) {

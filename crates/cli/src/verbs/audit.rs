@@ -30,5 +30,8 @@ fn tell(report: &Verification) {
     for damage in &report.damages {
         say(&format!("  {}: {}", plain::line(&damage.stream), plain::line(&damage.message)));
     }
-    say("  Restore the data folder from a backup; runs that are not named here are not affected.");
+    say(
+        "  Restore the data folder from a backup, or the database that holds the journal; runs that are not named",
+    );
+    say("  here are not affected.");
 }

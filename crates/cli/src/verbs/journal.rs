@@ -35,3 +35,17 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
         opened => opened.context("the journal can not be opened"),
     }
 }
+
+/// Which journal the verb works on, in words. Of a database no more than where it is: a password may stand in its
+/// address.
+pub(super) fn words(scene: &Scene, at: &StoreArgs) -> anyhow::Result<String> {
+    let Some(url) = &at.store else {
+        return Ok(Place::of(scene.reach.data.as_deref())?.path.display().to_string());
+    };
+    let url = reqwest::Url::parse(url).ok();
+    let place = url.as_ref().and_then(|url| {
+        let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
+        Some(format!("the database {}{port}{}", url.host_str()?, url.path()))
+    });
+    Ok(place.unwrap_or_else(|| "the database".to_owned()))
+}

@@ -1,6 +1,7 @@
 //! `serve`: a server that runs until it is told to stop.
 
 use holdshort_protocol::Info;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -20,6 +21,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         ));
     }
     embed::log("warn");
+    raise_files();
     // Before the server starts: a signal that comes early stops it as well.
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -53,6 +55,13 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     }
     embedded.stop().await;
     Ok(Exit::Ok)
+}
+
+/// Each stream needs an open file, and the limit that a program starts with is often far below what it may have.
+fn raise_files() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // Where that is refused it stays as it is: streams beyond it wait until others end.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
 fn greet(embedded: &Embedded, info: &Info, serve: &Serve, place: &Place) -> anyhow::Result<()> {

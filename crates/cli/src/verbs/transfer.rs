@@ -7,19 +7,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use holdshort_engine::transfer::{self, Moved};
+use holdshort_engine::transfer::{self, Error, Moved};
 use holdshort_engine::{Driver, Idle, SystemClock, rebuild};
 use holdshort_store::Store;
 use serde_json::json;
 
 use super::Scene;
-use super::journal::{open, open_or_make};
+use super::journal::{self, open, open_or_make};
 use crate::args::{Export, Import};
 use crate::client::id_of;
 use crate::exit::{Exit, usage};
 use crate::output::{document, say, tell};
 
 const STDOUT: &str = "-";
+const UNFINISHED: &str = "the import is not complete; it can be repeated";
 
 pub(super) async fn export(scene: &Scene, export: Export) -> anyhow::Result<Exit> {
     let runs =
@@ -27,12 +28,12 @@ pub(super) async fn export(scene: &Scene, export: Export) -> anyhow::Result<Exit
     let journal = open(scene, &export.store).await?;
     let written = write(&journal, &runs, &export.file).await;
     journal.close().await.context("the journal did not close")?;
-    let moved = written?;
-    let words = format!("Exported {}.", words(&moved));
+    let (moved, from) = (written?, journal::words(scene, &export.store)?);
+    let words = format!("Exported {} from {from}.", words(&moved));
     match (export.file.as_os_str() == STDOUT, scene.json) {
         // Standard output holds the journal.
         (true, _) => tell(&words),
-        (false, true) => document(&json!(moved))?,
+        (false, true) => document(&json!({ "from": from, "moved": moved }))?,
         (false, false) => say(&words),
     }
     Ok(Exit::Ok)
@@ -67,18 +68,23 @@ pub(super) async fn import(scene: &Scene, import: Import) -> anyhow::Result<Exit
     file.rewind()?;
     let journal = Arc::new(open_or_make(scene, &import.store).await?);
     let done = async {
-        let moved = transfer::import(&*journal, BufReader::new(&file)).await?;
+        let moved = match transfer::import(&*journal, BufReader::new(&file)).await {
+            // Nothing was written, and nothing is to be repeated.
+            Err(error @ (Error::Differs { .. } | Error::KeyDiffers { .. })) => return Err(error.into()),
+            imported => imported.context(UNFINISHED)?,
+        };
         let driver = Driver::new(journal.clone(), SystemClock, Idle);
-        rebuild::rebuild(&driver).await?;
+        rebuild::rebuild(&driver).await.context(UNFINISHED)?;
         anyhow::Ok(moved)
     };
     let done = done.await;
     journal.close().await.context("the journal did not close")?;
-    let moved = done.context("the import is not complete; it can be repeated")?;
+    let moved = done?;
+    let into = journal::words(scene, &import.store)?;
     if scene.json {
-        document(&json!(moved))?;
+        document(&json!({ "into": into, "moved": moved }))?;
     } else {
-        say(&format!("Imported {}; what was there already is as it was.", words(&moved)));
+        say(&format!("Imported {} into {into}; what was there already is as it was.", words(&moved)));
     }
     Ok(Exit::Ok)
 }

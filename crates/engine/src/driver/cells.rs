@@ -1,11 +1,13 @@
 //! One cell per run at work: the loaded run, behind a lock. Waiting runs leave theirs.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use holdshort_core::event::Chain;
 use holdshort_core::id::RunId;
-use holdshort_core::run::{ActionId, Run};
+use holdshort_core::run::{Action, ActionId, Run};
+use tokio::sync::MutexGuard;
 
 use super::lock;
 
@@ -20,9 +22,9 @@ pub(super) struct Live {
     pub(super) chain: Chain,
     /// Performed and not answered, by this driver. Outlives a reload: what is under way stays under way.
     pub(super) in_flight: BTreeSet<ActionId>,
-    /// Starts that this driver appended, or tried to, and did not perform yet. What another driver started is
-    /// not here, so it is never performed twice.
-    pub(super) claimed: BTreeSet<ActionId>,
+    /// Starts that this driver appended, or tried to, and did not perform yet, with the sequence that the append
+    /// builds on. What another driver started is not here, so it is never performed twice.
+    pub(super) claimed: BTreeMap<ActionId, u64>,
     /// Its answer is being written down: nothing must stop it or take it for lost.
     pub(super) back: Option<ActionId>,
     /// The epoch under which this driver starts work.
@@ -39,7 +41,7 @@ impl Live {
             run: Arc::new(run),
             chain,
             in_flight: BTreeSet::new(),
-            claimed: BTreeSet::new(),
+            claimed: BTreeMap::new(),
             back: None,
             epoch,
             driven_here,
@@ -58,7 +60,7 @@ impl Live {
     pub(super) fn has_lost_work(&self) -> bool {
         let known = |action: &ActionId| {
             self.in_flight.contains(action)
-                || self.claimed.contains(action)
+                || self.claimed.contains_key(action)
                 || self.back.as_ref() == Some(action)
         };
         self.run.ended.is_none()
@@ -69,22 +71,61 @@ impl Live {
     fn is_at_work(&self) -> bool {
         !self.in_flight.is_empty() || !self.claimed.is_empty()
     }
+
+    /// Whether all that is due is in flight. Beside it something may be due that could not begin when it came up:
+    /// the installation was frozen, or no lease stood.
+    fn is_under_way(&self) -> bool {
+        let is_in_flight = |action: &Action| self.in_flight.contains(&action.id());
+        !self.stale
+            && self.claimed.is_empty()
+            && !self.in_flight.is_empty()
+            && self.run.actions().iter().all(is_in_flight)
+    }
 }
 
 pub(super) type Slot = Option<Live>;
-pub(super) type Cell = Arc<tokio::sync::Mutex<Slot>>;
+
+/// The place of one run.
+#[derive(Default)]
+pub(super) struct Cell {
+    slot: tokio::sync::Mutex<Slot>,
+    /// The last event of the run's stream that this process was told of. Beside the lock, so that telling waits for
+    /// nobody: whoever is at the run may have read it before that event was there.
+    told: AtomicU64,
+}
+
+impl Cell {
+    pub(super) async fn lock(&self) -> MutexGuard<'_, Slot> {
+        self.aged(self.slot.lock().await)
+    }
+
+    /// `None`: somebody is at the run right now.
+    fn try_lock(&self) -> Option<MutexGuard<'_, Slot>> {
+        Some(self.aged(self.slot.try_lock().ok()?))
+    }
+
+    fn aged<'c>(&self, mut slot: MutexGuard<'c, Slot>) -> MutexGuard<'c, Slot> {
+        let told = self.told.load(Ordering::Acquire);
+        if let Some(live) = slot.as_mut() {
+            // Whoever brought an answer and is at the run no more did not finish: what it was for is lost.
+            let is_left = live.back.take().is_some();
+            live.stale |= is_left || live.chain.seq < told;
+        }
+        slot
+    }
+}
 
 #[derive(Default)]
 pub(super) struct Cells(Mutex<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    cells: HashMap<RunId, Cell>,
+    cells: HashMap<RunId, Arc<Cell>>,
     idle: VecDeque<RunId>,
 }
 
 impl Cells {
-    pub(super) fn get(&self, run: &RunId) -> Cell {
+    pub(super) fn get(&self, run: &RunId) -> Arc<Cell> {
         lock(&self.0).cells.entry(run.clone()).or_default().clone()
     }
 
@@ -92,7 +133,7 @@ impl Cells {
     /// it right now. Takes no share in the cell: that would keep it from being dropped.
     pub(super) fn peek(&self, run: &RunId) -> Option<(Arc<Run>, u64)> {
         let inner = lock(&self.0);
-        let slot = inner.cells.get(run)?.try_lock().ok()?;
+        let slot = inner.cells.get(run)?.try_lock()?;
         slot.as_ref().filter(|live| !live.stale).map(|live| (live.run.clone(), live.chain.seq))
     }
 
@@ -101,33 +142,48 @@ impl Cells {
         let inner = lock(&self.0);
         let Some(cell) = inner.cells.get(run) else { return false };
         // Somebody is at it right now.
-        let Ok(slot) = cell.try_lock() else { return true };
-        slot.as_ref().is_some_and(|live| !live.stale && live.claimed.is_empty() && !live.in_flight.is_empty())
+        let Some(slot) = cell.try_lock() else { return true };
+        slot.as_ref().is_some_and(Live::is_under_way)
     }
 
-    /// Runs that something is performed for, or would be if an append without an answer was written, and that have
-    /// to be read again.
+    /// Runs that something is performed for, or would be if an append without an answer was written.
+    pub(super) fn at_work(&self) -> Vec<RunId> {
+        self.those(Live::is_at_work)
+    }
+
+    /// Those of them that have to be read again.
     pub(super) fn unsettled(&self) -> Vec<RunId> {
+        self.those(|live| live.stale && live.is_at_work())
+    }
+
+    /// Runs that nobody is at right now, in an order that does not depend on hashes.
+    fn those(&self, wanted: impl Fn(&Live) -> bool) -> Vec<RunId> {
         let inner = lock(&self.0);
-        let unsettled = |cell: &Cell| {
-            let slot = cell.try_lock().ok();
-            slot.is_some_and(|slot| slot.as_ref().is_some_and(|live| live.stale && live.is_at_work()))
-        };
-        let found = inner.cells.iter().filter(|(_, cell)| unsettled(cell)).map(|(run, _)| run.clone());
+        let is_wanted = |cell: &Cell| cell.try_lock().is_some_and(|slot| slot.as_ref().is_some_and(&wanted));
+        let found = inner.cells.iter().filter(|(_, cell)| is_wanted(cell)).map(|(run, _)| run.clone());
         let mut found: Vec<RunId> = found.collect();
-        // In an order that does not depend on hashes.
         found.sort();
         found
     }
 
-    /// The run's stream has this event: what is older here is read again before anything is decided on it.
-    pub(super) async fn written(&self, run: &RunId, seq: u64) {
+    /// Changes what is known here of a run, if it is loaded.
+    pub(super) async fn change(&self, run: &RunId, change: impl FnOnce(&mut Live)) {
         let cell = lock(&self.0).cells.get(run).cloned();
-        // Whoever is at it right now is waited for: it may have read before the event was there.
         let Some(cell) = cell else { return };
-        if let Some(live) = cell.lock().await.as_mut().filter(|live| live.chain.seq < seq) {
-            live.stale = true;
+        let mut slot = cell.lock().await;
+        if let Some(live) = slot.as_mut() {
+            change(live);
         }
+        self.release(run, &cell, &slot);
+    }
+
+    /// The run's stream has this event: what is older here is read again before anything is decided on it. Waits
+    /// for nobody. `false`: this process had read it already.
+    pub(super) fn told(&self, run: &RunId, seq: u64) -> bool {
+        let inner = lock(&self.0);
+        let Some(cell) = inner.cells.get(run) else { return true };
+        cell.told.fetch_max(seq, Ordering::AcqRel);
+        cell.try_lock().is_none_or(|slot| slot.as_ref().is_none_or(|live| live.stale))
     }
 
     /// Runs that are loaded.
@@ -139,7 +195,7 @@ impl Cells {
     ///
     /// A run has one cell in a process, so that one lock covers it and what is in flight is known. A cell is
     /// dropped only while nobody else holds it: `get` clones under the same lock.
-    pub(super) fn release(&self, run: &RunId, cell: &Cell, slot: &Slot) {
+    pub(super) fn release(&self, run: &RunId, cell: &Arc<Cell>, slot: &Slot) {
         let mut inner = lock(&self.0);
         if !is_idle(slot) {
             return;
@@ -155,7 +211,7 @@ impl Cells {
             let Some(oldest) = inner.idle.pop_front() else { break };
             let Inner { cells, idle } = &mut *inner;
             let unused = cells.get(&oldest).is_some_and(|cell| {
-                Arc::strong_count(cell) == 1 && cell.try_lock().is_ok_and(|slot| is_idle(&slot))
+                Arc::strong_count(cell) == 1 && cell.try_lock().is_some_and(|slot| is_idle(&slot))
             });
             if unused && !idle.contains(&oldest) {
                 cells.remove(&oldest);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{Draw, InterruptId, StreamId};
 use holdshort_core::projection::GrantRow;
-use holdshort_core::run::{Action, ActionId, Fact};
+use holdshort_core::run::{Action, ActionId, Authority, Fact};
 use holdshort_core::session::{self, Session};
 use holdshort_store::{Append, AppendError, Blob, Error as StoreError, Journal, Key, Rows, StreamAppend};
 
@@ -49,6 +49,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let (mut run_events, mut session_events) = (Vec::new(), Vec::new());
         let mut touched: BTreeSet<&InterruptId> = BTreeSet::new();
         let mut begun: Vec<ActionId> = Vec::new();
+        let mut released_by_vote = false;
         for event in &events {
             match &event.fact {
                 event::Fact::Run(fact) => {
@@ -60,6 +61,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         Fact::InterruptResolved { interrupt, .. } => {
                             touched.insert(interrupt);
                         }
+                        Fact::ToolAuthorised { by: Authority::Gate(_), .. } => released_by_vote = true,
                         Fact::ToolStarted { call, attempt, .. } => {
                             begun.push(Action::CallTool { call: call.clone(), attempt: *attempt }.id());
                         }
@@ -89,9 +91,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             drives,
             ..Append::default()
         };
-        // A revoke, a forbid or a freeze holds from the next start on. Where others write too, what is kept of
-        // these streams may be old: nothing is decided on it.
-        let guarded = !begun.is_empty() || self.is_shared();
+        // A revoke, a forbid or a freeze holds from the next start on, and nothing is written down as released by a
+        // grant or a rule that is gone. Where others write too, what is kept of these streams may be old: nothing is
+        // decided on it.
+        let guarded = !begun.is_empty() || released_by_vote || self.is_shared();
         if guarded {
             append.guards.push((StreamId::System, system_seq));
         }
@@ -114,7 +117,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
         // Before the append: should nobody be here to see it succeed, the next step reads what was written and
         // performs it.
-        begun.retain(|action| live.claimed.insert(action.clone()));
+        let on = live.chain.seq;
+        begun.retain(|action| live.claimed.insert(action.clone(), on) != Some(on));
         live.stale = true;
         if let Err(error) = self.journal.append(append).await {
             self.streams.forget(&session_stream);
@@ -122,7 +126,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             // Of the others it is not known whether they wrote: what is read next will tell.
             let wrote_nothing = !matches!(error, AppendError::Store(StoreError::Io(_) | StoreError::Closed));
             if wrote_nothing {
-                live.claimed.retain(|action| !begun.contains(action));
+                live.claimed.retain(|action, _| !begun.contains(action));
             }
             return match error {
                 AppendError::Conflict { stream, expected, found } => {

@@ -11,21 +11,22 @@ mod start;
 mod step;
 mod streams;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::{RunId, SessionId, StreamId};
-use holdshort_core::run::{Input, Run};
+use holdshort_core::run::{Input, Rejection, Run};
 use holdshort_store::{Change, Journal};
 use tokio::sync::{Notify, watch};
 
 pub use start::{IdempotencyKey, StartRun, StartedRun};
 
 use crate::{Clock, Error, Executor};
-use cells::{Cell, Cells, Live, Slot};
+use cells::{Cell, Cells, Slot};
 use load::Definitions;
-use step::From;
+use step::By;
 use streams::Streams;
 
 /// Drives runs. Cheap while nothing happens: a waiting run is rows.
@@ -41,6 +42,8 @@ pub struct Driver<J, C, E> {
     pub(crate) deadline: Notify,
     /// Rung when other nodes may have left something to do.
     pub(crate) others: Notify,
+    /// Another node changed the installation: perhaps it lifted a freeze, and what waited for that goes on.
+    pub(crate) changed: AtomicBool,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -55,6 +58,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             watchers: Mutex::default(),
             deadline: Notify::new(),
             others: Notify::new(),
+            changed: AtomicBool::new(false),
         })
     }
 
@@ -75,7 +79,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let stepped = {
             let cell = self.cells.get(run);
             let mut slot = cell.lock().await;
-            let result = self.step(&mut slot, run, input, actor, From::Anybody).await;
+            let result = self.step(&mut slot, run, input, actor, By::Anybody).await;
             self.release(run, &cell, &slot);
             result?
         };
@@ -90,19 +94,25 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Drives every run that could go on without a person and that nothing is under way for: what a crash left
-    /// behind, what an unfreeze lets go on, what an append began whose answer got lost. Called at the start and
-    /// now and then.
+    /// behind, what an unfreeze lets go on, what an append began whose answer got lost. Stops what is under way for
+    /// runs that are not this node's any more. Called at the start and now and then.
     pub async fn sweep(self: &Arc<Self>) -> Result<usize, Error> {
         // An unfreeze elsewhere that nobody told of here.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
         }
+        // Before the leases are read: whatever begins meanwhile is not doubted.
+        let mut doubted = self.cells.at_work();
         let mut runs = self.journal.runnable(usize::MAX >> 1).await?;
+        let held: BTreeSet<&RunId> = runs.iter().collect();
+        doubted.retain(|run| !held.contains(run));
+        for run in &doubted {
+            self.cells.change(run, |live| live.stale = true).await;
+        }
         runs.retain(|run| !self.cells.is_under_way(run));
         for run in &runs {
             // Also where this node took the lease in an append whose answer got lost.
-            self.change(run, |live| live.driven_here = true).await;
-            self.nudge(run).await?;
+            self.drive(run).await?;
         }
         self.settle().await?;
         Ok(runs.len())
@@ -125,11 +135,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         loop {
             let runs = self.journal.claim(AT_ONCE).await?;
             for run in &runs {
-                // What others did to it is read, and what is to do is done here: at the latest by a sweep.
-                self.change(run, |live| (live.driven_here, live.stale) = (true, true)).await;
+                // Should the store fail before all are driven, a sweep reads what was done to the others.
+                self.cells.change(run, |live| (live.driven_here, live.stale) = (true, true)).await;
             }
             for run in &runs {
-                self.nudge(run).await?;
+                self.drive(run).await?;
             }
             claimed += runs.len();
             if runs.len() < AT_ONCE {
@@ -138,18 +148,20 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Changes what is known here of a run.
-    async fn change(&self, run: &RunId, change: impl FnOnce(&mut Live)) {
+    /// Lets a run go on whose lease this node holds, from where the journal has it now.
+    async fn drive(self: &Arc<Self>, run: &RunId) -> Result<(), Error> {
         let cell = self.cells.get(run);
         let mut slot = cell.lock().await;
-        if slot.is_none() {
-            // A run that can not be read is told by the step that follows.
-            let _unreadable = self.loaded(&mut slot, run).await;
-        }
         if let Some(live) = slot.as_mut() {
-            change(live);
+            live.stale |= self.is_shared();
         }
+        let driven = async {
+            self.loaded(&mut slot, run).await?.driven_here = true;
+            self.step(&mut slot, run, Input::Tick, Actor::engine(), By::Driver).await
+        };
+        let driven = driven.await;
         self.release(run, &cell, &slot);
+        went_on(run, driven.map(drop))
     }
 
     /// Lets every run act whose deadline has come.
@@ -162,16 +174,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(runs.len())
     }
 
-    /// A run that can not be read stops by itself; it never stops the others.
     async fn nudge(self: &Arc<Self>, run: &RunId) -> Result<(), Error> {
-        match self.send(run, Input::Tick, Actor::engine()).await {
-            Ok(_) => Ok(()),
-            Err(Error::Store(error)) => Err(error.into()),
-            Err(error) => {
-                tracing::error!(%run, %error, "a run can not go on");
-                Ok(())
-            }
-        }
+        went_on(run, self.send(run, Input::Tick, Actor::engine()).await.map(drop))
     }
 
     /// The run as the journal has it now, if it is loaded and nobody is at it. Takes no read, or one where other
@@ -210,25 +214,28 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Lets a run go that a step was taken on, and tells those who follow it how far it came.
-    fn release(&self, run: &RunId, cell: &Cell, slot: &Slot) {
+    fn release(&self, run: &RunId, cell: &Arc<Cell>, slot: &Slot) {
         self.cells.release(run, cell, slot);
         if let (Some(live), Some(sender)) = (slot, lock(&self.watchers).get(run)) {
             sender.send_if_modified(|seq| std::mem::replace(seq, live.chain.seq) != live.chain.seq);
         }
     }
 
-    /// An event that somebody wrote: what is in memory of its stream is old, and those who follow it are told.
-    pub(crate) async fn written(&self, change: &Change) {
+    /// An event that somebody wrote: what is older in memory of its stream is read again, and those who follow it
+    /// are told. `false`: this process knew of it.
+    pub(crate) fn written(&self, change: &Change) -> bool {
         match &change.stream {
             StreamId::Run(run) => {
-                self.cells.written(run, change.seq).await;
+                // First: whoever follows looks at the run at once.
+                let is_news = self.cells.told(run, change.seq);
                 if let Some(sender) = lock(&self.watchers).get(run) {
                     sender.send_if_modified(|seq| {
                         *seq < change.seq && std::mem::replace(seq, change.seq) < change.seq
                     });
                 }
+                is_news
             }
-            StreamId::Session(_) | StreamId::System => self.streams.forget(&change.stream),
+            StreamId::Session(_) | StreamId::System => self.streams.told(&change.stream, change.seq),
         }
     }
 
@@ -241,7 +248,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             kind: Some(holdshort_core::interrupt::Kind::ToolApproval),
             run: None,
         };
-        let mut runs = std::collections::BTreeSet::new();
+        let mut runs = BTreeSet::new();
         let mut after = None;
         loop {
             let page = self.journal.interrupts(&filter, after.as_ref(), AT_ONCE).await?;
@@ -260,6 +267,19 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
         }
         Ok(())
+    }
+}
+
+/// A run that can not be read stops by itself; it never stops the others. One that has ended, or that another node
+/// drives by now, has nothing to go on with here.
+fn went_on(run: &RunId, result: Result<(), Error>) -> Result<(), Error> {
+    match result {
+        Ok(()) | Err(Error::Rejected(Rejection::Ended(_) | Rejection::Outdated)) => Ok(()),
+        Err(Error::Store(error)) => Err(error.into()),
+        Err(error) => {
+            tracing::error!(%run, %error, "a run can not go on");
+            Ok(())
+        }
     }
 }
 

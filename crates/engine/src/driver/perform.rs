@@ -10,7 +10,7 @@ use holdshort_store::Journal;
 
 use super::Driver;
 use super::cells::Live;
-use super::step::From;
+use super::step::By;
 use crate::{Clock, Deliver, Error, Executor, Job, Work};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -19,13 +19,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let dropped: Vec<ActionId> = live.in_flight.difference(&awaited).cloned().collect();
         for id in dropped {
             live.in_flight.remove(&id);
+            tracing::debug!(run = %live.run.id, action = %id, "given up: the run does not wait for it any more");
             self.executor.abort(&live.run.id, &id);
         }
-        live.claimed.retain(|action| awaited.contains(action));
+        // An append that nobody heard of can still be written as long as nothing else was.
+        let now = live.chain.seq;
+        live.claimed.retain(|action, on| awaited.contains(action) || *on == now);
         for (action, step, work) in due_work(&live.run, live.epoch) {
             // A start is performed by the driver that wrote it down, and once.
             let begun = matches!(work, Work::CallTool { .. } | Work::CallModel { .. });
-            if begun && !live.claimed.remove(&action) {
+            if begun && live.claimed.remove(&action).is_none() {
                 continue;
             }
             // Its lease ran out since the append: another node may take it over by now. What was started and not
@@ -67,9 +70,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let cell = self.cells.get(run);
         let mut slot = cell.lock().await;
         // It was given up: the run ended, or another node took it over.
-        let Some(live) = slot.as_mut().filter(|live| live.in_flight.contains(action)) else { return Ok(()) };
+        let Some(live) = slot.as_mut().filter(|live| live.in_flight.contains(action)) else {
+            tracing::debug!(%run, %action, "came back and is given up: nobody waits for it");
+            return Ok(());
+        };
         live.back = live.in_flight.take(action);
-        let result = self.step(&mut slot, run, input, Actor::engine(), From::Work).await;
+        let result = self.step(&mut slot, run, input, Actor::engine(), By::Driver).await;
         if let Some(live) = slot.as_mut() {
             // Not written down: the executor comes again, and until then the action counts as under way.
             let back = live.back.take().filter(|_| matches!(result, Err(Error::Store(_) | Error::Busy)));
@@ -77,7 +83,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         self.release(run, &cell, &slot);
         match result {
-            Ok(_) | Err(Error::Rejected(Rejection::Outdated | Rejection::Ended(_))) => Ok(()),
+            Ok(_) => Ok(()),
+            Err(Error::Rejected(rejection @ (Rejection::Outdated | Rejection::Ended(_)))) => {
+                tracing::debug!(%run, %action, %rejection, "came back and is given up: it counts no longer");
+                Ok(())
+            }
             Err(error) => Err(error),
         }
     }

@@ -150,7 +150,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         key: Option<&IdempotencyKey>,
         actor: &Actor,
     ) -> Result<StartedRun, Error> {
+        // As with every other input: nobody is refused for what others have changed since.
+        let mut is_new = !self.is_shared();
         for _ in 0..ATTEMPTS {
+            is_new |= slot.as_ref().is_none_or(|live| live.stale);
             let live = self.loaded(slot, id).await?;
             let Some(session_id) = live.run.session().cloned() else { return Err(Error::NotFound) };
             let (session, session_chain) = self.session_chain(&session_id).await?;
@@ -158,7 +161,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let cx = self.context(actor.clone(), &session, &system, live.epoch);
             let mut decided =
                 Decided { run: (*live.run).clone(), session: (*session).clone(), events: Vec::new() };
-            decided.take(live.run.handle(&cx, Input::Ask(Box::new(ask.clone())))?);
+            match live.run.handle(&cx, Input::Ask(Box::new(ask.clone()))) {
+                Ok(events) => decided.take(events),
+                Err(_) if !is_new => {
+                    live.stale = true;
+                    self.forget_streams(live);
+                    continue;
+                }
+                Err(rejection) => return Err(rejection.into()),
+            }
             let new =
                 decided.run.interrupts.keys().find(|each| !live.run.interrupts.contains_key(*each)).cloned();
             let Some(interrupt) = new else { return Err(Error::Busy) };

@@ -46,11 +46,11 @@ pub(super) struct Decided {
 
 /// Whose input it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum From {
+pub(super) enum By {
     /// A person's or the clock's: any node may write it down, and whoever drives the run is told.
     Anybody,
-    /// What an action brought back: it counts only where the run is driven.
-    Work,
+    /// That of the node that drives the run, such as what an action brought back: elsewhere it counts for nothing.
+    Driver,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -60,11 +60,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         id: &RunId,
         input: Input,
         actor: Actor,
-        from: From,
+        by: By,
     ) -> Result<Stepped, Error> {
         // A rejection, or nothing to do, must not come from what others have changed since: then it is read again.
         // What is appended needs no look before, for the append compares.
-        let mut is_new = from == From::Work || !self.is_shared();
+        let mut is_new = by == By::Driver || !self.is_shared();
         // Until the journal says that another node does.
         let mut drives = true;
         for _ in 0..ATTEMPTS {
@@ -91,7 +91,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(Tried::Driven) => {
                     drives = false;
                     self.let_go(live);
-                    if from == From::Work {
+                    if by == By::Driver {
                         return Err(Error::Rejected(Rejection::Outdated));
                     }
                 }
@@ -158,6 +158,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     fn abandon(&self, live: &mut Live) {
         live.claimed.clear();
         for action in std::mem::take(&mut live.in_flight) {
+            tracing::debug!(run = %live.run.id, %action, "given up: another node drives the run");
             self.executor.abort(&live.run.id, &action);
         }
     }
@@ -201,7 +202,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// What is kept of the streams that the run is decided on.
-    fn forget_streams(&self, live: &Live) {
+    pub(super) fn forget_streams(&self, live: &Live) {
         self.streams.forget(&StreamId::System);
         if let Some(session) = live.run.session() {
             self.streams.forget(&StreamId::Session(session.clone()));

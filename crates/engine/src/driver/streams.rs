@@ -36,6 +36,20 @@ impl Streams {
         }
     }
 
+    /// The stream has this event: what is older here is forgotten. `false`: it was known.
+    pub(super) fn told(&self, stream: &StreamId, seq: u64) -> bool {
+        let known = match stream {
+            StreamId::Session(id) => lock(&self.sessions).get(id).map(|(_, chain)| chain.seq),
+            StreamId::System => lock(&self.system).as_ref().map(|(_, chain)| chain.seq),
+            StreamId::Run(_) => None,
+        };
+        let is_news = known.is_none_or(|known| known < seq);
+        if is_news {
+            self.forget(stream);
+        }
+        is_news
+    }
+
     pub(super) fn keep_session(&self, session: Arc<Session>, chain: Chain) {
         let mut sessions = lock(&self.sessions);
         if sessions.len() >= SESSIONS {
@@ -181,14 +195,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             rows: holdshort_store::Rows { grants, ..Default::default() },
             ..Default::default()
         };
-        match self.journal.append(append).await {
-            Ok(_) => Ok(true),
-            Err(AppendError::Conflict { .. } | AppendError::KeyTaken(_) | AppendError::Driven) => {
-                self.streams.forget(&stream);
-                Ok(false)
-            }
-            Err(AppendError::Malformed(why)) => Err(Error::Internal(why)),
-            Err(AppendError::Store(error)) => Err(error.into()),
+        let Err(error) = self.journal.append(append).await else { return Ok(true) };
+        // Also where it is not known whether it was written.
+        self.streams.forget(&stream);
+        match error {
+            AppendError::Conflict { .. } | AppendError::KeyTaken(_) | AppendError::Driven => Ok(false),
+            AppendError::Malformed(why) => Err(Error::Internal(why)),
+            AppendError::Store(error) => Err(error.into()),
         }
     }
 

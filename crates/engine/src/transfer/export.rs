@@ -6,8 +6,9 @@ use std::io::Write;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Chain, Sealed};
 use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::projection::RunRow;
 use holdshort_core::run::Fact;
-use holdshort_store::{Journal, Key};
+use holdshort_store::{Journal, Key, RunFilter};
 
 use super::{Error, Event, FORMAT, Line, Moved, PAGE, VERSION, line_of};
 
@@ -47,7 +48,27 @@ impl<W: Write> Exporting<'_, W> {
                 self.event(journal, positioned.event).await?;
             }
         }
-        self.assert_complete(journal).await
+        self.assert_complete(journal).await?;
+        let mut after = None;
+        loop {
+            let page = journal.runs(&RunFilter::default(), after.as_ref(), PAGE).await?;
+            page.items.iter().try_for_each(|row| self.assert_whole(row))?;
+            after = page.next;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A run whose last events were taken away has an intact chain, and a row that knows better.
+    fn assert_whole(&self, row: &RunRow) -> Result<(), Error> {
+        let stream = StreamId::Run(row.run.clone());
+        let found = self.chains.get(&stream).map_or(0, |chain| chain.seq);
+        if found < row.seq {
+            Err(event::Error::Missing { stream, found, told: row.seq }.into())
+        } else {
+            Ok(())
+        }
     }
 
     /// Reads by position can lag behind in a database that others use too; an export must not.
@@ -70,11 +91,11 @@ impl<W: Write> Exporting<'_, W> {
     }
 
     async fn some<J: Journal>(&mut self, journal: &J, runs: &[RunId]) -> Result<(), Error> {
-        let mut sessions = BTreeSet::new();
+        let mut rows = Vec::new();
         for run in runs {
-            let row = journal.run(run).await?.ok_or_else(|| Error::NoRun(run.to_string()))?;
-            sessions.insert(row.session);
+            rows.push(journal.run(run).await?.ok_or_else(|| Error::NoRun(run.to_string()))?);
         }
+        let sessions: BTreeSet<_> = rows.iter().map(|row| row.session.clone()).collect();
         let sessions = sessions.into_iter().map(StreamId::Session);
         for stream in sessions.chain(runs.iter().cloned().map(StreamId::Run)) {
             loop {
@@ -89,7 +110,7 @@ impl<W: Write> Exporting<'_, W> {
                 }
             }
         }
-        Ok(())
+        rows.iter().try_for_each(|row| self.assert_whole(row))
     }
 
     /// What can not be verified is not passed on.

@@ -1,7 +1,7 @@
 //! From a file to a store.
 
 use std::collections::BTreeMap;
-use std::io::BufRead;
+use std::io::{BufRead, Seek};
 
 use holdshort_core::event::{self, Chain, Sealed};
 use holdshort_core::id::StreamId;
@@ -9,30 +9,32 @@ use holdshort_store::{Append, AppendError, Blob, Journal, Key, StreamAppend};
 
 use super::{Error, FORMAT, Line, Moved, PAGE, VERSION};
 
-/// What a line brings.
+/// What a line after the header brings.
 enum Item {
     Blob(Blob),
     Event(Sealed),
     Key(Key),
+    /// The last one: how much there was.
+    End(Moved),
 }
 
 /// Reads a file to its end and verifies every hash, without writing anything.
 pub fn check(from: impl BufRead) -> Result<Moved, Error> {
     let mut chains: BTreeMap<StreamId, Chain> = BTreeMap::new();
-    let mut found = Moved::default();
-    let told = read(from, |line, item| {
-        match item {
-            Item::Blob(_) => found.blobs += 1,
-            Item::Key(_) => found.keys += 1,
-            Item::Event(sealed) => {
+    let (mut found, mut told) = (Moved::default(), Moved::default());
+    for next in read(from)? {
+        match next? {
+            (_, Item::Blob(_)) => found.blobs += 1,
+            (_, Item::Key(_)) => found.keys += 1,
+            (line, Item::Event(sealed)) => {
                 let chain = chains.entry(sealed.stream.clone()).or_insert(Chain::START);
                 event::open(&sealed, chain)
                     .map_err(|error| Error::Line { line, problem: format!("does not fit: {error}") })?;
                 found.events += 1;
             }
+            (_, Item::End(moved)) => told = moved,
         }
-        Ok(())
-    })?;
+    }
     found.streams = chains.len() as u64;
     if found == told {
         Ok(found)
@@ -41,33 +43,67 @@ pub fn check(from: impl BufRead) -> Result<Moved, Error> {
     }
 }
 
-/// Writes what a file holds that was [checked](check). What is there already is left alone. Rows have to be made
-/// new afterwards.
-pub async fn import<J: Journal>(journal: &J, from: impl BufRead) -> Result<Moved, Error> {
-    let mut items = Vec::new();
-    read(from, |_, item| {
-        items.push(item);
-        Ok(())
-    })?;
-    let mut importing =
-        Importing { journal, ends: BTreeMap::new(), next: Append::default(), size: 0, new: Moved::default() };
-    for item in items {
-        importing.take(item).await?;
+/// Writes what a file holds that was [checked](check). What is there already is left alone; if something differs
+/// from what is there, nothing is written. Rows have to be made new afterwards: until then no node drives a run of
+/// which a part is missing.
+pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> Result<Moved, Error> {
+    let begin = from.stream_position()?;
+    let there = compare(journal, &mut from).await?;
+    from.seek(std::io::SeekFrom::Start(begin))?;
+    let mut importing = Importing { journal, there, next: Append::default(), size: 0, new: Moved::default() };
+    for next in read(from)? {
+        importing.take(next?.1).await?;
     }
     importing.write().await?;
-    importing.new.streams = importing.ends.values().filter(|end| end.grew).count() as u64;
     Ok(importing.new)
 }
 
-/// Where a stream ends, counting what is about to be written.
-struct End {
-    seq: u64,
-    grew: bool,
+/// Where each stream of the file ends in the store, if all that both have is the same.
+async fn compare<J: Journal>(journal: &J, from: impl BufRead) -> Result<BTreeMap<StreamId, u64>, Error> {
+    // The last event of each stream that both have: it is the same, or something before it is not.
+    let mut common: BTreeMap<StreamId, (Chain, Option<Chain>)> = BTreeMap::new();
+    for next in read(from)? {
+        match next?.1 {
+            Item::Event(Sealed { stream, seq, hash, .. }) => {
+                if !common.contains_key(&stream) {
+                    common.insert(stream.clone(), (journal.chain(&stream).await?, None));
+                }
+                if let Some((there, last)) = common.get_mut(&stream)
+                    && seq <= there.seq
+                {
+                    *last = Some(Chain { seq, hash });
+                }
+            }
+            Item::Key(key) => match journal.key(&key.scope, &key.key).await? {
+                Some(known) if known != key => {
+                    return Err(Error::KeyDiffers { scope: key.scope, key: key.key });
+                }
+                Some(_) | None => {}
+            },
+            Item::Blob(_) | Item::End(_) => {}
+        }
+    }
+    let mut ends = BTreeMap::new();
+    for (stream, (there, last)) in common {
+        if let Some(Chain { seq, hash }) = last {
+            let found = if seq == there.seq {
+                Some(there.hash)
+            } else {
+                journal.read(&stream, seq.saturating_sub(1), 1).await?.first().map(|event| event.hash)
+            };
+            if found != Some(hash) {
+                return Err(Error::Differs { stream, seq });
+            }
+        }
+        ends.insert(stream, there.seq);
+    }
+    Ok(ends)
 }
 
 struct Importing<'j, J> {
     journal: &'j J,
-    ends: BTreeMap<StreamId, End>,
+    /// Where each stream ended before.
+    there: BTreeMap<StreamId, u64>,
     next: Append,
     size: usize,
     new: Moved,
@@ -82,42 +118,34 @@ impl<J: Journal> Importing<'_, J> {
                 }
                 self.next.blobs.push(blob);
             }
-            Item::Event(sealed) => return self.event(sealed).await,
-            Item::Key(key) => match self.journal.key(&key.scope, &key.key).await? {
-                Some(known) if known == key => {}
-                Some(_) => return Err(Error::KeyDiffers { scope: key.scope, key: key.key }),
-                None => {
+            Item::Event(sealed) => self.event(sealed),
+            Item::Key(key) => {
+                if self.journal.key(&key.scope, &key.key).await?.as_ref() != Some(&key) {
                     self.next.keys.push(key);
                     self.new.keys += 1;
                     self.size += 1;
                 }
-            },
+            }
+            Item::End(_) => {}
         }
         if self.size >= PAGE { self.write().await } else { Ok(()) }
     }
 
-    async fn event(&mut self, sealed: Sealed) -> Result<(), Error> {
-        let (stream, seq) = (sealed.stream.clone(), sealed.seq);
-        if !self.ends.contains_key(&stream) {
-            let seq = self.journal.chain(&stream).await?.seq;
-            self.ends.insert(stream.clone(), End { seq, grew: false });
+    fn event(&mut self, sealed: Sealed) {
+        let before = sealed.seq.saturating_sub(1);
+        let there = self.there.get(&sealed.stream).copied().unwrap_or(0);
+        if before < there {
+            return;
         }
-        let Some(end) = self.ends.get_mut(&stream) else { return Ok(()) };
-        if seq <= end.seq {
-            let there = self.journal.read(&stream, seq - 1, 1).await?;
-            let same = there.first().is_some_and(|there| there.hash == sealed.hash);
-            return if same { Ok(()) } else { Err(Error::Differs { stream, seq }) };
-        }
-        *end = End { seq, grew: true };
-        match self.next.streams.iter_mut().find(|part| part.stream == stream) {
-            Some(part) => part.events.push(sealed),
-            None => {
-                self.next.streams.push(StreamAppend { stream, expected: seq - 1, events: vec![sealed] });
-            }
-        }
+        self.new.streams += u64::from(before == there);
         self.new.events += 1;
         self.size += 1;
-        if self.size >= PAGE { self.write().await } else { Ok(()) }
+        if let Some(part) = self.next.streams.iter_mut().find(|part| part.stream == sealed.stream) {
+            part.events.push(sealed);
+        } else {
+            let stream = sealed.stream.clone();
+            self.next.streams.push(StreamAppend { stream, expected: before, events: vec![sealed] });
+        }
     }
 
     async fn write(&mut self) -> Result<(), Error> {
@@ -125,51 +153,60 @@ impl<J: Journal> Importing<'_, J> {
         match self.journal.append(std::mem::take(&mut self.next)).await {
             Ok(_) => Ok(()),
             Err(AppendError::Store(error)) => Err(error.into()),
-            Err(AppendError::Conflict { stream, found, .. }) => Err(Error::Differs { stream, seq: found }),
-            Err(error) => Err(Error::CutOff(error.to_string())),
+            Err(refused) => Err(Error::Refused(refused)),
         }
     }
 }
 
-/// Every item with the number of its line; returns what the end says.
-fn read(from: impl BufRead, mut take: impl FnMut(usize, Item) -> Result<(), Error>) -> Result<Moved, Error> {
+/// Every item after the header with the number of its line. The last is the end, or an error.
+fn read(from: impl BufRead) -> Result<impl Iterator<Item = Result<(usize, Item), Error>>, Error> {
     let mut lines = (1..).zip(from.lines());
-    let broken = |line: usize, problem: &str| Error::Line { line, problem: problem.to_owned() };
-    match lines.next() {
-        Some((line, text)) => match parse(line, &text?)? {
-            Line::Header { format, v } if format == FORMAT && v == VERSION => {}
-            Line::Header { format, v } => {
-                return Err(broken(
-                    line,
-                    &format!("names the format {format} {v}; this binary reads {FORMAT} {VERSION}"),
-                ));
-            }
-            _ => return Err(broken(line, "is no header")),
-        },
-        None => return Err(Error::CutOff("it is empty".to_owned())),
+    let Some((line, text)) = lines.next() else { return Err(Error::CutOff("it is empty".to_owned())) };
+    match parse(line, &text?)? {
+        Line::Header { format, v } if format == FORMAT && v == VERSION => {}
+        Line::Header { format, v } => {
+            let problem = format!("names the format {format} {v}; this binary reads {FORMAT} {VERSION}");
+            return Err(Error::Line { line, problem });
+        }
+        _ => return Err(broken(line, "is no header")),
     }
-    for (line, text) in lines {
-        let item = match parse(line, &text?)? {
-            Line::Header { .. } => return Err(broken(line, "is a second header")),
-            Line::End(told) => return Ok(told),
-            Line::Blob { digest, text } => {
-                let blob = Blob::new(text.into_bytes());
-                if blob.digest != digest {
-                    return Err(broken(line, "has another digest than it says"));
-                }
-                Item::Blob(blob)
-            }
-            Line::Event(event) => {
-                Item::Event(event.sealed().ok_or_else(|| broken(line, "has a salt that is none"))?)
-            }
-            Line::Key { scope, key, digest, reference } => Item::Key(Key { scope, key, digest, reference }),
+    let mut is_over = false;
+    Ok(std::iter::from_fn(move || {
+        if is_over {
+            return None;
+        }
+        let next = match lines.next() {
+            Some((line, text)) => text.map_err(Error::from).and_then(|text| Ok((line, item(line, &text)?))),
+            None => Err(Error::CutOff("its last line is missing".to_owned())),
         };
-        take(line, item)?;
-    }
-    Err(Error::CutOff("its last line is missing".to_owned()))
+        is_over = matches!(next, Err(_) | Ok((_, Item::End(_))));
+        Some(next)
+    }))
+}
+
+fn item(line: usize, text: &str) -> Result<Item, Error> {
+    Ok(match parse(line, text)? {
+        Line::Header { .. } => return Err(broken(line, "is a second header")),
+        Line::End(told) => Item::End(told),
+        Line::Blob { digest, text } => {
+            let blob = Blob::new(text.into_bytes());
+            if blob.digest != digest {
+                return Err(broken(line, "has another digest than it says"));
+            }
+            Item::Blob(blob)
+        }
+        Line::Event(event) => {
+            Item::Event(event.sealed().ok_or_else(|| broken(line, "has a salt that is none"))?)
+        }
+        Line::Key { scope, key, digest, reference } => Item::Key(Key { scope, key, digest, reference }),
+    })
 }
 
 fn parse(line: usize, text: &str) -> Result<Line, Error> {
     serde_json::from_str(text)
         .map_err(|error| Error::Line { line, problem: format!("is not readable: {error}") })
+}
+
+fn broken(line: usize, problem: &str) -> Error {
+    Error::Line { line, problem: problem.to_owned() }
 }

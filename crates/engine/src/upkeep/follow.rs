@@ -1,7 +1,9 @@
 //! What other nodes write, as it becomes visible: whoever follows a run here is told, and what is kept in memory
-//! is read again. Nothing depends on it but speed.
+//! is read again. It waits for nobody. What it has not heard yet, or missed before it began, is found by a sweep
+//! (`sweep.rs`): nothing depends on it but speed.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use holdshort_core::id::StreamId;
@@ -30,15 +32,15 @@ pub(super) async fn keep_following<J: Journal, C: Clock, E: Executor>(driver: Ar
                     continue;
                 }
             };
+            let mut is_news = false;
             for change in &page {
-                driver.written(change).await;
-            }
-            driver.others.notify_one();
-            if page.iter().any(|change| change.stream == StreamId::System) {
-                // Perhaps an unfreeze: what waited for it goes on.
-                if let Err(error) = driver.sweep().await {
-                    tracing::warn!(%error, "runs that should go on can not be looked for");
+                is_news |= driver.written(change);
+                if change.stream == StreamId::System {
+                    driver.changed.store(true, Ordering::Release);
                 }
+            }
+            if is_news {
+                driver.others.notify_one();
             }
             after = page.last().map_or(after, |last| last.position);
             if page.len() < PAGE {

@@ -1,11 +1,12 @@
 //! Runs that should be driven and are not: left behind by a node that is gone, changed by another node, or begun
-//! in an append whose answer got lost.
+//! in an append whose answer got lost. And work that should be stopped and is not.
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures::future::select;
+use futures::future::{Either, select};
 use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Executor};
@@ -16,9 +17,15 @@ const SWEEP: Duration = Duration::from_secs(10);
 /// Runs until it is dropped.
 pub(super) async fn keep_driving<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     let wait = driver.journal().poll().unwrap_or(SWEEP);
-    let mut waited = Duration::ZERO;
+    let mut sweep = pin!(driver.clock().sleep(SWEEP));
     loop {
-        select(pin!(driver.clock().sleep(wait)), pin!(driver.others.notified())).await;
+        let looks = async {
+            select(pin!(driver.clock().sleep(wait)), pin!(driver.others.notified())).await;
+        };
+        let is_time = matches!(select(sweep.as_mut(), pin!(looks)).await, Either::Left(_));
+        if is_time {
+            sweep.set(driver.clock().sleep(SWEEP));
+        }
         let looked = match driver.settle().await {
             Ok(()) => driver.claim().await.map(drop),
             Err(error) => Err(error),
@@ -26,12 +33,11 @@ pub(super) async fn keep_driving<J: Journal, C: Clock, E: Executor>(driver: Arc<
         if let Err(error) = looked {
             tracing::warn!(%error, "runs that nobody drives can not be looked for");
         }
-        waited += wait;
-        if waited >= SWEEP {
-            waited = Duration::ZERO;
-            if let Err(error) = driver.sweep().await {
-                tracing::warn!(%error, "runs that should go on can not be looked for");
-            }
+        let has_changed = driver.changed.swap(false, Ordering::AcqRel);
+        if (is_time || has_changed)
+            && let Err(error) = driver.sweep().await
+        {
+            tracing::warn!(%error, "runs that should go on can not be looked for");
         }
     }
 }

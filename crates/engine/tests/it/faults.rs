@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use holdshort_core::projection::Status;
+use holdshort_core::system;
 use holdshort_engine::Error;
 use holdshort_store::Memory;
 use holdshort_testkit::clock::SimClock;
 use holdshort_testkit::faulty::{Fault, Faulty};
 
-use crate::stage::{Stage, command, option};
+use crate::stage::{Stage, command, operator, option};
 use crate::world::{Say, World};
 
 fn failing() -> (Arc<Faulty<Memory>>, Stage<Faulty<Memory>>) {
@@ -91,4 +92,18 @@ async fn a_start_whose_answer_got_lost_goes_on_also_where_the_store_is_shared() 
     assert_eq!(stage.world.waiting().len(), 0);
     stage.driver.sweep().await.unwrap();
     assert_eq!(stage.world.waiting().len(), 1);
+}
+
+#[tokio::test]
+async fn a_freeze_whose_answer_got_lost_is_a_freeze() {
+    let (journal, stage) = failing();
+    let run = stage.play().await;
+    let shown = stage.only_open(&run).await.opened.interrupt;
+    assert!(!stage.driver.system().await.unwrap().frozen);
+    journal.fail([Fault::LostAnswer]);
+    let lost = stage.driver.change_system(system::Input::Freeze, operator()).await;
+    assert!(matches!(lost, Err(Error::Store(_))), "{lost:?}");
+    assert!(stage.driver.system().await.unwrap().frozen);
+    stage.decide(&run, &shown, option("approve")).await.unwrap();
+    assert_eq!(stage.world.waiting().len(), 0);
 }

@@ -60,7 +60,7 @@ async fn many_at_once_start_one_run() {
     assert_eq!(stage.driver.loaded_runs(), 1);
 }
 
-fn ask(title: &str) -> Ask {
+pub(crate) fn ask(title: &str) -> Ask {
     Ask {
         kind: Kind::Question,
         title: title.to_owned(),
@@ -74,18 +74,23 @@ fn ask(title: &str) -> Ask {
     }
 }
 
-#[tokio::test]
-async fn an_agent_that_asks_twice_asks_once() {
-    let stage = Stage::solo(Vec::new());
-    let start = |key| StartRun {
+/// A run of an agent that lives elsewhere.
+pub(crate) fn external(origin: Origin, ask: Option<Ask>, key: Option<IdempotencyKey>) -> StartRun {
+    StartRun {
         definition: Arc::new(holdshort_workflow::external()),
         session: None,
         config: Config::default(),
         input: json!({}),
-        origin: Origin::ExternalOnce,
-        ask: Some(ask("Which?")),
+        origin,
+        ask,
         key,
-    };
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_asks_twice_asks_once() {
+    let stage = Stage::solo(Vec::new());
+    let start = |key| external(Origin::ExternalOnce, Some(ask("Which?")), key);
     let first = stage.driver.start(start(Some(key("a"))), operator()).await.unwrap();
     let again = stage.driver.start(start(Some(key("a"))), operator()).await.unwrap();
     assert_eq!((&again.run, &again.interrupt, again.replayed), (&first.run, &first.interrupt, true));
@@ -101,15 +106,7 @@ async fn an_agent_that_asks_twice_asks_once() {
 #[tokio::test]
 async fn an_agent_asks_again_in_its_own_run() {
     let stage = Stage::solo(Vec::new());
-    let start = StartRun {
-        definition: Arc::new(holdshort_workflow::external()),
-        session: None,
-        config: Config::default(),
-        input: json!({}),
-        origin: Origin::External,
-        ask: None,
-        key: None,
-    };
+    let start = external(Origin::External, None, None);
     let run = stage.driver.start(start, operator()).await.unwrap().run;
     let first = stage.driver.ask(&run, ask("One?"), Some(key("1")), operator()).await.unwrap();
     let again = stage.driver.ask(&run, ask("One?"), Some(key("1")), operator()).await.unwrap();

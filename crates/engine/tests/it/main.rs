@@ -14,5 +14,6 @@ mod rivals;
 mod stage;
 mod steering;
 mod time;
+mod transfer;
 mod upkeep;
 mod world;

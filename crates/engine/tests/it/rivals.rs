@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use holdshort_core::limits::OPEN_INTERRUPTS;
 use holdshort_core::projection::Status;
-use holdshort_core::run::Input;
+use holdshort_core::run::{Input, Origin, Rejection};
 use holdshort_core::system;
 use holdshort_engine::Error;
 use holdshort_store::Memory;
 use holdshort_testkit::clock::SimClock;
 
-use crate::stage::{Stage, command, option, write};
+use crate::keys::{ask, external};
+use crate::stage::{Stage, command, operator, option, text, write};
 use crate::world::{Say, World};
 
 fn rivals(script: Vec<Say>) -> (Stage<Memory>, Stage<Memory>) {
@@ -94,10 +96,10 @@ async fn of_many_deciders_exactly_one_wins() {
         .map(|n| {
             let driver = if n % 2 == 0 { one.driver.clone() } else { two.driver.clone() };
             let (run, interrupt) = (run.clone(), shown.clone());
-            let decision = crate::stage::text("respond", &format!("answer {n}"));
+            let decision = text("respond", &format!("answer {n}"));
             tokio::spawn(async move {
                 let input = Input::Decide { interrupt, decision };
-                driver.send(&run, input, crate::stage::operator()).await
+                driver.send(&run, input, operator()).await
             })
         })
         .collect();
@@ -166,6 +168,35 @@ async fn what_others_wrote_is_read_before_anybody_is_refused() {
     assert_each_start_was_performed_once(&one, &run).await;
 }
 
+/// The append that ends a run takes its lease away: nothing is left that would name the run to the node at work.
+#[tokio::test]
+async fn what_another_node_cancelled_is_stopped_by_a_sweep() {
+    let (one, two) = rivals(vec![Say::Calls(vec![command("touch a")])]);
+    let run = one.play().await;
+    let shown = one.only_open(&run).await.opened.interrupt;
+    one.decide(&run, &shown, option("approve")).await.unwrap();
+    two.send(&run, Input::Cancel { text: None }).await.unwrap();
+    assert_eq!(one.driver.claim().await.unwrap(), 0);
+    assert_eq!(one.world.waiting(), ["tool/call_1/1"]);
+    one.driver.sweep().await.unwrap();
+    assert_eq!((one.world.waiting().len(), one.world.aborted()), (0, vec!["tool/call_1/1".to_owned()]));
+}
+
+#[tokio::test]
+async fn an_agent_is_not_refused_for_what_another_node_resolved() {
+    let (one, two) = rivals(Vec::new());
+    let start = external(Origin::External, None, None);
+    let run = one.driver.start(start, operator()).await.unwrap().run;
+    let asked = async || one.driver.ask(&run, ask("Which?"), None, operator()).await;
+    let first = asked().await.unwrap().interrupt.unwrap();
+    for _ in 1..OPEN_INTERRUPTS {
+        asked().await.unwrap();
+    }
+    assert!(matches!(asked().await, Err(Error::Rejected(Rejection::Limit { .. }))));
+    two.decide(&run, &first, text("answer", "yes")).await.unwrap();
+    asked().await.unwrap();
+}
+
 #[tokio::test]
 async fn a_freeze_that_another_node_lifted_is_no_freeze() {
     let (one, two) = rivals(Vec::new());
@@ -174,7 +205,7 @@ async fn a_freeze_that_another_node_lifted_is_no_freeze() {
         (&two, system::Input::Unfreeze, false),
         (&one, system::Input::Freeze, true),
     ] {
-        stage.driver.change_system(input, crate::stage::operator()).await.unwrap();
+        stage.driver.change_system(input, operator()).await.unwrap();
         assert_eq!(two.driver.system().await.unwrap().frozen, frozen);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use holdshort_core::id::StreamId;
 use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
+use holdshort_core::system;
 use holdshort_engine::{audit, rebuild};
 use holdshort_store::{InterruptFilter, Journal, Memory, RunFilter, Sqlite};
 use holdshort_testkit::clock::SimClock;
@@ -135,6 +136,21 @@ async fn audit_finds_an_event_that_was_changed() {
     }
 }
 
+/// Its chain is intact, and where several nodes write positions tell nothing.
+#[tokio::test]
+async fn audit_finds_a_session_whose_last_event_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let stage = play(Arc::new(Sqlite::open(folder.path()).unwrap())).await;
+    stage.driver.journal().close().await.unwrap();
+    let file = rusqlite::Connection::open(folder.path().join("holdshort.db")).unwrap();
+    let revoked = "DELETE FROM events WHERE CAST(head AS TEXT) LIKE '%\"grant_revoked\"%'";
+    assert_eq!(file.execute(revoked, []).unwrap(), 1);
+    drop(file);
+    let found = audit::verify(&Sqlite::open(folder.path()).unwrap()).await.unwrap();
+    let told: Vec<&str> = found.problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert_eq!(told, ["the session had at least 2 events and has 1"]);
+}
+
 #[tokio::test]
 async fn runs_that_wait_are_not_held_in_memory() {
     let stage = Stage::solo(script());
@@ -161,4 +177,45 @@ async fn watchers_hear_of_commits() {
     assert_eq!(*seq.borrow_and_update(), last);
     let page = stage.driver.journal().read(&StreamId::Run(run), last - 1, 10).await.unwrap();
     assert_eq!(page.len(), 1);
+}
+
+/// A run at two calls: one runs, and the look at the other one is about to come back.
+async fn one_of_two<J: Journal>(journal: Arc<J>) -> Stage<J> {
+    let world = World::default();
+    world.script("solo", vec![Say::Calls(vec![read("a"), read("b")]), Say::Text("Done.")]);
+    let stage = Stage::on(journal, world, SimClock::new(7));
+    stage.start().await;
+    for _ in ["the model", "the look at a"] {
+        let (job, deliver) = stage.world.take().unwrap();
+        deliver(stage.world.work(&job)).await.unwrap();
+    }
+    assert_eq!(stage.world.waiting(), ["inspect/call_2/0", "tool/call_1/1"]);
+    stage
+}
+
+async fn look_at_the_other<J: Journal>(stage: &Stage<J>) {
+    let (job, deliver) = stage.world.take().unwrap();
+    deliver(stage.world.work(&job)).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_a_freeze_held_back_begins_after_it_beside_what_is_under_way() {
+    let stage = one_of_two(Arc::new(Memory::new())).await;
+    stage.driver.change_system(system::Input::Freeze, operator()).await.unwrap();
+    look_at_the_other(&stage).await;
+    assert_eq!(stage.world.waiting(), ["tool/call_1/1"]);
+    stage.driver.change_system(system::Input::Unfreeze, operator()).await.unwrap();
+    assert_eq!(stage.world.waiting(), ["tool/call_1/1", "tool/call_2/1"]);
+}
+
+#[tokio::test]
+async fn what_a_lost_lease_held_back_begins_when_it_stands_again() {
+    let journal = Arc::new(Memory::shared());
+    let stage = one_of_two(journal.clone()).await;
+    journal.lapse();
+    look_at_the_other(&stage).await;
+    assert_eq!(stage.world.waiting(), ["tool/call_1/1"]);
+    journal.renew();
+    stage.driver.sweep().await.unwrap();
+    assert_eq!(stage.world.waiting(), ["tool/call_1/1", "tool/call_2/1"]);
 }

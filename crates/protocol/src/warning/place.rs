@@ -50,46 +50,56 @@ impl Place<'_> {
 
 /// Those places, and whether they are all.
 pub(super) fn of(interrupt: &Interrupt) -> (Vec<Place<'_>>, bool) {
-    let mut walk =
-        Walk { path: vec!["payload".to_owned()], found: Vec::new(), values: 0, bytes: 0, is_all: true };
+    let mut walk = Walk::default();
+    walk.path.push(Step::Name("payload"));
     walk.value(&interrupt.payload, Reading::Prose);
-    walk.text_at("title", &interrupt.title, Reading::Data);
-    walk.text_at("message", &interrupt.message, Reading::Prose);
-    walk.text_at("agent", interrupt.agent.as_deref().unwrap_or_default(), Reading::Exact);
+    walk.text_at([Step::Name("title")], &interrupt.title, Reading::Data);
+    walk.text_at([Step::Name("message")], &interrupt.message, Reading::Prose);
+    let agent = interrupt.agent.as_deref().unwrap_or_default();
+    walk.text_at([Step::Name("agent")], agent, Reading::Exact);
     for (i, option) in interrupt.options.iter().enumerate() {
-        walk.text_at(&format!("options/{i}/label"), &option.label, Reading::Data);
-        walk.text_at(&format!("options/{i}/id"), &option.id, Reading::Exact);
+        let part = |name| [Step::Name("options"), Step::Index(i), Step::Name(name)];
+        walk.text_at(part("label"), &option.label, Reading::Data);
+        walk.text_at(part("id"), &option.id, Reading::Exact);
     }
-    (walk.found, walk.is_all)
+    (walk.found, !walk.is_cut)
 }
 
+/// One step of a JSON pointer. Most places are bare, so the pointer is written only where it is shown.
+enum Step<'a> {
+    Name(&'a str),
+    Index(usize),
+}
+
+#[derive(Default)]
 struct Walk<'a> {
-    path: Vec<String>,
+    path: Vec<Step<'a>>,
     found: Vec<Place<'a>>,
     values: usize,
     bytes: usize,
-    is_all: bool,
+    /// Not everything was looked at.
+    is_cut: bool,
 }
 
 impl<'a> Walk<'a> {
     fn value(&mut self, value: &'a Value, reading: Reading) {
         self.values += 1;
         if self.values > VALUES || self.path.len() > DEPTH {
-            self.is_all = false;
+            self.is_cut = true;
             return;
         }
         match value {
             Value::String(text) => self.text(text, reading),
             Value::Array(items) => {
                 for (i, item) in items.iter().enumerate() {
-                    self.path.push(i.to_string());
+                    self.path.push(Step::Index(i));
                     self.value(item, reading);
                     self.path.pop();
                 }
             }
             Value::Object(fields) => {
                 for (name, field) in fields {
-                    self.path.push(name.replace('~', "~0").replace('/', "~1"));
+                    self.path.push(Step::Name(name));
                     self.text(name, Reading::Data);
                     self.value(field, below(reading, name));
                     self.path.pop();
@@ -99,8 +109,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn text_at(&mut self, path: &str, text: &'a str, reading: Reading) {
-        self.path = vec![path.to_owned()];
+    fn text_at<const N: usize>(&mut self, path: [Step<'a>; N], text: &'a str, reading: Reading) {
+        self.path.clear();
+        self.path.extend(path);
         self.text(text, reading);
     }
 
@@ -111,10 +122,20 @@ impl<'a> Walk<'a> {
         }
         self.bytes += text.len();
         if self.bytes > BYTES {
-            self.is_all = false;
+            self.is_cut = true;
             return;
         }
-        self.found.push(Place { at: format!("/{}", self.path.join("/")), text, reading });
+        self.found.push(Place { at: self.path.iter().map(Step::written).collect(), text, reading });
+    }
+}
+
+impl Step<'_> {
+    /// After its slash, escaped (RFC 6901).
+    fn written(&self) -> String {
+        match self {
+            Self::Name(name) => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+            Self::Index(i) => format!("/{i}"),
+        }
     }
 }
 

@@ -34,7 +34,7 @@ not known are refused; frames of the server may grow fields.\n\n\
 A frame that is not understood or not carried out is answered with an `error`, and the connection stays open. It is \
 closed with 4400 if what comes is not JSON text, with 1009 if it is larger than 1 MiB, with 4401 if the client does \
 not say who it is, with 4408 if it does not read what it is sent or gives no sign of life, with 1001 if the server \
-stops. A client that comes back goes on from the last event that it has seen, without gap or duplicate.\n\n\
+stops. One that takes nothing at all for half a minute is cut off without a word. A client that comes back goes on from the last event that it has seen, without gap or duplicate.\n\n\
 Who it is is looked at once: a login or a token that ends later ends with the next connection.";
 
 /// The `AsyncAPI` document of the WebSocket `/v1/ws`.

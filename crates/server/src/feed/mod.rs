@@ -1,38 +1,41 @@
 //! Feeds: the events after a cursor, then those that come, with previews beside them. The one way in which
 //! anybody follows anything: a run or all of the journal, over server-sent events or a WebSocket.
 //!
-//! A feed is pulled: it reads a page of the journal when it is asked for more, and sleeps until a commit when
-//! there is none. It keeps nothing that matters; whoever comes back with a cursor gets what follows. `source.rs`
-//! says where events are read and which, `sight.rs` whose they are, `outbox.rs` how long a reader is waited for.
+//! A feed is pulled: it takes what is next when it is asked for more, and sleeps until a commit when there is
+//! nothing. It keeps nothing that matters; whoever comes back with a cursor gets what follows. `source.rs` says
+//! where events are read and which, `recent.rs` holds what is read once for all, `told.rs` puts an event into
+//! words, `sight.rs` says whose it is.
 
-mod outbox;
 pub(crate) mod position;
+mod recent;
 mod sight;
 mod source;
 pub(crate) mod sse;
+mod told;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
+use std::vec;
 
 use futures::stream::{self, BoxStream, StreamExt};
 use holdshort_engine::live;
-use holdshort_protocol::{Code, Event, Preview};
+use holdshort_protocol::{Code, Preview};
 use tokio::sync::{broadcast, watch};
 
-pub(crate) use outbox::{Outbox, Unsent};
-pub(crate) use sight::Sight;
+pub(crate) use recent::{Recent, keep_reading};
+pub(crate) use sight::{Owners, Sight};
 pub(crate) use source::{Source, page};
+pub(crate) use told::Words;
 
 use crate::app::App;
 use crate::limits::READ_EVENTS;
 use crate::problem::Refused;
 use crate::view;
-use source::Found;
+use told::Told;
 
 /// What a feed gives. It ends with the run that it follows, or after a problem of the store.
 #[derive(Debug)]
 pub(crate) enum Item {
-    Event(Event),
+    Event(Words),
     Preview(Preview),
     /// An event that is there and can not be read.
     Problem(Refused),
@@ -55,12 +58,13 @@ impl Previews {
 pub(crate) fn follow(source: Source, sight: Sight, previews: Previews) -> BoxStream<'static, Item> {
     let app = sight.app().clone();
     let feed = Feed {
-        // Before the journal is read: what is committed in between is not missed.
+        // Before anything is read: what is committed in between is not missed.
         commits: source.watch(&app),
+        shared: app.recent.follow(),
         previews: (previews == Previews::Shown).then(|| app.previews.subscribe()),
         source,
         sight,
-        found: VecDeque::new(),
+        found: Vec::new().into_iter(),
         state: State::Behind,
         app,
     };
@@ -71,11 +75,14 @@ struct Feed {
     app: Arc<App>,
     source: Source,
     sight: Sight,
+    /// Changes with each commit that may matter.
     commits: watch::Receiver<u64>,
+    /// How far the journal has been read for all who follow.
+    shared: watch::Receiver<u64>,
     /// `None`: there will be none, or nobody wants them.
     previews: Option<broadcast::Receiver<live::Preview>>,
     /// Read and not yet given.
-    found: VecDeque<Found>,
+    found: vec::IntoIter<Arc<Told>>,
     state: State,
 }
 
@@ -90,8 +97,8 @@ enum State {
 impl Feed {
     async fn next(&mut self) -> Option<Item> {
         loop {
-            if let Some(found) = self.found.pop_front() {
-                match self.give(&found).await {
+            if let Some(told) = self.found.next() {
+                match self.give(&told).await {
                     Some(item) => return Some(item),
                     None => continue,
                 }
@@ -128,7 +135,13 @@ impl Feed {
             return Ok(());
         }
         self.commits.mark_unchanged();
-        self.found = self.source.read(&self.app, READ_EVENTS).await?.into();
+        self.source.catch_up(&self.app, &mut self.shared).await;
+        let found = match self.source.recent(&self.app, READ_EVENTS) {
+            Some(found) => found,
+            // On the heap for as long as it lasts: an idle feed is to be small.
+            None => Box::pin(self.source.read(&self.app, READ_EVENTS)).await?,
+        };
+        self.found = found.into_iter();
         if self.found.len() < READ_EVENTS {
             self.state = State::Waiting;
         } else {
@@ -138,24 +151,31 @@ impl Feed {
         Ok(())
     }
 
-    async fn give(&mut self, found: &Found) -> Option<Item> {
-        self.source.pass(found);
-        let shown = self.source.show(&mut self.sight, found).await;
+    async fn give(&mut self, told: &Told) -> Option<Item> {
+        self.source.pass(told);
+        let words = match self.source.shows(&self.sight, told).await {
+            Ok(false) => return None,
+            Ok(true) => told.words(self.source.count()),
+            Err(refused) => Err(refused),
+        };
         if self.source.is_over() {
-            self.state = State::Over;
-            self.found.clear();
+            self.end();
         }
-        match shown {
-            Ok(event) => event.map(Item::Event),
+        match words {
+            Ok(words) => Some(Item::Event(words)),
             Err(refused) => {
                 // One damaged run is no other run's business.
                 if refused.code() != Code::JournalDamaged || !self.source.outlives_damage() {
-                    self.state = State::Over;
-                    self.found.clear();
+                    self.end();
                 }
                 Some(Item::Problem(refused))
             }
         }
+    }
+
+    fn end(&mut self) {
+        self.state = State::Over;
+        self.found = Vec::new().into_iter();
     }
 
     async fn shows(&mut self, preview: &live::Preview) -> bool {

@@ -17,7 +17,7 @@ pub(crate) async fn parse(app: &App, text: &str, refuse: impl FnOnce(&str) -> Re
     let Some(position) = number(text) else {
         return Err(refuse("is not a position that this server gave out"));
     };
-    // Positions have no gap: one that was given out is the position of an event.
+    // One that was given out is the position of an event, so there is one there or later.
     if position > START && app.journal().tail(position - 1, 1).await?.is_empty() {
         return Err(refuse("is beyond the end of the journal: was it given out for another data folder?"));
     }

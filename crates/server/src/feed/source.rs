@@ -1,19 +1,18 @@
 //! Where events are read: in one run's stream by `seq`, or in the order of commits by position.
 
-use holdshort_core::event::Sealed;
+use std::sync::Arc;
+
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::projection::RunRow;
-use holdshort_engine::Error;
 use holdshort_protocol::{Event, List};
 use holdshort_store::Journal;
-use serde::Deserialize;
 use tokio::sync::watch;
 
+use super::told::{Count, Told};
 use super::{Sight, position};
 use crate::app::App;
 use crate::limits::{PAGE_BYTES, READ_EVENTS, SCANNED_EVENTS};
 use crate::problem::Answer;
-use crate::view;
 
 /// The events after a place.
 #[derive(Clone, Debug)]
@@ -24,12 +23,6 @@ pub(crate) enum Source {
     All { after: u64 },
     /// Of all streams, of the types that an inbox is made of.
     Inbox { after: u64 },
-}
-
-/// An event as it was read.
-pub(super) struct Found {
-    sealed: Sealed,
-    position: Option<u64>,
 }
 
 impl Source {
@@ -45,60 +38,79 @@ impl Source {
         }
     }
 
+    pub(super) fn count(&self) -> Count {
+        match self {
+            Self::Run { .. } => Count::Seq,
+            Self::All { .. } | Self::Inbox { .. } => Count::Position,
+        }
+    }
+
     /// Changes with each commit that may matter. One that does not costs a follower nothing.
     pub(super) fn watch(&self, app: &App) -> watch::Receiver<u64> {
         match self {
             Self::Run { run, .. } => app.driver.watch(run),
-            Self::All { .. } | Self::Inbox { .. } => app.journal().watch(),
+            Self::All { .. } | Self::Inbox { .. } => app.recent.follow(),
+        }
+    }
+
+    /// Waits for those who read for all, where a commit is told of before it has been read: many may follow one
+    /// run, and would read it all at once.
+    pub(super) async fn catch_up(&self, app: &App, shared: &mut watch::Receiver<u64>) {
+        if let Self::Run { .. } = self {
+            let last = position::last(app);
+            // A store that is closed says so where it is read.
+            let _ = shared.wait_for(|read| *read >= last).await;
+        }
+    }
+
+    /// The next events, where they have been read for all who follow.
+    pub(super) fn recent(&self, app: &App, limit: usize) -> Option<Vec<Arc<Told>>> {
+        match self {
+            Self::Run { run, since, .. } => app.recent.of_run(run, *since, limit),
+            Self::All { after } | Self::Inbox { after } => app.recent.after(*after, limit),
         }
     }
 
     /// The next events, of whatever type, whoever may see them.
-    pub(super) async fn read(&self, app: &App, limit: usize) -> Result<Vec<Found>, holdshort_store::Error> {
+    pub(super) async fn read(
+        &self,
+        app: &App,
+        limit: usize,
+    ) -> Result<Vec<Arc<Told>>, holdshort_store::Error> {
         match self {
             Self::Run { run, since, .. } => {
                 let events = app.journal().read(&StreamId::Run(run.clone()), *since, limit).await?;
-                Ok(events.into_iter().map(|sealed| Found { sealed, position: None }).collect())
+                Ok(events.into_iter().map(Told::by_seq).collect())
             }
             Self::All { after } | Self::Inbox { after } => {
                 let events = app.journal().tail(*after, limit).await?;
-                let found = |each: holdshort_store::Positioned| Found {
-                    sealed: each.event,
-                    position: Some(each.position),
-                };
-                Ok(events.into_iter().map(found).collect())
+                Ok(events.into_iter().map(Told::by_position).collect())
             }
         }
     }
 
     /// What follows is read after this event.
-    pub(super) fn pass(&mut self, found: &Found) {
+    pub(super) fn pass(&mut self, told: &Told) {
         match self {
-            Self::Run { since, .. } => *since = found.sealed.seq,
+            Self::Run { since, ended, .. } => {
+                *since = told.sealed.seq;
+                *ended = told.ends_a_run();
+            }
             Self::All { after } | Self::Inbox { after } => {
-                if let Some(position) = found.position {
+                if let Some(position) = told.position {
                     *after = position;
                 }
             }
         }
     }
 
-    /// The event as clients see it; `None` where it is not asked for, or not theirs to see.
-    pub(super) async fn show(&mut self, sight: &mut Sight, found: &Found) -> Answer<Option<Event>> {
-        let Found { sealed, position } = found;
-        if matches!(self, Self::Inbox { .. }) && !is_of_an_inbox(sealed) {
-            return Ok(None);
+    /// Whether the event is asked for, and the caller's to see. Each follower asks for itself.
+    pub(super) async fn shows(&self, sight: &Sight, told: &Told) -> Answer<bool> {
+        match self {
+            Self::Run { .. } => Ok(true),
+            Self::Inbox { .. } if !told.is_of_an_inbox() => Ok(false),
+            Self::All { .. } | Self::Inbox { .. } => sight.sees(&told.sealed.stream).await,
         }
-        if position.is_some() && !sight.sees(&sealed.stream).await? {
-            return Ok(None);
-        }
-        let mut event = view::event::of(sealed)
-            .map_err(|source| Error::Damaged { run: sealed.stream.to_string(), source })?;
-        event.position = position.map(position::text);
-        if let Self::Run { ended, .. } = self {
-            *ended = matches!(&*event.kind, "run_completed" | "run_failed" | "run_cancelled");
-        }
-        Ok(Some(event))
     }
 
     /// Nothing will follow.
@@ -124,22 +136,9 @@ impl Source {
     }
 }
 
-/// By its head alone: contents are large, and most events are of other types. One whose type can not be read is
-/// let through, for whoever shows it to say what is wrong.
-fn is_of_an_inbox(sealed: &Sealed) -> bool {
-    #[derive(Deserialize)]
-    struct Head<'a> {
-        #[serde(rename = "type")]
-        kind: &'a str,
-    }
-    serde_json::from_slice(&sealed.head).map_or(true, |head: Head<'_>| {
-        matches!(head.kind, "interrupt_opened" | "decision_made" | "interrupt_resolved")
-    })
-}
-
 /// A page: as many events as asked for and no more bytes than a page may have. One that had to pass over very
 /// many which are not the caller's to see holds fewer.
-pub(crate) async fn page(mut source: Source, mut sight: Sight, limit: usize) -> Answer<List<Event>> {
+pub(crate) async fn page(mut source: Source, sight: Sight, limit: usize) -> Answer<List<Event>> {
     let app = sight.app().clone();
     let mut items: Vec<Event> = Vec::new();
     let (mut bytes, mut passed) = (0, 0);
@@ -147,25 +146,19 @@ pub(crate) async fn page(mut source: Source, mut sight: Sight, limit: usize) -> 
         // One more than is shown, to see whether anything follows.
         let wanted = (limit - items.len() + 1).min(READ_EVENTS);
         let read = source.read(&app, wanted).await?;
-        for found in &read {
+        for told in &read {
             if items.len() == limit || bytes > PAGE_BYTES || passed == SCANNED_EVENTS {
                 return Ok(List { items, next_cursor: Some(source.cursor()) });
             }
-            if let Some(event) = source.show(&mut sight, found).await? {
-                bytes += found.bytes();
-                items.push(event);
+            if source.shows(&sight, told).await? {
+                bytes += told.bytes();
+                items.push(told.event(source.count())?);
             }
-            source.pass(found);
+            source.pass(told);
             passed += 1;
         }
         if read.len() < wanted {
             return Ok(List { items, next_cursor: None });
         }
-    }
-}
-
-impl Found {
-    fn bytes(&self) -> usize {
-        self.sealed.head.len() + self.sealed.content.as_ref().map_or(0, |content| content.bytes.len())
     }
 }

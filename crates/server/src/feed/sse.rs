@@ -2,21 +2,21 @@
 //! `Last-Event-ID` when it connects again.
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_TYPE, HeaderName};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use futures::stream::{self, BoxStream, StreamExt};
-use holdshort_protocol::Event;
+use futures::future::BoxFuture;
+use futures::stream::{BoxStream, Stream};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{Instant, interval_at};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-use super::{Item, Outbox, Previews, Sight, Source, Unsent, follow};
-use crate::app::App;
+use super::{Item, Previews, Sight, Source, follow};
 use crate::limits::RETRY;
 use crate::problem::Answer;
 
@@ -24,54 +24,60 @@ use crate::problem::Answer;
 pub(crate) fn open(source: Source, sight: Sight, previews: Previews) -> Answer<Response> {
     let app = sight.app().clone();
     let permit = app.place()?;
-    let (outbox, reader) = Outbox::new(app.pace.patience);
-    let start = start(&source);
-    tokio::spawn(write(app, follow(source, sight, previews), outbox, start, permit));
-    let frames = stream::unfold(reader, async |mut reader| {
-        reader.recv().await.map(|frame: Bytes| (Ok::<_, Infallible>(frame), reader))
-    });
+    let mut ping = interval_at(Instant::now() + app.pace.ping, app.pace.ping);
+    // One that was not read for a while needs no more than one.
+    ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let frames = Frames {
+        start: Some(start(&source)),
+        feed: Some(follow(source, sight, previews)),
+        ping,
+        stopped: Box::pin(async move { app.stopped().await }),
+        _permit: permit,
+    };
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 
-/// A task per stream. Nothing is kept when it ends: the next connection reads from the journal.
-async fn write(
-    app: Arc<App>,
-    feed: BoxStream<'static, Item>,
-    outbox: Outbox<Bytes>,
-    start: Bytes,
+/// Pulled by the connection when it has room: a reader that is slow asks for less, and one that does not read at
+/// all ends with its connection. Nothing is kept: the next connection reads from the journal.
+struct Frames {
+    start: Option<Bytes>,
+    /// `None`: it is over.
+    feed: Option<BoxStream<'static, Item>>,
+    ping: Interval,
+    stopped: BoxFuture<'static, ()>,
     _permit: OwnedSemaphorePermit,
-) {
-    if let Err(unsent) = pass_on(&app, feed, outbox, start).await {
-        tracing::debug!(?unsent, "an event stream ended");
-    }
 }
 
-async fn pass_on(
-    app: &App,
-    mut feed: BoxStream<'static, Item>,
-    outbox: Outbox<Bytes>,
-    start: Bytes,
-) -> Result<(), Unsent> {
-    outbox.put(start).await?;
-    let mut ping = interval_at(Instant::now() + app.pace.ping, app.pace.ping);
-    let stopped = app.stopped();
-    tokio::pin!(stopped);
-    loop {
-        tokio::select! {
-            biased;
-            () = outbox.gone() => return Err(Unsent::Gone),
-            () = &mut stopped => return Ok(()),
-            item = feed.next() => match item {
-                Some(Item::Event(event)) => outbox.put(event_frame(&event)).await?,
-                Some(Item::Preview(preview)) => outbox.offer(named("preview", None, &preview)),
-                Some(Item::Problem(refused)) => outbox.put(named("problem", None, &refused.0)).await?,
-                None => return Ok(()),
-            },
-            _ = ping.tick() => outbox.put(Bytes::from_static(b": ping\n\n")).await?,
+impl Stream for Frames {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        if let Some(start) = this.start.take() {
+            return Poll::Ready(Some(Ok(start)));
         }
+        let Some(feed) = &mut this.feed else { return Poll::Ready(None) };
+        if this.stopped.as_mut().poll(cx).is_ready() {
+            this.feed = None;
+            return Poll::Ready(None);
+        }
+        let frame = match feed.as_mut().poll_next(cx) {
+            Poll::Ready(Some(Item::Event(words))) => words.frame(),
+            Poll::Ready(Some(Item::Preview(preview))) => named("preview", None, &preview),
+            Poll::Ready(Some(Item::Problem(refused))) => named("problem", None, &refused.0),
+            Poll::Ready(None) => {
+                this.feed = None;
+                return Poll::Ready(None);
+            }
+            Poll::Pending => {
+                ready!(this.ping.poll_tick(cx));
+                Bytes::from_static(b": ping\n\n")
+            }
+        };
+        Poll::Ready(Some(Ok(frame)))
     }
 }
 
@@ -88,17 +94,8 @@ fn start(source: &Source) -> Bytes {
     }
 }
 
-fn event_frame(event: &Event) -> Bytes {
-    let id = event.position.clone().unwrap_or_else(|| event.seq.to_string());
-    format!("id: {id}\ndata: {}\n\n", line(event)).into()
-}
-
 fn named<T: Serialize>(name: &str, id: Option<&str>, data: &T) -> Bytes {
     let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
-    format!("{id}event: {name}\ndata: {}\n\n", line(data)).into()
-}
-
-/// JSON holds no line break of its own, so one `data:` line holds it.
-fn line<T: Serialize>(data: &T) -> String {
-    serde_json::to_string(data).unwrap_or_default()
+    let data = serde_json::to_string(data).unwrap_or_default();
+    format!("{id}event: {name}\ndata: {data}\n\n").into()
 }

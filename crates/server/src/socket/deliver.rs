@@ -7,20 +7,26 @@ use holdshort_protocol::frame::ServerFrame;
 use tokio::sync::mpsc;
 use tokio_stream::StreamMap;
 
-use crate::feed::{Item, Outbox, Unsent};
+use super::outbox::{Outbox, Unsent};
+use super::write;
+use crate::feed::Item;
 use crate::limits::SUBSCRIPTIONS;
 use crate::problem::{Answer, Refused};
 
 /// What listening comes to.
 pub(super) enum Order {
-    Say(ServerFrame),
-    Follow { id: String, answer: ServerFrame, items: BoxStream<'static, Item> },
+    Say(Box<ServerFrame>),
+    Follow { id: String, answer: Box<ServerFrame>, items: BoxStream<'static, Item> },
     Unfollow { id: String },
 }
 
 impl Order {
+    pub(super) fn say(frame: ServerFrame) -> Self {
+        Self::Say(Box::new(frame))
+    }
+
     pub(super) fn refuse(id: Option<String>, refused: Refused) -> Self {
-        Self::Say(error(id, refused))
+        Self::say(error(id, refused))
     }
 }
 
@@ -28,26 +34,25 @@ impl Order {
 type Subscriptions = StreamMap<String, BoxStream<'static, Option<Item>>>;
 
 /// Delivers until nobody gives orders any more, or the client does not read.
-pub(super) async fn all(
-    mut orders: mpsc::Receiver<Order>,
-    outbox: Outbox<ServerFrame>,
-) -> Result<(), Unsent> {
+pub(super) async fn all(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Result<(), Unsent> {
     let mut subscriptions = Subscriptions::new();
     loop {
         tokio::select! {
             biased;
             order = orders.recv() => match order {
                 None => return Ok(()),
-                Some(order) => outbox.put(obey(&mut subscriptions, order)).await?,
+                Some(order) => outbox.put(write::text(&obey(&mut subscriptions, order))).await?,
             },
             Some((id, item)) = subscriptions.next() => match item {
-                Some(Item::Event(event)) => outbox.put(ServerFrame::Event { id, event }).await?,
-                Some(Item::Preview(preview)) => outbox.offer(ServerFrame::Preview { id, preview }),
-                Some(Item::Problem(refused)) => outbox.put(error(Some(id), refused)).await?,
+                Some(Item::Event(words)) => outbox.put(write::event(&id, words.json())).await?,
+                Some(Item::Preview(preview)) => {
+                    outbox.offer(write::text(&ServerFrame::Preview { id, preview }));
+                }
+                Some(Item::Problem(refused)) => outbox.put(write::text(&error(Some(id), refused))).await?,
                 None => {
                     // The id is free from here on.
                     subscriptions.remove(&id);
-                    outbox.put(ServerFrame::Ended { id }).await?;
+                    outbox.put(write::text(&ServerFrame::Ended { id })).await?;
                 }
             },
         }
@@ -56,12 +61,12 @@ pub(super) async fn all(
 
 fn obey(subscriptions: &mut Subscriptions, order: Order) -> ServerFrame {
     match order {
-        Order::Say(frame) => frame,
+        Order::Say(frame) => *frame,
         Order::Follow { id, answer, items } => match room(subscriptions, &id) {
             Ok(()) => {
                 let items = items.map(Some).chain(stream::once(async { None })).boxed();
                 subscriptions.insert(id, items);
-                answer
+                *answer
             }
             Err(refused) => error(Some(id), refused),
         },

@@ -8,8 +8,8 @@ use futures::{SinkExt, StreamExt};
 use holdshort_protocol::frame::{Reason, ServerFrame};
 use tokio::time::timeout;
 
+use super::outbox::Unsent;
 use super::write::{self, Gone};
-use crate::feed::Unsent;
 use crate::limits::GOODBYE_TIME;
 use crate::problem::Refused;
 
@@ -57,7 +57,7 @@ pub(super) async fn goodbye(
         let Ok(mut sink) = writing.await else { return };
         if let Some((frame, close)) = last_words(end) {
             tracing::debug!(code = close.code, reason = %close.reason, "a socket is closed");
-            let frame = frame.as_ref().map(write::message);
+            let frame = frame.as_ref().map(|frame| Message::Text(write::text(frame)));
             for message in frame.into_iter().chain([Message::Close(Some(close))]) {
                 if sink.send(message).await.is_err() {
                     return;

@@ -28,7 +28,8 @@ pub(super) async fn all(
             Err(end) => return end,
         };
         let done = match received.frame {
-            Ok(frame) => carry_out(caller, frame).await,
+            // On the heap for as long as it lasts: an idle socket is to be small.
+            Ok(frame) => Box::pin(carry_out(caller, frame)).await,
             Err(refused) => Err(refused),
         };
         let order = done.unwrap_or_else(|refused| Order::refuse(received.id, refused));
@@ -46,9 +47,9 @@ async fn carry_out(caller: &Caller, frame: ClientFrame) -> Answer<Order> {
         ClientFrame::Hello(_) => Err(Refused::invalid_at("/type", "`hello` is said once")),
         ClientFrame::Subscribe(wish) => subscribe::to(caller, wish).await,
         ClientFrame::Unsubscribe(Unsubscribe { id }) => Ok(Order::Unfollow { id }),
-        ClientFrame::Decide(decide) => decided(caller, decide).await.map(Order::Say),
-        ClientFrame::Message(tell) => told(caller, tell).await.map(Order::Say),
-        ClientFrame::Ping(Ping { id }) => Ok(Order::Say(ServerFrame::Pong { id })),
+        ClientFrame::Decide(decide) => decided(caller, decide).await.map(Order::say),
+        ClientFrame::Message(tell) => told(caller, tell).await.map(Order::say),
+        ClientFrame::Ping(Ping { id }) => Ok(Order::say(ServerFrame::Pong { id })),
     }
 }
 

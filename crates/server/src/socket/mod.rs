@@ -11,6 +11,7 @@ mod end;
 mod hello;
 mod incoming;
 mod listen;
+mod outbox;
 mod subscribe;
 mod write;
 
@@ -23,15 +24,14 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use futures::StreamExt;
 use futures::stream::SplitStream;
-use holdshort_protocol::frame::ServerFrame;
 use tokio::sync::mpsc;
 
 use crate::auth::{Caller, Door};
-use crate::feed::Outbox;
-use crate::limits::{ANSWERS, FRAME_READ_BYTES, READ_BUFFER_BYTES};
+use crate::limits::{ANSWERS, FRAME_READ_BYTES, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
 use crate::pace::Pace;
 use crate::problem::Answer;
 use end::End;
+use outbox::Outbox;
 
 pub(crate) use hello::caller;
 
@@ -46,14 +46,15 @@ pub(crate) fn open(
     let upgrade = upgrade
         .max_message_size(FRAME_READ_BYTES)
         .max_frame_size(FRAME_READ_BYTES)
-        .read_buffer_size(READ_BUFFER_BYTES);
+        .read_buffer_size(READ_BUFFER_BYTES)
+        .write_buffer_size(WRITE_BUFFER_BYTES);
     Ok(upgrade.on_upgrade(async move |socket| {
-        serve(socket, &door, &headers, known, pace).await;
+        serve(socket, &door, headers, known, pace).await;
         drop(permit);
     }))
 }
 
-async fn serve(socket: WebSocket, door: &Door, headers: &HeaderMap, known: Option<Caller>, pace: Pace) {
+async fn serve(socket: WebSocket, door: &Door, headers: HeaderMap, known: Option<Caller>, pace: Pace) {
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(pace.patience);
     let mut writing = pin!(write::all(sink, queue, pace.ping));
@@ -63,22 +64,24 @@ async fn serve(socket: WebSocket, door: &Door, headers: &HeaderMap, known: Optio
         _ = &mut writing => return,
         () = door.stopped() => End::Stopping,
     };
-    end::goodbye(end, writing, incoming).await;
+    Box::pin(end::goodbye(end, writing, incoming)).await;
 }
 
 async fn converse(
     incoming: &mut SplitStream<WebSocket>,
     door: &Door,
-    headers: &HeaderMap,
+    headers: HeaderMap,
     known: Option<Caller>,
     pace: Pace,
-    outbox: Outbox<ServerFrame>,
+    outbox: Outbox,
 ) -> End {
-    let caller = match hello::receive(incoming, door, headers, known, pace).await {
+    let caller = match Box::pin(hello::receive(incoming, door, &headers, known, pace)).await {
         Ok(caller) => caller,
         Err(end) => return end,
     };
-    if let Err(unsent) = outbox.put(hello::welcome(&caller)).await {
+    // They hold the buffer that they were read into.
+    drop(headers);
+    if let Err(unsent) = outbox.put(write::text(&hello::welcome(&caller))).await {
         return unsent.into();
     }
     let (orders, taken) = mpsc::channel(ANSWERS);

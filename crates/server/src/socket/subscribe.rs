@@ -32,7 +32,7 @@ pub(super) async fn to(caller: &Caller, wish: Subscribe) -> Answer<Order> {
     };
     let previews = if topic == Topic::Inbox { Previews::Hidden } else { Previews::of(previews) };
     Ok(Order::Follow {
-        answer: ServerFrame::Subscribed { id: id.clone(), position, seq },
+        answer: Box::new(ServerFrame::Subscribed { id: id.clone(), position, seq }),
         id,
         items: feed::follow(source, Sight::of(caller.clone()), previews),
     })

@@ -114,6 +114,12 @@ impl Served {
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
     }
 
+    /// One whose followers soon fall behind what they share.
+    pub(crate) async fn remembering(recent_events: usize) -> Self {
+        let tuning = Tuning { recent_events: Some(recent_events), ..Tuning::default() };
+        Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
+    }
+
     async fn on(folder: TempDir, change: impl FnOnce(&mut Options)) -> Result<Self, StartError> {
         Self::tuned(folder, Tuning::default(), change).await
     }

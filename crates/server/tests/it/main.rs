@@ -10,6 +10,7 @@ mod audit;
 mod cards;
 mod decisions;
 mod everything;
+mod followers;
 mod harness;
 mod idempotency;
 mod input;

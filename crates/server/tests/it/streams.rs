@@ -28,7 +28,9 @@ impl Stream {
     }
 
     pub(crate) async fn at(api: &Api, path: &str, last: Option<&str>) -> Self {
-        let mut request = api.request(Method::GET, path).header("accept", "text/event-stream");
+        // Each frame is waited for by itself.
+        let request = api.request(Method::GET, path).timeout(10 * SOON);
+        let mut request = request.header("accept", "text/event-stream");
         if let Some(last) = last {
             request = request.header("last-event-id", last);
         }

@@ -152,8 +152,8 @@ $$;
 -- One append: all checks and all writes in one call, so that a client that stops in the middle holds nothing.
 --
 -- `outcome` is `appended` with the position in `number`; or `key taken`, with the key's place in the request and
--- its record; or `conflict`, with the place of the stream and the sequence found in `number`; or `driven`; or
--- `raced`, never seen outside: it is raised as 40001, to be tried again.
+-- its record; or `conflict`, with the place of the stream and the sequence found in `number`; or `driven`. Where
+-- another append took a key meanwhile, 40001 is raised instead: to be tried again.
 CREATE FUNCTION holdshort_append(
     p_node bigint,
     p_drives boolean,

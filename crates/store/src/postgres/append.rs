@@ -15,7 +15,7 @@ use super::error::is_race;
 use super::pool::Pool;
 use super::rows;
 use crate::check;
-use crate::journal::{Append, AppendError, Appended, Error, KeyRecord};
+use crate::journal::{Append, AppendError, Appended, Error, Key};
 
 /// A position has 14 bits for the event's number within its append.
 const MOST_EVENTS: usize = 1 << 14;
@@ -62,7 +62,7 @@ fn outcome(row: &Row, append: &Append) -> Result<Appended, AppendError> {
         "key taken" => {
             let asked = place(row)?.and_then(|place| append.keys.get(place)).ok_or_else(|| unknown("key"))?;
             let (scope, key) = (asked.scope.clone(), asked.key.clone());
-            let record = KeyRecord { scope, key, digest: digest(row, 3)?, reference: get(row, 4)? };
+            let record = Key { scope, key, digest: digest(row, 3)?, reference: get(row, 4)? };
             Err(AppendError::KeyTaken(record))
         }
         "conflict" => {

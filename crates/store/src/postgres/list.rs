@@ -29,7 +29,7 @@ pub(super) async fn runs(
     query.equal(&mut stretch, "session", filter.session.as_ref().map(|session| session.as_str().to_owned()));
     query.equal(&mut stretch, "workflow", filter.workflow.clone());
     if let Some(RunPlace(Reverse(run))) = after {
-        query.bind(&mut stretch, "run < ?", run.as_str().to_owned());
+        query.bind(&mut stretch, "run < ?", [run.as_str().to_owned()]);
     }
     let statuses = match filter {
         // One stretch per status: those of a workflow are not in order of their ids.
@@ -58,8 +58,8 @@ pub(super) async fn interrupts(
         stretch.when("open");
         query.interrupts(&mut stretch, filter);
         if let Some(InterruptPlace::Open(Reverse(risk), interrupt)) = after {
-            let least = format!("(-risk, interrupt) > (-{risk}, ?)");
-            query.bind(&mut stretch, &least, interrupt.as_str().to_owned());
+            let least = "(-risk, interrupt) > (-?::text::smallint, ?)";
+            query.bind(&mut stretch, least, [risk.to_string(), interrupt.as_str().to_owned()]);
         }
         query.add(&stretch);
     }
@@ -68,7 +68,7 @@ pub(super) async fn interrupts(
         stretch.when("NOT open");
         query.interrupts(&mut stretch, filter);
         if let Some(InterruptPlace::Resolved(Reverse(interrupt))) = after {
-            query.bind(&mut stretch, "interrupt < ?", interrupt.as_str().to_owned());
+            query.bind(&mut stretch, "interrupt < ?", [interrupt.as_str().to_owned()]);
         }
         query.add(&stretch);
     }
@@ -91,7 +91,7 @@ pub(super) async fn grants(
         None => {}
     }
     if let Some(GrantPlace(Reverse(grant))) = after {
-        query.bind(&mut stretch, "grant_id < ?", grant.as_str().to_owned());
+        query.bind(&mut stretch, "grant_id < ?", [grant.as_str().to_owned()]);
     }
     query.add(&stretch);
     let items = query.rows(pool, rows::read_grant).await?;
@@ -140,15 +140,19 @@ impl Query {
         Self { stretches: Vec::new(), values: Vec::new(), limit: at_most(limit.saturating_add(1)) }
     }
 
-    /// A condition with one value, where the `?` is; the first parameter is the limit.
-    fn bind(&mut self, stretch: &mut Stretch, condition: &str, value: String) {
-        self.values.push(value);
-        stretch.when(&condition.replace('?', &format!("${}", self.values.len() + 1)));
+    /// A condition with a value for each `?`; the first parameter is the limit.
+    fn bind<const N: usize>(&mut self, stretch: &mut Stretch, condition: &str, values: [String; N]) {
+        let mut bound = condition.to_owned();
+        for value in values {
+            self.values.push(value);
+            bound = bound.replacen('?', &format!("${}", self.values.len() + 1), 1);
+        }
+        stretch.when(&bound);
     }
 
     fn equal(&mut self, stretch: &mut Stretch, column: &str, value: Option<String>) {
         if let Some(value) = value {
-            self.bind(stretch, &format!("{column} = ?"), value);
+            self.bind(stretch, &format!("{column} = ?"), [value]);
         }
     }
 

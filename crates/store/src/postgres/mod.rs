@@ -36,8 +36,8 @@ use self::node::Node;
 use self::pool::Pool;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
 use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key,
-    KeyRecord, Lease, NodeRow, Page, Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
+    NodeRow, Page, Positioned, Rows, RunFilter,
 };
 
 /// Between two looks for runs that nobody drives.
@@ -172,11 +172,11 @@ impl Journal for Postgres {
         read::blob(&self.pool, digest).await
     }
 
-    async fn key(&self, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
+    async fn key(&self, scope: &str, key: &str) -> Result<Option<Key>, Error> {
         read::key(&self.pool, scope, key).await
     }
 
-    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<KeyRecord>, Error> {
+    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Key>, Error> {
         read::keys(&self.pool, after, limit).await
     }
 

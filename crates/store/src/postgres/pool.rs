@@ -35,6 +35,18 @@ pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 #[derive(Clone, Debug)]
 pub(super) struct Pool(deadpool_postgres::Pool);
 
+/// A connection that has not answered yet. Whoever gives up waiting does not give it back: what it still waits for
+/// would hold up the next one.
+struct Asked(Option<Client>);
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if let Some(client) = self.0.take() {
+            drop(Object::take(client));
+        }
+    }
+}
+
 /// The address as it is connected to.
 pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
     let mut config: Config = url.parse().map_err(|_| Unsupported::Address)?;
@@ -101,17 +113,15 @@ impl Pool {
         sql: &str,
         params: Params<'_>,
     ) -> Result<Result<Vec<Row>, tokio_postgres::Error>, Error> {
-        let client = self.client().await?;
+        let mut asked = Asked(Some(self.client().await?));
+        let client = asked.0.as_ref().ok_or(Error::Closed)?;
         let answer = timeout(ANSWER, async {
             let statement = client.prepare_cached(sql).await?;
             client.query(&statement, params).await
         });
-        if let Ok(answer) = answer.await {
-            return Ok(answer);
-        }
-        // What it still waits for would hold up the next one.
-        drop(Object::take(client));
-        Err(Silent(ANSWER).into())
+        let answer = answer.await.map_err(|_| Silent(ANSWER))?;
+        drop(asked.0.take());
+        Ok(answer)
     }
 
     /// Whoever asks from now on gets [`Error::Closed`].

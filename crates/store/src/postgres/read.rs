@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 
 use super::column::{array, at_most, big, digest, get, id, number};
 use super::pool::Pool;
-use crate::journal::{Change, Error, Key, KeyRecord, Positioned};
+use crate::journal::{Change, Error, Key, Positioned};
 
 const EVENT: &str = "position, stream, seq, hash, salt, head, coalesce(content, blobs.bytes)
                      FROM events LEFT JOIN blobs ON blobs.digest = large";
@@ -74,7 +74,7 @@ pub(super) async fn blob(pool: &Pool, wanted: &Digest) -> Result<Option<Vec<u8>>
     rows.first().map(|row| get(row, 0)).transpose()
 }
 
-pub(super) async fn key(pool: &Pool, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
+pub(super) async fn key(pool: &Pool, scope: &str, key: &str) -> Result<Option<Key>, Error> {
     // No text in PostgreSQL holds one, so no key does.
     if scope.contains('\0') || key.contains('\0') {
         return Ok(None);
@@ -83,23 +83,18 @@ pub(super) async fn key(pool: &Pool, scope: &str, key: &str) -> Result<Option<Ke
     let rows = pool.read(sql, &[&scope, &key]).await?;
     let record = |row| {
         let (scope, key) = (scope.to_owned(), key.to_owned());
-        Ok(KeyRecord { scope, key, digest: digest(row, 0)?, reference: get(row, 1)? })
+        Ok(Key { scope, key, digest: digest(row, 0)?, reference: get(row, 1)? })
     };
     rows.first().map(record).transpose()
 }
 
-pub(super) async fn keys(pool: &Pool, after: Option<&Key>, limit: usize) -> Result<Vec<KeyRecord>, Error> {
+pub(super) async fn keys(pool: &Pool, after: Option<&Key>, limit: usize) -> Result<Vec<Key>, Error> {
     let sql = "SELECT scope, key, digest, reference FROM keys WHERE (scope, key) > ($1, $2)
                ORDER BY scope, key LIMIT $3";
     let (scope, key) = after.map_or(("", ""), |after| (&after.scope, &after.key));
     let rows = pool.read(sql, &[&scope, &key, &at_most(limit)]).await?;
     let record = |row| {
-        Ok(KeyRecord {
-            scope: get(row, 0)?,
-            key: get(row, 1)?,
-            digest: digest(row, 2)?,
-            reference: get(row, 3)?,
-        })
+        Ok(Key { scope: get(row, 0)?, key: get(row, 1)?, digest: digest(row, 2)?, reference: get(row, 3)? })
     };
     rows.iter().map(record).collect()
 }

@@ -35,14 +35,14 @@ use crate::check;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
 use crate::folder;
 use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key,
-    KeyRecord, Lease, NodeRow, Page, Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
+    NodeRow, Page, Positioned, Rows, RunFilter,
 };
 
 /// How the store may use its folder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
-    /// The most pages (4096 bytes each) that the database may have; beyond it the disk counts as full.
+    /// The most pages (2048 bytes each) that the database may have; beyond it the disk counts as full.
     /// `None`: whatever the disk holds.
     pub max_pages: Option<u32>,
     /// Called by the writer after each COMMIT, before the answers go out: here a test ends the process.
@@ -158,11 +158,11 @@ impl Journal for Sqlite {
         self.pool.read(move |connection| read::blob(connection, &digest)).await
     }
 
-    async fn key(&self, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
+    async fn key(&self, scope: &str, key: &str) -> Result<Option<Key>, Error> {
         self.pool.look(|connection| read::key(connection, scope, key)).await
     }
 
-    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<KeyRecord>, Error> {
+    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Key>, Error> {
         let after = after.cloned();
         self.pool.read(move |connection| read::keys(connection, after.as_ref(), limit)).await
     }

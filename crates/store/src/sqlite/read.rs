@@ -6,7 +6,7 @@ use holdshort_core::id::StreamId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::column::{Hash, Number, ReadStream, Stream, number};
-use crate::journal::{Change, Error, Key, KeyRecord, Positioned};
+use crate::journal::{Change, Error, Key, Positioned};
 
 /// SQLite's own limit of a `LIMIT`.
 pub(super) fn at_most(limit: usize) -> i64 {
@@ -76,28 +76,24 @@ pub(super) fn blob(connection: &Connection, digest: &Digest) -> Result<Option<Ve
     Ok(statement.query_row([Hash(*digest)], |row| row.get(0)).optional()?)
 }
 
-pub(super) fn key(connection: &Connection, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
+pub(super) fn key(connection: &Connection, scope: &str, key: &str) -> Result<Option<Key>, Error> {
     let sql = "SELECT digest, reference FROM keys WHERE scope = ?1 AND key = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let record = statement.query_row([scope, key], |row| {
         let Hash(digest) = row.get(0)?;
-        Ok(KeyRecord { scope: scope.to_owned(), key: key.to_owned(), digest, reference: row.get(1)? })
+        Ok(Key { scope: scope.to_owned(), key: key.to_owned(), digest, reference: row.get(1)? })
     });
     Ok(record.optional()?)
 }
 
-pub(super) fn keys(
-    connection: &Connection,
-    after: Option<&Key>,
-    limit: usize,
-) -> Result<Vec<KeyRecord>, Error> {
+pub(super) fn keys(connection: &Connection, after: Option<&Key>, limit: usize) -> Result<Vec<Key>, Error> {
     let sql = "SELECT scope, key, digest, reference FROM keys WHERE (scope, key) > (?1, ?2)
                ORDER BY scope, key LIMIT ?3";
     let (scope, key) = after.map_or(("", ""), |after| (&after.scope, &after.key));
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map(params![scope, key, at_most(limit)], |row| {
         let Hash(digest) = row.get(2)?;
-        Ok(KeyRecord { scope: row.get(0)?, key: row.get(1)?, digest, reference: row.get(3)? })
+        Ok(Key { scope: row.get(0)?, key: row.get(1)?, digest, reference: row.get(3)? })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

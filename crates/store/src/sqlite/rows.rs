@@ -13,70 +13,45 @@ use crate::journal::{Error, Rows};
 /// See the schema: the riskiest row is the least calm one.
 const CALMEST: u8 = u8::MAX;
 
-pub(super) const RUN: &str = "run, session, workflow, status, end_reason, runnable, deadline, seq, ended_seq, \
-                              created_at, updated_at";
-pub(super) const INTERRUPT: &str =
-    "interrupt, run, session, kind, open, calm, created_at, expires_at, opened_seq, resolved_seq";
-pub(super) const GRANT: &str = "grant_id, session, added_seq, revoked";
+pub(super) const RUN: &str = RUNS.list;
+pub(super) const INTERRUPT: &str = INTERRUPTS.list;
+pub(super) const GRANT: &str = GRANTS.list;
 
-/// What its rows are written and read by, each by its key. The columns are those of [`RUN`], [`INTERRUPT`], [`GRANT`]; the first is the key.
+/// What its rows are written and read by, each by its key, which is the first column.
 struct Table {
     name: &'static str,
     columns: &'static [&'static str],
+    /// The columns as they stand in a statement.
+    list: &'static str,
     select: &'static str,
     insert: &'static str,
 }
 
-const RUNS: Table = Table {
-    name: "runs",
-    columns: &[
-        "run",
-        "session",
-        "workflow",
-        "status",
-        "end_reason",
-        "runnable",
-        "deadline",
-        "seq",
-        "ended_seq",
-        "created_at",
-        "updated_at",
-    ],
-    select:
-        "SELECT run, session, workflow, status, end_reason, runnable, deadline, seq, ended_seq, created_at,
-             updated_at FROM runs WHERE run = ?1",
-    insert:
-        "INSERT INTO runs (run, session, workflow, status, end_reason, runnable, deadline, seq, ended_seq,
-             created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-};
+macro_rules! table {
+    ($name:literal: $key:literal $(, $column:literal)*) => {
+        Table {
+            name: $name,
+            columns: &[$key $(, $column)*],
+            list: concat!($key $(, ", ", $column)*),
+            select: concat!("SELECT ", $key $(, ", ", $column)*, " FROM ", $name, " WHERE ", $key, " = ?1"),
+            insert: concat!(
+                "INSERT INTO ", $name, " (", $key $(, ", ", $column)*, ") VALUES (?" $(, another!($column))*, ")"
+            ),
+        }
+    };
+}
+/// The place of one more column.
+macro_rules! another {
+    ($column:literal) => {
+        ", ?"
+    };
+}
 
-const INTERRUPTS: Table = Table {
-    name: "interrupts",
-    columns: &[
-        "interrupt",
-        "run",
-        "session",
-        "kind",
-        "open",
-        "calm",
-        "created_at",
-        "expires_at",
-        "opened_seq",
-        "resolved_seq",
-    ],
-    select:
-        "SELECT interrupt, run, session, kind, open, calm, created_at, expires_at, opened_seq, resolved_seq
-             FROM interrupts WHERE interrupt = ?1",
-    insert: "INSERT INTO interrupts (interrupt, run, session, kind, open, calm, created_at, expires_at,
-             opened_seq, resolved_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-};
-
-const GRANTS: Table = Table {
-    name: "grants",
-    columns: &["grant_id", "session", "added_seq", "revoked"],
-    select: "SELECT grant_id, session, added_seq, revoked FROM grants WHERE grant_id = ?1",
-    insert: "INSERT INTO grants (grant_id, session, added_seq, revoked) VALUES (?, ?, ?, ?)",
-};
+const RUNS: Table = table!("runs": "run", "session", "workflow", "status", "end_reason", "runnable", "deadline", "seq",
+    "ended_seq", "created_at", "updated_at");
+const INTERRUPTS: Table = table!("interrupts": "interrupt", "run", "session", "kind", "open", "calm", "created_at",
+    "expires_at", "opened_seq", "resolved_seq");
+const GRANTS: Table = table!("grants": "grant_id", "session", "added_seq", "revoked");
 
 pub(super) fn put(connection: &Connection, rows: &Rows) -> Result<(), Error> {
     if let Some(row) = &rows.run {
@@ -109,9 +84,7 @@ pub(super) fn interrupt(
 }
 
 pub(super) fn grant(connection: &Connection, grant: &GrantId) -> Result<Option<GrantRow>, Error> {
-    let sql = format!("SELECT {GRANT} FROM grants WHERE grant_id = ?1");
-    let mut statement = connection.prepare_cached(&sql)?;
-    Ok(statement.query_row([Key(grant.as_str())], read_grant).optional()?)
+    Ok(connection.prepare_cached(GRANTS.select)?.query_row([Key(grant.as_str())], read_grant).optional()?)
 }
 
 /// A row of the columns [`RUN`].

@@ -20,8 +20,11 @@ const MIGRATIONS: [&str; 3] = [
 const FOREIGN_LOCK_WAIT: Duration = Duration::from_secs(10);
 /// More than the statements that any of our connections uses, filters of lists included.
 const STATEMENTS: usize = 96;
+/// Of a new database; one that is there keeps its own. A commit writes each page that it touches, mostly one in each
+/// index, and an event or two fit on a page.
+const PAGE_BYTES: u32 = 2048;
 /// Pages of write-ahead log before the writer copies them into the database, 16 MB.
-const CHECKPOINT_PAGES: u32 = 4000;
+const CHECKPOINT_PAGES: u32 = 8000;
 /// What the log file is cut back to after a checkpoint, so that one huge append does not keep its space.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
 
@@ -29,6 +32,8 @@ const LOG_BYTES: u32 = 64 * 1024 * 1024;
 pub(super) fn writer(database: &Path, max_pages: Option<u32>) -> Result<Connection, Error> {
     let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let version = version(&connection)?;
+    // Before anything is written.
+    connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     if let Some(pages) = max_pages {
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }

@@ -34,7 +34,8 @@ macro_rules! on_store {
 macro_rules! on_every_store {
     ($($promise:ident),* $(,)?) => {
         crate::conformance::on_stores! {
-            { $($promise),* }: memory InMemory, sqlite InSqlite, postgres InPostgres
+            { $($promise),* }:
+            memory InMemory, own_memory InOwnMemory, sqlite InSqlite, postgres InPostgres
         }
     };
 }

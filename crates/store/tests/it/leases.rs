@@ -189,7 +189,14 @@ async fn there_is_a_lease_for_each_runnable_run<S: Cluster>() {
             7 => {
                 let kept = (0..12).filter(|_| dice.chance(2)).collect::<Vec<_>>();
                 let rows = |n| Rows { run: Some(run_row(n)), ..Rows::default() };
+                let before = node.leases(None, 100).await.unwrap();
                 node.replace_rows(kept.into_iter().map(rows).collect()).await.unwrap();
+                // Whoever drove a run that stays runnable drives it still.
+                let after = node.leases(None, 100).await.unwrap();
+                let stayed = |lease: &&Lease| after.iter().any(|other| other.run == lease.run);
+                let lost: Vec<_> =
+                    before.iter().filter(stayed).filter(|lease| !after.contains(lease)).collect();
+                assert!(lost.is_empty(), "step {step}: {lost:?}");
             }
             _ => {
                 let row = RunRow { runnable: dice.chance(2), ..run_row(dice.roll(12)) };

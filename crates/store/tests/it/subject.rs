@@ -60,6 +60,25 @@ impl Cluster for InMemory {
     }
 }
 
+/// As one node has it that shares it with none.
+pub(crate) struct InOwnMemory(Arc<Memory>);
+
+impl Subject for InOwnMemory {
+    type Journal = Memory;
+
+    async fn open() -> Self {
+        Self(Arc::new(Memory::new()))
+    }
+
+    fn journal(&self) -> &Arc<Memory> {
+        &self.0
+    }
+
+    async fn restart(self) -> Self {
+        Self(Arc::new(self.0.reopen()))
+    }
+}
+
 pub(crate) struct InSqlite {
     journal: Arc<Sqlite>,
     folder: TempDir,

@@ -3,13 +3,15 @@
 //! First comes a quiet: nobody acts and no tool is done, and whatever is due must be under way soon. Only then do
 //! people and tools go on.
 
-use holdshort_core::run::{Action, ActionId, Run};
+use holdshort_core::id::RunId;
+use holdshort_core::run::{Action, ActionId, Input, Run};
 use holdshort_core::system;
 use holdshort_engine::Clock;
 
 use super::history::short;
 use super::journal::Write;
 use super::leases::LEASE_MS;
+use super::node::NodeId;
 use super::people::{self, Deed};
 use super::site::lock;
 use super::turns::Sim;
@@ -50,8 +52,8 @@ impl Sim {
             }
         }
         let mut site = lock(&self.site);
-        let memory = site.memory.clone();
-        site.witness.check_all(&memory, &self.clock);
+        let store = site.store.clone();
+        site.witness.check_all(&store, &self.clock);
     }
 
     /// Nodes go on by themselves, until all that is due is under way.
@@ -72,12 +74,14 @@ impl Sim {
         let left = self.left_behind().map_or(Ok(()), |left| Err(format!("all is quiet, and {left}")));
         let mut site = lock(&self.site);
         site.witness.note(left);
-        let memory = site.memory.clone();
-        site.witness.check_leases(&memory);
+        let store = site.store.clone();
+        site.witness.check_leases(&store);
     }
 
-    /// People decide while tools run, on whatever node they are: who drives a run must hear of it.
+    /// People decide while tools run, on whatever node they are, and one stops a run that another node is at: who
+    /// drives a run must hear of it.
     fn decide_everywhere(&mut self) {
+        self.cancel_elsewhere();
         let deeds: Vec<Deed> = {
             let site = lock(&self.site);
             let at_work = site.witness.runs().filter(|run| run.ended.is_none());
@@ -88,9 +92,31 @@ impl Sim {
         }
     }
 
-    /// Something that is due or started, and that no living node is at.
+    fn cancel_elsewhere(&mut self) {
+        let found = {
+            let site = lock(&self.site);
+            let other = |at: NodeId| self.nodes.iter().position(|node| node.id != at);
+            let is_alive = |at: NodeId| self.nodes.iter().any(|node| node.id == at);
+            let mut jobs = site.world.jobs.iter().filter(|held| is_alive(held.node));
+            jobs.find_map(|held| Some((other(held.node)?, held.job.run.clone())))
+        };
+        if let Some((index, run)) = found {
+            let input = Box::new(Input::Cancel { text: None });
+            self.request_at(index, Deed::Send { run, input, actor: people::someone("bob") }, true);
+        }
+    }
+
+    /// Something that is due or started, and that no living node is at; or something that a living node is still
+    /// at, although its run has ended.
     fn left_behind(&self) -> Option<String> {
         let site = lock(&self.site);
+        let has_ended = |id: &RunId| site.witness.runs().any(|run| run.id == *id && run.ended.is_some());
+        let mut alive =
+            site.world.jobs.iter().filter(|held| self.nodes.iter().any(|node| node.id == held.node));
+        if let Some(held) = alive.find(|held| has_ended(&held.job.run)) {
+            let (run, action) = (short(held.job.run.as_str()), &held.job.action);
+            return Some(format!("n{} is still at {action} of {run}, which has ended", held.node));
+        }
         let now = self.clock.now();
         let is_frozen = site.witness.system().frozen;
         let under_way = |run: &Run, action: &ActionId| {

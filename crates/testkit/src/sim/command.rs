@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Mutant, Played, play, shrink};
+use super::{Mutant, Played, play, play_beside_postgres, shrink};
 
 /// Seeds of one round, unless told otherwise.
 const SEEDS: u64 = 2_000;
@@ -19,19 +19,25 @@ const FAILURES: usize = 20;
 pub fn run(words: &[&str], say: &mut dyn FnMut(String)) -> bool {
     let number = |text: &str| text.parse::<u64>().ok();
     match words {
-        [] => campaign(0, Some(SEEDS), None, say).is_empty(),
+        [] => campaign(0, Some(SEEDS), None, IN_MEMORY, say).is_empty(),
         ["--seed", seed] if number(seed).is_some() => one(number(seed).unwrap_or(0), say),
-        ["--seeds", seeds] if number(seeds).is_some() => campaign(0, number(seeds), None, say).is_empty(),
+        ["--seeds", seeds] if number(seeds).is_some() => {
+            campaign(0, number(seeds), None, IN_MEMORY, say).is_empty()
+        }
+        ["--postgres", seeds] if number(seeds).is_some() => {
+            campaign(0, number(seeds), None, play_beside_postgres, say).is_empty()
+        }
         ["--fresh", minutes] if number(minutes).is_some() => {
             let minutes = number(minutes).unwrap_or(0);
             let until = Instant::now() + Duration::from_secs(60 * minutes);
-            let failed = campaign(fresh(), None, Some(until), say);
+            let failed = campaign(fresh(), None, Some(until), IN_MEMORY, say);
             keep(&failed);
             failed.is_empty()
         }
         ["--mutants"] => mutants(say),
         _ => {
-            say("cargo xtask sim [--seed N | --seeds N | --fresh MINUTES | --mutants]".to_owned());
+            say("cargo xtask sim [--seed N | --seeds N | --fresh MINUTES | --postgres N | --mutants]"
+                .to_owned());
             false
         }
     }
@@ -52,11 +58,16 @@ fn fresh() -> u64 {
     1_000_000_000 + since.as_secs() * 10_000
 }
 
-/// Plays seeds from the first one on all processors until they are used up, time is, or enough fail.
+/// Every seed can be played in memory.
+const IN_MEMORY: fn(u64) -> Option<Played> = |seed| Some(play(seed, None));
+
+/// Plays seeds from the first one on all processors until they are used up, time is, or enough fail. Those that
+/// can not be played that way are passed over.
 fn campaign(
     first: u64,
     seeds: Option<u64>,
     until: Option<Instant>,
+    play: fn(u64) -> Option<Played>,
     say: &mut dyn FnMut(String),
 ) -> Vec<Played> {
     let (next, steps, events) = (AtomicU64::new(first), AtomicU64::new(0), AtomicU64::new(0));
@@ -73,7 +84,7 @@ fn campaign(
                     if seeds.is_some_and(|seeds| seed >= first + seeds) {
                         break;
                     }
-                    let played = play(seed, None);
+                    let Some(played) = play(seed) else { continue };
                     steps.fetch_add(played.steps, Ordering::Relaxed);
                     events.fetch_add(played.events, Ordering::Relaxed);
                     if played.problem.is_some() {

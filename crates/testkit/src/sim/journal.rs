@@ -20,8 +20,8 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key,
-    KeyRecord, Lease, Memory, NodeRow, Page, Positioned, Rows, RunFilter,
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
+    NodeRow, Page, Positioned, Rows, RunFilter,
 };
 use tokio::sync::watch;
 
@@ -29,6 +29,7 @@ use super::history;
 use super::mutants::Mutant;
 use super::node::NodeId;
 use super::site::{Shared, Site, lock};
+use super::store::Store;
 
 /// What the store does with the append that is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,12 +51,12 @@ pub(super) struct Queue {
     /// The next reads that fail.
     pub(super) failing_reads: u32,
     /// Appends that a mutant has answered before they are written.
-    unwritten: Vec<(NodeId, Arc<Memory>, Append)>,
+    unwritten: Vec<(NodeId, Arc<Store>, Append)>,
 }
 
 struct Waiting {
     node: NodeId,
-    memory: Arc<Memory>,
+    store: Arc<Store>,
     append: Append,
     answer: oneshot::Sender<Result<Appended, AppendError>>,
 }
@@ -74,14 +75,14 @@ impl Queue {
 impl Site {
     /// Writes one of the appends on their way, or does not. What was written is witnessed.
     pub(super) fn write_one(&mut self, index: usize, how: Write) {
-        let Some(Waiting { node, memory, append, answer }) = self.queue.waiting.remove(index) else { return };
+        let Some(Waiting { node, store, append, answer }) = self.queue.waiting.remove(index) else { return };
         let broken = |why: &str| AppendError::Store(Error::Io(why.into()));
         let answered = match how {
             Write::Full => Err(AppendError::Store(Error::Full)),
             Write::Lost => Err(broken("nobody knows whether it was written")),
-            Write::Well => self.write(node, memory, append),
+            Write::Well => self.write(node, store, append),
             Write::Unheard => {
-                self.write(node, memory, append).and_then(|_| Err(broken("the answer got lost")))
+                self.write(node, store, append).and_then(|_| Err(broken("the answer got lost")))
             }
         };
         if let Some(told) = outcome(how, &answered) {
@@ -90,25 +91,25 @@ impl Site {
         let _nobody_waits = answer.send(answered);
     }
 
-    fn write(&mut self, node: NodeId, memory: Arc<Memory>, append: Append) -> Result<Appended, AppendError> {
+    fn write(&mut self, node: NodeId, store: Arc<Store>, append: Append) -> Result<Appended, AppendError> {
         if self.mutant == Some(Mutant::AnswerBeforeWriting) {
-            self.queue.unwritten.push((node, memory, append));
+            self.queue.unwritten.push((node, store, append));
             let late = self.queue.unwritten.len() > 2;
             let appends = if late { std::mem::take(&mut self.queue.unwritten) } else { Vec::new() };
-            for (node, memory, append) in appends {
-                self.write_now(node, &memory, append)?;
+            for (node, store, append) in appends {
+                self.write_now(node, &store, append)?;
             }
             return Ok(Appended { position: 0 });
         }
-        self.write_now(node, &memory, append)
+        self.write_now(node, &store, append)
     }
 
-    fn write_now(&mut self, node: NodeId, memory: &Memory, append: Append) -> Result<Appended, AppendError> {
+    fn write_now(&mut self, node: NodeId, store: &Store, append: Append) -> Result<Appended, AppendError> {
         let mut written = self.mutated(append);
-        let mut result = at_once(memory.append(written.clone()));
+        let mut result = at_once(store.append(written.clone()));
         if self.mutant == Some(Mutant::IgnoreLeases) && matches!(result, Err(AppendError::Driven)) {
             written.drives = false;
-            result = at_once(memory.append(written.clone()));
+            result = at_once(store.append(written.clone()));
         }
         let appended = result?;
         self.appends += 1;
@@ -150,7 +151,7 @@ fn outcome(how: Write, answered: &Result<Appended, AppendError>) -> Option<Strin
 pub(super) struct SimJournal {
     site: Shared,
     node: NodeId,
-    memory: Arc<Memory>,
+    store: Arc<Store>,
     opening: u64,
     /// Of a node that never hears of a commit: nothing is ever sent.
     silence: Option<watch::Sender<u64>>,
@@ -159,9 +160,9 @@ pub(super) struct SimJournal {
 }
 
 impl SimJournal {
-    pub(super) fn new(site: Shared, node: NodeId, memory: Arc<Memory>, opening: u64, is_deaf: bool) -> Self {
+    pub(super) fn new(site: Shared, node: NodeId, store: Arc<Store>, opening: u64, is_deaf: bool) -> Self {
         let silence = is_deaf.then(|| watch::Sender::new(0));
-        Self { site, node, memory, opening, silence, own_epoch: AtomicU64::new(1) }
+        Self { site, node, store, opening, silence, own_epoch: AtomicU64::new(1) }
     }
 
     fn mutant(&self) -> Option<Mutant> {
@@ -169,20 +170,19 @@ impl SimJournal {
     }
 
     fn draws_alone(&self) -> bool {
-        let mutant =
-            if self.memory.poll().is_some() { Mutant::SameEpochForAll } else { Mutant::KeepTheEpoch };
+        let mutant = if self.store.poll().is_some() { Mutant::SameEpochForAll } else { Mutant::KeepTheEpoch };
         self.mutant() == Some(mutant)
     }
 
     /// Others may act first; then the journal answers, or does not.
-    async fn reading(&self) -> Result<&Memory, Error> {
+    async fn reading(&self) -> Result<&Store, Error> {
         Pause(false).await;
         let mut site = lock(&self.site);
         if site.queue.opening != self.opening {
             return Err(Error::Closed);
         }
         site.read()?;
-        Ok(&self.memory)
+        Ok(&self.store)
     }
 }
 
@@ -209,8 +209,8 @@ impl Journal for SimJournal {
                 return Err(Error::Closed.into());
             }
             let (answer, heard) = oneshot::channel();
-            let (node, memory) = (self.node, self.memory.clone());
-            site.queue.waiting.push_back(Waiting { node, memory, append, answer });
+            let (node, store) = (self.node, self.store.clone());
+            site.queue.waiting.push_back(Waiting { node, store, append, answer });
             heard
         };
         heard.await.unwrap_or_else(|_| Err(Error::Closed.into()))
@@ -225,7 +225,7 @@ impl Journal for SimJournal {
     }
 
     fn watch(&self) -> watch::Receiver<u64> {
-        self.silence.as_ref().map_or_else(|| self.memory.watch(), watch::Sender::subscribe)
+        self.silence.as_ref().map_or_else(|| self.store.watch(), watch::Sender::subscribe)
     }
 
     async fn chain(&self, stream: &StreamId) -> Result<Chain, Error> {
@@ -236,11 +236,11 @@ impl Journal for SimJournal {
         self.reading().await?.blob(digest).await
     }
 
-    async fn key(&self, scope: &str, key: &str) -> Result<Option<KeyRecord>, Error> {
+    async fn key(&self, scope: &str, key: &str) -> Result<Option<Key>, Error> {
         self.reading().await?.key(scope, key).await
     }
 
-    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<KeyRecord>, Error> {
+    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Key>, Error> {
         self.reading().await?.keys(after, limit).await
     }
 
@@ -305,7 +305,7 @@ impl Journal for SimJournal {
         if self.mutant() == Some(Mutant::ClaimNothing) {
             return Ok(Vec::new());
         }
-        let claimed = self.memory.claim(limit).await?;
+        let claimed = self.store.claim(limit).await?;
         lock(&self.site).read()?;
         Ok(claimed)
     }
@@ -316,7 +316,7 @@ impl Journal for SimJournal {
     }
 
     fn poll(&self) -> Option<Duration> {
-        self.memory.poll()
+        self.store.poll()
     }
 
     async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
@@ -328,15 +328,15 @@ impl Journal for SimJournal {
     }
 
     fn epoch(&self) -> u64 {
-        if self.draws_alone() { self.own_epoch.load(Ordering::Relaxed) } else { self.memory.epoch() }
+        if self.draws_alone() { self.own_epoch.load(Ordering::Relaxed) } else { self.store.epoch() }
     }
 
     async fn draw_epoch(&self) -> Result<u64, Error> {
-        let memory = self.reading().await?;
+        let store = self.reading().await?;
         if self.draws_alone() {
             return Ok(self.own_epoch.fetch_add(1, Ordering::Relaxed) + 1);
         }
-        memory.draw_epoch().await
+        store.draw_epoch().await
     }
 
     async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use holdshort_store::{Journal, Memory};
+use holdshort_store::Journal;
 
 use super::node::NodeId;
+use super::store::Store;
 
 /// How long a lease stands in the store without a renewal.
 pub(super) const LEASE_MS: u64 = 6_000;
@@ -22,7 +23,7 @@ pub(super) type Term = u32;
 pub(super) struct Leases(BTreeMap<NodeId, Standing>);
 
 struct Standing {
-    memory: Arc<Memory>,
+    store: Arc<Store>,
     term: Term,
     /// In the store.
     stands: bool,
@@ -34,9 +35,9 @@ struct Standing {
 }
 
 impl Leases {
-    pub(super) fn open(&mut self, node: NodeId, memory: Arc<Memory>, now: u64) {
+    pub(super) fn open(&mut self, node: NodeId, store: Arc<Store>, now: u64) {
         let standing = Standing {
-            memory,
+            store,
             term: 0,
             stands: true,
             renews: true,
@@ -59,7 +60,7 @@ impl Leases {
     /// next one does: what it began before must find it over.
     pub(super) fn renew(&mut self, node: NodeId, now: u64) {
         let Some(standing) = self.0.get_mut(&node).filter(|standing| !standing.renews) else { return };
-        standing.memory.renew();
+        standing.store.renew();
         standing.renews = true;
         standing.clock_stands = false;
         if now < standing.believed_until {
@@ -95,10 +96,10 @@ impl Leases {
 
     /// What the node believes.
     pub(super) fn holds(&self, node: NodeId, now: u64) -> bool {
-        self.0.get(&node).is_some_and(|standing| match standing.memory.poll() {
+        self.0.get(&node).is_some_and(|standing| match standing.store.poll() {
             Some(_) => standing.clock_stands || now < standing.believed_until,
             // The only node of a store never loses it, until it is shut out.
-            None => standing.memory.holds(),
+            None => standing.store.holds(),
         })
     }
 
@@ -111,7 +112,7 @@ impl Leases {
 impl Standing {
     fn lapse(&mut self) {
         if std::mem::replace(&mut self.stands, false) {
-            self.memory.lapse();
+            self.store.lapse();
             self.term += 1;
         }
     }

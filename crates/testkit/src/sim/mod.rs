@@ -4,6 +4,7 @@
 //! what models and people do, and what fails (`faults.rs`). The witness (`check/`) looks at every append and
 //! every effect. Then all becomes calm, and every run must end (`calm.rs`). A failing seed is shrunk to a
 //! short history (`shrink.rs`); an engine that is broken on purpose must fail (`mutants.rs`).
+//! The store is the one in memory; where that is wanted a real PostgreSQL is asked the same (`store.rs`).
 
 mod calm;
 mod check;
@@ -19,8 +20,10 @@ mod node;
 mod people;
 mod shrink;
 mod site;
+mod store;
 mod tasks;
 mod turns;
+mod twin;
 mod workflows;
 mod world;
 
@@ -29,9 +32,11 @@ pub use mutants::Mutant;
 pub use shrink::shrink;
 
 use choices::Choices;
+use faults::Climate;
 use history::History;
 use site::lock;
 use turns::Sim;
+use twin::Database;
 
 /// Seeds that failed once, one a line: the test command plays them for ever.
 pub fn failed_once() -> impl Iterator<Item = u64> {
@@ -57,7 +62,22 @@ pub struct Played {
 
 /// Plays a seed.
 pub fn play(seed: u64, mutant: Option<Mutant>) -> Played {
-    let mut sim = Sim::new(seed, Choices::seeded(seed), mutant, History::default());
+    to_the_end(seed, Sim::new(seed, Choices::seeded(seed), mutant, History::default(), None))
+}
+
+/// Plays a seed with a real PostgreSQL beside the journal in memory, which must give the same answers. `None` for a
+/// seed whose store has one node: PostgreSQL is for several.
+pub fn play_beside_postgres(seed: u64) -> Option<Played> {
+    let mut choices = Choices::seeded(seed);
+    choices.next_turn();
+    if !Climate::new(&mut choices).shared {
+        return None;
+    }
+    let (choices, beside) = (Choices::seeded(seed), Some(Database::new()));
+    Some(to_the_end(seed, Sim::new(seed, choices, None, History::default(), beside)))
+}
+
+fn to_the_end(seed: u64, mut sim: Sim) -> Played {
     for _ in 0..sim.climate.turns {
         if sim.has_problem() || !sim.turn() {
             break;
@@ -69,7 +89,7 @@ pub fn play(seed: u64, mutant: Option<Mutant>) -> Played {
 /// Plays what was told.
 pub fn replay(seed: u64, turns: Vec<Turn>, mutant: Option<Mutant>, with_history: bool) -> Played {
     let history = if with_history { History::wanted() } else { History::default() };
-    let mut sim = Sim::new(seed, Choices::told(turns), mutant, history);
+    let mut sim = Sim::new(seed, Choices::told(turns), mutant, history, None);
     while !sim.has_problem() && sim.turn() {}
     end(seed, sim)
 }
@@ -77,6 +97,8 @@ pub fn replay(seed: u64, turns: Vec<Turn>, mutant: Option<Mutant>, with_history:
 fn end(seed: u64, mut sim: Sim) -> Played {
     if !sim.has_problem() {
         sim.calm_down();
+        // What the last look at everything found.
+        sim.has_problem();
     }
     let mut site = lock(&sim.site);
     Played {

@@ -101,7 +101,7 @@ impl Site {
 
     /// The same events at the end of their stream, wherever that is.
     fn moved(&self, part: StreamAppend) -> StreamAppend {
-        let end = self.memory.chain(&part.stream).now_or_never().and_then(Result::ok);
+        let end = self.store.chain(&part.stream).now_or_never().and_then(Result::ok);
         let Some(mut chain) = end.filter(|end| end.seq != part.expected) else { return part };
         let expected = chain.seq;
         let mut draw = Draw::new(self.clock.seed(), self.clock.now());

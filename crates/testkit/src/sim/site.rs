@@ -3,19 +3,19 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use holdshort_engine::Clock;
-use holdshort_store::Memory;
 
 use super::check::Witness;
 use super::history::History;
 use super::journal::Queue;
 use super::leases::Leases;
 use super::mutants::Mutant;
+use super::store::Store;
 use super::world::World;
 use crate::clock::SimClock;
 
 pub(super) struct Site {
     /// For looks at the store. Of a store of one node, that node's own handle; else one that drives nothing.
-    pub(super) memory: Arc<Memory>,
+    pub(super) store: Arc<Store>,
     pub(super) leases: Leases,
     pub(super) queue: Queue,
     pub(super) world: World,
@@ -30,9 +30,9 @@ pub(super) struct Site {
 pub(super) type Shared = Arc<Mutex<Site>>;
 
 impl Site {
-    pub(super) fn new(memory: Memory, clock: SimClock, mutant: Option<Mutant>, history: History) -> Shared {
+    pub(super) fn new(store: Store, clock: SimClock, mutant: Option<Mutant>, history: History) -> Shared {
         Arc::new(Mutex::new(Self {
-            memory: Arc::new(memory),
+            store: Arc::new(store),
             leases: Leases::default(),
             queue: Queue::default(),
             world: World::default(),

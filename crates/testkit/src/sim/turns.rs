@@ -8,7 +8,7 @@ use std::time::Duration;
 use holdshort_core::run::Input;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::{Clock, Error};
-use holdshort_store::{Journal, Memory};
+use holdshort_store::Journal;
 
 use super::choices::Choices;
 use super::faults::{Climate, Fault};
@@ -18,7 +18,9 @@ use super::mutants::Mutant;
 use super::node::{Node, NodeId};
 use super::people::{Deed, Menu};
 use super::site::{Shared, Site, lock};
+use super::store::Store;
 use super::tasks::{About, Tasks, What};
+use super::twin::Database;
 use super::world::Held;
 use crate::clock::SimClock;
 
@@ -42,13 +44,20 @@ pub(super) struct Sim {
 }
 
 impl Sim {
-    pub(super) fn new(seed: u64, mut choices: Choices, mutant: Option<Mutant>, history: History) -> Self {
+    /// With `beside`, the nodes of a shared store write to this database too.
+    pub(super) fn new(
+        seed: u64,
+        mut choices: Choices,
+        mutant: Option<Mutant>,
+        history: History,
+        beside: Option<Database>,
+    ) -> Self {
         let clock = SimClock::new(seed);
         choices.next_turn();
         let climate = Climate::new(&mut choices);
         let menu = Menu::new(&mut choices);
-        let memory = if climate.shared { Memory::shared() } else { Memory::new() };
-        let site = Site::new(memory, clock.clone(), mutant, history);
+        let store = if climate.shared { Store::shared(beside.map(Arc::new)) } else { Store::new() };
+        let site = Site::new(store, clock.clone(), mutant, history);
         lock(&site).world.same_texts = climate.same_texts;
         let mut sim = Self {
             choices,
@@ -68,7 +77,10 @@ impl Sim {
     }
 
     pub(super) fn has_problem(&self) -> bool {
-        lock(&self.site).witness.problem().is_some()
+        let mut site = lock(&self.site);
+        let differs = site.store.difference();
+        site.witness.note(differs.map_or(Ok(()), Err));
+        site.witness.problem().is_some()
     }
 
     /// Plays one turn; `false` when there is none left.
@@ -299,8 +311,8 @@ impl Sim {
         }
         {
             let mut site = lock(&self.site);
-            let memory = site.memory.clone();
-            site.witness.check_all(&memory, &self.clock);
+            let store = site.store.clone();
+            site.witness.check_all(&store, &self.clock);
         }
         self.open_node();
     }
@@ -321,11 +333,11 @@ impl Sim {
         let is_deaf = self.climate.shared && self.choices.one_in(4);
         let journal = {
             let mut site = lock(&self.site);
-            let memory = if self.climate.shared {
-                Arc::new(site.memory.join())
+            let store = if self.climate.shared {
+                Arc::new(site.store.join())
             } else {
                 if self.opened > 0 {
-                    site.memory = Arc::new(site.memory.reopen());
+                    site.store = Arc::new(site.store.reopen());
                 }
                 self.opened += 1;
                 site.queue.reopen(self.opened);
@@ -333,11 +345,11 @@ impl Sim {
                     site.leases.end(before);
                 }
                 self.nodes.clear();
-                site.memory.clone()
+                site.store.clone()
             };
-            site.leases.open(id, memory.clone(), self.clock.passed_ms());
-            site.tell(|| format!("n{id} opens the store, epoch {}", memory.epoch()));
-            SimJournal::new(self.site.clone(), id, memory, self.opened, is_deaf)
+            site.leases.open(id, store.clone(), self.clock.passed_ms());
+            site.tell(|| format!("n{id} opens the store, epoch {}", store.epoch()));
+            SimJournal::new(self.site.clone(), id, store, self.opened, is_deaf)
         };
         let node = Node::open(id, journal, &self.site, &self.clock);
         self.tasks.spawn(About { node: id, what: What::Life }, node.clone().live(self.mutant));

@@ -6,13 +6,14 @@ use std::process::{Command, Stdio};
 use holdshort_testkit::server::{TestServer, real};
 
 /// Documents with commands or examples that people copy.
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 8] = [
     "README.md",
     "docs/workflows.md",
     "docs/sandbox.md",
     "docs/external-agents.md",
     "docs/browser.md",
     "docs/events.md",
+    "docs/nodes.md",
     "workflows/pair/README.md",
 ];
 

@@ -7,6 +7,9 @@ use holdshort_testkit::sim::{self, Mutant};
 /// Enough for every fault to meet every kind of run; `cargo xtask sim` plays many more.
 const SEEDS: u64 = 100;
 
+/// Those of one node are passed over. `cargo xtask sim --postgres N` plays more.
+const BESIDE_POSTGRES: u64 = 4;
+
 #[test]
 fn fixed_seeds() {
     for seed in sim::failed_once().chain(0..SEEDS) {
@@ -24,6 +27,15 @@ fn equal_seeds_play_alike() {
     assert_eq!((one.steps, one.events, &one.turns), (other.steps, other.events, &other.turns));
     let told = sim::replay(3, one.turns, None, false);
     assert_eq!((told.steps, told.events), (other.steps, other.events));
+}
+
+#[test]
+fn postgresql_gives_the_answers_of_the_journal_in_memory() {
+    for seed in 0..BESIDE_POSTGRES {
+        let Some(played) = sim::play_beside_postgres(seed) else { continue };
+        assert_eq!(played.problem, None, "seed {seed}");
+        assert_eq!(played.turns, sim::play(seed, None).turns, "seed {seed}");
+    }
 }
 
 #[test]

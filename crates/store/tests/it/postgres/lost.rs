@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use holdshort_core::digest::Digest;
+use holdshort_store::postgres::Config;
 use holdshort_store::{AppendError, Error, Journal, Postgres};
 use holdshort_testpg::Server;
 use tokio::sync::watch;
+use tokio_postgres::NoTls;
 
 use super::{node, sql};
 use crate::fixture::{log, run_stream, to};
@@ -77,6 +80,22 @@ async fn connections_that_are_cut_lose_nothing() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     stop.send(true).unwrap();
     all_is_there(&journal, writers).await;
+}
+
+/// What a question that was given up still waits for holds up nobody else.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_gives_up_waiting_does_not_leave_a_busy_connection_behind() {
+    let url = holdshort_testpg::shared().database();
+    let journal = Postgres::open(Config { connections: 1, ..Config::new(&url, "test") }).await.unwrap();
+    let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client.batch_execute("BEGIN; LOCK TABLE blobs").await.unwrap();
+    let nothing = Digest::of(b"nothing");
+    tokio::time::timeout(Duration::from_millis(200), journal.blob(&nothing)).await.unwrap_err();
+    // The database itself gives up after half a minute.
+    let soon = Duration::from_secs(10);
+    assert_eq!(tokio::time::timeout(soon, journal.key("s", "k")).await.unwrap().unwrap(), None);
+    client.batch_execute("COMMIT").await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

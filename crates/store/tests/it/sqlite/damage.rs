@@ -19,6 +19,9 @@ use crate::fixture::{at, content, id, interrupt_row, run_row, run_stream, to};
 const DATABASE: &str = "holdshort.db";
 const LOG: &str = "holdshort.db-wal";
 const COMMITS: u64 = 6;
+const PAGE: usize = 2048;
+/// In the log each page stands behind a header.
+const FRAME: usize = 24 + PAGE;
 
 /// The folder of a store that was killed after `COMMITS` appends, and where each of them ends in the log.
 async fn killed() -> (TempDir, Vec<usize>) {
@@ -62,8 +65,8 @@ async fn a_log_that_is_cut_off_loses_what_was_cut_and_nothing_before_it() {
     let (folder, ends) = killed().await;
     let log = fs::read(folder.path().join(LOG)).unwrap();
     let cuts = (0..=log.len()).filter(|cut| {
-        let in_frame = cut.saturating_sub(32) % (24 + 4096);
-        *cut <= 33 || [0, 1, 8, 23, 24, 2_000, 4_119].contains(&in_frame) || ends.contains(cut)
+        let in_frame = cut.saturating_sub(32) % FRAME;
+        *cut <= 33 || [0, 1, 8, 23, 24, 2_000, FRAME - 1].contains(&in_frame) || ends.contains(cut)
     });
     for cut in cuts {
         let (_copy, store) = with_log(folder.path(), &log[..cut]);
@@ -82,7 +85,7 @@ async fn damage_in_the_log_before_its_last_commit_is_called_damage() {
     let (folder, ends) = killed().await;
     let log = fs::read(folder.path().join(LOG)).unwrap();
     let last = ends[ends.len() - 2];
-    let places = (0..log.len()).filter(|at| *at < 32 || (at - 32) % (24 + 4096) < 24 || at % 3989 == 0);
+    let places = (0..log.len()).filter(|at| *at < 32 || (at - 32) % FRAME < 24 || at % 3989 == 0);
     for at in places {
         let mut log = log.clone();
         log[at] ^= 0x55;
@@ -98,7 +101,7 @@ async fn damage_in_the_log_before_its_last_commit_is_called_damage() {
             );
         } else {
             // The end of the log can not be told from a commit that was never answered, unless it looks like two.
-            let says_commit = (4..8).contains(&((at - 32) % (24 + 4096)));
+            let says_commit = (4..8).contains(&((at - 32) % FRAME));
             match store {
                 Ok(store) => {
                     assert_eq!(store.chain(&run_stream(1)).await.unwrap().seq, COMMITS - 1, "byte {at}");
@@ -127,12 +130,12 @@ async fn a_damaged_page_is_found_or_holds_nothing() {
     let written = everything(&store).await.unwrap();
     store.close().await.unwrap();
     let database = fs::read(folder.path().join(DATABASE)).unwrap();
-    let pages = database.len() / 4096;
+    let pages = database.len() / PAGE;
     let mut found = 0;
     for page in 0..pages {
         for noise in [false, true] {
             let mut damaged = database.clone();
-            for (i, byte) in damaged[page * 4096..(page + 1) * 4096].iter_mut().enumerate() {
+            for (i, byte) in damaged[page * PAGE..(page + 1) * PAGE].iter_mut().enumerate() {
                 *byte = if noise { u8::try_from(i * 31 % 251).unwrap() ^ *byte } else { 0 };
             }
             let copy = TempDir::new().unwrap();

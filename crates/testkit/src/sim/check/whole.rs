@@ -8,23 +8,24 @@ use holdshort_core::projection::GrantRow;
 use holdshort_core::run::Run;
 use holdshort_core::session::Grant;
 use holdshort_engine::{Driver, Idle, audit, rebuild};
-use holdshort_store::{GrantFilter, InterruptFilter, Journal, Memory, RunFilter};
+use holdshort_store::{GrantFilter, InterruptFilter, Journal, RunFilter};
 
 use super::Witness;
 use crate::clock::SimClock;
 use crate::sim::history::short;
+use crate::sim::store::Store;
 
 const ALL: usize = usize::MAX >> 1;
 
 impl Witness {
     /// Checks the whole journal. Nothing else must go on meanwhile.
-    pub(in crate::sim) fn check_all(&mut self, memory: &Arc<Memory>, clock: &SimClock) {
-        let checked = self.everything(memory, clock);
+    pub(in crate::sim) fn check_all(&mut self, store: &Arc<Store>, clock: &SimClock) {
+        let checked = self.everything(store, clock);
         self.note(checked);
     }
 
-    fn everything(&self, memory: &Arc<Memory>, clock: &SimClock) -> Result<(), String> {
-        let report = now(audit::verify(&**memory))?;
+    fn everything(&self, store: &Arc<Store>, clock: &SimClock) -> Result<(), String> {
+        let report = now(audit::verify(&**store))?;
         if let Some(problem) = report.problems.first() {
             return Err(format!("audit: {}: {}", short(&problem.stream), problem.message));
         }
@@ -34,7 +35,7 @@ impl Witness {
                 report.events, self.events
             ));
         }
-        let driver = Driver::new(memory.clone(), clock.clone(), Idle);
+        let driver = Driver::new(store.clone(), clock.clone(), Idle);
         for written in self.runs() {
             let replayed = now(driver.load(&written.id))?;
             if !same(&replayed, written) {
@@ -45,9 +46,9 @@ impl Witness {
         let mut runs: Vec<_> = rebuilt.iter().filter_map(|rows| rows.run.clone()).collect();
         let mut interrupts: Vec<_> = rebuilt.iter().flat_map(|rows| rows.interrupts.clone()).collect();
         let mut grants: Vec<_> = rebuilt.iter().flat_map(|rows| rows.grants.clone()).collect();
-        let mut kept_runs = now(memory.runs(&RunFilter::default(), None, ALL))?.items;
-        let mut kept_interrupts = now(memory.interrupts(&InterruptFilter::default(), None, ALL))?.items;
-        let mut kept_grants = now(memory.grants(&GrantFilter::default(), None, ALL))?.items;
+        let mut kept_runs = now(store.runs(&RunFilter::default(), None, ALL))?.items;
+        let mut kept_interrupts = now(store.interrupts(&InterruptFilter::default(), None, ALL))?.items;
+        let mut kept_grants = now(store.grants(&GrantFilter::default(), None, ALL))?.items;
         runs.sort_by(|a, b| a.run.cmp(&b.run));
         kept_runs.sort_by(|a, b| a.run.cmp(&b.run));
         interrupts.sort_by(|a, b| a.interrupt.cmp(&b.interrupt));
@@ -57,7 +58,7 @@ impl Witness {
         if (runs, interrupts, grants) != (kept_runs, kept_interrupts, kept_grants) {
             return Err("the rows are not those of a rebuild".to_owned());
         }
-        let leased = now(memory.leases(None, ALL))?.into_iter().map(|lease| lease.run);
+        let leased = now(store.leases(None, ALL))?.into_iter().map(|lease| lease.run);
         let runnable = self.runs().filter(|run| run.row().is_some_and(|row| row.runnable));
         if !leased.eq(runnable.map(|run| run.id.clone())) {
             return Err("the leases are not those of the runnable runs".to_owned());
@@ -66,10 +67,10 @@ impl Witness {
     }
 
     /// After a while without faults, each runnable run has a living node.
-    pub(in crate::sim) fn check_leases(&mut self, memory: &Arc<Memory>) {
-        let checked = now(memory.nodes()).and_then(|nodes| {
+    pub(in crate::sim) fn check_leases(&mut self, store: &Arc<Store>) {
+        let checked = now(store.nodes()).and_then(|nodes| {
             let is_alive = |id| nodes.iter().any(|node| node.alive && node.node == id);
-            let leases = now(memory.leases(None, ALL))?;
+            let leases = now(store.leases(None, ALL))?;
             match leases.iter().find(|lease| !lease.node.is_some_and(is_alive)) {
                 Some(lease) => Err(format!("nobody drives {}", short(lease.run.as_str()))),
                 None => Ok(()),
@@ -79,9 +80,9 @@ impl Witness {
     }
 }
 
-/// The journal in memory answers at once.
+/// The store of a simulation answers at once.
 fn now<T, E: std::fmt::Display>(future: impl Future<Output = Result<T, E>>) -> Result<T, String> {
-    future.now_or_never().ok_or("the journal in memory did not answer")?.map_err(|error| error.to_string())
+    future.now_or_never().ok_or("the journal did not answer at once")?.map_err(|error| error.to_string())
 }
 
 /// Equal but for what the last append touched.

@@ -2,49 +2,65 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use holdshort_testkit::server::{PATIENCE, TestServer};
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::Cluster;
-use holdshort_testkit::server::{PATIENCE, TestServer};
 
 /// How long a client waits before it tries the next node.
 const AGAIN: Duration = Duration::from_millis(100);
 /// An answer that takes longer is none.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Plays so many asks, each through to its decision, and tells their runs. Requests go around the nodes.
-pub(crate) async fn play(cluster: &Cluster, client: usize, asks: usize) -> Vec<String> {
-    let mut runs = Vec::new();
-    for n in 0..asks {
-        let node = client + n;
-        let key = format!("client-{client}-{n}");
-        let body = json!({"kind": "question", "title": format!("May I? {key}"), "payload": {"n": n}});
-        let ask = |node: &TestServer| {
-            node.agent_request(Method::POST, "/v1/interrupts").header("idempotency-key", &key).json(&body)
-        };
-        let asked = until_answered(cluster, node, ask).await;
-        let id = asked["id"].as_str().unwrap().to_owned();
-        let path = format!("/v1/interrupts/{id}/decisions");
-        let decision = json!({"option": "answer", "text": key});
-        let decide = |node: &TestServer| node.request(Method::POST, &path).json(&decision);
-        let decided = until_answered(cluster, node + 1, decide).await;
-        assert_eq!(decided["resolution"]["text"], key.as_str(), "{decided:#}");
-        let read = |node: &TestServer| node.agent_request(Method::GET, &format!("/v1/interrupts/{id}"));
-        let seen = until_answered(cluster, node + 2, read).await;
-        assert_eq!(seen["resolution"], decided["resolution"]);
-        runs.push(asked["run"].as_str().unwrap().to_owned());
+/// What a client has done.
+#[derive(Default)]
+pub(crate) struct Played {
+    pub(crate) runs: Vec<String>,
+    /// Requests that were not answered, or with a failure of the server.
+    pub(crate) repeats: usize,
+}
+
+/// Asks again and again, each through to its decision, until told to stop. Requests go around the nodes.
+pub(crate) async fn play(cluster: Arc<Cluster>, client: usize, stop: watch::Receiver<bool>) -> Played {
+    let mut played = Played::default();
+    while !*stop.borrow() {
+        let run = ask_and_decide(&cluster, client, &mut played).await;
+        played.runs.push(run);
     }
-    runs
+    played
+}
+
+/// One ask and its decision; its run.
+pub(crate) async fn ask_and_decide(cluster: &Cluster, client: usize, played: &mut Played) -> String {
+    let n = played.runs.len();
+    let node = client + n;
+    let key = format!("client-{client}-{n}");
+    let body = json!({"kind": "question", "title": format!("May I? {key}"), "payload": {"n": n}});
+    let ask = |node: &TestServer| {
+        node.agent_request(Method::POST, "/v1/interrupts").header("idempotency-key", &key).json(&body)
+    };
+    let asked = until_answered(cluster, node, &mut played.repeats, ask).await;
+    let id = asked["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/interrupts/{id}/decisions");
+    let decision = json!({"option": "answer", "text": key});
+    let decide = |node: &TestServer| node.request(Method::POST, &path).json(&decision);
+    let decided = until_answered(cluster, node + 1, &mut played.repeats, decide).await;
+    assert_eq!(decided["resolution"]["text"], key.as_str(), "{decided:#}");
+    let read = |node: &TestServer| node.agent_request(Method::GET, &format!("/v1/interrupts/{id}"));
+    let seen = until_answered(cluster, node + 2, &mut played.repeats, read).await;
+    assert_eq!(seen["resolution"], decided["resolution"]);
+    asked["run"].as_str().unwrap().to_owned()
 }
 
 /// Sends it again and again, to one node after the other, until one answers. A refusal ends the test.
 async fn until_answered(
     cluster: &Cluster,
     mut node: usize,
+    repeats: &mut usize,
     request: impl Fn(&TestServer) -> reqwest::RequestBuilder,
 ) -> Value {
     let deadline = Instant::now() + PATIENCE;
@@ -56,32 +72,44 @@ async fn until_answered(
             _ => assert!(Instant::now() < deadline, "no node answers: {answer:#?}"),
         }
         tokio::time::sleep(AGAIN).await;
+        *repeats += 1;
         node += 1;
     }
 }
 
-/// Follows all events of the journal on one node, page by page, until it is told to stop and nothing is left.
-/// Returns what it saw, as `stream/seq`.
-pub(crate) async fn follow(node: &TestServer, stop: Arc<AtomicBool>) -> Vec<String> {
-    let (mut seen, mut cursor) = (Vec::new(), String::new());
-    loop {
-        let stopping = stop.load(Ordering::SeqCst);
+/// Follows all events of the journal on one node, page by page, until the end of the last run that it is told of
+/// later. Returns what it saw, as `stream/seq`.
+pub(crate) async fn follow(
+    cluster: Arc<Cluster>,
+    node: usize,
+    last: watch::Receiver<Option<String>>,
+) -> Vec<String> {
+    let node = &cluster.nodes[node];
+    let (mut seen, mut ended, mut cursor) = (Vec::new(), BTreeSet::new(), String::new());
+    let mut deadline = Instant::now() + PATIENCE;
+    // Positions are in the order of commits: whoever saw the end of the last run saw all.
+    while last.borrow().as_ref().is_none_or(|last| !ended.contains(last)) {
+        assert!(Instant::now() < deadline, "nothing came to follow; seen so far: {}", seen.len());
         let path = format!("/v1/events?limit=200{cursor}");
         let request = node.request(Method::GET, &path).header("accept", "application/json").timeout(TIMEOUT);
-        let Some(answer) = node.try_send(request).await.filter(|answer| answer.status == 200) else {
+        let answer = node.try_send(request).await.filter(|answer| answer.status == 200);
+        let items =
+            answer.map(|answer| answer.body["items"].as_array().cloned().unwrap()).unwrap_or_default();
+        let Some(position) = items.last().map(|event| event["position"].as_str().unwrap()) else {
             tokio::time::sleep(AGAIN).await;
             continue;
         };
-        let items = answer.body["items"].as_array().cloned().unwrap();
-        seen.extend(items.iter().map(|event| format!("{}/{}", event["stream"], event["seq"])));
-        if let Some(position) = items.last().and_then(|event| event["position"].as_str()) {
-            cursor = format!("&position={position}");
-        } else if stopping {
-            return seen;
-        } else {
-            tokio::time::sleep(AGAIN).await;
-        }
+        cursor = format!("&position={position}");
+        deadline = Instant::now() + PATIENCE;
+        seen.extend(items.iter().map(name));
+        let ends = items.iter().filter(|event| event["type"] == "run_completed");
+        ended.extend(ends.map(|event| event["stream"].as_str().unwrap().to_owned()));
     }
+    seen
+}
+
+fn name(event: &Value) -> String {
+    format!("{}/{}", event["stream"], event["seq"])
 }
 
 /// Nothing twice, and nothing missing of what the runs' own streams hold.
@@ -91,8 +119,7 @@ pub(crate) async fn assert_followed(node: &TestServer, runs: &[String], seen: &[
     for run in runs {
         let events = node.events(run).await;
         for event in &events {
-            let name = format!("{}/{}", event["stream"], event["seq"]);
-            assert!(unique.contains(&name), "a follower missed {name}");
+            assert!(unique.contains(&name(event)), "a follower missed {}", name(event));
         }
         let resolved = events.iter().filter(|event| event["type"] == "interrupt_resolved").count();
         assert_eq!(resolved, 1, "{run}");

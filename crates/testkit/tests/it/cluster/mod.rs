@@ -2,6 +2,7 @@
 //! off in the middle of their work. Nothing is lost, nothing happens twice, and whoever takes over does it within
 //! the lease (design, part 5).
 
+mod broken;
 mod load;
 mod moved;
 mod outage;
@@ -11,7 +12,6 @@ mod together;
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{Setup, TestServer, eventually};
-use holdshort_testpg::Server;
 use serde_json::Value;
 
 use crate::play::SOLO;
@@ -21,29 +21,27 @@ const NAMES: [&str; 3] = ["a", "b", "c"];
 pub(crate) struct Cluster {
     pub(crate) model: ScriptedModel,
     pub(crate) nodes: Vec<TestServer>,
-    pub(crate) postgres: Server,
-    /// The name of its database.
-    pub(crate) database: String,
 }
 
 impl Cluster {
     /// Agents say these, by position, whichever node asks.
     pub(crate) async fn start(steps: impl Into<Vec<Scripted>>) -> Self {
-        let postgres = postgres().await;
-        let url = postgres.database();
-        let database = url.rsplit('/').next().unwrap().to_owned();
+        Self::start_on(&database().await, steps, |node| node).await
+    }
+
+    /// On this database, with nodes that are set up in another way too.
+    pub(crate) async fn start_on(
+        url: &str,
+        steps: impl Into<Vec<Scripted>>,
+        change: impl Fn(Setup) -> Setup,
+    ) -> Self {
         let model = ScriptedModel::start().await;
         model.script("solo", steps);
         let mut nodes = Vec::new();
         for name in NAMES {
-            nodes.push(setup(&model).database(&url, name).start().await);
+            nodes.push(change(setup(&model).database(url, name)).start().await);
         }
-        Self { model, nodes, postgres, database }
-    }
-
-    /// A statement as the superuser; what it printed.
-    pub(crate) fn sql(&self, statement: &str) -> String {
-        self.postgres.run("psql", &["-Atc", statement, &self.database]).unwrap().trim().to_owned()
+        Self { model, nodes }
     }
 
     /// The name of the node that drives the run, as another one tells.
@@ -65,8 +63,16 @@ impl Cluster {
     }
 }
 
-pub(crate) async fn postgres() -> Server {
-    tokio::task::spawn_blocking(Server::start).await.unwrap().unwrap()
+/// The URL of a new database, on the server that all tests share.
+pub(crate) async fn database() -> String {
+    tokio::task::spawn_blocking(|| holdshort_testpg::shared().database()).await.unwrap()
+}
+
+/// A statement as the superuser; what it printed.
+pub(crate) async fn sql(url: &str, statement: &str) -> String {
+    let words = ["-Atc".to_owned(), statement.to_owned(), url.to_owned()];
+    let psql = move || holdshort_testpg::shared().run("psql", &words.each_ref().map(|word| &**word));
+    tokio::task::spawn_blocking(psql).await.unwrap().unwrap().trim().to_owned()
 }
 
 pub(crate) fn setup(model: &ScriptedModel) -> Setup {

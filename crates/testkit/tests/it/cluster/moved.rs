@@ -7,7 +7,7 @@ use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-use super::{postgres, setup};
+use super::{database, setup};
 use crate::play::{count, done, one};
 
 /// A verb of the binary beside no server: its JSON, or its exit code and what it said.
@@ -49,13 +49,14 @@ async fn a_journal_moves_to_postgres_and_back() {
     old.stop().await;
 
     let exported = verb(&old, &["export", text(&file)]).unwrap();
+    assert_eq!(exported["from"], old.data().to_str().unwrap());
+    let exported = &exported["moved"];
     assert_eq!((&exported["keys"], &exported["blobs"]), (&json!(1), &json!(2)));
     assert!(verb(&old, &["export", text(&file)]).is_err(), "the file is there already");
 
     // What was changed or cut off is found before anything is written.
     let whole = std::fs::read_to_string(&file).unwrap();
-    let postgres = postgres().await;
-    let url = postgres.database();
+    let url = database().await;
     let broken = old.workspace().join("broken.jsonl");
     for damage in [whole.replace("count again", "count agaim"), whole[..whole.len() - 3].to_owned()] {
         std::fs::write(&broken, damage).unwrap();
@@ -63,9 +64,22 @@ async fn a_journal_moves_to_postgres_and_back() {
         assert_eq!((code, said.contains("nothing was written")), (2, true), "{said}");
     }
 
-    assert_eq!(verb(&old, &["import", text(&file), "--store", &url]).unwrap(), exported);
+    let imported = verb(&old, &["import", text(&file), "--store", &url]).unwrap();
+    let database = format!("the database {}", url.rsplit('@').next().unwrap());
+    assert_eq!(imported, json!({"into": database, "moved": exported}));
     let again = verb(&old, &["import", text(&file), "--store", &url]).unwrap();
-    assert_eq!(again, json!({"streams": 0, "events": 0, "keys": 0, "blobs": 0}));
+    assert_eq!(again["moved"], json!({"streams": 0, "events": 0, "keys": 0, "blobs": 0}));
+    // What differs from what is there by now is told, and nothing is to be repeated.
+    let other = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if line.get("key").is_some() {
+            line["key"]["reference"] = json!("run_other");
+        }
+        format!("{line}\n")
+    };
+    std::fs::write(&broken, whole.lines().map(other).collect::<String>()).unwrap();
+    let (_, said) = verb(&old, &["import", text(&broken), "--store", &url]).unwrap_err();
+    assert_eq!((said.contains("nothing was written"), said.contains("repeated")), (true, false), "{said}");
     let mut new = setup(&model).database(&url, "new").start().await;
     assert_eq!((new.events(&ended).await, new.events(&waiting).await), told);
     assert_eq!(new.get("/v1/audit/verify").await.ok()["intact"], true);
@@ -79,10 +93,12 @@ async fn a_journal_moves_to_postgres_and_back() {
 
     // Back, one run alone.
     let part = new.workspace().join("part.jsonl");
-    let moved = verb(&new, &["export", text(&part), "--run", &waiting, "--store", &url]).unwrap();
+    let exported = verb(&new, &["export", text(&part), "--run", &waiting, "--store", &url]).unwrap();
+    assert_eq!(exported["from"], database);
+    let moved = &exported["moved"];
     assert_eq!((&moved["streams"], &moved["keys"]), (&json!(1), &json!(0)));
     let mut back = setup(&model).stopped();
-    assert_eq!(verb(&back, &["import", text(&part)]).unwrap(), moved);
+    assert_eq!(verb(&back, &["import", text(&part)]).unwrap()["moved"], *moved);
     back.start().await;
     assert_eq!(back.events(&waiting).await, told);
     assert_eq!(back.run(&waiting).await["status"], "completed");

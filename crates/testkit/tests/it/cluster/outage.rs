@@ -2,61 +2,86 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::Cluster;
-use super::load::{assert_followed, follow, play};
+use holdshort_testpg::Server;
+use tokio::sync::watch;
+
+use super::load::{Played, ask_and_decide, assert_followed, follow, play};
+use super::{Cluster, database, sql};
 use crate::play::done;
 
 const CLIENTS: usize = 6;
-const ASKS: usize = 25;
 
-/// The clients' work beside what happens to the cluster.
-async fn under_load(cluster: &Cluster, trouble: impl AsyncFnOnce()) {
-    let stop = Arc::new(AtomicBool::new(false));
-    let followers = async {
-        let (a, b) = (&cluster.nodes[0], &cluster.nodes[2]);
-        tokio::join!(follow(a, stop.clone()), follow(b, stop.clone()))
-    };
-    let work = async {
-        let clients = (0..CLIENTS).map(|client| play(cluster, client, ASKS));
-        let (runs, ()) = tokio::join!(futures::future::join_all(clients), trouble());
-        stop.store(true, Ordering::SeqCst);
-        runs.concat()
-    };
-    let (runs, (one, other)) = tokio::join!(work, followers);
-    assert_eq!(runs.iter().collect::<BTreeSet<_>>().len(), CLIENTS * ASKS);
-    assert_followed(&cluster.nodes[1], &runs, &one).await;
-    assert_followed(&cluster.nodes[1], &runs, &other).await;
+/// Clients and followers are at work until the trouble is over. Returns how many requests had to be repeated.
+async fn under_load(cluster: Cluster, trouble: impl Future<Output = ()>) -> usize {
+    let cluster = Arc::new(cluster);
+    let (stop, stopped) = watch::channel(false);
+    let (last, told) = watch::channel(None);
+    let followers = [0, 2].map(|node| tokio::spawn(follow(cluster.clone(), node, told.clone())));
+    let client = |client| tokio::spawn(play(cluster.clone(), client, stopped.clone()));
+    let clients: Vec<_> = (0..CLIENTS).map(client).collect();
+    trouble.await;
+    stop.send(true).unwrap();
+    let mut all = Played::default();
+    for client in clients {
+        let played = client.await.unwrap();
+        assert!(!played.runs.is_empty());
+        all.runs.extend(played.runs);
+        all.repeats += played.repeats;
+    }
+    let run = ask_and_decide(&cluster, CLIENTS, &mut all).await;
+    last.send(Some(run.clone())).unwrap();
+    all.runs.push(run);
+    assert_eq!(all.runs.iter().collect::<BTreeSet<_>>().len(), all.runs.len(), "an ask had two runs");
+    for follower in followers {
+        assert_followed(&cluster.nodes[1], &all.runs, &follower.await.unwrap()).await;
+    }
     assert_eq!(cluster.nodes[0].get("/v1/audit/verify").await.ok()["intact"], true);
+    all.repeats
+}
+
+/// PostgreSQL is told by a shell that answers when it is done: that is waited for beside the clients.
+async fn tell(postgres: &Arc<Server>, order: impl FnOnce(&Server) + Send + 'static) {
+    let postgres = Arc::clone(postgres);
+    tokio::task::spawn_blocking(move || order(&postgres)).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_restarts_under_load() {
-    let cluster = Cluster::start([done()]).await;
-    under_load(&cluster, async || {
+    let postgres = tokio::task::spawn_blocking(Server::start).await.unwrap().unwrap();
+    let postgres = Arc::new(postgres);
+    let cluster = Cluster::start_on(&postgres.database(), [done()], |node| node).await;
+    let repeats = under_load(cluster, async {
         tokio::time::sleep(Duration::from_millis(500)).await;
-        cluster.postgres.stop().unwrap();
+        tell(&postgres, |postgres| postgres.stop().unwrap()).await;
         tokio::time::sleep(Duration::from_millis(500)).await;
-        cluster.postgres.start_again().unwrap();
+        tell(&postgres, |postgres| postgres.start_again().unwrap()).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
         // As a power cut of the database's machine.
-        cluster.postgres.crash().unwrap();
-        cluster.postgres.start_again().unwrap();
+        tell(&postgres, |postgres| postgres.crash().unwrap()).await;
+        tell(&postgres, |postgres| postgres.start_again().unwrap()).await;
+        tokio::time::sleep(Duration::from_millis(500)).await;
     })
     .await;
+    assert!(repeats > 0, "nobody noticed");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_are_cut_under_load() {
-    let cluster = Cluster::start([done()]).await;
-    under_load(&cluster, async || {
+    let url = database().await;
+    let cluster = Cluster::start_on(&url, [done()], |node| node).await;
+    under_load(cluster, async {
         for name in ["a", "b", "c", "a"] {
             tokio::time::sleep(Duration::from_millis(300)).await;
-            let of = format!("application_name = 'holdshort {name}'");
-            cluster.sql(&format!("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE {of}"));
+            let cut = format!(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                 WHERE datname = current_database() AND application_name = 'holdshort {name}'"
+            );
+            let cut = sql(&url, &cut).await;
+            assert!(cut.parse::<u32>().unwrap() > 0, "node {name} had no connection");
         }
+        tokio::time::sleep(Duration::from_millis(300)).await;
     })
     .await;
 }

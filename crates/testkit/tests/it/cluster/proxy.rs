@@ -1,15 +1,23 @@
 //! A cable between a node and its database, to be cut: bytes that are sent no longer arrive, and nobody is told.
 
+use std::future::pending;
 use std::sync::Arc;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 pub(crate) struct Proxy {
     port: u16,
     user_and_database: (String, String),
-    whole: Arc<watch::Sender<bool>>,
+    cable: Arc<watch::Sender<Cable>>,
+}
+
+#[derive(Clone, Copy)]
+struct Cable {
+    whole: bool,
+    /// How often it was cut. A connection that is older than the last cut is dead.
+    cuts: u64,
 }
 
 impl Proxy {
@@ -19,21 +27,14 @@ impl Proxy {
         let (address, database) = rest.split_once('/').unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let whole = Arc::new(watch::Sender::new(true));
-        let (address, state) = (address.to_owned(), whole.clone());
+        let cable = Arc::new(watch::Sender::new(Cable { whole: true, cuts: 0 }));
+        let (address, state) = (address.to_owned(), cable.clone());
         tokio::spawn(async move {
             while let Ok((near, _)) = listener.accept().await {
-                let (address, state) = (address.clone(), state.clone());
-                tokio::spawn(async move {
-                    let Ok(far) = TcpStream::connect(&address).await else { return };
-                    let ((near_in, near_out), (far_in, far_out)) = (near.into_split(), far.into_split());
-                    let there = carry(near_in, far_out, state.subscribe());
-                    let back = carry(far_in, near_out, state.subscribe());
-                    tokio::join!(there, back);
-                });
+                tokio::spawn(carry(near, address.clone(), state.subscribe()));
             }
         });
-        Self { port, user_and_database: (before.to_owned(), database.to_owned()), whole }
+        Self { port, user_and_database: (before.to_owned(), database.to_owned()), cable }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -41,42 +42,30 @@ impl Proxy {
         format!("{before}@127.0.0.1:{}/{database}", self.port)
     }
 
+    /// Connections that are there are dead from now on: nothing comes through, and neither end is told.
     pub(crate) fn cut(&self) {
-        self.whole.send_replace(false);
+        self.cable.send_modify(|cable| *cable = Cable { whole: false, cuts: cable.cuts + 1 });
     }
 
     /// Connections that were there stay dead; new ones work.
     pub(crate) fn mend(&self) {
-        self.whole.send_replace(true);
+        self.cable.send_modify(|cable| cable.whole = true);
     }
 }
 
-/// Carries bytes one way until either end closes, or for ever nowhere once the cable was cut.
-async fn carry(
-    mut from: impl AsyncReadExt + Unpin,
-    mut to: impl AsyncWriteExt + Unpin,
-    mut whole: watch::Receiver<bool>,
-) {
-    let mut buffer = vec![0; 16 * 1024];
-    loop {
-        if whole.wait_for(|whole| *whole).await.is_err() {
-            return;
-        }
-        let read = tokio::select! {
-            read = from.read(&mut buffer) => read,
-            () = cut(whole.clone()) => continue,
-        };
-        let Ok(n @ 1..) = read else {
-            drop(to.shutdown().await);
-            return;
-        };
-        let arrives = *whole.borrow();
-        if arrives && to.write_all(&buffer[..n]).await.is_err() {
-            return;
-        }
+/// Carries bytes both ways until an end closes, or the cable is cut: then it keeps both ends open for ever.
+async fn carry(mut near: TcpStream, address: String, mut cable: watch::Receiver<Cable>) {
+    // Whoever connects meanwhile is connected once the cable is whole: the kernel tries again and again.
+    let Ok(began) = cable.wait_for(|cable| cable.whole).await.map(|cable| cable.cuts) else { return };
+    let Ok(mut far) = TcpStream::connect(&address).await else { return };
+    tokio::select! {
+        _closed = copy_bidirectional(&mut near, &mut far) => {}
+        () = cut_after(cable, began) => pending().await,
     }
 }
 
-async fn cut(mut whole: watch::Receiver<bool>) {
-    let _mended = whole.wait_for(|whole| !*whole).await.is_err();
+async fn cut_after(mut cable: watch::Receiver<Cable>, began: u64) {
+    if cable.wait_for(|cable| cable.cuts > began).await.is_err() {
+        pending::<()>().await;
+    }
 }

@@ -3,19 +3,31 @@
 use std::time::{Duration, Instant};
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
-use holdshort_testkit::server::eventually;
+use holdshort_testkit::server::{PATIENCE, Setup, eventually, eventually_for};
 use serde_json::{Value, json};
 
 use super::proxy::Proxy;
-use super::{Cluster, postgres, setup, wait_lines};
+use super::{Cluster, database, setup, wait_lines};
 use crate::play::{command, count, done, one};
 
-/// The lease that nodes are started with, and what else it may take on a busy machine.
+/// The shortest lease that there is, and what else it may take on a busy machine.
 const LEASE: Duration = Duration::from_secs(2);
 const BUSY: Duration = Duration::from_secs(20);
 
+/// What a node says of work that counts no longer.
+const GIVEN_UP: &str = "given up";
+
 /// A command that leaves a line behind when it begins, and then takes its time.
 const SLOW: &str = "echo one >> count.txt; sleep 300";
+
+/// Nodes that wait for no longer lease, and say why work is given up.
+fn hasty(setup: Setup) -> Setup {
+    setup.lease(LEASE).env("HOLDSHORT_LOG", "info,holdshort_engine=debug")
+}
+
+async fn cluster(steps: impl Into<Vec<Scripted>>) -> Cluster {
+    Cluster::start_on(&database().await, steps, hasty).await
+}
 
 /// Waits until another node asks what became of the command, and how long that took.
 async fn wait_doubt(cluster: &Cluster, asked: usize, run: &str) -> (Value, Duration) {
@@ -27,7 +39,7 @@ async fn wait_doubt(cluster: &Cluster, asked: usize, run: &str) -> (Value, Durat
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_node_is_taken_over_and_nothing_runs_twice() {
-    let mut cluster = Cluster::start([one(command(SLOW)), done()]).await;
+    let mut cluster = cluster([one(command(SLOW)), done()]).await;
     let run = cluster.nodes[0].start_run("solo", "count").await;
     let shown = cluster.nodes[0].wait_one(&run).await;
     cluster.nodes[0].choose(&shown, "approve").await;
@@ -46,7 +58,7 @@ async fn a_killed_node_is_taken_over_and_nothing_runs_twice() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_call_of_a_killed_node_is_made_again() {
-    let mut cluster = Cluster::start([Scripted::Hang(Box::new(one(count("one")))), done()]).await;
+    let mut cluster = cluster([Scripted::Hang(Box::new(one(count("one")))), done()]).await;
     let run = cluster.nodes[0].start_run("solo", "count").await;
     cluster.model.wait_for_requests(1).await;
     cluster.nodes[0].kill();
@@ -63,7 +75,7 @@ async fn a_model_call_of_a_killed_node_is_made_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stopped_node_that_wakes_up_cannot_append() {
     let slow = "echo one >> count.txt; while [ ! -e go ]; do sleep 0.1; done; echo end >> end.txt";
-    let cluster = Cluster::start([one(command(slow)), done()]).await;
+    let cluster = cluster([one(command(slow)), done()]).await;
     let [a, b, c] = &cluster.nodes[..] else { panic!() };
     let run = a.start_run("solo", "count").await;
     let shown = a.wait_one(&run).await;
@@ -83,8 +95,8 @@ async fn a_stopped_node_that_wakes_up_cannot_append() {
         nodes["items"].as_array().unwrap().iter().all(|node| node["alive"] == true).then_some(())
     })
     .await;
-    // It brings its result, and is refused.
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    // It finds that its work counts no longer, whether it looks first or comes with the result.
+    eventually("the node gives up its work", async || a.stderr().contains(GIVEN_UP).then_some(())).await;
     assert_eq!(a.events(&run).await, told);
     assert_eq!(a.lines("count.txt"), 1);
     // And it works as before.
@@ -100,13 +112,11 @@ async fn a_stopped_node_that_wakes_up_cannot_append() {
 async fn a_node_that_is_cut_off_is_taken_over_and_comes_back() {
     let model = ScriptedModel::start().await;
     model.script("solo", [one(command(SLOW)), done()]);
-    let postgres = postgres().await;
-    let url = postgres.database();
-    let database = url.rsplit('/').next().unwrap().to_owned();
+    let url = database().await;
     let proxy = Proxy::start(&url).await;
-    let far = setup(&model).database(&proxy.url(), "a").start().await;
-    let near = setup(&model).database(&url, "b").start().await;
-    let cluster = Cluster { model, nodes: vec![far, near], postgres, database };
+    let far = hasty(setup(&model)).database(&proxy.url(), "a").start().await;
+    let near = hasty(setup(&model)).database(&url, "b").start().await;
+    let cluster = Cluster { model, nodes: vec![far, near] };
     let [far, near] = &cluster.nodes[..] else { panic!() };
     let run = far.start_run("solo", "count").await;
     let shown = far.wait_one(&run).await;
@@ -118,7 +128,8 @@ async fn a_node_that_is_cut_off_is_taken_over_and_comes_back() {
     near.decide(&doubt, &json!({"option": "happened", "text": "exit code 0"})).await.ok();
     near.wait_status(&run, &["completed"]).await;
     proxy.mend();
-    eventually("the node is back", async || {
+    // What it asks a dead connection is given up after 35 seconds; the next connection is a new one.
+    eventually_for(2 * PATIENCE, "the node is back", async || {
         let answer = far.try_send(far.request(reqwest::Method::GET, &format!("/v1/runs/{run}"))).await;
         answer.filter(|answer| answer.status == 200 && answer.body["status"] == "completed").map(drop)
     })

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::eventually;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::Cluster;
-use crate::play::{count, done, one};
+use super::{Cluster, wait_lines};
+use crate::play::{command, count, done, one};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_is_started_decided_and_followed_on_three_nodes() {
@@ -17,7 +17,7 @@ async fn a_run_is_started_decided_and_followed_on_three_nodes() {
     let run = a.start_run("solo", "count").await;
     let shown = b.wait_one(&run).await;
     // Nobody drives what waits for a person.
-    assert_eq!(cluster.driver(c_index(), &run).await, None);
+    assert_eq!(cluster.driver(2, &run).await, None);
     let (followed, ()) = tokio::join!(c.stream(&run, None, 200), async {
         b.choose(&shown, "approve").await;
         b.wait_status(&run, &["completed"]).await;
@@ -33,25 +33,23 @@ async fn a_run_is_started_decided_and_followed_on_three_nodes() {
     cluster.assert_one_story(&run).await;
 }
 
-fn c_index() -> usize {
-    2
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_node_that_drives_hears_of_a_decision_taken_elsewhere() {
-    let calls = Scripted::calls([
-        count("one"),
-        ("run_command", json!({"command": "sleep 2; echo two >> count.txt"})),
-    ]);
+    let slow = "echo two >> count.txt; while [ ! -e go ]; do sleep 0.1; done";
+    let calls = Scripted::calls([count("one"), command(slow)]);
     let cluster = Cluster::start([calls, done()]).await;
     let [a, b, c] = &cluster.nodes[..] else { panic!() };
     let run = a.start_run("solo", "count").await;
     let open = b.wait_open(&run, 2).await;
     // The long one begins at the node that takes the decision, which drives the run from now on.
     b.choose(&open[1], "approve").await;
+    wait_lines(a, "count.txt", 1).await;
     assert_eq!(cluster.driver(0, &run).await.as_deref(), Some("b"));
+    // One command at a time: the other one begins when `b`, which has to hear of it, is done with the first.
     c.choose(&open[0], "approve").await;
     assert_eq!(cluster.driver(0, &run).await.as_deref(), Some("b"));
+    assert_eq!(a.events_of(&run, "tool_started").await.len(), 1);
+    std::fs::write(a.workspace().join("go"), "").unwrap();
     a.wait_status(&run, &["completed"]).await;
     assert_eq!(a.lines("count.txt"), 2);
     assert_eq!(a.events_of(&run, "tool_started").await.len(), 2);
@@ -70,7 +68,7 @@ async fn a_freeze_and_a_grant_hold_on_every_node() {
     a.choose(&open[0], "approve_session").await;
     // The grant answers the other one; nothing starts.
     assert_eq!(c.open(&run).await.len(), 0);
-    assert_eq!(a.lines("count.txt"), 0);
+    assert_eq!(c.events_of(&run, "tool_started").await, Vec::<Value>::new());
     c.post("/v1/system/unfreeze", &json!({})).await.ok();
     b.wait_status(&run, &["completed"]).await;
     assert_eq!(a.lines("count.txt"), 2);
@@ -80,7 +78,7 @@ async fn a_freeze_and_a_grant_hold_on_every_node() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancel_elsewhere_stops_what_is_under_way() {
     let ticks = "while true; do echo tick >> ticks.txt; sleep 0.1; done";
-    let cluster = Cluster::start([one(("run_command", json!({ "command": ticks }))), done()]).await;
+    let cluster = Cluster::start([one(command(ticks)), done()]).await;
     let [a, b, _] = &cluster.nodes[..] else { panic!() };
     let run = a.start_run("solo", "tick").await;
     let shown = a.wait_one(&run).await;

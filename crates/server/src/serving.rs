@@ -1,0 +1,74 @@
+//! Connections: accepted, served, and waited for when the server stops. What each holds while it is idle counts:
+//! there may be very many.
+
+use std::convert::Infallible;
+use std::io::{self, ErrorKind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+use crate::app::App;
+use crate::wire::Wire;
+
+/// After a connection could not be accepted, such as for want of files.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Serves until the server stops, then lets what is under way finish.
+pub(crate) async fn serve(listener: TcpListener, service: Router, app: Arc<App>) {
+    // Nothing is ever sent: it tells when the last connection is gone.
+    let (alive, mut gone) = mpsc::channel::<Infallible>(1);
+    let mut stopped = pin!(app.stopped());
+    loop {
+        let stream = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    refused(&error).await;
+                    continue;
+                }
+            },
+            () = &mut stopped => break,
+        };
+        tokio::spawn(attend(stream, service.clone(), app.clone(), alive.clone()));
+    }
+    drop((listener, alive));
+    gone.recv().await;
+}
+
+async fn attend(stream: TcpStream, service: Router, app: Arc<App>, _alive: mpsc::Sender<Infallible>) {
+    // What is written is whole: no part of it waits for more.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "a connection is gone before it began");
+        return;
+    }
+    let wire = TokioIo::new(Wire::new(stream, app.pace.patience));
+    let service = TowerToHyperService::new(service);
+    let mut connection = pin!(http1::Builder::new().serve_connection(wire, service).with_upgrades());
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = app.stopped() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke");
+    }
+}
+
+async fn refused(error: &io::Error) {
+    // Of a client that left at once.
+    let left = [ErrorKind::ConnectionRefused, ErrorKind::ConnectionAborted, ErrorKind::ConnectionReset];
+    if !left.contains(&error.kind()) {
+        tracing::error!(%error, "no connection can be accepted for a while");
+        sleep(PAUSE).await;
+    }
+}

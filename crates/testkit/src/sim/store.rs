@@ -1,0 +1,304 @@
+//! The store beneath a simulation: the journal in memory, and beside it, where that is wanted, a real PostgreSQL.
+//!
+//! Whatever the journal in memory is asked, the same node's handle on PostgreSQL is asked too, and must give the same
+//! answer; `twin.rs` tells the first one that differs. What the simulation goes on with is memory's answer, so a seed
+//! plays alike with and without a twin. A lease ends in virtual time: its end is told to both.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::time::Timestamp;
+use holdshort_store::{
+    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
+    Memory, NodeRow, Page, Positioned, Rows, RunFilter,
+};
+use tokio::sync::watch;
+
+use super::twin::{Database, Twin};
+
+/// One node's handle.
+pub(super) struct Store {
+    memory: Memory,
+    twin: Option<Twin>,
+}
+
+impl Store {
+    /// A store of one node.
+    pub(super) fn new() -> Self {
+        Self { memory: Memory::new(), twin: None }
+    }
+
+    /// A store that several nodes may join.
+    pub(super) fn shared(beside: Option<Arc<Database>>) -> Self {
+        Self::beside(Memory::shared(), beside)
+    }
+
+    pub(super) fn reopen(&self) -> Self {
+        Self { memory: self.memory.reopen(), twin: None }
+    }
+
+    pub(super) fn join(&self) -> Self {
+        Self::beside(self.memory.join(), self.twin.as_ref().map(Twin::database))
+    }
+
+    fn beside(memory: Memory, database: Option<Arc<Database>>) -> Self {
+        let twin = database.map(|database| Twin::open(database, memory.epoch()));
+        Self { memory, twin }
+    }
+
+    /// The node's leases end, as if it had not renewed them.
+    pub(super) fn lapse(&self) {
+        self.memory.lapse();
+        self.twin.iter().for_each(Twin::lapse);
+    }
+
+    /// The node renews its leases.
+    pub(super) fn renew(&self) {
+        self.memory.renew();
+        self.twin.iter().for_each(Twin::renew);
+    }
+
+    /// Where the twin first gave another answer.
+    pub(super) fn difference(&self) -> Option<String> {
+        self.twin.as_ref().and_then(Twin::difference)
+    }
+}
+
+impl Journal for Store {
+    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
+        let Some(twin) = &self.twin else { return self.memory.append(append).await };
+        let answer = self.memory.append(append.clone()).await;
+        twin.append(append, &answer);
+        answer
+    }
+
+    async fn read(&self, stream: &StreamId, after: u64, limit: usize) -> Result<Vec<Sealed>, Error> {
+        let answer = self.memory.read(stream, after, limit).await;
+        if let Some(twin) = &self.twin {
+            twin.same("read", &answer, twin.read(stream, after, limit));
+        }
+        answer
+    }
+
+    async fn tail(&self, after: u64, limit: usize) -> Result<Vec<Positioned>, Error> {
+        let answer = self.memory.tail(after, limit).await;
+        if let Some(twin) = &self.twin {
+            let events = |tail: Vec<Positioned>| tail.into_iter().map(|each| each.event).collect::<Vec<_>>();
+            let told = twin.tail(twin.position(after), limit);
+            let told = async { told.await.map(events) };
+            twin.same("tail", &answer.as_ref().map(|tail| events(tail.clone())), told);
+        }
+        answer
+    }
+
+    fn watch(&self) -> watch::Receiver<u64> {
+        self.memory.watch()
+    }
+
+    async fn chain(&self, stream: &StreamId) -> Result<Chain, Error> {
+        let answer = self.memory.chain(stream).await;
+        if let Some(twin) = &self.twin {
+            twin.same("chain", &answer, twin.chain(stream));
+        }
+        answer
+    }
+
+    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        let answer = self.memory.blob(digest).await;
+        if let Some(twin) = &self.twin {
+            twin.same("blob", &answer, twin.blob(digest));
+        }
+        answer
+    }
+
+    async fn key(&self, scope: &str, key: &str) -> Result<Option<Key>, Error> {
+        let answer = self.memory.key(scope, key).await;
+        if let Some(twin) = &self.twin {
+            twin.same("key", &answer, twin.key(scope, key));
+        }
+        answer
+    }
+
+    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Key>, Error> {
+        let answer = self.memory.keys(after, limit).await;
+        if let Some(twin) = &self.twin {
+            twin.same("keys", &answer, twin.keys(after, limit));
+        }
+        answer
+    }
+
+    async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
+        let answer = self.memory.run(run).await;
+        if let Some(twin) = &self.twin {
+            twin.same("run", &answer, twin.run(run));
+        }
+        answer
+    }
+
+    async fn runs(
+        &self,
+        filter: &RunFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<RunRow>, Error> {
+        let answer = self.memory.runs(filter, after, limit).await;
+        if let Some(twin) = &self.twin {
+            twin.same("runs", &answer, twin.runs(filter, after, limit));
+        }
+        answer
+    }
+
+    async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {
+        let answer = self.memory.interrupt(id).await;
+        if let Some(twin) = &self.twin {
+            twin.same("interrupt", &answer, twin.interrupt(id));
+        }
+        answer
+    }
+
+    async fn interrupts(
+        &self,
+        filter: &InterruptFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<InterruptRow>, Error> {
+        let answer = self.memory.interrupts(filter, after, limit).await;
+        if let Some(twin) = &self.twin {
+            twin.same("interrupts", &answer, twin.interrupts(filter, after, limit));
+        }
+        answer
+    }
+
+    async fn grant(&self, id: &GrantId) -> Result<Option<GrantRow>, Error> {
+        let answer = self.memory.grant(id).await;
+        if let Some(twin) = &self.twin {
+            twin.same("grant", &answer, twin.grant(id));
+        }
+        answer
+    }
+
+    async fn grants(
+        &self,
+        filter: &GrantFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<GrantRow>, Error> {
+        let answer = self.memory.grants(filter, after, limit).await;
+        if let Some(twin) = &self.twin {
+            twin.same("grants", &answer, twin.grants(filter, after, limit));
+        }
+        answer
+    }
+
+    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
+        let answer = self.memory.changes(after, limit).await;
+        if let Some(twin) = &self.twin {
+            let places = |changes: Vec<Change>| {
+                changes.into_iter().map(|each| (each.stream, each.seq)).collect::<Vec<_>>()
+            };
+            let told = twin.changes(twin.position(after), limit);
+            let told = async { told.await.map(places) };
+            twin.same("changes", &answer.as_ref().map(|changes| places(changes.clone())), told);
+        }
+        answer
+    }
+
+    async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
+        let answer = self.memory.runnable(limit).await;
+        if let Some(twin) = &self.twin {
+            twin.same("runnable", &answer, twin.runnable(limit));
+        }
+        answer
+    }
+
+    /// Which ones counts, not their order.
+    async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
+        let answer = self.memory.claim(limit).await;
+        if let Some(twin) = &self.twin {
+            let sorted = |mut runs: Vec<RunId>| {
+                runs.sort();
+                runs
+            };
+            let told = async { twin.claim(limit).await.map(sorted) };
+            twin.same("claim", &answer.as_ref().map(|runs| sorted(runs.clone())), told);
+        }
+        answer
+    }
+
+    fn holds(&self) -> bool {
+        self.memory.holds()
+    }
+
+    fn poll(&self) -> Option<Duration> {
+        self.memory.poll()
+    }
+
+    /// The living ones, and how many runs each drives: the rest is each store's own.
+    async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
+        let answer = self.memory.nodes().await;
+        if let Some(twin) = &self.twin {
+            let living = |nodes: Vec<NodeRow>| {
+                let living = nodes.into_iter().filter(|each| each.alive);
+                living.map(|each| (each.node, each.here, each.runs)).collect::<Vec<_>>()
+            };
+            let told = async { twin.nodes().await.map(living) };
+            twin.same("nodes", &answer.as_ref().map(|nodes| living(nodes.clone())), told);
+        }
+        answer
+    }
+
+    async fn leases(&self, after: Option<&RunId>, limit: usize) -> Result<Vec<Lease>, Error> {
+        let answer = self.memory.leases(after, limit).await;
+        if let Some(twin) = &self.twin {
+            twin.same("leases", &answer, twin.leases(after, limit));
+        }
+        answer
+    }
+
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
+        let answer = self.memory.due(now, limit).await;
+        if let Some(twin) = &self.twin {
+            twin.same("due", &answer, twin.due(now, limit));
+        }
+        answer
+    }
+
+    async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
+        let answer = self.memory.next_deadline().await;
+        if let Some(twin) = &self.twin {
+            twin.same("next_deadline", &answer, twin.next_deadline());
+        }
+        answer
+    }
+
+    fn epoch(&self) -> u64 {
+        self.memory.epoch()
+    }
+
+    async fn draw_epoch(&self) -> Result<u64, Error> {
+        let answer = self.memory.draw_epoch().await;
+        if let Some(twin) = &self.twin {
+            twin.same("draw_epoch", &answer, twin.draw_epoch());
+        }
+        answer
+    }
+
+    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
+        let answer = self.memory.streams(after, limit).await;
+        if let Some(twin) = &self.twin {
+            twin.same("streams", &answer, twin.streams(after, limit));
+        }
+        answer
+    }
+
+    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
+        if let Some(twin) = &self.twin {
+            twin.same("replace_rows", &Ok::<(), Error>(()), twin.replace_rows(rows.clone()));
+        }
+        self.memory.replace_rows(rows).await
+    }
+}

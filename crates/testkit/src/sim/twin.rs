@@ -1,0 +1,156 @@
+//! A node's handle on a real PostgreSQL beside the journal in memory, asked the same and compared.
+//!
+//! Its clock is the real one, so its lease is longer than any simulation; where a lease ends in virtual time, it is
+//! ended by hand. Every call blocks until it is answered: the simulation stands still meanwhile.
+
+use std::fmt::Debug;
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use holdshort_store::postgres::{Config, Postgres};
+use holdshort_store::{Append, AppendError, Appended, Journal};
+use holdshort_testpg::Server;
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
+
+/// No simulation takes longer.
+const LEASE: Duration = Duration::from_hours(10);
+/// Until reads by position see an append.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// For what the nodes do there by themselves; a simulation has none.
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime can be started"));
+
+/// An empty database that the twins of one simulation share.
+pub(super) struct Database {
+    server: &'static Server,
+    url: String,
+    /// The position that each event has there; the first one's is the first.
+    positions: Mutex<Vec<u64>>,
+    /// The first answer that was not the same.
+    difference: Mutex<Option<String>>,
+}
+
+impl Database {
+    /// Made in the server of this process.
+    pub(super) fn new() -> Self {
+        let server = holdshort_testpg::shared();
+        let url = server.database();
+        Self { server, url, positions: Mutex::default(), difference: Mutex::default() }
+    }
+
+    fn differs(&self, what: impl FnOnce() -> String) {
+        lock(&self.difference).get_or_insert_with(what);
+    }
+
+    fn sql(&self, sql: &str) {
+        if let Err(error) = self.server.run("psql", &["--quiet", "--dbname", &self.url, "--command", sql]) {
+            self.differs(|| format!("PostgreSQL: {error:#}"));
+        }
+    }
+}
+
+pub(super) struct Twin {
+    database: Arc<Database>,
+    postgres: Postgres,
+    /// The epoch that it was opened under.
+    node: u64,
+}
+
+/// What is asked, and compared by [`Twin::same`].
+impl Deref for Twin {
+    type Target = Postgres;
+
+    fn deref(&self) -> &Postgres {
+        &self.postgres
+    }
+}
+
+impl Twin {
+    /// A node that joins, and must be given the same epoch.
+    pub(super) fn open(database: Arc<Database>, epoch: u64) -> Self {
+        let config =
+            Config { lease: LEASE, connections: 1, ..Config::new(database.url.clone(), "simulated") };
+        let postgres = RUNTIME.block_on(Postgres::open(config));
+        let postgres = postgres.expect("a PostgreSQL that was just started can be joined");
+        let node = postgres.epoch();
+        if node != epoch {
+            database.differs(|| format!("PostgreSQL: a node is opened under epoch {node}, not {epoch}"));
+        }
+        Self { database, postgres, node }
+    }
+
+    pub(super) fn database(&self) -> Arc<Database> {
+        self.database.clone()
+    }
+
+    pub(super) fn difference(&self) -> Option<String> {
+        lock(&self.database.difference).clone()
+    }
+
+    /// Notes what is not the same.
+    pub(super) fn same<T: Debug, U: Debug>(&self, what: &str, expected: &T, asked: impl Future<Output = U>) {
+        let told = format!("{:?}", RUNTIME.block_on(asked));
+        let expected = format!("{expected:?}");
+        if told != expected {
+            self.database.differs(|| format!("PostgreSQL: {what}: {told}, and in memory {expected}"));
+        }
+    }
+
+    /// Writes, and waits until everybody can read it.
+    pub(super) fn append(&self, append: Append, expected: &Result<Appended, AppendError>) {
+        let events: usize = append.streams.iter().map(|part| part.events.len()).sum();
+        let told = RUNTIME.block_on(self.postgres.append(append));
+        if let (Ok(appended), Ok(_)) = (&told, expected) {
+            return self.learn(appended.position, events);
+        }
+        let (told, expected) = (format!("{told:?}"), format!("{expected:?}"));
+        if told != expected {
+            self.database.differs(|| format!("PostgreSQL: append: {told}, and in memory {expected}"));
+        }
+    }
+
+    fn learn(&self, position: u64, events: usize) {
+        let mut positions = lock(&self.database.positions);
+        let known = positions.last().copied().unwrap_or_default();
+        let changes = RUNTIME.block_on(async {
+            let mut watched = self.postgres.watch();
+            let visible = watched.wait_for(|visible| *visible >= position);
+            if timeout(PATIENCE, visible).await.is_err() {
+                return None;
+            }
+            self.postgres.changes(known, usize::MAX >> 1).await.ok()
+        });
+        let written = changes.map(|changes| changes.iter().map(|each| each.position).collect::<Vec<_>>());
+        match written {
+            Some(written) if written.len() == events && written.is_sorted() => positions.extend(written),
+            other => {
+                self.database.differs(|| format!("PostgreSQL: {events} events were written at {other:?}"));
+            }
+        }
+    }
+
+    /// Where the event is that has this position in memory.
+    pub(super) fn position(&self, position: u64) -> u64 {
+        let positions = lock(&self.database.positions);
+        let index = usize::try_from(position).unwrap_or(usize::MAX).min(positions.len());
+        index.checked_sub(1).map_or(0, |index| positions[index])
+    }
+
+    pub(super) fn lapse(&self) {
+        self.alive_until("clock_timestamp()");
+    }
+
+    pub(super) fn renew(&self) {
+        self.alive_until("clock_timestamp() + interval '10 hours'");
+    }
+
+    fn alive_until(&self, until: &str) {
+        self.database.sql(&format!("UPDATE nodes SET alive_until = {until} WHERE node = {}", self.node));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
