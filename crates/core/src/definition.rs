@@ -74,6 +74,62 @@ pub enum PhaseKind {
     OneShot { agent: String },
     /// A person looks before the phases that need this one start.
     Checkpoint { message: String },
+    /// A plan: drafted, judged by an agent, put before a person.
+    Planning(Planning),
+    /// The subtasks of a plan, each a step.
+    Control(Control),
+    /// Ideas: one agent has them, another one judges them.
+    IdeaGeneration(IdeaGeneration),
+}
+
+impl PhaseKind {
+    pub fn planning(&self) -> Option<&Planning> {
+        if let Self::Planning(planning) = self { Some(planning) } else { None }
+    }
+
+    pub fn control(&self) -> Option<&Control> {
+        if let Self::Control(control) = self { Some(control) } else { None }
+    }
+
+    pub fn ideas(&self) -> Option<&IdeaGeneration> {
+        if let Self::IdeaGeneration(ideas) = self { Some(ideas) } else { None }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Planning {
+    pub planner: String,
+    /// Says the task better before it is planned.
+    pub improver: Option<String>,
+    pub reviewer: Option<String>,
+    /// How often the reviewer judges before a person does.
+    pub reviews: u32,
+    /// How many plans a person is shown before the run fails.
+    pub iterations: u32,
+    /// The agents that subtasks may name.
+    pub agents: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Control {
+    /// The planning phase whose plan is carried out.
+    pub plan: String,
+    /// Who does a subtask that names nobody.
+    pub agent: String,
+    /// Only this one of its subtasks, counted from 1.
+    pub only: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IdeaGeneration {
+    pub maker: String,
+    pub critic: String,
+    pub ideas: u32,
+    /// How often the critic judges.
+    pub reviews: u32,
 }
 
 /// Which gates stand around a step.
