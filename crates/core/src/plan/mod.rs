@@ -1,5 +1,6 @@
 //! Plans as data: what an agent proposes, checked before a person sees it (contracts A8, E12).
 
+mod layout;
 mod read;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use layout::Place;
 pub use read::read;
 
 use crate::limits;

@@ -8,7 +8,7 @@ use holdshort_core::definition::{
 };
 use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_core::message::{FailureKind, Message};
-use holdshort_core::plan;
+use holdshort_core::plan::{self, Plan};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Input, Rejection, StepEnd};
 use serde_json::{Value, json};
@@ -455,4 +455,21 @@ fn ideas_are_judged_so_often() {
     say(&mut world, "ideas/make", "Second.");
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
     assert_eq!(world.run.ended.unwrap().result["phases"]["ideas"], "Second.");
+}
+
+#[test]
+fn a_plan_is_drawn_from_left_to_right() {
+    let plan: Plan = serde_json::from_value(plan_of(&[
+        subtask("d", &["b", "c"]),
+        subtask("a", &[]),
+        subtask("b", &["x"]),
+        subtask("c", &["a"]),
+        subtask("x", &[]),
+    ]))
+    .unwrap();
+    let places: Vec<_> = plan.layout().into_iter().map(|place| (place.layer, place.row)).collect();
+    assert_eq!(places, [(2, 0), (0, 0), (1, 1), (1, 0), (0, 1)], "edges do not cross where they need not");
+    let circle: Plan =
+        serde_json::from_value(plan_of(&[subtask("a", &["b"]), subtask("b", &["a"])])).unwrap();
+    assert_eq!(circle.layout().len(), 2);
 }

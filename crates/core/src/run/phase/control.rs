@@ -93,6 +93,15 @@ impl Run {
         self.steps.get(&step_of(phase, subtask)).map(|step| &**step)
     }
 
+    /// The step that carries out a subtask of this planning phase, with its id.
+    pub fn step_of_subtask(&self, planning: &str, subtask: &str) -> Option<(&str, &Step)> {
+        self.definition.phases.iter().find_map(|phase| {
+            phase.kind.control().filter(|control| control.plan == planning)?;
+            let (id, step) = self.steps.get_key_value(&step_of(phase, subtask))?;
+            Some((id.as_str(), &**step))
+        })
+    }
+
     fn steps_of<'a>(&'a self, phase: &'a Phase) -> impl Iterator<Item = &'a Step> {
         self.steps.values().map(|step| &**step).filter(|step| step.phase == phase.id)
     }
