@@ -3,7 +3,7 @@
 //! The crate `workflow` makes it from YAML; a run pins it by [`Definition::digest`]. Every field is read by
 //! the run: a key that nothing reads has no place here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -146,6 +146,12 @@ pub struct StepGates {
 #[serde(deny_unknown_fields)]
 pub struct Gates {
     pub plan: PlanGate,
+    /// Where a person must always speak, whatever rules and grants allow.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub mandatory: BTreeSet<Checkpoint>,
+    /// What [`Checkpoint::BeforeDeploy`] covers: single words, and command patterns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deploy: Vec<String>,
     pub rules: Vec<Rule>,
     pub kinds: BTreeMap<Kind, KindGate>,
 }
@@ -158,6 +164,30 @@ pub enum PlanGate {
     Ask,
     /// A plan is shown, and work goes on.
     Show,
+}
+
+/// A mandatory checkpoint (contract A3). What each covers stands in `gate/checkpoint.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Checkpoint {
+    AfterPlanning,
+    BeforeFileEdit,
+    BeforeExecution,
+    BeforeDeploy,
+}
+
+impl Checkpoint {
+    pub const ALL: [Self; 4] =
+        [Self::AfterPlanning, Self::BeforeFileEdit, Self::BeforeExecution, Self::BeforeDeploy];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AfterPlanning => "after_planning",
+            Self::BeforeFileEdit => "before_file_edit",
+            Self::BeforeExecution => "before_execution",
+            Self::BeforeDeploy => "before_deploy",
+        }
+    }
 }
 
 /// One rule: every list that is not empty must match. The first rule that matches counts.

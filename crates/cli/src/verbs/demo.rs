@@ -72,7 +72,14 @@ async fn play(
     };
     let run: Run = client.post("/v1/runs", &start).await?;
     if !scene.json {
-        greet(&info, sample, repository, &start, place, &invitation(embedded, &place.words(), Paint::stdout())?);
+        greet(
+            &info,
+            sample,
+            repository,
+            &start,
+            place,
+            &invitation(embedded, &place.words(), Paint::stdout())?,
+        );
         // On one line, however long: it is there to be copied.
         say(&Paint::stdout()
             .dim(&format!("  if this is killed, go on with: holdshort attach {}{again}", run.id)));

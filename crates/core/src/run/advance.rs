@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
 use super::{Call, CallEnd, CallState, Fact, Origin, Role};
-use crate::definition::PlanGate;
 use crate::event::Content;
 use crate::gate::Verdict;
 use crate::interrupt::{About, Kind, Level};
@@ -96,9 +95,7 @@ impl Draft<'_> {
             },
             Content::data(json!(plan)),
         );
-        let asks = self.run.config().is_some_and(|config| config.gates.plan)
-            || self.run.definition.gates.plan == PlanGate::Ask;
-        if !asks {
+        if !self.run.asks_about_plans() {
             self.finish_call(id, CallEnd::Done, None, "The plan is noted. Go on with it.");
             return;
         }
@@ -107,6 +104,7 @@ impl Draft<'_> {
         opening.step = Some(call.step.clone());
         opening.message = super::draft::clip(&self.said_with(call), 2_000);
         opening.risk = Level::Low;
+        opening.reasons = self.run.reasons_about_plans();
         opening.payload = json!({ "plan": plan, "iteration": iteration, "call_id": id });
         opening.response_schema = self.run.spec(&call.tool).map(|spec| spec.parameters.clone());
         opening.supersedes.clone_from(&call.interrupt);

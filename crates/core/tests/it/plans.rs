@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{
-    Agent, Control, Definition, IdeaGeneration, Phase, PhaseKind, PlanGate, Planning, StepGates,
+    Agent, Checkpoint, Control, Definition, IdeaGeneration, Phase, PhaseKind, PlanGate, Planning, StepGates,
 };
 use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_core::message::{FailureKind, Message};
@@ -14,7 +14,7 @@ use holdshort_core::run::{Input, Rejection, StepEnd};
 use serde_json::{Value, json};
 
 use crate::world::{
-    Answer, World, calls, choose, choose_with, command, definition, edit, fails, one_shot, says,
+    Answer, World, allow, calls, choose, choose_with, command, definition, edit, fails, one_shot, says, write,
 };
 
 fn subtask(id: &str, needs: &[&str]) -> Value {
@@ -472,4 +472,41 @@ fn a_plan_is_drawn_from_left_to_right() {
     let circle: Plan =
         serde_json::from_value(plan_of(&[subtask("a", &["b"]), subtask("b", &["a"])])).unwrap();
     assert_eq!(circle.layout().len(), 2);
+}
+
+/// Cases 01 and 09: mandatory checkpoints, with the plan's own gate in one interrupt and on a write.
+#[test]
+fn a_person_must_speak_at_mandatory_checkpoints() {
+    let must = |at| {
+        let mut definition = planned(planning());
+        definition.gates.mandatory.insert(at);
+        definition.gates.rules = vec![allow(&["*"])];
+        definition
+    };
+    for gate in [PlanGate::Ask, PlanGate::Show] {
+        let mut definition = must(Checkpoint::AfterPlanning);
+        definition.gates.plan = gate;
+        let world = proposed(definition, &[subtask("a", &[])]);
+        let asked = &world.run.interrupts[&world.open(Kind::PlanApproval)].opened;
+        assert_eq!(
+            asked.risk.reasons.iter().map(|each| each.code.as_str()).collect::<Vec<_>>(),
+            ["after_planning"]
+        );
+    }
+
+    let writing = || {
+        let mut world = approved(must(Checkpoint::BeforeFileEdit), &[subtask("a", &[])])
+            .with("work/a", vec![calls(&[write("config.yaml")]), says("Done.")]);
+        world.work();
+        assert!(world.effects.is_empty(), "nothing is written before a person has spoken");
+        world
+    };
+    let mut world = writing();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.work();
+    assert_eq!(world.effects, ["write_file config.yaml"]);
+    assert_eq!(ended(&world), Some((Status::Completed, "done")), "the same agent goes on");
+    let mut world = writing();
+    world.decide(Kind::ToolApproval, choose("reject"));
+    assert_eq!((ended(&world), world.effects.len()), (Some((Status::Failed, "rejected")), 0));
 }

@@ -117,7 +117,7 @@ agents:
 phases:
   - {id: plan, kind: one_shot, agent: solo}
   - {id: work, kind: copilot, agent: solo}
-gates: {mandatory: [before_deploy], smart: {}, review: {assignment: {}}}
+gates: {mandatory: [before_deploy, before_lunch], smart: {}, review: {assignment: {}}}
 asking: {deliver: per_stage}
 ",
         says: &[
@@ -125,9 +125,9 @@ asking: {deliver: per_stage}
             "workflow.yaml:3:1: `mcp_servers` is not supported yet by this version",
             "workflow.yaml:5:31: `handoffs` is not supported yet by this version",
             "workflow.yaml:8:22: phases of the kind `copilot` are not supported yet by this version",
-            "workflow.yaml:9:9: `mandatory` is not supported yet by this version",
-            "workflow.yaml:9:37: `smart` is not supported yet by this version",
-            "workflow.yaml:9:57: `assignment` is not supported yet by this version",
+            "workflow.yaml:9:36: expected `after_planning`, `before_file_edit`, `before_execution` or `before_deploy`, found `before_lunch`",
+            "workflow.yaml:9:51: `smart` is not supported yet by this version",
+            "workflow.yaml:9:71: `assignment` is not supported yet by this version",
             "workflow.yaml:10:10: `deliver` is not supported yet by this version",
         ],
     },

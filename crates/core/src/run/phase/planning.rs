@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::super::draft::{Draft, Opening, clip};
 use super::super::step::final_text;
 use super::super::{Call, CallEnd, Fact, Node, Role, Run, Step, StepEnd};
-use crate::definition::{PlanGate, Planning};
+use crate::definition::{Checkpoint, PlanGate, Planning};
 use crate::event::Content;
+use crate::gate::{Reason, checkpoint};
 use crate::interrupt::{About, Effect, Kind, Level};
 use crate::plan::{self, Plan};
 use crate::schema::Problem;
@@ -58,9 +59,7 @@ impl Draft<'_> {
         {
             return more;
         }
-        let asks = self.run.config().is_some_and(|config| config.gates.plan)
-            || self.run.definition.gates.plan == PlanGate::Ask;
-        if asks {
+        if self.run.asks_about_plans() {
             self.ask_about_plan(&step.phase, Some(id));
         } else {
             self.settle_plan(&step.phase);
@@ -127,6 +126,7 @@ impl Draft<'_> {
         opening.message = clip(said.map_or("", |(text, _)| text), 2_000);
         opening.step = step.map(str::to_owned);
         opening.risk = Level::Low;
+        opening.reasons = self.run.reasons_about_plans();
         opening.payload = json!({
             "plan": plan,
             "phase": phase,
@@ -164,6 +164,18 @@ impl Draft<'_> {
 impl Run {
     pub(in super::super) fn planning(&self, phase: &str) -> Option<&Planning> {
         self.phase(phase)?.kind.planning()
+    }
+
+    /// By its own gate, the run's, or a mandatory checkpoint: they are one interrupt.
+    pub(in super::super) fn asks_about_plans(&self) -> bool {
+        self.config().is_some_and(|config| config.gates.plan)
+            || self.definition.gates.plan == PlanGate::Ask
+            || !self.reasons_about_plans().is_empty()
+    }
+
+    pub(in super::super) fn reasons_about_plans(&self) -> Vec<Reason> {
+        let must = self.definition.gates.mandatory.contains(&Checkpoint::AfterPlanning);
+        must.then(|| checkpoint::reason(Checkpoint::AfterPlanning)).into_iter().collect()
     }
 
     /// A plan for this phase: its agents, its limit.

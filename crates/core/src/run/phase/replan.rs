@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::draft::Draft;
 use super::super::input::Rejection;
 use super::super::{Planned, Run};
-use crate::definition::{Phase, PlanGate};
+use crate::definition::Phase;
 use crate::plan::Plan;
 use crate::schema::Problem;
 
@@ -26,9 +26,7 @@ impl Draft<'_> {
         }
         let plan = self.run.check_new_plan(phase, plan).map_err(Rejection::Invalid)?;
         self.draft_plan(phase, None, &plan);
-        let asks = self.run.config().is_some_and(|config| config.gates.plan)
-            || self.run.definition.gates.plan == PlanGate::Ask;
-        if asks {
+        if self.run.asks_about_plans() {
             self.ask_about_plan(phase, None);
         } else {
             self.settle_plan(phase);
