@@ -67,6 +67,9 @@ pub(crate) struct StoreArgs {
 pub(crate) enum Verb {
     /// See it work: an agent, a throw-away repository, and you
     Demo {
+        /// A shipped workflow: `pair`, one agent in a repository, or `research`, a plan and its parts.
+        #[arg(default_value = "pair", value_name = "WORKFLOW")]
+        workflow: String,
         #[command(flatten)]
         model: ModelArgs,
     },

@@ -3,7 +3,7 @@
 //! The crate `workflow` makes it from YAML; a run pins it by [`Definition::digest`]. Every field is read by
 //! the run: a key that nothing reads has no place here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -74,6 +74,62 @@ pub enum PhaseKind {
     OneShot { agent: String },
     /// A person looks before the phases that need this one start.
     Checkpoint { message: String },
+    /// A plan: drafted, judged by an agent, put before a person.
+    Planning(Planning),
+    /// The subtasks of a plan, each a step.
+    Control(Control),
+    /// Ideas: one agent has them, another one judges them.
+    IdeaGeneration(IdeaGeneration),
+}
+
+impl PhaseKind {
+    pub fn planning(&self) -> Option<&Planning> {
+        if let Self::Planning(planning) = self { Some(planning) } else { None }
+    }
+
+    pub fn control(&self) -> Option<&Control> {
+        if let Self::Control(control) = self { Some(control) } else { None }
+    }
+
+    pub fn ideas(&self) -> Option<&IdeaGeneration> {
+        if let Self::IdeaGeneration(ideas) = self { Some(ideas) } else { None }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Planning {
+    pub planner: String,
+    /// Says the task better before it is planned.
+    pub improver: Option<String>,
+    pub reviewer: Option<String>,
+    /// How often the reviewer judges before a person does.
+    pub reviews: u32,
+    /// How many plans a person is shown before the run fails.
+    pub iterations: u32,
+    /// The agents that subtasks may name.
+    pub agents: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Control {
+    /// The planning phase whose plan is carried out.
+    pub plan: String,
+    /// Who does a subtask that names nobody.
+    pub agent: String,
+    /// Only this one of its subtasks, counted from 1.
+    pub only: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IdeaGeneration {
+    pub maker: String,
+    pub critic: String,
+    pub ideas: u32,
+    /// How often the critic judges.
+    pub reviews: u32,
 }
 
 /// Which gates stand around a step.
@@ -90,6 +146,12 @@ pub struct StepGates {
 #[serde(deny_unknown_fields)]
 pub struct Gates {
     pub plan: PlanGate,
+    /// Where a person must always speak, whatever rules and grants allow.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub mandatory: BTreeSet<Checkpoint>,
+    /// What [`Checkpoint::BeforeDeploy`] covers: single words, and command patterns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deploy: Vec<String>,
     pub rules: Vec<Rule>,
     pub kinds: BTreeMap<Kind, KindGate>,
 }
@@ -102,6 +164,30 @@ pub enum PlanGate {
     Ask,
     /// A plan is shown, and work goes on.
     Show,
+}
+
+/// A mandatory checkpoint (contract A3). What each covers stands in `gate/checkpoint.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Checkpoint {
+    AfterPlanning,
+    BeforeFileEdit,
+    BeforeExecution,
+    BeforeDeploy,
+}
+
+impl Checkpoint {
+    pub const ALL: [Self; 4] =
+        [Self::AfterPlanning, Self::BeforeFileEdit, Self::BeforeExecution, Self::BeforeDeploy];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AfterPlanning => "after_planning",
+            Self::BeforeFileEdit => "before_file_edit",
+            Self::BeforeExecution => "before_execution",
+            Self::BeforeDeploy => "before_deploy",
+        }
+    }
 }
 
 /// One rule: every list that is not empty must match. The first rule that matches counts.

@@ -16,6 +16,7 @@ pub mod interrupt;
 pub mod json;
 pub mod limits;
 pub mod message;
+pub mod plan;
 pub mod projection;
 pub mod run;
 pub mod schema;

@@ -39,3 +39,14 @@ pub const BACKOFF_MAX_MS: u64 = 60_000;
 
 /// An identical call repeated so often in a row opens a `continuation`.
 pub const IDENTICAL_CALLS: u32 = 8;
+
+/// Id of a subtask.
+pub const SUBTASK_ID_BYTES: usize = 64;
+
+/// What people said before a step started, in its requests: the newest that fit, whole (contract A15).
+pub const NOTES_CHARS: usize = 4_000;
+
+/// Results of earlier subtasks in a request, in all, and of each that is older than the last few.
+pub const RESULTS_CHARS: usize = 60_000;
+pub const OLD_RESULT_CHARS: usize = 300;
+pub const WHOLE_RESULTS: usize = 3;

@@ -66,7 +66,7 @@ codes! {
         "Send the request again, all of it at once.";
     AlreadyResolved = "already_resolved", 409, "The interrupt is resolved already",
         "Nothing: `resolution` holds what was decided, and by whom.";
-    Stale = "stale", 409, "The interrupt changed since it was read",
+    Stale = "stale", 409, "It changed since it was read",
         "Read it again, look at it again, and decide on the `version` that it has now.";
     RunEnded = "run_ended", 409, "The run has ended",
         "Start another run.";

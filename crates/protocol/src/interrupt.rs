@@ -31,7 +31,7 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     pub kind: Kind,
-    /// Where a checkpoint stands: `before_step`, `after_step` or `phase`.
+    /// Where a checkpoint stands: `before_step`, `after_step` or `phase`; of the plan of a phase: `plan`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
     pub origin: Origin,

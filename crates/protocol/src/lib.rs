@@ -13,6 +13,7 @@ mod interrupt;
 mod list;
 mod login;
 pub mod plain;
+mod plan;
 mod problem;
 mod run;
 mod session;
@@ -29,6 +30,7 @@ pub use interrupt::{
 };
 pub use list::List;
 pub use login::{Identity, Link, LinkRequest, Login, Redeem};
+pub use plan::{ModelMessage, ModelRequest, ModelRole, Plan, PlanVersion, Replan, Subtask, SubtaskStatus};
 pub use problem::{FieldError, Problem};
 pub use run::{
     Category, Finish, Gate, GateConfig, Message, Note, Rule, RuleAction, Run, RunConfig, RunResult, StartRun,

@@ -51,6 +51,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     components(schemas(Problem, holdshort_protocol::GrantStatus, holdshort_protocol::Preview)),
     tags(
         (name = "runs", description = "Start, watch and steer runs"),
+        (name = "plans", description = "What was planned, what became of it, another plan on the way"),
         (name = "interrupts", description = "What waits for a person: ask, wait, decide"),
         (name = "sessions", description = "Conversations, and what people allowed in them"),
         (name = "logins", description = "How a browser gets in"),
@@ -194,6 +195,7 @@ refuses! {
     Decides: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::Stale, Code::Expired];
     Steers: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotExternal];
+    Replans: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::Stale];
     Revokes: ANY, CHANGE, OF_A_RUN;
     Changes: ANY, CHANGE;
 }

@@ -118,6 +118,12 @@ impl From<Rejection> for Refused {
             Rejection::Limit { .. } => Self::new(Code::LimitReached, said),
             Rejection::AlreadyStarted | Rejection::Outdated => Self::new(Code::NotAwaited, said),
             Rejection::Frozen => Self::new(Code::Frozen, said),
+            Rejection::NoPlan => Self::not_found("plan"),
+            Rejection::StalePlan { found } => {
+                let mut refused = Self::new(Code::Stale, said);
+                refused.0.version = Some(found as u64);
+                refused
+            }
         }
     }
 }

@@ -38,6 +38,19 @@ impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
     }
 }
 
+/// The two ids in a path.
+pub(crate) struct Ids<A, B>(pub(crate) A, pub(crate) B);
+
+impl<A: FromStr, B: FromStr, S: Send + Sync> FromRequestParts<S> for Ids<A, B> {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Answer<Self> {
+        let texts = Path::<(String, String)>::from_request_parts(parts, state).await.map(|path| path.0);
+        let ids = texts.ok().and_then(|(a, b)| Some(Self(a.parse().ok()?, b.parse().ok()?)));
+        ids.ok_or_else(|| Refused::not_found("id"))
+    }
+}
+
 /// An id in a query.
 pub(crate) fn id<T: FromStr<Err: std::fmt::Display>>(name: &str, text: Option<&str>) -> Answer<Option<T>> {
     text.map(str::parse)

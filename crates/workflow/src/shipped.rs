@@ -9,6 +9,11 @@ use serde_json::json;
 #[derive(Debug)]
 pub struct Shipped {
     pub name: &'static str,
+    /// What a demo of it shows, in one sentence.
+    pub shows: &'static str,
+    /// What the sample is, and the folder that a demo copies it to.
+    pub sample_is: &'static str,
+    pub folder: &'static str,
     pub workflow: &'static str,
     pub rehearsal: Option<&'static str>,
     pub readme: &'static str,
@@ -20,7 +25,7 @@ pub struct Shipped {
 
 /// Every shipped workflow, by name.
 pub fn shipped() -> &'static [Shipped] {
-    const { &[PAIR] }
+    const { &[PAIR, RESEARCH] }
 }
 
 /// The workflow behind interrupts of other frameworks' agents: nothing in it runs.
@@ -41,6 +46,9 @@ pub fn external() -> Definition {
 
 const PAIR: Shipped = Shipped {
     name: "pair",
+    shows: "An agent works in a repository. It holds short where you must speak.",
+    sample_is: "a small Python package",
+    folder: "boxrent",
     workflow: include_str!("../../../workflows/pair/workflow.yaml"),
     rehearsal: Some(include_str!("../../../workflows/pair/rehearsal.yaml")),
     readme: include_str!("../../../workflows/pair/README.md"),
@@ -56,5 +64,20 @@ const PAIR: Shipped = Shipped {
         ("tests/test_invoice.py", include_bytes!("../../../workflows/pair/sample/tests/test_invoice.py")),
         ("tests/test_money.py", include_bytes!("../../../workflows/pair/sample/tests/test_money.py")),
         ("tests/test_periods.py", include_bytes!("../../../workflows/pair/sample/tests/test_periods.py")),
+    ],
+};
+
+const RESEARCH: Shipped = Shipped {
+    name: "research",
+    shows: "Agents plan a question about data. You decide on the plan, and they carry it out side by side.",
+    sample_is: "a year of rain",
+    folder: "rain",
+    workflow: include_str!("../../../workflows/research/workflow.yaml"),
+    rehearsal: Some(include_str!("../../../workflows/research/rehearsal.yaml")),
+    readme: include_str!("../../../workflows/research/README.md"),
+    input: include_str!("../../../workflows/research/input.json"),
+    sample: &[
+        ("README.md", include_bytes!("../../../workflows/research/sample/README.md")),
+        ("rain.csv", include_bytes!("../../../workflows/research/sample/rain.csv")),
     ],
 };

@@ -339,6 +339,7 @@ export const en = {
   "card.source.run": "the run's own rules",
   "card.source.workflow": "the workflow",
   "card.source.inspection": "a look at the call",
+  "card.source.checkpoint": "a mandatory checkpoint",
   "card.source.default": "no rule",
   "card.expires": "Expires",
   "card.expires.in": "in {left}",

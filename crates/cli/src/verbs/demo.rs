@@ -19,13 +19,13 @@ use crate::output::{say, say_all, tell};
 use crate::place::{Place, quoted};
 use crate::terminal::paint::Paint;
 
-const WORKFLOW: &str = "pair";
-
-pub(super) async fn demo(scene: &Scene, model: ModelArgs) -> anyhow::Result<Exit> {
-    let sample =
-        shipped().iter().find(|shipped| shipped.name == WORKFLOW).context("the sample is not there")?;
+pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> anyhow::Result<Exit> {
+    let sample = shipped().iter().find(|shipped| shipped.name == workflow).ok_or_else(|| {
+        let names: Vec<&str> = shipped().iter().map(|shipped| shipped.name).collect();
+        usage(format!("there is no demo of `{workflow}`: there is one of {}", names.join(", ")))
+    })?;
     let folder = tempfile::Builder::new().prefix("holdshort-demo-").tempdir()?;
-    let repository = folder.path().join("boxrent");
+    let repository = folder.path().join(sample.folder);
     prepare(sample, &repository)?;
     let data = scene.reach.data.clone().unwrap_or_else(|| folder.path().join("data"));
     let place = Place::of(Some(&data))?;
@@ -45,7 +45,7 @@ pub(super) async fn demo(scene: &Scene, model: ModelArgs) -> anyhow::Result<Exit
     let exit = play(scene, &embedded, sample, &repository, &place, &again).await;
     end_of(embedded).await;
     if !scene.json {
-        farewell(&repository, &place);
+        farewell(sample, &repository, &place);
     }
     exit
 }
@@ -61,7 +61,7 @@ async fn play(
     let client = embedded.client()?;
     let info: Info = client.get("/v1/info").await?;
     let start = StartRun {
-        workflow: WORKFLOW.to_owned(),
+        workflow: sample.name.to_owned(),
         input: serde_json::from_str(sample.input)?,
         session: None,
         config: Some(RunConfig {
@@ -72,7 +72,14 @@ async fn play(
     };
     let run: Run = client.post("/v1/runs", &start).await?;
     if !scene.json {
-        greet(&info, repository, &start, place, &invitation(embedded, &place.words(), Paint::stdout())?);
+        greet(
+            &info,
+            sample,
+            repository,
+            &start,
+            place,
+            &invitation(embedded, &place.words(), Paint::stdout())?,
+        );
         // On one line, however long: it is there to be copied.
         say(&Paint::stdout()
             .dim(&format!("  if this is killed, go on with: holdshort attach {}{again}", run.id)));
@@ -80,14 +87,14 @@ async fn play(
     beside(&client, &run.id, scene.json, Some(again)).await
 }
 
-fn greet(info: &Info, repository: &Path, start: &StartRun, place: &Place, browser: &str) {
+fn greet(info: &Info, sample: &Shipped, repository: &Path, start: &StartRun, place: &Place, browser: &str) {
     let paint = Paint::stdout();
-    for line in paint.fold("An agent works in a repository. It holds short where you must speak.", 0) {
+    for line in paint.fold(sample.shows, 0) {
         say(&paint.bold(&line));
     }
     say("");
     let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
-    line("repository", &format!("{} (a throw-away copy of a small Python package)", repository.display()));
+    line("repository", &format!("{} (a throw-away copy of {})", repository.display(), sample.sample_is));
     line("task", start.input.get("task").and_then(serde_json::Value::as_str).unwrap_or_default());
     line("data", &format!("{} (the journal of this run)", place.path.display()));
     if info.rehearsal {
@@ -100,7 +107,7 @@ fn greet(info: &Info, repository: &Path, start: &StartRun, place: &Place, browse
     line("you", "answer with a number or in your own words; ? explains, d leaves");
 }
 
-fn farewell(repository: &Path, place: &Place) {
+fn farewell(sample: &Shipped, repository: &Path, place: &Place) {
     let paint = Paint::stdout();
     let changed = [
         git(repository, &["-c", "color.ui=never", "diff", "--stat"]),
@@ -127,8 +134,8 @@ fn farewell(repository: &Path, place: &Place) {
         (format!("holdshort inbox --all --data {data}"), "every decision"),
         (format!("holdshort audit verify --data {data}"), "the proof that nothing was changed since"),
         (
-            "holdshort run pair --workspace PATH \"task\"".to_owned(),
-            "the same in a repository of yours, with a model",
+            format!("holdshort run {} --workspace PATH \"task\"", sample.name),
+            "the same in a folder of yours, with a model",
         ),
     ] {
         say(&format!("  {command}"));

@@ -41,7 +41,7 @@ impl Scene {
 pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
     let scene = Scene { reach: args.reach, json: args.json, hooks };
     match args.verb {
-        Verb::Demo { model } => demo::demo(&scene, model).await,
+        Verb::Demo { workflow, model } => demo::demo(&scene, &workflow, model).await,
         Verb::Run(run) => run::run(&scene, run).await,
         Verb::Serve(serve) => serve::serve(&scene, serve).await,
         Verb::Inbox { all } => inbox::inbox(&scene, all).await,

@@ -4,12 +4,14 @@
 //! forbid > mandatory ask > grant allow > rule > default (ask). Nothing here can fail open: what is not
 //! understood asks.
 
+pub(crate) mod checkpoint;
 pub mod command;
 mod grant;
 mod rule;
 
 use serde::{Deserialize, Serialize};
 
+pub use checkpoint::{Checkpoints, DEPLOY};
 pub use grant::{Matcher, Program};
 
 use crate::definition::{Rule, RuleAction};
@@ -42,6 +44,8 @@ pub enum Source {
     /// The run's own configuration.
     Run,
     Workflow,
+    /// A mandatory checkpoint of the workflow.
+    Checkpoint,
     /// The look at the call before the gate.
     Inspection,
     /// No rule speaks of it.
@@ -87,11 +91,12 @@ pub enum Verdict {
     Allow(Release),
 }
 
-/// The rule lists that vote, beside grants and inspection.
+/// What votes beside grants and inspection: lists of rules, and the workflow's mandatory checkpoints.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
     pub run: &'a [Rule],
     pub workflow: &'a [Rule],
+    pub checkpoints: Checkpoints<'a>,
 }
 
 /// Counts the votes on one call.
@@ -117,9 +122,10 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
     let asks: Vec<Reason> =
         by(RuleAction::Ask).map(|(source, i, rule)| reason_of(*source, *i, rule, "a rule asks")).collect();
 
-    let mandatory = mandatory(subject, command);
+    let mut mandatory = mandatory(subject, command);
+    mandatory.extend(rules.checkpoints.reasons(subject, command));
     if !mandatory.is_empty() {
-        // A grant does not lift what the inspection found: offering one would promise too much.
+        // A grant lifts none of these: offering one would promise too much.
         return Verdict::Ask { reasons: mandatory.into_iter().chain(asks).collect(), grantable: false };
     }
     if let Some(grant) = session.standing().find(|grant| grant.matcher.covers_parsed(subject, command)) {

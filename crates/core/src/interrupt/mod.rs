@@ -103,6 +103,8 @@ pub enum About {
     BeforeStep(String),
     AfterStep(String),
     Phase(String),
+    /// The plan of a planning phase.
+    Plan(String),
     /// A step failed.
     Failure(String),
     /// A step reached a limit.

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::fact::{Authority, Fact, Returned};
-use super::state::{Call, CallState, Entry, ModelCall, Step, Used};
+use super::fact::{Authority, Fact, Node, Returned};
+use super::state::{Call, CallState, Entry, ModelCall, Planned, Step, Used};
 use super::{Ended, Run, Started};
-use crate::event::{self, Event};
+use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Interrupt, Kind, Made, Resolution};
+use crate::plan::{Plan, Subtask};
 use crate::projection::Status;
 
 impl Run {
@@ -45,9 +46,10 @@ impl Run {
             Fact::PhaseEnded { phase, end } => {
                 self.phases.insert(phase.clone(), Some(*end));
             }
-            Fact::StepStarted { step, phase, agent } => {
-                let mut new = Step::new(phase, agent);
+            Fact::StepStarted { step, phase, agent, role } => {
+                let mut new = Step::new(phase, *role, agent);
                 new.entries.extend(self.messages.iter().map(|text| Entry::Note { text: text.clone() }));
+                new.inherited = new.entries.len();
                 self.steps.insert(step.clone(), Arc::new(new));
             }
             Fact::StepClosed { step, end } => self.step(step, |step| {
@@ -59,11 +61,19 @@ impl Run {
                 step.output = content.text.as_deref().map(Arc::from);
             }),
             Fact::StepRedone { step } => self.step(step, |step| step.redos += 1),
-            Fact::StepRetried { step } => self.step(step, |step| {
-                step.failures = 0;
-                step.crashes = 0;
-                step.retry_at = None;
-            }),
+            Fact::StepRetried { step } => {
+                self.step(step, |step| {
+                    step.failures = 0;
+                    step.crashes = 0;
+                    step.retry_at = None;
+                    step.retries += 1;
+                    step.excused = step.turn;
+                });
+                let planned = self.steps.get(step).and_then(|step| self.plans.get_mut(&step.phase));
+                if let Some(plan) = planned {
+                    plan.unusable = 0;
+                }
+            }
             Fact::StepInputReplaced { step } => {
                 self.step(step, |step| step.input = content.text.as_deref().map(Arc::from));
             }
@@ -182,6 +192,28 @@ impl Run {
             }
 
             Fact::PlanProposed { step, .. } => self.step(step, |step| step.plans += 1),
+            Fact::PlanDrafted { phase, step, subtasks, .. } => {
+                let turn = step.as_ref().and_then(|step| self.steps.get(step)).map(|step| step.turn);
+                let drafted = drafted(subtasks, &content.data);
+                self.plan(phase, |plan| {
+                    plan.versions.push(Arc::new(drafted));
+                    plan.turn = turn;
+                    plan.unusable = 0;
+                });
+            }
+            Fact::PlanUnusable { phase, step } => {
+                self.plan(phase, |plan| plan.unusable += 1);
+                self.tell(step, content);
+            }
+            Fact::PlanSettled { phase, version } => self.plan(phase, |plan| {
+                plan.settled = Some(*version);
+                plan.held = false;
+            }),
+            Fact::PlanDropped { phase, .. } => self.plan(phase, |plan| plan.held = false),
+            Fact::StepJudged { step, .. } => {
+                self.step(step, |step| step.judged += 1);
+                self.tell(step, content);
+            }
             Fact::OutputReleased { .. } => self.released.push(content.data.clone()),
 
             Fact::InterruptOpened(opened) => {
@@ -203,6 +235,15 @@ impl Run {
                     | About::Failure(step)
                     | About::Limit(step)
                     | About::Printed(step) => self.step(step, |step| step.blocked = Some(id.clone())),
+                    About::Plan(phase) => {
+                        self.plan(phase, |plan| {
+                            plan.iterations += 1;
+                            plan.held = plan.settled.is_some();
+                        });
+                        if let Some(step) = &opened.step {
+                            self.step(step, |step| step.blocked = Some(id.clone()));
+                        }
+                    }
                     About::Phase(_) | About::External => {}
                 }
                 let interrupt = Interrupt {
@@ -250,9 +291,7 @@ impl Run {
                     Arc::make_mut(step).entries.push(Entry::Note { text: text.clone() });
                 }
             }
-            Fact::NoteAdded { step, .. } => self.step(step, |step| {
-                step.entries.push(Entry::Note { text: Arc::from(content.as_text()) });
-            }),
+            Fact::NoteAdded { step, .. } => self.tell(step, content),
         }
     }
 
@@ -264,6 +303,14 @@ impl Run {
             text: event.content.text.clone(),
             result: event.content.data.clone(),
         });
+    }
+
+    fn tell(&mut self, step: &str, content: &Content) {
+        self.step(step, |step| step.entries.push(Entry::Note { text: Arc::from(content.as_text()) }));
+    }
+
+    fn plan(&mut self, phase: &str, change: impl FnOnce(&mut Planned)) {
+        change(self.plans.entry(phase.to_owned()).or_default());
     }
 
     fn step(&mut self, id: &str, change: impl FnOnce(&mut Step)) {
@@ -316,4 +363,16 @@ impl Run {
             Arc::make_mut(step).blocked = None;
         }
     }
+}
+
+/// The plan of these nodes with the words of the content, where they are not erased.
+fn drafted(nodes: &[Node], data: &Value) -> Plan {
+    let words = |i: usize| data.pointer(&format!("/subtasks/{i}/description")).and_then(Value::as_str);
+    let subtask = |(i, node): (usize, &Node)| Subtask {
+        id: node.id.clone(),
+        description: words(i).unwrap_or_default().to_owned(),
+        agent: node.agent.clone(),
+        depends_on: node.depends_on.clone(),
+    };
+    Plan { subtasks: nodes.iter().enumerate().map(subtask).collect() }
 }

@@ -8,8 +8,8 @@ use super::input::Rejection;
 use super::{Call, CallEnd, CallState, Fact};
 use crate::digest::Digest;
 use crate::event::Content;
-use crate::gate::{Reason, Verdict};
-use crate::interrupt::{About, Cause, Kind, Level, Outcome};
+use crate::gate::{Reason, Source, Verdict};
+use crate::interrupt::{About, Cause, Effect, Kind, Level, Outcome};
 use crate::tool::{Inspected, Inspection, OnCrash, Outcome as Ran, Precondition, Probed};
 
 impl Draft<'_> {
@@ -113,6 +113,9 @@ impl Draft<'_> {
         opening.step = Some(call.step.clone());
         opening.message = super::draft::clip(&self.said_with(call), 2_000);
         opening.risk = super::gating::risk(call, &reasons);
+        // Where a person must speak, a refusal is the end, unless the workflow says otherwise (contract A5).
+        let must = reasons.iter().any(|reason| reason.source == Source::Checkpoint);
+        opening.reject = must.then_some(Effect::FailRun);
         opening.reasons = reasons;
         opening.action_digest = Some(digest);
         opening.supersedes.clone_from(&call.interrupt);

@@ -1,9 +1,7 @@
 //! The provider's history as a projection of the journal: every call paired with its result, ids our own.
 
-use serde_json::Value;
-
-use super::draft::Draft;
-use super::{Call, CallEnd, CallState, Entry, Run};
+use super::{Call, CallEnd, CallState, Entry, Run, Step};
+use crate::limits;
 use crate::message::{self, Declaration, Message, Request};
 
 impl Run {
@@ -16,7 +14,8 @@ impl Run {
             system.push_str("\n\nNobody can be asked. Decide by yourself, and state what you assumed.");
         }
         let mut messages = vec![Message::System { text: system }, Message::User { text: self.task_of(id) }];
-        for entry in &step.entries {
+        let forgotten = forgotten(step);
+        for entry in step.entries.iter().skip(forgotten) {
             match entry {
                 Entry::Note { text } => messages.push(Message::User { text: text.to_string() }),
                 Entry::Turn { text, calls } => {
@@ -54,35 +53,22 @@ impl Run {
         let model = agent.model.clone().or_else(|| self.config().and_then(|config| config.model.clone()));
         Some(Request { agent: step.agent.clone(), model, messages, tools })
     }
+}
 
-    /// What the step works on: the run's task, the phase's own words, what the phases before it brought.
-    pub(super) fn task_of(&self, id: &str) -> String {
-        let Some(step) = self.steps.get(id) else { return String::new() };
-        if let Some(input) = &step.input {
-            return input.to_string();
+/// Of what was said before the step started, the newest that fit are told, whole (contract A15).
+fn forgotten(step: &Step) -> usize {
+    let mut room = limits::NOTES_CHARS;
+    let inherited = step.entries.get(..step.inherited).unwrap_or_default();
+    let told = inherited.iter().rev().take_while(|entry| match entry {
+        Entry::Note { text } => {
+            let chars = text.chars().count();
+            let fits = chars <= room;
+            room = room.saturating_sub(chars);
+            fits
         }
-        let input = self.started.as_ref().map_or(&Value::Null, |started| &started.input);
-        let mut text = match input.get("task").and_then(Value::as_str) {
-            Some(task) => task.to_owned(),
-            None => Draft::readable(input),
-        };
-        let Some(phase) = self.phase(&step.phase) else { return text };
-        if let Some(input) = &phase.input {
-            text.push_str("\n\n");
-            text.push_str(input.trim_end());
-        }
-        for need in &phase.needs {
-            let output = self
-                .steps
-                .values()
-                .find(|other| other.phase == *need)
-                .and_then(|other| other.output.as_ref());
-            if let Some(output) = output {
-                text.extend(["\n\nResult of `", need, "`:\n", output]);
-            }
-        }
-        text
-    }
+        Entry::Turn { .. } => false,
+    });
+    step.inherited - told.count()
 }
 
 fn result_text(call: &Call) -> String {

@@ -5,20 +5,18 @@
     reason = "each function names the effects that release work; every other one stops it, also a new one"
 )]
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::fact::{Authority, Returned};
 use super::input::Rejection;
-use super::plan::Plan;
 use super::{Call, CallEnd, CallState, Fact, StepEnd};
 use crate::event::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{
     self, About, Cause, Choice, Decision, Effect, Interrupt, Kind, Outcome, Refusal, Standing,
 };
+use crate::plan::Plan;
 use crate::schema::{self, Problem};
 use crate::session;
 
@@ -96,16 +94,15 @@ impl Draft<'_> {
                     None => vec![Problem::new("/edit", "the tool is not known")],
                 }
             }
-            (About::Call(call), Kind::PlanApproval) => self.check_plan(call, edit).err().unwrap_or_default(),
+            (About::Call(call), Kind::PlanApproval) => {
+                let limit = self.run.calls.get(call).map_or(0, |call| self.run.limits(&call.step).plan_steps);
+                Plan::check(edit, &self.run.agents(), limit, "/edit").err().unwrap_or_default()
+            }
+            (About::Plan(phase), Kind::PlanApproval) => {
+                self.run.check_new_plan(phase, edit).err().unwrap_or_default()
+            }
             _ => check_response(interrupt, choice, edit),
         }
-    }
-
-    fn check_plan(&self, call: &str, edit: &Value) -> Result<Plan, Vec<Problem>> {
-        let limit = self.run.calls.get(call).map_or(0, |call| self.run.limits(&call.step).plan_steps);
-        let agents = super::advance::known_agents(&self.run);
-        let agents: BTreeSet<&str> = agents.iter().map(String::as_str).collect();
-        Plan::check(edit, &agents, limit, "/edit")
     }
 
     fn effect(&mut self, interrupt: &Interrupt, taken: &Taken<'_>) {
@@ -125,6 +122,7 @@ impl Draft<'_> {
             About::BeforeStep(step) => self.before_step_effect(interrupt, step, taken),
             About::AfterStep(step) => self.after_step_effect(interrupt, step, taken),
             About::Phase(phase) => self.phase_effect(phase, taken),
+            About::Plan(phase) => self.planned_effect(phase, taken),
             About::Failure(step) => self.failure_effect(interrupt, step, taken),
             About::Limit(step) => self.limit_effect(interrupt, step, taken),
             About::Printed(step) => self.printed_effect(interrupt, step, taken),
@@ -245,6 +243,46 @@ impl Draft<'_> {
                 };
                 self.finish_call(id, CallEnd::Refused, Some(taken.code()), text);
             }
+        }
+    }
+
+    /// The plan of a planning phase, or a newer version of one that is carried out already.
+    fn planned_effect(&mut self, phase: &str, taken: &Taken<'_>) {
+        let planned = self.run.plans.get(phase).cloned().unwrap_or_default();
+        match taken.choice.effect {
+            Effect::Proceed => {
+                self.settle_plan(phase);
+                self.tell_run(taken.text);
+            }
+            Effect::ProceedWithEdit => {
+                // It was checked before it was taken.
+                let Ok(plan) = self.run.check_new_plan(phase, taken.edit) else {
+                    self.fail_run("internal", "a plan that can not be carried out");
+                    return;
+                };
+                self.draft_plan(phase, None, &plan);
+                self.settle_plan(phase);
+                self.tell_run(taken.text);
+            }
+            Effect::Replan => {
+                let limit = self.run.planning(phase).map_or(0, |planning| planning.iterations);
+                if planned.iterations >= limit {
+                    let text = format!("no plan was approved in {limit} iterations{}", why(taken));
+                    self.fail_run("plan_iterations", text);
+                } else {
+                    self.tell_run(&format!("A person wants another plan: {}", taken.text));
+                }
+            }
+            _ if planned.held => {
+                let version = planned.version();
+                self.emit(Fact::PlanDropped { phase: phase.to_owned(), version }, Content::none());
+                self.tell_run(taken.text);
+            }
+            Effect::DropPlan => {
+                self.end_planner(phase, StepEnd::Skipped);
+                self.tell_run(taken.text);
+            }
+            _ => self.fail_run("rejected", format!("the plan was rejected{}", why(taken))),
         }
     }
 

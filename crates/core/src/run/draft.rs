@@ -10,7 +10,7 @@ use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::{Draw, Id, InterruptId, StreamId};
 use crate::interrupt::{
-    About, Cause, Choice, Interrupt, Kind, Level, Opened, Outcome, Risk, Row, on_expiry, options,
+    About, Cause, Choice, Effect, Interrupt, Kind, Level, Opened, Outcome, Risk, Row, on_expiry, options,
 };
 use crate::json;
 use crate::limits;
@@ -39,6 +39,8 @@ pub(super) struct Opening {
     pub(super) action_digest: Option<crate::digest::Digest>,
     pub(super) supersedes: Option<InterruptId>,
     pub(super) response_schema: Option<Value>,
+    /// What `reject` does here, unless the workflow says something else.
+    pub(super) reject: Option<Effect>,
 }
 
 impl Opening {
@@ -56,6 +58,7 @@ impl Opening {
             action_digest: None,
             supersedes: None,
             response_schema: None,
+            reject: None,
         }
     }
 }
@@ -105,7 +108,8 @@ impl<'a> Draft<'a> {
 
     /// Opens an interrupt with the options, labels, expiry and approvers that the workflow gives its kind.
     pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
-        let gate = self.run.definition.gates.kinds.get(&opening.kind).cloned().unwrap_or_default();
+        let mut gate = self.run.definition.gates.kinds.get(&opening.kind).cloned().unwrap_or_default();
+        gate.reject = gate.reject.or(opening.reject);
         let offered: Vec<Choice> = options(opening.kind)
             .iter()
             .filter(|row| opening.only.is_empty() || opening.only.contains(&row.id))

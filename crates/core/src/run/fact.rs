@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::{Config, Origin};
-use super::state::{CallEnd, StepEnd};
+use super::state::{CallEnd, Role, StepEnd};
 use crate::digest::Digest;
 use crate::gate::Release;
 use crate::id::{InterruptId, SessionId};
@@ -57,6 +57,8 @@ pub enum Fact {
         step: String,
         phase: String,
         agent: String,
+        #[serde(default, skip_serializing_if = "is_worker")]
+        role: Role,
     },
     /// Nothing of it starts any more; it ends when what is under way has come back. text: its output.
     StepClosed {
@@ -167,6 +169,34 @@ pub enum Fact {
         iteration: u32,
         subtasks: usize,
     },
+    /// Of a planning phase: by its planner, or as a person edited it. data: the plan.
+    PlanDrafted {
+        phase: String,
+        version: usize,
+        /// The planner's step; `None`: a person wrote it.
+        step: Option<String>,
+        subtasks: Vec<Node>,
+    },
+    /// What the planner brought is no plan. text: why, as it is told.
+    PlanUnusable {
+        phase: String,
+        step: String,
+    },
+    /// This is the one to carry out.
+    PlanSettled {
+        phase: String,
+        version: usize,
+    },
+    /// What a person proposed instead of the plan that is carried out is not taken.
+    PlanDropped {
+        phase: String,
+        version: usize,
+    },
+    /// What another agent says of the step's work; it is told, and does it again. text: the judgement.
+    StepJudged {
+        step: String,
+        by: String,
+    },
     /// data: `{title, content}` as released.
     OutputReleased {
         call: String,
@@ -195,6 +225,22 @@ pub enum Fact {
         step: String,
         interrupt: InterruptId,
     },
+}
+
+/// A subtask without its words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    pub id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+fn is_worker(role: &Role) -> bool {
+    *role == Role::Worker
 }
 
 /// A call as a reply lists it; its arguments are content.

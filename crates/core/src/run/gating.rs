@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{Call, Run};
 use crate::digest::Digest;
-use crate::gate::{self, Matcher, Reason, Rules, Source, Subject, Verdict, command};
+use crate::gate::{self, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict, command};
 use crate::interrupt::Level;
 use crate::session::Session;
 use crate::system::System;
@@ -44,7 +44,9 @@ pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
 impl Run {
     pub(super) fn vote(&self, call: &Call, session: &Session, system: &System) -> Verdict {
         let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
-        let rules = Rules { run, workflow: &self.definition.gates.rules };
+        let gates = &self.definition.gates;
+        let checkpoints = Checkpoints { at: &gates.mandatory, deploy: &gates.deploy };
+        let rules = Rules { run, workflow: &gates.rules, checkpoints };
         gate::vote(&self.subject(call), rules, session, system)
     }
 

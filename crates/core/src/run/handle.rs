@@ -54,6 +54,7 @@ impl Draft<'_> {
             }
             Input::Decide { interrupt, decision } => self.decide(&interrupt, &decision),
             Input::Message { text } => self.message(text),
+            Input::Replan { phase, version, plan } => self.replan(&phase, version, &plan),
             Input::Pause => {
                 self.pause(true);
                 Ok(())

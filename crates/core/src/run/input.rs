@@ -42,6 +42,12 @@ pub enum Input {
     Message {
         text: String,
     },
+    /// Another plan instead of the one that is carried out. `version`: the one that it was made from.
+    Replan {
+        phase: String,
+        version: Option<usize>,
+        plan: Value,
+    },
     Pause,
     Resume,
     Cancel {
@@ -96,6 +102,7 @@ impl Input {
             Self::Adopt
             | Self::Tick
             | Self::Message { .. }
+            | Self::Replan { .. }
             | Self::Pause
             | Self::Resume
             | Self::Cancel { .. }
@@ -163,6 +170,10 @@ pub enum Rejection {
     Role,
     #[error("the request does not fit")]
     Invalid(Vec<Problem>),
+    #[error("no such plan is being carried out")]
+    NoPlan,
+    #[error("the plan has changed meanwhile: it is at version {found}")]
+    StalePlan { found: usize },
     #[error("agents of other frameworks can not take part in a run of ours")]
     NotExternal,
     #[error("the limit `{name}` of {limit} is reached")]

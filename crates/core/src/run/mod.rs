@@ -18,21 +18,22 @@ mod gating;
 mod handle;
 mod input;
 mod model;
-mod plan;
+mod phase;
 mod state;
+mod step;
 mod summary;
+mod task;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
 pub use action::{Action, ActionId};
 pub use config::{Config, Gates, Origin};
-pub use fact::{Authority, Fact, Listed, Look, Returned};
+pub use fact::{Authority, Fact, Listed, Look, Node, Returned};
 pub use input::{Ask, Begin, Context, Input, Rejection, Start};
-pub use plan::{Plan, Subtask};
-pub use state::{Call, CallEnd, CallState, Entry, ModelCall, Step, StepEnd, Used};
+pub use state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Role, Step, StepEnd, Used};
 
 use crate::actor::Actor;
 use crate::definition::{Definition, Phase};
@@ -59,6 +60,8 @@ pub struct Run {
     /// Started phases; `Some` once ended.
     pub phases: BTreeMap<String, Option<StepEnd>>,
     pub steps: BTreeMap<String, Arc<Step>>,
+    /// The plans of planning phases.
+    pub plans: BTreeMap<String, Planned>,
     pub calls: BTreeMap<String, Arc<Call>>,
     pub interrupts: BTreeMap<InterruptId, Arc<Interrupt>>,
     /// Calls proposed so far: the next one's number.
@@ -104,6 +107,7 @@ impl Run {
             ended: None,
             phases: BTreeMap::new(),
             steps: BTreeMap::new(),
+            plans: BTreeMap::new(),
             calls: BTreeMap::new(),
             interrupts: BTreeMap::new(),
             proposed: 0,
@@ -127,6 +131,10 @@ impl Run {
 
     fn phase(&self, id: &str) -> Option<&Phase> {
         self.definition.phases.iter().find(|phase| phase.id == id)
+    }
+
+    fn agents(&self) -> BTreeSet<&str> {
+        self.definition.agents.keys().map(String::as_str).collect()
     }
 
     fn spec(&self, tool: &str) -> Option<&tool::Spec> {

@@ -10,6 +10,7 @@ use crate::digest::Digest;
 use crate::gate::Reason;
 use crate::id::InterruptId;
 use crate::message::FailureKind;
+use crate::plan::Plan;
 use crate::time::Timestamp;
 
 /// How a phase or a step ended.
@@ -18,12 +19,33 @@ use crate::time::Timestamp;
 pub enum StepEnd {
     Completed,
     Skipped,
+    /// It could not be done, and the run goes on without it.
+    Failed,
+}
+
+/// What a step is for in its phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    #[default]
+    Worker,
+    /// Says the task better.
+    Improver,
+    /// Drafts the plan, and drafts it anew.
+    Planner,
+    /// Judges what the planner or the maker wrote.
+    Judge,
+    /// Has ideas.
+    Maker,
+    /// Carries out one subtask of a plan.
+    Subtask,
 }
 
 /// One agent's turn loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub phase: String,
+    pub role: Role,
     pub agent: String,
     pub end: Option<StepEnd>,
     /// How it will end, once the calls that are under way have come back.
@@ -45,17 +67,26 @@ pub struct Step {
     /// Since the last fresh budget.
     pub used: Used,
     pub redos: u32,
+    /// Tries that a person asked for.
+    pub retries: u32,
+    /// The turn whose failed call a person has decided on.
+    pub excused: u32,
     /// Plans proposed.
     pub plans: u32,
+    /// Judgements that it was told.
+    pub judged: u32,
+    /// How many of the entries were said to the run before the step started.
+    pub inherited: usize,
     /// Replaces the run's task for this step.
     pub input: Option<Arc<str>>,
     pub output: Option<Arc<str>>,
 }
 
 impl Step {
-    pub fn new(phase: &str, agent: &str) -> Self {
+    pub fn new(phase: &str, role: Role, agent: &str) -> Self {
         Self {
             phase: phase.to_owned(),
+            role,
             agent: agent.to_owned(),
             end: None,
             closing: None,
@@ -70,7 +101,11 @@ impl Step {
             crashes: 0,
             used: Used::default(),
             redos: 0,
+            retries: 0,
+            excused: 0,
             plans: 0,
+            judged: 0,
+            inherited: 0,
             input: None,
             output: None,
         }
@@ -101,6 +136,33 @@ pub struct Used {
     /// Equal calls in a row.
     pub identical: u32,
     pub last_call: Option<Digest>,
+}
+
+/// The plan of a planning phase: every version of it, and the one that counts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Planned {
+    pub versions: Vec<Arc<Plan>>,
+    /// The planner's turn that brought the last one; `None`: a person wrote it.
+    pub turn: Option<u32>,
+    /// Proposals in a row that were no plan.
+    pub unusable: u32,
+    /// How often a person was shown one.
+    pub iterations: u32,
+    /// The version to carry out, counted from 1.
+    pub settled: Option<usize>,
+    /// A newer version that a person has not decided on: nothing more starts of the settled one.
+    pub held: bool,
+}
+
+impl Planned {
+    pub fn version(&self) -> usize {
+        self.versions.len()
+    }
+
+    /// The plan to carry out.
+    pub fn settled(&self) -> Option<&Arc<Plan>> {
+        self.versions.get(self.settled?.checked_sub(1)?)
+    }
 }
 
 /// One tool call.

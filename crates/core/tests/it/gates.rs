@@ -1,9 +1,11 @@
 //! The vote of the gates: forbid > mandatory ask > grant > rule > default (ask).
 
+use std::collections::BTreeSet;
+
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::RuleAction::{Allow, Ask, Forbid};
-use holdshort_core::definition::{Rule, RuleAction};
-use holdshort_core::gate::{self, Matcher, Release, Rules, Source, Subject, Verdict};
+use holdshort_core::definition::{Checkpoint, Rule, RuleAction};
+use holdshort_core::gate::{self, Checkpoints, Matcher, Release, Rules, Source, Subject, Verdict};
 use holdshort_core::session::{self, Session};
 use holdshort_core::system::{self, System};
 use holdshort_core::time::Timestamp;
@@ -70,8 +72,14 @@ fn told(verdict: &Verdict) -> String {
     }
 }
 
+static NOWHERE: BTreeSet<Checkpoint> = BTreeSet::new();
+
+fn lists<'a>(run: &'a [Rule], workflow: &'a [Rule]) -> Rules<'a> {
+    Rules { run, workflow, checkpoints: Checkpoints { at: &NOWHERE, deploy: &[] } }
+}
+
 fn one(subject: &Subject<'_>, rules: &[Rule]) -> String {
-    told(&gate::vote(subject, Rules { run: &[], workflow: rules }, &session(None), &System::default()))
+    told(&gate::vote(subject, lists(&[], rules), &session(None), &System::default()))
 }
 
 /// All combinations of what the installation, the run and the workflow say, with and without a grant, a
@@ -101,7 +109,7 @@ fn the_most_severe_vote_wins() {
                         if found { &findings } else { &[] },
                     );
                     let session = session(granted.then(|| command("make x", &[])).as_ref());
-                    let rules = Rules { run: &run, workflow: &workflow };
+                    let rules = lists(&run, &workflow);
                     let verdict = gate::vote(&subject, rules, &session, &system(list(by_system)));
                     let flag = |flag: bool| if flag { "yes" } else { "–" }.to_owned();
                     rows.push(vec![
@@ -139,7 +147,7 @@ fn the_most_severe_vote_wins() {
 fn a_run_does_not_loosen_its_workflow() {
     let verdict = |run: RuleAction, workflow: RuleAction| {
         let (run, workflow) = ([rule(run, &["*"], &[])], [rule(workflow, &["write_file"], &[])]);
-        let rules = Rules { run: &run, workflow: &workflow };
+        let rules = lists(&run, &workflow);
         told(&gate::vote(&file("a"), rules, &session(None), &System::default()))
     };
     assert_eq!(
@@ -324,7 +332,7 @@ fn a_reason_says_which_rule_asked() {
         allow(&["read_file"]),
         Rule { reason: Some("ask the owner".to_owned()), ..rule(RuleAction::Ask, &["write_file"], &[]) },
     ];
-    let rules = Rules { run: &[], workflow: &rules };
+    let rules = lists(&[], &rules);
     let Verdict::Ask { reasons, grantable } =
         gate::vote(&file("a"), rules, &session(None), &System::default())
     else {
@@ -334,4 +342,50 @@ fn a_reason_says_which_rule_asked() {
         (reasons[0].source, reasons[0].rule, reasons[0].text.as_str(), grantable),
         (Source::Workflow, Some(1), "ask the owner", true),
     );
+}
+
+/// Which calls each mandatory checkpoint covers, although a rule allows everything and a grant is there.
+#[test]
+fn mandatory_checkpoints_cover_what_their_table_says() {
+    let deploy = ["ship".to_owned(), "kubectl scale *".to_owned()];
+    let tool = |tool: &'static str, category| Subject { tool, category, ..file("a") };
+    let run = |line: &'static str| command(line, &[]);
+    // Subject, then the checkpoints that cover it: file edit, execution, deploy (usual words), deploy (own).
+    let table = [
+        (file("config.yaml"), [true, false, false, false]),
+        (tool("read_file", Category::ReadOnly), [false, false, false, false]),
+        (tool("publish_page", Category::Web), [false, false, true, false]),
+        (tool("ship_it", Category::Web), [false, false, false, true]),
+        (tool("republish", Category::Web), [false, false, false, false]),
+        (run("ls -l"), [false, true, false, false]),
+        (run("cat a.txt"), [false, true, false, false]),
+        (run("echo x > a.txt"), [true, true, false, false]),
+        (run("sed -i s/a/b/ f"), [true, true, false, false]),
+        (run("python3 -c 'open(1)'"), [true, true, false, false]),
+        (run("python3 -c 'run(\"git push\")'"), [true, true, true, false]),
+        (run("git push origin main"), [true, true, true, false]),
+        (run("make release"), [true, true, true, false]),
+        (run("npm run ship:prod"), [true, true, false, true]),
+        (run("cd x && terraform apply"), [true, true, true, false]),
+        (run("kubectl scale web --replicas 3"), [true, true, false, true]),
+        (run("eval $(cat x)"), [true, true, true, true]),
+    ];
+    let allowed = [allow(&["*"])];
+    let checkpoints = [
+        Checkpoint::BeforeFileEdit,
+        Checkpoint::BeforeExecution,
+        Checkpoint::BeforeDeploy,
+        Checkpoint::BeforeDeploy,
+    ];
+    for (subject, covered) in table {
+        for (n, (checkpoint, covered)) in checkpoints.into_iter().zip(covered).enumerate() {
+            let at = BTreeSet::from([checkpoint]);
+            let deploy: &[String] = if n == 3 { &deploy } else { &[] };
+            let rules = Rules { checkpoints: Checkpoints { at: &at, deploy }, ..lists(&[], &allowed) };
+            let verdict = told(&gate::vote(&subject, rules, &session(Some(&subject)), &System::default()));
+            let name = format!("Checkpoint {}", checkpoint.as_str());
+            assert_eq!(verdict.contains(&name), covered, "{subject:?}: {verdict}");
+            assert!(!covered || !verdict.contains("grantable"), "{subject:?}: {verdict}");
+        }
+    }
 }

@@ -15,6 +15,7 @@ mod long;
 mod options;
 mod pairs;
 mod phases;
+mod plans;
 mod random;
 mod refusals;
 mod snapshot;

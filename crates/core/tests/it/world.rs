@@ -469,7 +469,8 @@ impl World {
             }
             _ => {
                 self.effects.push(format!("run_command {}", call.argument("command").unwrap_or_default()));
-                Outcome::Done { text: "exit code 0".to_owned(), data: json!({ "exit_code": 0 }) }
+                let code = i32::from(call.argument("command") == Some("false"));
+                Outcome::Done { text: format!("exit code {code}"), data: json!({ "exit_code": code }) }
             }
         }
     }

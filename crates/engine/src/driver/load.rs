@@ -8,6 +8,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::json;
+use holdshort_core::message::Request;
 use holdshort_core::run::{Fact, Run};
 use holdshort_store::Journal;
 
@@ -64,7 +65,33 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Damaged { run: id.to_string(), source })
     }
 
+    /// What the model was sent with its nth call of the run, counted from 1, and for which step; `None`: there was
+    /// no such call. Rebuilt from what the journal held at that moment.
+    pub async fn model_request(&self, id: &RunId, n: u64) -> Result<Option<(String, Request)>, Error> {
+        let (mut started, mut found) = (0, None);
+        self.fold_until(id, |run, event| {
+            if let event::Fact::Run(Fact::ModelStarted { step, .. }) = &event.fact {
+                started += 1;
+                if started == n {
+                    found = run.request(step).map(|request| (step.clone(), request));
+                }
+            }
+            started >= n
+        })
+        .await?;
+        Ok(found)
+    }
+
     async fn fold_run(&self, id: &RunId) -> Result<(Run, Chain), Error> {
+        self.fold_until(id, |_, _| false).await
+    }
+
+    /// The run up to the event before which it is told to stop.
+    async fn fold_until(
+        &self,
+        id: &RunId,
+        mut stops: impl FnMut(&Run, &Event) -> bool + Send,
+    ) -> Result<(Run, Chain), Error> {
         let stream = StreamId::Run(id.clone());
         let mut chain = Chain::START;
         let mut run: Option<Run> = None;
@@ -75,6 +102,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 let event = event::open(sealed, &mut chain)
                     .map_err(|source| Error::Damaged { run: id.to_string(), source })?;
                 match &mut run {
+                    Some(run) if stops(run, &event) => return Ok((run.clone(), chain)),
                     Some(run) => run.apply(&event),
                     None => run = Some(self.first(id, &event).await?),
                 }

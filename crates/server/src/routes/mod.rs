@@ -8,6 +8,7 @@ mod health;
 mod interrupts;
 mod links;
 mod logins;
+mod plans;
 mod runs;
 mod sessions;
 mod socket;
@@ -46,12 +47,16 @@ pub(crate) fn router() -> OpenApiRouter<Door> {
         .routes(routes!(steer::resume))
         .routes(routes!(steer::cancel))
         .routes(routes!(steer::finish))
+        .routes(routes!(plans::of_run))
+        .routes(routes!(plans::replace))
+        .routes(routes!(plans::model_request))
         .routes(routes!(interrupts::ask, interrupts::list))
         .routes(routes!(interrupts::read))
         .routes(routes!(decisions::decide))
         .routes(routes!(links::make))
         .routes(routes!(sessions::read))
         .routes(routes!(sessions::interrupts))
+        .routes(routes!(plans::of_session))
         .routes(routes!(sessions::grants))
         .routes(routes!(sessions::all_grants))
         .routes(routes!(sessions::revoke))

@@ -117,7 +117,7 @@ pub(crate) async fn revoke(operator: Operator, Id(id): Id<GrantId>) -> Answer<Js
 }
 
 /// The newest runs of a session. One without a run is not there.
-async fn known(app: &App, id: &SessionId, limit: usize) -> Answer<Vec<String>> {
+pub(super) async fn known(app: &App, id: &SessionId, limit: usize) -> Answer<Vec<String>> {
     let filter = RunFilter { session: Some(id.clone()), ..RunFilter::default() };
     let Page { items, .. } = app.journal().runs(&filter, None, limit).await?;
     if items.is_empty() {

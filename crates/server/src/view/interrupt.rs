@@ -197,6 +197,7 @@ fn position(about: &About) -> Option<&'static str> {
         About::BeforeStep(_) => Some("before_step"),
         About::AfterStep(_) => Some("after_step"),
         About::Phase(_) => Some("phase"),
+        About::Plan(_) => Some("plan"),
         About::Call(_) | About::Failure(_) | About::Limit(_) | About::Printed(_) | About::External => None,
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod event;
 pub(crate) mod interrupt;
 pub(crate) mod now;
 pub(crate) mod page;
+pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod session;
 mod word;

@@ -15,6 +15,7 @@ mod fuzz;
 mod kills;
 mod matrix;
 mod model;
+mod plans;
 mod play;
 mod replies;
 mod restart;

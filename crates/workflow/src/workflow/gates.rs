@@ -1,11 +1,12 @@
 //! `gates` of a workflow and of a phase: where a person must speak. Rules and kinds have files of their own.
 
-use holdshort_core::definition::{Gates, PlanGate, StepGates};
+use holdshort_core::definition::{Checkpoint, Gates, PlanGate, StepGates};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::tool;
 
 use super::agents::Agents;
 use super::{kinds, rules};
+use crate::bounds;
 use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
 
@@ -15,6 +16,8 @@ const KEYS: Keys = Keys {
         "after_step",
         "on_error",
         "plan",
+        "mandatory",
+        "deploy",
         "rules",
         "tool_approval",
         "plan_approval",
@@ -29,10 +32,15 @@ const KEYS: Keys = Keys {
         "client_call",
         "unknown_outcome",
     ],
-    later: &["mandatory", "smart"],
+    later: &["smart"],
 };
 const ASK_OR_OFF: [(&str, bool); 2] = [("ask", true), ("off", false)];
 const ASK_OR_SHOW: [(&str, PlanGate); 2] = [("ask", PlanGate::Ask), ("show", PlanGate::Show)];
+
+const CHECKPOINTS: [(&str, Checkpoint); 4] = {
+    let [a, b, c, d] = Checkpoint::ALL;
+    [(a.as_str(), a), (b.as_str(), b), (c.as_str(), c), (d.as_str(), d)]
+};
 
 /// The workflow's gates: those around its steps (the default of every phase), and the others.
 pub(super) fn read(
@@ -46,6 +54,19 @@ pub(super) fn read(
     let around_steps = around_steps(&fields, StepGates::default(), problems);
     if let Some(plan) = fields.find("plan").and_then(|item| item.one_of(&ASK_OR_SHOW, problems)) {
         gates.plan = plan;
+    }
+    for item in
+        fields.find("mandatory").and_then(|item| item.list(bounds::LIST, problems)).unwrap_or_default()
+    {
+        gates.mandatory.extend(item.one_of(&CHECKPOINTS, problems));
+    }
+    if let Some(item) = fields.find("deploy") {
+        if !gates.mandatory.contains(&Checkpoint::BeforeDeploy) {
+            problems
+                .at(item, "`deploy` means nothing without `before_deploy` among the `mandatory` checkpoints");
+        }
+        let named = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();
+        gates.deploy = named.into_iter().map(|(named, _)| named).collect();
     }
     if let Some(item) = fields.find("rules") {
         gates.rules = rules::read(item, agents, catalogue, problems).unwrap_or_default();
@@ -90,6 +111,6 @@ mod tests {
 
     #[test]
     fn every_kind_of_interrupt_is_a_key() {
-        assert_eq!(&KEYS.known[5..], Kind::ALL.map(Kind::as_str));
+        assert_eq!(&KEYS.known[7..], Kind::ALL.map(Kind::as_str));
     }
 }

@@ -1,5 +1,7 @@
 //! `needs`: which phases end before another starts. Finds unknown ones and those that wait for each other.
 
+use std::collections::BTreeSet;
+
 use crate::item::Item;
 use crate::problem::Problems;
 
@@ -28,6 +30,19 @@ pub(super) fn check(nodes: &[Node<'_>], problems: &mut Problems) {
 
 fn position(nodes: &[Node<'_>], id: &str) -> Option<usize> {
     nodes.iter().position(|node| node.id == id)
+}
+
+/// Every phase that ends before this one starts, the nearest first.
+pub(super) fn before(nodes: &[Node<'_>], at: usize) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut look = vec![at];
+    while !look.is_empty() {
+        let needs = look.iter().flat_map(|at| &nodes[*at].needs);
+        let next: BTreeSet<usize> = needs.filter_map(|(need, _)| position(nodes, need)).collect();
+        look = next.into_iter().filter(|at| !found.contains(at)).collect();
+        found.extend(&look);
+    }
+    found
 }
 
 /// Depth first along the needs; `way` leads to `at`. As deep as there are phases ([`crate::bounds::PHASES`]).

@@ -3,24 +3,31 @@
 use holdshort_core::definition::{Limits, Phase, PhaseKind, StepGates};
 
 use super::agents::Agents;
-use super::{gates, needs, settings};
+use super::{gates, needs, phase_kind, settings};
 use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
-use crate::yaml::Value;
 use crate::{bounds, name};
 
 const KEYS: Keys = Keys {
-    known: &["id", "kind", "agent", "message", "needs", "input", "gates", "limits"],
-    later: &["agents"],
+    known: &[
+        "id",
+        "kind",
+        "needs",
+        "agent",
+        "agents",
+        "message",
+        "workers",
+        "reviews",
+        "iterations",
+        "plan",
+        "only",
+        "ideas",
+        "input",
+        "gates",
+        "limits",
+    ],
+    later: &[],
 };
-const KINDS: [(&str, Kind); 2] = [("one_shot", Kind::OneShot), ("checkpoint", Kind::Checkpoint)];
-const LATER: [&str; 4] = ["planning", "control", "idea_generation", "copilot"];
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    OneShot,
-    Checkpoint,
-}
 
 /// What the workflow says about every phase.
 pub(super) struct Around<'a> {
@@ -42,10 +49,11 @@ pub(super) fn read(item: &Item<'_>, around: &Around<'_>, problems: &mut Problems
         let id = read_id(&fields, &nodes, problems);
         let needs = read_needs(&fields, nodes.last(), problems);
         nodes.push(needs::Node { id: id.unwrap_or_default(), needs });
-        let kind = read_kind(&fields, around, problems);
-        phases.extend(kind.map(|kind| phase(&fields, kind, around, problems)));
+        let kind = phase_kind::read(&fields, around, problems);
+        phases.extend(kind.map(|(kind, gates)| phase(&fields, kind, gates, around, problems)));
     }
     needs::check(&nodes, problems);
+    plans(&mut phases, &nodes, item, problems);
     for (phase, node) in phases.iter_mut().zip(nodes) {
         phase.id = node.id;
         phase.needs = node.needs.into_iter().map(|(need, _)| need).collect();
@@ -54,7 +62,13 @@ pub(super) fn read(item: &Item<'_>, around: &Around<'_>, problems: &mut Problems
 }
 
 /// `id` and `needs` are filled in by the caller. When a phase has no kind, they are of no use: it is a problem.
-fn phase(fields: &Fields<'_>, kind: PhaseKind, around: &Around<'_>, problems: &mut Problems) -> Phase {
+fn phase(
+    fields: &Fields<'_>,
+    kind: PhaseKind,
+    base: StepGates,
+    around: &Around<'_>,
+    problems: &mut Problems,
+) -> Phase {
     let input = fields.find("input").and_then(|item| item.text(bounds::TEXT, problems));
     let gates = fields.find("gates");
     let limits = fields.find("limits");
@@ -63,8 +77,38 @@ fn phase(fields: &Fields<'_>, kind: PhaseKind, around: &Around<'_>, problems: &m
         kind,
         needs: Vec::new(),
         input,
-        gates: gates.map_or(around.gates, |item| gates::of_phase(item, around.gates, problems)),
+        gates: gates.map_or(base, |item| gates::of_phase(item, around.gates, problems)),
         limits: limits.map_or(around.limits, |item| settings::limits(item, around.limits, problems)),
+    }
+}
+
+/// Each `control` names a planning phase that has ended before it starts; the nearest one, unless said
+/// otherwise.
+fn plans(phases: &mut [Phase], nodes: &[needs::Node<'_>], item: &Item<'_>, problems: &mut Problems) {
+    // A phase that could not be read is a problem already, and the two lists do not match.
+    if phases.len() != nodes.len() {
+        return;
+    }
+    let makes_plans: Vec<bool> = phases.iter().map(|phase| phase.kind.planning().is_some()).collect();
+    for (at, phase) in phases.iter_mut().enumerate() {
+        let PhaseKind::Control(control) = &mut phase.kind else { continue };
+        let before = needs::before(nodes, at);
+        let mut planned = before.into_iter().filter(|at| makes_plans[*at]).map(|at| &nodes[at].id);
+        let found = match control.plan.as_str() {
+            "" => planned.next(),
+            named => planned.find(|id| *id == named),
+        };
+        match found {
+            Some(id) => control.plan.clone_from(id),
+            None if control.plan.is_empty() => {
+                problems.at(item, format!("`{}` needs a planning phase before it", nodes[at].id));
+            }
+            None => {
+                let (id, plan) = (&nodes[at].id, &control.plan);
+                problems
+                    .at(item, format!("`{id}` carries out `{plan}`, which is no planning phase before it"));
+            }
+        }
     }
 }
 
@@ -89,37 +133,5 @@ fn read_needs<'a>(
             written.into_iter().map(|(need, item)| (need, Some(item))).collect()
         }
         None => before.map(|node| (node.id.clone(), None)).into_iter().collect(),
-    }
-}
-
-fn read_kind(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Option<PhaseKind> {
-    let item = fields.need("kind", problems)?;
-    if let Value::Text(text) = &item.node.value
-        && LATER.contains(&text.as_str())
-    {
-        problems.at(item, format!("phases of the kind `{text}` are not supported yet by this version"));
-        return None;
-    }
-    let kind = item.one_of(&KINDS, problems)?;
-    let (needed, meaningless): (_, &[&str]) = match kind {
-        Kind::OneShot => ("agent", &["message"]),
-        Kind::Checkpoint => ("message", &["agent", "input", "gates", "limits"]),
-    };
-    for key in meaningless {
-        if let Some(item) = fields.find(key) {
-            let kind = KINDS.iter().find(|(_, of)| *of == kind).map_or("", |(word, _)| word);
-            problems.at(item, format!("`{key}` means nothing in a phase of the kind `{kind}`"));
-        }
-    }
-    let item = fields.need(needed, problems)?;
-    match kind {
-        Kind::OneShot => {
-            let agent = item.text(bounds::LINE, problems)?;
-            if let Some(agents) = around.agents.filter(|agents| !agents.has(&agent)) {
-                problems.unknown(item, &agent, format!("there is no agent `{agent}`"), agents.names());
-            }
-            Some(PhaseKind::OneShot { agent })
-        }
-        Kind::Checkpoint => Some(PhaseKind::Checkpoint { message: item.text(bounds::TEXT, problems)? }),
     }
 }

@@ -115,22 +115,58 @@ mcp_servers: {}
 agents:
   solo: {instructions: Work., handoffs: []}
 phases:
-  - {id: plan, kind: planning, agents: {planner: solo}}
+  - {id: plan, kind: one_shot, agent: solo}
   - {id: work, kind: copilot, agent: solo}
-gates: {mandatory: [before_deploy], smart: {}, review: {assignment: {}}}
+gates: {mandatory: [before_deploy, before_lunch], smart: {}, review: {assignment: {}}}
 asking: {deliver: per_stage}
 ",
         says: &[
             "workflow.yaml:2:1: `tools` is not supported yet by this version",
             "workflow.yaml:3:1: `mcp_servers` is not supported yet by this version",
             "workflow.yaml:5:31: `handoffs` is not supported yet by this version",
-            "workflow.yaml:7:22: phases of the kind `planning` are not supported yet by this version",
-            "workflow.yaml:7:32: `agents` is not supported yet by this version",
             "workflow.yaml:8:22: phases of the kind `copilot` are not supported yet by this version",
-            "workflow.yaml:9:9: `mandatory` is not supported yet by this version",
-            "workflow.yaml:9:37: `smart` is not supported yet by this version",
-            "workflow.yaml:9:57: `assignment` is not supported yet by this version",
+            "workflow.yaml:9:36: expected `after_planning`, `before_file_edit`, `before_execution` or `before_deploy`, found `before_lunch`",
+            "workflow.yaml:9:51: `smart` is not supported yet by this version",
+            "workflow.yaml:9:71: `assignment` is not supported yet by this version",
             "workflow.yaml:10:10: `deliver` is not supported yet by this version",
+        ],
+    },
+    Case {
+        about: "plans",
+        text: "
+name: a
+agents:
+  solo: {instructions: Work.}
+phases:
+  - {id: early, kind: control, agent: solo}
+  - {id: plan, kind: planning, agents: {planer: solo}, reviews: 2}
+  - {id: more, kind: planning, agents: {planner: nobody, reviewer: solo}, workers: [ghost], message: x}
+  - {id: work, kind: control, plan: early, agent: solo, needs: [more]}
+  - {id: ideas, kind: idea_generation, agents: {maker: solo}, ideas: 0}
+",
+        says: &[
+            "workflow.yaml:6:41: unknown key `planer` (did you mean `planner`?)",
+            "workflow.yaml:6:65: nobody reviews: name a `reviewer` among the `agents`",
+            "workflow.yaml:7:50: there is no agent `nobody`",
+            "workflow.yaml:7:85: there is no agent `ghost`",
+            "workflow.yaml:7:102: `message` means nothing in a phase of the kind `planning`",
+            "workflow.yaml:9:48: the key `critic` is missing",
+        ],
+    },
+    Case {
+        about: "plans that nobody makes",
+        text: "
+name: a
+agents:
+  solo: {instructions: Work.}
+phases:
+  - {id: early, kind: control, agent: solo}
+  - {id: plan, kind: planning, agents: {planner: solo}}
+  - {id: work, kind: control, plan: early, agent: solo}
+",
+        says: &[
+            "workflow.yaml:5:3: `early` needs a planning phase before it",
+            "workflow.yaml:5:3: `work` carries out `early`, which is no planning phase before it",
         ],
     },
     Case {
@@ -322,7 +358,7 @@ phases:
             "workflow.yaml:6:10: there is another phase `work` before",
             "workflow.yaml:7:57: `agent` means nothing in a phase of the kind `checkpoint`",
             "workflow.yaml:7:71: `limits` means nothing in a phase of the kind `checkpoint`",
-            "workflow.yaml:8:22: expected `one_shot` or `checkpoint`, found `oneshot` (did you mean `one_shot`?)",
+            "workflow.yaml:8:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `oneshot` (did you mean `one_shot`?)",
             "workflow.yaml:9:59: `plan` belongs to the workflow's `gates`, not to a phase's",
             "workflow.yaml:9:77: expected `ask` or `off`, found `yes`",
             "workflow.yaml:9:89: `rules` belongs to the workflow's `gates`, not to a phase's",

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::definition::{
-    Asking, Definition, Gates, KindGate, Limits, Phase, PhaseKind, PlanGate, Rule, RuleAction, StepGates,
+    Asking, Control, Definition, Gates, IdeaGeneration, KindGate, Limits, Phase, PhaseKind, PlanGate,
+    Planning, Rule, RuleAction, StepGates,
 };
 use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_core::tool::Category;
@@ -227,4 +228,54 @@ fn the_digest_is_of_the_meaning_not_of_the_text() {
     let digest = |text: &str| good(text).digest();
     assert_eq!(digest(SMALL), digest(&spaced));
     assert_ne!(digest(SMALL), digest(&other));
+}
+
+#[test]
+fn plans_have_phases_of_their_own() {
+    let definition = good(
+        "
+name: planned
+agents:
+  planner: {instructions: Plan.}
+  reviewer: {instructions: Judge.}
+  engineer: {instructions: Build.}
+  researcher: {instructions: Look.}
+phases:
+  - {id: ideas, kind: idea_generation, agents: {maker: researcher, critic: reviewer}, ideas: 5}
+  - {id: plan, kind: hitl_planning, agents: {planner: planner, reviewer: reviewer}, reviews: 2}
+  - {id: look, kind: hitl_checkpoint, message: Good?}
+  - {id: work, kind: hitl_control, agent: engineer}
+  - {id: again, kind: control, agent: engineer, only: 2, gates: {on_error: ask}}
+",
+    );
+    let kinds: Vec<&PhaseKind> = definition.phases.iter().map(|phase| &phase.kind).collect();
+    let control = |only| Control { plan: "plan".into(), agent: "engineer".into(), only };
+    let ideas =
+        IdeaGeneration { maker: "researcher".into(), critic: "reviewer".into(), ideas: 5, reviews: 1 };
+    let planning = Planning {
+        planner: "planner".into(),
+        improver: None,
+        reviewer: Some("reviewer".into()),
+        reviews: 2,
+        iterations: 3,
+        agents: vec!["engineer".into(), "researcher".into()],
+    };
+    assert_eq!(
+        kinds,
+        [
+            &PhaseKind::IdeaGeneration(ideas),
+            &PhaseKind::Planning(planning),
+            &PhaseKind::Checkpoint { message: "Good?".into() },
+            &PhaseKind::Control(control(None)),
+            &PhaseKind::Control(control(Some(2))),
+        ]
+    );
+    let gates: Vec<_> = definition.phases[3..].iter().map(|phase| phase.gates).collect();
+    assert_eq!(
+        gates,
+        [
+            StepGates { before_step: true, ..StepGates::default() },
+            StepGates { on_error: true, ..StepGates::default() },
+        ]
+    );
 }

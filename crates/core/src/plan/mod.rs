@@ -1,10 +1,17 @@
-//! Plans as data: what an agent proposes, checked before a person sees it (contract E12).
+//! Plans as data: what an agent proposes, checked before a person sees it (contracts A8, E12).
+
+mod layout;
+mod read;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+pub use layout::Place;
+pub use read::read;
+
+use crate::limits;
 use crate::schema::Problem;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,8 +58,10 @@ impl Plan {
             if !seen.insert(subtask.id.as_str()) {
                 problems.push(Problem::new(at("id"), format!("`{}` is there twice", subtask.id)));
             }
-            if subtask.id.trim().is_empty() {
-                problems.push(Problem::new(at("id"), "is empty"));
+            if !is_id(&subtask.id) {
+                let message =
+                    format!("is not 1 to {} letters, digits, `_`, `-` or `.`", limits::SUBTASK_ID_BYTES);
+                problems.push(Problem::new(at("id"), message));
             }
             if subtask.description.trim().is_empty() {
                 problems.push(Problem::new(at("description"), "is empty"));
@@ -76,6 +85,23 @@ impl Plan {
         if problems.is_empty() { Ok(plan) } else { Err(problems) }
     }
 
+    pub fn subtask(&self, id: &str) -> Option<&Subtask> {
+        self.subtasks.iter().find(|subtask| subtask.id == id)
+    }
+
+    /// The same for a person or a model to read: one line a subtask.
+    pub fn text(&self) -> String {
+        let line = |subtask: &Subtask| {
+            let agent = subtask.agent.as_ref().map(|agent| format!(" [{agent}]")).unwrap_or_default();
+            let needs = match subtask.depends_on.as_slice() {
+                [] => String::new(),
+                needs => format!(" (after {})", needs.join(", ")),
+            };
+            format!("- {}:{agent} {}{needs}", subtask.id, subtask.description)
+        };
+        self.subtasks.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
     /// A subtask that can never start, if there is one.
     fn cycle(&self) -> Option<&str> {
         let mut waiting: BTreeMap<&str, &[String]> = self
@@ -97,4 +123,32 @@ impl Plan {
             }
         }
     }
+}
+
+/// JSON Schema of a plan, for whoever edits one.
+pub fn schema() -> Value {
+    let text = json!({ "type": "string", "minLength": 1 });
+    let subtask = json!({
+        "type": "object",
+        "required": ["id", "description"],
+        "additionalProperties": false,
+        "properties": {
+            "id": text,
+            "description": text,
+            "agent": text,
+            "depends_on": { "type": "array", "items": text },
+        },
+    });
+    json!({
+        "type": "object",
+        "required": ["subtasks"],
+        "additionalProperties": false,
+        "properties": { "subtasks": { "type": "array", "minItems": 1, "items": subtask } },
+    })
+}
+
+/// Ids become part of step ids, paths and labels, and stay when texts are erased.
+fn is_id(id: &str) -> bool {
+    (1..=limits::SUBTASK_ID_BYTES).contains(&id.len())
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }

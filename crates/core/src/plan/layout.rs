@@ -1,0 +1,60 @@
+//! Where each subtask of a plan is drawn: left of what depends on it, near what it depends on. Computed once here,
+//! for browser and terminal alike.
+
+use std::collections::BTreeMap;
+
+use super::Plan;
+
+/// The column and the row of a subtask, both counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Longer than every chain of dependencies before it.
+    pub layer: usize,
+    pub row: usize,
+}
+
+impl Plan {
+    /// One place per subtask, in the order of the plan, no two the same. A subtask in a cycle, or behind one, which
+    /// no checked plan has, stands in the first layer.
+    pub fn layout(&self) -> Vec<Place> {
+        let layers = self.layers();
+        let mut places: Vec<Place> = Vec::new();
+        let last = layers.iter().max().map_or(0, |last| last + 1);
+        let mut rows: BTreeMap<usize, usize> = BTreeMap::new();
+        for layer in 0..last {
+            let mut members: Vec<usize> = (0..layers.len()).filter(|at| layers[*at] == layer).collect();
+            // Beside the middle of what it depends on; where that is the same, as the plan has it.
+            members.sort_by_key(|at| (self.middle(*at, &rows), *at));
+            rows.extend(members.into_iter().enumerate().map(|(row, at)| (at, row)));
+        }
+        for (at, layer) in layers.into_iter().enumerate() {
+            places.push(Place { layer, row: rows.get(&at).copied().unwrap_or_default() });
+        }
+        places
+    }
+
+    fn layers(&self) -> Vec<usize> {
+        let mut layers: BTreeMap<&str, usize> = BTreeMap::new();
+        // Each round settles at least one subtask of a plan without a cycle.
+        for _ in &self.subtasks {
+            for subtask in &self.subtasks {
+                let needs: Option<Vec<usize>> =
+                    subtask.depends_on.iter().map(|need| layers.get(need.as_str()).copied()).collect();
+                if let Some(needs) = needs {
+                    let layer = needs.into_iter().max().map_or(0, |deepest| deepest + 1);
+                    layers.insert(&subtask.id, layer);
+                }
+            }
+        }
+        self.subtasks.iter().map(|subtask| layers.get(subtask.id.as_str()).copied().unwrap_or(0)).collect()
+    }
+
+    /// Twice the mean row of what the subtask depends on.
+    fn middle(&self, at: usize, rows: &BTreeMap<usize, usize>) -> usize {
+        let needs = &self.subtasks[at].depends_on;
+        let place = |need: &String| self.subtasks.iter().position(|other| other.id == *need);
+        let found: Vec<usize> =
+            needs.iter().filter_map(place).filter_map(|place| rows.get(&place).copied()).collect();
+        if found.is_empty() { 0 } else { 2 * found.iter().sum::<usize>() / found.len() }
+    }
+}

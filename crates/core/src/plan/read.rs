@@ -1,0 +1,120 @@
+//! A plan out of what a model wrote: an object, a bare list, JSON in a text, or a list in prose (contract A8).
+
+use serde_json::{Map, Value, json};
+
+/// `{subtasks: […]}` as [`Plan::check`](super::Plan::check) takes it; `None` where nothing looks like a plan.
+/// Nothing is judged here: an empty list is a plan without subtasks.
+pub fn read(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(text) => from_text(text),
+        Value::Array(items) => Some(of_items(items)),
+        Value::Object(fields) => of_object(fields),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+fn of_object(fields: &Map<String, Value>) -> Option<Value> {
+    let list = ["subtasks", "sub_tasks", "steps"].iter().find_map(|key| fields.get(*key));
+    match (list, fields.get("plan")) {
+        (Some(Value::Array(items)), _) => Some(of_items(items)),
+        (Some(Value::String(text)), _) => from_text(text),
+        (None, Some(plan)) => read(plan),
+        (Some(_) | None, _) => None,
+    }
+}
+
+fn of_items(items: &[Value]) -> Value {
+    let subtasks: Vec<Value> = (1..).zip(items).map(|(n, item)| subtask(n, item)).collect();
+    json!({ "subtasks": subtasks })
+}
+
+/// Fields under the names of the native form; those that are of another form are left for the check to name.
+fn subtask(n: usize, item: &Value) -> Value {
+    let fields = match item {
+        Value::String(text) => return json!({ "id": id(n), "description": text.trim() }),
+        Value::Object(fields) => fields,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return item.clone(),
+    };
+    let mut native = Map::new();
+    let mut bullets = Vec::new();
+    for (key, value) in fields {
+        let key = match key.as_str() {
+            "sub_task" | "task" | "title" => "description",
+            "sub_task_agent" => "agent",
+            "dependencies" => "depends_on",
+            "bullet_points" => {
+                bullets.extend(value.as_array().into_iter().flatten().filter_map(Value::as_str));
+                continue;
+            }
+            other => other,
+        };
+        let value = match (key, value) {
+            ("id", number) => named(number),
+            ("depends_on", Value::Array(ids)) => ids.iter().map(named).collect(),
+            (_, other) => other.clone(),
+        };
+        let is_nothing = value.is_null() || (key == "agent" && value.as_str() == Some(""));
+        if !is_nothing {
+            native.insert(key.to_owned(), value);
+        }
+    }
+    if !bullets.is_empty()
+        && let Some(Value::String(text)) = native.get_mut("description")
+    {
+        for bullet in bullets {
+            text.extend(["\n- ", bullet]);
+        }
+    }
+    native.entry("id").or_insert_with(|| json!(id(n)));
+    Value::Object(native)
+}
+
+/// Ids that were counted instead of named.
+fn named(id: &Value) -> Value {
+    if id.is_u64() { Value::String(id.to_string()) } else { id.clone() }
+}
+
+fn id(n: usize) -> String {
+    format!("s{n}")
+}
+
+/// JSON by itself or in a fence or between words; else the lines of a list.
+fn from_text(text: &str) -> Option<Value> {
+    let fenced =
+        text.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').map_or(block, |(_, it)| it));
+    let spans = [('{', '}'), ('[', ']')].into_iter().filter_map(|(open, close)| {
+        let (from, to) = (text.find(open)?, text.rfind(close)?);
+        text.get(from..=to)
+    });
+    let json = std::iter::once(text).chain(fenced).chain(spans).find_map(|part| {
+        let value: Value = serde_json::from_str(part.trim()).ok()?;
+        // A text within a text is read once, and not for ever.
+        if value.is_string() { None } else { read(&value) }
+    });
+    json.or_else(|| from_lines(text))
+}
+
+/// Numbered or dashed lines; deeper ones belong to the one above.
+fn from_lines(text: &str) -> Option<Value> {
+    let mut items: Vec<String> = Vec::new();
+    for line in text.lines() {
+        match (listed(line), items.last_mut()) {
+            (Some(item), _) if !line.starts_with([' ', '\t']) => items.push(item.to_owned()),
+            (Some(item), Some(above)) => above.extend(["\n- ", item]),
+            (Some(_), None) | (None, _) => {}
+        }
+    }
+    let items: Vec<Value> = items.into_iter().map(Value::String).collect();
+    (!items.is_empty()).then(|| of_items(&items))
+}
+
+/// What follows `1.`, `2)`, `-` or `*`.
+fn listed(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let rest = match (digits, &line[digits..]) {
+        (0, rest) => rest.strip_prefix(['-', '*', '•'])?,
+        (_, rest) => rest.strip_prefix(['.', ')'])?,
+    };
+    rest.strip_prefix(' ').map(str::trim).filter(|rest| !rest.is_empty())
+}

@@ -1,0 +1,191 @@
+//! `control`: the subtasks of a plan, each a step; what depends on nothing runs side by side (contracts A10, A14,
+//! E12).
+
+use serde_json::{Value, json};
+
+use super::super::draft::Draft;
+use super::super::{Fact, Role, Run, Step, StepEnd};
+use crate::definition::{Control, Phase};
+use crate::event::Content;
+use crate::limits;
+use crate::plan::{Plan, Subtask};
+
+/// Whether a subtask may start.
+enum Turn<'p> {
+    Now,
+    NotYet,
+    /// What it needs has failed.
+    Never(&'p str),
+}
+
+fn step_of(phase: &Phase, subtask: &str) -> String {
+    format!("{}/{subtask}", phase.id)
+}
+
+impl Draft<'_> {
+    pub(super) fn advance_control(&mut self, phase: &Phase, control: &Control) -> bool {
+        let planned = self.run.plans.get(&control.plan);
+        let held = planned.is_some_and(|plan| plan.held);
+        let Some(plan) = planned.and_then(|plan| plan.settled()).cloned() else {
+            self.end_phase(&phase.id, StepEnd::Skipped);
+            return true;
+        };
+        let at_work = self.run.at_work(phase);
+        for subtask in chosen(&plan, control).filter(|_| !held) {
+            let step = step_of(phase, &subtask.id);
+            if self.run.steps.contains_key(&step) {
+                continue;
+            }
+            let agent = subtask.agent.as_ref().unwrap_or(&control.agent);
+            match self.run.turn(phase, &plan, subtask) {
+                Turn::Now if at_work < phase.limits.parallel as usize => {
+                    self.start_step(&phase.id, &step, agent, Role::Subtask);
+                    return true;
+                }
+                Turn::Now | Turn::NotYet => {}
+                Turn::Never(failed) => {
+                    let text = format!("not run: `{failed}` failed");
+                    self.skip_subtask(phase, step, agent, text);
+                    return true;
+                }
+            }
+        }
+        let mut steps = chosen(&plan, control).map(|subtask| self.run.subtask_step(phase, &subtask.id));
+        let all_ended = steps.all(|step| step.is_some_and(|step| step.end.is_some()));
+        // Steps of subtasks that a person took out of the plan meanwhile come to their end too.
+        if held || !all_ended || at_work > 0 {
+            return false;
+        }
+        let failed = self.run.steps_of(phase).any(|step| step.end == Some(StepEnd::Failed));
+        self.end_phase(&phase.id, if failed { StepEnd::Failed } else { StepEnd::Completed });
+        true
+    }
+
+    fn skip_subtask(&mut self, phase: &Phase, step: String, agent: &str, text: String) {
+        let started = Fact::StepStarted {
+            step: step.clone(),
+            phase: phase.id.clone(),
+            agent: agent.to_owned(),
+            role: Role::Subtask,
+        };
+        self.emit(started, Content::none());
+        self.emit(Fact::StepEnded { step, end: StepEnd::Skipped }, Content::text(text));
+    }
+}
+
+/// The subtasks to carry out, in the order of the plan.
+fn chosen<'p>(plan: &'p Plan, control: &Control) -> impl Iterator<Item = &'p Subtask> {
+    let only = control.only;
+    (1..)
+        .zip(&plan.subtasks)
+        .filter(move |(n, _)| only.is_none_or(|only| only == *n))
+        .map(|(_, subtask)| subtask)
+}
+
+/// Of a phase that carries out one subtask alone, the others.
+fn is_left_out(phase: &Phase, plan: &Plan, id: &str) -> bool {
+    let control = phase.kind.control().filter(|control| control.only.is_some());
+    control.is_some_and(|control| !chosen(plan, control).any(|subtask| subtask.id == id))
+}
+
+impl Run {
+    pub(in super::super) fn subtask_step(&self, phase: &Phase, subtask: &str) -> Option<&Step> {
+        self.steps.get(&step_of(phase, subtask)).map(|step| &**step)
+    }
+
+    /// The step that carries out a subtask of this planning phase, with its id.
+    pub fn step_of_subtask(&self, planning: &str, subtask: &str) -> Option<(&str, &Step)> {
+        self.definition.phases.iter().find_map(|phase| {
+            phase.kind.control().filter(|control| control.plan == planning)?;
+            let (id, step) = self.steps.get_key_value(&step_of(phase, subtask))?;
+            Some((id.as_str(), &**step))
+        })
+    }
+
+    fn steps_of<'a>(&'a self, phase: &'a Phase) -> impl Iterator<Item = &'a Step> {
+        self.steps.values().map(|step| &**step).filter(|step| step.phase == phase.id)
+    }
+
+    fn at_work(&self, phase: &Phase) -> usize {
+        self.steps_of(phase).filter(|step| step.end.is_none()).count()
+    }
+
+    fn turn<'p>(&self, phase: &Phase, plan: &'p Plan, subtask: &'p Subtask) -> Turn<'p> {
+        if let Some(failed) = subtask.depends_on.iter().find(|need| self.is_lost(phase, plan, need)) {
+            return Turn::Never(failed);
+        }
+        // What a person had skipped, or left out, holds nobody back.
+        let is_done = |need: &String| match self.subtask_step(phase, need) {
+            Some(step) => step.end.is_some(),
+            None => plan.subtask(need).is_none() || is_left_out(phase, plan, need),
+        };
+        if subtask.depends_on.iter().all(is_done) { Turn::Now } else { Turn::NotYet }
+    }
+
+    /// It failed, or was not run because what it needs failed.
+    fn is_lost(&self, phase: &Phase, plan: &Plan, id: &str) -> bool {
+        match self.subtask_step(phase, id).and_then(|step| step.end) {
+            Some(StepEnd::Failed) => true,
+            Some(StepEnd::Skipped) => plan
+                .subtask(id)
+                .is_some_and(|subtask| subtask.depends_on.iter().any(|need| self.is_lost(phase, plan, need))),
+            Some(StepEnd::Completed) | None => false,
+        }
+    }
+
+    /// What became of each subtask: `{ID: {status, agent, output}}`.
+    pub(super) fn carried_out(&self, phase: &Phase, control: &Control) -> Value {
+        let steps = self.settled(control).into_iter().flat_map(|plan| chosen(plan, control));
+        let told = steps.filter_map(|subtask| {
+            let step = self.subtask_step(phase, &subtask.id)?;
+            let told = json!({ "status": step.end, "agent": step.agent, "output": step.output });
+            Some((subtask.id.clone(), told))
+        });
+        told.collect::<serde_json::Map<_, _>>().into()
+    }
+
+    /// The output of the last subtask that has one.
+    pub(super) fn last_word(&self, phase: &Phase, control: &Control) -> Option<String> {
+        let plan = self.settled(control)?;
+        let done = chosen(plan, control).filter_map(|subtask| self.subtask_step(phase, &subtask.id));
+        let done = done.filter(|step| step.end == Some(StepEnd::Completed));
+        done.filter_map(|step| step.output.as_deref()).last().map(str::to_owned)
+    }
+
+    /// Results for the agents that come later: the last few whole, older ones cut (contract A10).
+    pub(in super::super) fn results_text(&self, phase: &Phase, control: &Control) -> String {
+        let Some(plan) = self.settled(control) else { return String::new() };
+        let done: Vec<(&str, &Step)> = chosen(plan, control)
+            .filter_map(|subtask| Some((subtask.id.as_str(), self.subtask_step(phase, &subtask.id)?)))
+            .filter(|(_, step)| step.end.is_some())
+            .collect();
+        let old = done.len().saturating_sub(limits::WHOLE_RESULTS);
+        let mut parts: Vec<String> = Vec::new();
+        let mut room = limits::RESULTS_CHARS;
+        for (i, (id, step)) in done.iter().enumerate().rev() {
+            let output = step.output.as_deref().unwrap_or_default();
+            let keep = if i < old { limits::OLD_RESULT_CHARS } else { room };
+            let cut = cut(output, keep.min(room));
+            room -= cut.chars().count().min(room);
+            let status = match step.end {
+                Some(StepEnd::Completed) => "",
+                Some(StepEnd::Skipped) => " (skipped)",
+                Some(StepEnd::Failed) | None => " (failed)",
+            };
+            parts.push(format!("`{id}`{status}: {cut}"));
+        }
+        parts.reverse();
+        parts.join("\n\n")
+    }
+
+    fn settled(&self, control: &Control) -> Option<&Plan> {
+        self.plans.get(&control.plan)?.settled().map(|plan| &**plan)
+    }
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

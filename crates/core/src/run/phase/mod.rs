@@ -1,0 +1,157 @@
+//! Phases: which start when, what each kind does with its steps, what the run results in.
+
+mod control;
+mod ideas;
+mod planning;
+mod replan;
+
+pub(super) use planning::improver;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::draft::{Draft, Opening};
+use super::{Fact, Role, Run, StepEnd};
+use crate::definition::{Phase, PhaseKind};
+use crate::event::Content;
+use crate::interrupt::{About, Kind};
+
+impl Draft<'_> {
+    pub(super) fn advance_phases(&mut self) -> bool {
+        let definition = Arc::clone(&self.run.definition);
+        let mut open = definition.phases.iter().filter(|phase| self.run.is_open(phase));
+        let open: Vec<&Phase> = open.by_ref().collect();
+        if open.iter().any(|phase| self.advance_phase(phase)) {
+            return true;
+        }
+        let may_start = open.len() < definition.limits.parallel as usize;
+        if let Some(phase) = definition.phases.iter().find(|phase| may_start && self.run.may_open(phase)) {
+            self.start_phase(phase);
+            return true;
+        }
+        let done =
+            self.run.phases.len() == definition.phases.len() && self.run.phases.values().all(Option::is_some);
+        if done {
+            let reason = self.run.completion().to_owned();
+            let result = self.run.result();
+            self.emit(Fact::RunCompleted { reason }, Content::data(result));
+        } else if open.is_empty() {
+            // A need that nothing meets, or no room for any step: a run that waits for nobody fails.
+            self.fail_run("no_phase_can_start", "no phase is at work, and none can start");
+            return true;
+        }
+        done
+    }
+
+    fn start_phase(&mut self, phase: &Phase) {
+        self.emit(Fact::PhaseStarted { phase: phase.id.clone() }, Content::none());
+        match &phase.kind {
+            PhaseKind::Checkpoint { message } => {
+                let about = About::Phase(phase.id.clone());
+                let mut opening = Opening::new(Kind::Checkpoint, about, message.clone());
+                opening.only = &["approve", "reject"];
+                opening.payload =
+                    json!({ "position": "phase", "phase": phase.id, "results": self.run.results() });
+                self.open(opening);
+            }
+            PhaseKind::OneShot { agent } => self.start_step(&phase.id, &phase.id, agent, Role::Worker),
+            PhaseKind::Planning(_) | PhaseKind::Control(_) | PhaseKind::IdeaGeneration(_) => {
+                self.advance_phase(phase);
+            }
+        }
+    }
+
+    /// Whether something followed. A phase of one step ends with it, a checkpoint with its decision.
+    fn advance_phase(&mut self, phase: &Phase) -> bool {
+        match &phase.kind {
+            PhaseKind::OneShot { .. } | PhaseKind::Checkpoint { .. } => false,
+            PhaseKind::Planning(planning) => self.advance_planning(&phase.id, planning),
+            PhaseKind::Control(control) => self.advance_control(phase, control),
+            PhaseKind::IdeaGeneration(ideas) => self.advance_ideas(&phase.id, ideas),
+        }
+    }
+
+    fn end_phase(&mut self, phase: &str, end: StepEnd) {
+        self.emit(Fact::PhaseEnded { phase: phase.to_owned(), end }, Content::none());
+    }
+
+    /// Another agent judges what a step has brought: `true` while it does, or once it has told.
+    fn judged(&mut self, step: &str, agent: &str, times: u32) -> Option<bool> {
+        let found = self.run.steps.get(step)?;
+        if found.judged >= times {
+            return None;
+        }
+        let phase = found.phase.clone();
+        let judge = format!("{phase}/review_{}", found.judged + 1);
+        let Some(judgement) = self.run.steps.get(&judge) else {
+            self.start_step(&phase, &judge, agent, Role::Judge);
+            return Some(true);
+        };
+        if judgement.end.is_none() {
+            return Some(false);
+        }
+        let said = judgement.output.as_deref().unwrap_or_default();
+        let text =
+            format!("`{agent}` says of it:\n{said}\n\nTake it into account and answer again, in full.");
+        self.emit(Fact::StepJudged { step: step.to_owned(), by: judge }, Content::text(text));
+        Some(true)
+    }
+}
+
+impl Run {
+    fn is_open(&self, phase: &Phase) -> bool {
+        self.phases.get(&phase.id).is_some_and(Option::is_none)
+    }
+
+    fn may_open(&self, phase: &Phase) -> bool {
+        !self.phases.contains_key(&phase.id)
+            && phase.needs.iter().all(|need| matches!(self.phases.get(need), Some(Some(_))))
+    }
+
+    /// Why the run completes: with everything that was planned, or without what failed.
+    fn completion(&self) -> &'static str {
+        if self.steps.values().any(|step| step.end == Some(StepEnd::Failed)) { "partial" } else { "done" }
+    }
+
+    /// What ended phases brought.
+    fn results(&self) -> Value {
+        let brought = |phase: &Phase| Some((phase.id.clone(), self.brought(phase)?));
+        self.definition.phases.iter().filter_map(brought).collect::<serde_json::Map<_, _>>().into()
+    }
+
+    /// One text of a phase of one agent, a plan, or what became of each subtask.
+    fn brought(&self, phase: &Phase) -> Option<Value> {
+        let output = |step: &str| self.steps.get(step).and_then(|step| step.output.clone());
+        match &phase.kind {
+            PhaseKind::Checkpoint { .. } => None,
+            PhaseKind::OneShot { .. } => output(&phase.id).map(|text| json!(text)),
+            PhaseKind::Planning(_) => self.plans.get(&phase.id)?.settled().map(|plan| json!(plan)),
+            PhaseKind::IdeaGeneration(_) => output(&ideas::maker(&phase.id)).map(|text| json!(text)),
+            PhaseKind::Control(control) => Some(self.carried_out(phase, control)),
+        }
+    }
+
+    /// The same for the agents that come after it.
+    pub(super) fn told_of(&self, phase: &Phase) -> Option<String> {
+        match &phase.kind {
+            PhaseKind::Planning(_) => self.plans.get(&phase.id)?.settled().map(|plan| plan.text()),
+            PhaseKind::Control(control) => Some(self.results_text(phase, control)),
+            PhaseKind::Checkpoint { .. } | PhaseKind::OneShot { .. } | PhaseKind::IdeaGeneration(_) => {
+                self.brought(phase)?.as_str().map(str::to_owned)
+            }
+        }
+    }
+
+    /// `{text, phases, released}`: the last phase's output, every phase's, and what reviews let out.
+    fn result(&self) -> Value {
+        let last = self.definition.phases.iter().rev().find_map(|phase| match &phase.kind {
+            PhaseKind::Control(control) => self.last_word(phase, control),
+            PhaseKind::Checkpoint { .. }
+            | PhaseKind::OneShot { .. }
+            | PhaseKind::Planning(_)
+            | PhaseKind::IdeaGeneration(_) => self.told_of(phase),
+        });
+        json!({ "text": last, "phases": self.results(), "released": self.released })
+    }
+}

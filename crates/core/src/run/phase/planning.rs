@@ -1,0 +1,212 @@
+//! `planning`: the task is said better, a plan is drafted, an agent judges it, a person decides (contracts A6,
+//! A8, A9, A13).
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::super::draft::{Draft, Opening, clip};
+use super::super::step::final_text;
+use super::super::{Call, CallEnd, Fact, Node, Role, Run, Step, StepEnd};
+use crate::definition::{Checkpoint, PlanGate, Planning};
+use crate::event::Content;
+use crate::gate::{Reason, checkpoint};
+use crate::interrupt::{About, Effect, Kind, Level};
+use crate::plan::{self, Plan};
+use crate::schema::Problem;
+
+fn planner(phase: &str) -> String {
+    format!("{phase}/plan")
+}
+
+pub(in super::super) fn improver(phase: &str) -> String {
+    format!("{phase}/improve")
+}
+
+impl Draft<'_> {
+    pub(super) fn advance_planning(&mut self, phase: &str, planning: &Planning) -> bool {
+        if let Some(agent) = &planning.improver {
+            let improver = improver(phase);
+            match self.run.steps.get(&improver).map(|step| step.end) {
+                None => {
+                    self.start_step(phase, &improver, agent, Role::Improver);
+                    return true;
+                }
+                Some(None) => return false,
+                Some(Some(_)) => {}
+            }
+        }
+        let planner = planner(phase);
+        match self.run.steps.get(&planner).map(|step| step.end) {
+            None => self.start_step(phase, &planner, &planning.planner, Role::Planner),
+            Some(None) => return false,
+            // Without a settled plan a person has dropped it.
+            Some(Some(end)) => self.end_phase(phase, end),
+        }
+        true
+    }
+
+    /// The planner has said something: a plan, perhaps.
+    pub(in super::super) fn plan_proposed(&mut self, id: &str, step: &Step) -> bool {
+        let Some(planning) = self.run.planning(&step.phase).cloned() else { return false };
+        let turn = self.run.plans.get(&step.phase).and_then(|plan| plan.turn);
+        if turn != Some(step.turn) {
+            self.read_plan(id, step);
+            return true;
+        }
+        if let Some(agent) = &planning.reviewer
+            && let Some(more) = self.judged(id, agent, planning.reviews)
+        {
+            return more;
+        }
+        if self.run.asks_about_plans() {
+            self.ask_about_plan(&step.phase, Some(id));
+        } else {
+            self.settle_plan(&step.phase);
+        }
+        true
+    }
+
+    fn read_plan(&mut self, id: &str, step: &Step) {
+        let text = final_text(step).unwrap_or_default();
+        let problem = match plan::read(&Value::String(text.clone())) {
+            None if self.asks_in_print(id, step, &text) => return,
+            None => "No plan can be read in it.".to_owned(),
+            Some(read) => match self.run.check_plan(&step.phase, &read, "") {
+                Ok(plan) => return self.draft_plan(&step.phase, Some(id), &plan),
+                Err(problems) => format!("It can not be carried out: {}.", told(&problems)),
+            },
+        };
+        let unusable = self.run.plans.get(&step.phase).map_or(0, |plan| plan.unusable) + 1;
+        let text = format!("{problem} {}", self.run.plan_form(&step.phase));
+        let fact = Fact::PlanUnusable { phase: step.phase.clone(), step: id.to_owned() };
+        self.emit(fact, Content::text(text));
+        if unusable >= self.run.limits(id).attempts {
+            self.failed_for(id, "no_plan", problem, unusable);
+        }
+    }
+
+    /// A planner that uses the tool instead of words.
+    pub(in super::super) fn plan_called(&mut self, id: &str, call: &Call, phase: &str) {
+        let read = plan::read(&call.arguments).unwrap_or(Value::Null);
+        match self.run.check_plan(phase, &read, "") {
+            Ok(plan) => {
+                self.finish_call(id, CallEnd::Done, None, "The plan is put forward.");
+                self.draft_plan(phase, Some(&call.step), &plan);
+            }
+            Err(problems) => {
+                let text = super::super::model::tell(&problems);
+                self.finish_call(id, CallEnd::Failed, Some("invalid_plan"), text);
+            }
+        }
+    }
+
+    pub(in super::super) fn draft_plan(&mut self, phase: &str, step: Option<&str>, plan: &Plan) {
+        let node = |subtask: &plan::Subtask| Node {
+            id: subtask.id.clone(),
+            agent: subtask.agent.clone(),
+            depends_on: subtask.depends_on.clone(),
+        };
+        let fact = Fact::PlanDrafted {
+            phase: phase.to_owned(),
+            version: self.run.plans.get(phase).map_or(0, super::super::Planned::version) + 1,
+            step: step.map(str::to_owned),
+            subtasks: plan.subtasks.iter().map(node).collect(),
+        };
+        self.emit(fact, Content::data(json!(plan)));
+    }
+
+    /// Puts the last version before a person. Without a step it is carried out already, in another version.
+    pub(in super::super) fn ask_about_plan(&mut self, phase: &str, step: Option<&str>) {
+        let Some(planned) = self.run.plans.get(phase).cloned() else { return };
+        let Some(plan) = planned.versions.last() else { return };
+        let title = format!("Plan of {} subtasks", plan.subtasks.len());
+        let mut opening = Opening::new(Kind::PlanApproval, About::Plan(phase.to_owned()), title);
+        let said = step.and_then(|step| self.run.steps.get(step)).and_then(|step| self.run.last_turn(step));
+        opening.message = clip(said.map_or("", |(text, _)| text), 2_000);
+        opening.step = step.map(str::to_owned);
+        opening.risk = Level::Low;
+        opening.reasons = self.run.reasons_about_plans();
+        opening.payload = json!({
+            "plan": plan,
+            "phase": phase,
+            "version": planned.version(),
+            "iteration": planned.iterations + 1,
+            "iterations": self.run.planning(phase).map(|planning| planning.iterations),
+        });
+        opening.response_schema = Some(plan::schema());
+        if step.is_none() {
+            opening.only = &["approve", "edit", "reject"];
+        } else {
+            // Nothing can follow without a plan: unless the workflow says otherwise, a rejection is the end.
+            opening.reject = Some(Effect::FailRun);
+        }
+        self.open(opening);
+    }
+
+    /// The last version is the one to carry out.
+    pub(in super::super) fn settle_plan(&mut self, phase: &str) {
+        let Some(planned) = self.run.plans.get(phase) else { return };
+        let version = planned.version();
+        self.emit(Fact::PlanSettled { phase: phase.to_owned(), version }, Content::none());
+        self.end_planner(phase, StepEnd::Completed);
+    }
+
+    pub(in super::super) fn end_planner(&mut self, phase: &str, end: StepEnd) {
+        let planner = planner(phase);
+        if self.run.steps.get(&planner).is_some_and(|step| step.end.is_none()) {
+            let text = self.run.plans.get(phase).and_then(|plan| plan.settled()).map(|plan| plan.text());
+            self.close_step(&planner, end, &text.unwrap_or_default());
+        }
+    }
+}
+
+impl Run {
+    pub(in super::super) fn planning(&self, phase: &str) -> Option<&Planning> {
+        self.phase(phase)?.kind.planning()
+    }
+
+    /// By its own gate, the run's, or a mandatory checkpoint: they are one interrupt.
+    pub(in super::super) fn asks_about_plans(&self) -> bool {
+        self.config().is_some_and(|config| config.gates.plan)
+            || self.definition.gates.plan == PlanGate::Ask
+            || !self.reasons_about_plans().is_empty()
+    }
+
+    pub(in super::super) fn reasons_about_plans(&self) -> Vec<Reason> {
+        let must = self.definition.gates.mandatory.contains(&Checkpoint::AfterPlanning);
+        must.then(|| checkpoint::reason(Checkpoint::AfterPlanning)).into_iter().collect()
+    }
+
+    /// A plan for this phase: its agents, its limit.
+    pub(in super::super) fn check_plan(
+        &self,
+        phase: &str,
+        value: &Value,
+        base: &str,
+    ) -> Result<Plan, Vec<Problem>> {
+        let planning = self.planning(phase);
+        let limit = self.phase(phase).map_or(0, |phase| phase.limits.plan_steps);
+        let named = planning.map(|planning| planning.agents.iter().map(String::as_str).collect());
+        let agents: BTreeSet<&str> = named.unwrap_or_default();
+        Plan::check(value, &agents, limit, base)
+    }
+
+    /// What a plan looks like, for the agent that makes one.
+    pub(in super::super) fn plan_form(&self, phase: &str) -> String {
+        let agents = self.planning(phase).map(|planning| planning.agents.join(", ")).unwrap_or_default();
+        let limit = self.phase(phase).map_or(0, |phase| phase.limits.plan_steps);
+        format!(
+            "Answer with a plan as JSON: {{\"subtasks\": [{{\"id\": \"s1\", \"description\": \"…\", \
+             \"agent\": \"…\", \"depends_on\": []}}]}}. At most {limit} subtasks. Agents: {agents}."
+        )
+    }
+}
+
+fn told(problems: &[Problem]) -> String {
+    problems
+        .iter()
+        .map(|problem| format!("{} {}", problem.pointer, problem.message))
+        .collect::<Vec<_>>()
+        .join("; ")
+}

@@ -1,0 +1,377 @@
+//! A step on its way: one agent's turn loop, the gates around it, what ends it.
+
+use serde_json::json;
+
+use super::draft::{Draft, Opening};
+use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Role, Run, Step, StepEnd};
+use crate::definition::{Limits, StepGates};
+use crate::event::Content;
+use crate::interrupt::{About, Cause, Kind, Level, Outcome};
+use crate::json;
+use crate::limits;
+
+/// Why a step can not go on by itself.
+struct Failure {
+    reason: &'static str,
+    text: String,
+    attempts: u32,
+}
+
+impl Draft<'_> {
+    pub(super) fn start_step(&mut self, phase: &str, step: &str, agent: &str, role: Role) {
+        self.emit(
+            Fact::StepStarted {
+                step: step.to_owned(),
+                phase: phase.to_owned(),
+                agent: agent.to_owned(),
+                role,
+            },
+            Content::none(),
+        );
+        if self.run.gates(step).before_step {
+            let title = format!("About to start step `{step}` with agent `{agent}`");
+            let mut opening = Opening::new(Kind::Checkpoint, About::BeforeStep(step.to_owned()), title);
+            opening.payload =
+                json!({ "position": "before_step", "agent": agent, "input": self.run.work_of(step) });
+            opening.step = Some(step.to_owned());
+            opening.only = &["approve", "edit", "skip", "reject"];
+            opening.response_schema = Some(json!({ "type": "string", "minLength": 1 }));
+            self.open(opening);
+        }
+    }
+
+    pub(super) fn advance_steps(&mut self) -> bool {
+        let open: Vec<String> = self
+            .run
+            .steps
+            .iter()
+            .filter(|(_, step)| step.end.is_none() && step.blocked.is_none())
+            .map(|(id, _)| id.clone())
+            .collect();
+        open.iter().any(|id| self.advance_step(id))
+    }
+
+    fn advance_step(&mut self, id: &str) -> bool {
+        let Some(step) = self.run.steps.get(id).cloned() else { return false };
+        if let Some(end) = step.closing {
+            return self.advance_closing(id, &step, end);
+        }
+        if step.crashes >= limits::CRASHES {
+            self.step_failed(id);
+            return true;
+        }
+        if self.run.rests(&step) {
+            return self.step_rests(id, &step);
+        }
+        if let Some(failure) = self.run.failed_call(id, &step) {
+            self.ask_about_failure(id, failure);
+            return true;
+        }
+        if self.run.wants_model(id)
+            && let Some((limit, value)) = self.run.limit_reached(id, &step)
+        {
+            self.limit(id, limit, value);
+            return true;
+        }
+        false
+    }
+
+    /// What comes back to a step that is closing is not started again.
+    fn advance_closing(&mut self, id: &str, step: &Step, end: StepEnd) -> bool {
+        let before = self.written();
+        if self.settle(id) {
+            self.end_step(id, end, step.output.as_deref().unwrap_or_default());
+        }
+        self.written() > before
+    }
+
+    /// The agent has said its last word: it is a question after all, or goes to the gate, or ends the step.
+    fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
+        if step.role != Role::Judge && self.asks_in_print(id, step, text) {
+            // A person answers first.
+        } else if self.run.gates(id).after_step {
+            let may_redo = step.redos < self.run.limits(id).redos;
+            let title = format!("Step `{id}` is done");
+            let mut opening = Opening::new(Kind::Checkpoint, About::AfterStep(id.to_owned()), title);
+            opening.step = Some(id.to_owned());
+            opening.only = if may_redo { &["continue", "redo", "abort"] } else { &["continue", "abort"] };
+            opening.payload = json!({ "position": "after_step", "output": text, "redos": step.redos });
+            self.open(opening);
+        } else {
+            self.close_step(id, StepEnd::Completed, text);
+        }
+    }
+
+    /// A question that was printed instead of asked is asked all the same.
+    pub(super) fn asks_in_print(&mut self, id: &str, step: &Step, text: &str) -> bool {
+        let asks = self.run.definition.asking.enabled && is_question(text);
+        if asks {
+            let mut opening =
+                Opening::new(Kind::Question, About::Printed(id.to_owned()), last_line(text).to_owned());
+            opening.step = Some(id.to_owned());
+            opening.message = String::from("The agent printed this question instead of asking it.");
+            opening.payload = json!({ "question": text, "asker": step.agent });
+            self.open(opening);
+        }
+        asks
+    }
+
+    /// Nothing of the step starts any more. It ends at once, or when what is under way has come back: a call
+    /// that may have taken effect is not forgotten.
+    pub(super) fn close_step(&mut self, id: &str, end: StepEnd, text: &str) {
+        if self.settle(id) {
+            self.end_step(id, end, text);
+        } else {
+            self.emit(Fact::StepClosed { step: id.to_owned(), end }, Content::text(text));
+        }
+    }
+
+    /// Skips every call of the step that has not started, and withdraws what is asked about it. Whether
+    /// nothing is left under way.
+    fn settle(&mut self, id: &str) -> bool {
+        let calls: Vec<(String, CallState)> = self
+            .run
+            .calls
+            .iter()
+            .filter(|(_, call)| call.step == id)
+            .map(|(id, call)| (id.clone(), call.state.clone()))
+            .collect();
+        let mut settled = true;
+        for (call, state) in calls {
+            match state {
+                CallState::Gated(interrupt) => {
+                    self.resolve(&interrupt, Outcome::Superseded, None, Cause::Superseded);
+                    self.skip_rest(&call);
+                }
+                CallState::Proposed | CallState::Authorised => self.skip_rest(&call),
+                CallState::Started { .. } | CallState::Doubted(_) => settled = false,
+                CallState::Ended(_) => {}
+            }
+        }
+        if let Some(blocker) = self.run.steps.get(id).and_then(|step| step.blocked.clone()) {
+            self.resolve(&blocker, Outcome::Superseded, None, Cause::Superseded);
+        }
+        settled
+    }
+
+    fn skip_rest(&mut self, call: &str) {
+        self.finish_call(call, CallEnd::Skipped, Some("step_ended"), "not run: the step has ended");
+    }
+
+    fn end_step(&mut self, id: &str, end: StepEnd, text: &str) {
+        self.emit(Fact::StepEnded { step: id.to_owned(), end }, Content::text(text));
+        let only = self.run.steps.get(id).filter(|step| step.role == Role::Worker);
+        if let Some(phase) = only.map(|step| step.phase.clone()) {
+            self.emit(Fact::PhaseEnded { phase, end }, Content::none());
+        }
+    }
+
+    /// A limit asks for a fresh budget, or ends the run with its name where nobody may be asked.
+    fn limit(&mut self, id: &str, limit: &str, value: u64) {
+        self.emit(
+            Fact::LimitReached { step: id.to_owned(), limit: limit.to_owned(), value },
+            Content::none(),
+        );
+        if !self.run.definition.asking.enabled {
+            self.fail_run(&format!("limit_{limit}"), format!("the limit `{limit}` of {value} is reached"));
+            return;
+        }
+        let title = format!("Step `{id}` has reached its limit of {value} {}", limit.replace('_', " "));
+        let mut opening = Opening::new(Kind::Continuation, About::Limit(id.to_owned()), title);
+        opening.step = Some(id.to_owned());
+        opening.payload = json!({ "limit": limit, "value": value });
+        self.open(opening);
+    }
+
+    /// The model can not be reached, or the process died again and again: a person, or the end.
+    pub(super) fn step_failed(&mut self, id: &str) {
+        let Some(step) = self.run.steps.get(id).cloned() else { return };
+        let (reason, text) = match &step.last_failure {
+            Some((_, text)) if step.failures > 0 => ("model_failed", text.to_string()),
+            Some(_) | None => ("crashes", format!("the process stopped {} times in this step", step.crashes)),
+        };
+        self.failed_for(id, reason, text, step.failures);
+    }
+
+    /// A step that can not go on: a person is asked, a subtask fails alone, any other step fails the run.
+    pub(super) fn failed_for(&mut self, id: &str, reason: &'static str, text: String, attempts: u32) {
+        let is_subtask = self.run.steps.get(id).is_some_and(|step| step.role == Role::Subtask);
+        if self.run.gates(id).on_error {
+            self.ask_about_failure(id, Failure { reason, text, attempts });
+        } else if is_subtask {
+            self.close_step(id, StepEnd::Failed, &text);
+        } else {
+            self.fail_run(reason, text);
+        }
+    }
+
+    fn ask_about_failure(&mut self, id: &str, failure: Failure) {
+        let Failure { reason, text, attempts } = failure;
+        let kind = self.run.steps.get(id).and_then(|step| step.last_failure.as_ref().map(|(kind, _)| *kind));
+        let title = format!("Step `{id}` failed");
+        let mut opening = Opening::new(Kind::Error, About::Failure(id.to_owned()), title);
+        opening.step = Some(id.to_owned());
+        opening.message.clone_from(&text);
+        opening.risk = Level::Medium;
+        opening.payload = json!({
+            "reason": reason,
+            "error": text,
+            "kind": kind.filter(|_| reason == "model_failed" || reason == "crashes"),
+            "attempts": attempts,
+        });
+        if reason == "tool_failed" && attempts >= self.run.limits(id).attempts {
+            opening.only = &["skip", "hand_over", "abort"];
+        }
+        self.open(opening);
+    }
+    /// What an agent wrote or proposed: the plan goes its way, ideas are judged, anything else is the step's
+    /// last word.
+    fn step_rests(&mut self, id: &str, step: &Step) -> bool {
+        match step.role {
+            Role::Planner => self.plan_proposed(id, step),
+            Role::Maker => self.ideas_made(id, step),
+            Role::Worker | Role::Improver | Role::Judge | Role::Subtask => {
+                let text = final_text(step).unwrap_or_default();
+                self.step_answered(id, step, &text);
+                true
+            }
+        }
+    }
+}
+
+impl Run {
+    /// Limits of the phase that the step belongs to.
+    pub(super) fn limits(&self, step: &str) -> Limits {
+        self.steps
+            .get(step)
+            .and_then(|step| self.phase(&step.phase))
+            .map_or(self.definition.limits, |phase| phase.limits)
+    }
+
+    /// Gates around the step, with those that the run adds.
+    pub(super) fn gates(&self, step: &str) -> StepGates {
+        let gated = self.steps.get(step).filter(|step| match step.role {
+            Role::Worker | Role::Subtask => true,
+            Role::Improver | Role::Planner | Role::Judge | Role::Maker => false,
+        });
+        let Some(gated) = gated else { return StepGates::default() };
+        let own = self.phase(&gated.phase).map(|phase| phase.gates).unwrap_or_default();
+        let added = self.config().map(|config| config.gates.clone()).unwrap_or_default();
+        StepGates {
+            before_step: own.before_step || added.before_step,
+            after_step: own.after_step || added.after_step,
+            on_error: own.on_error || added.on_error,
+        }
+    }
+
+    /// Whether the step's next move is a model call.
+    pub(super) fn wants_model(&self, id: &str) -> bool {
+        if self.paused || self.ended.is_some() {
+            return false;
+        }
+        let Some(step) = self.steps.get(id) else { return false };
+        step.end.is_none()
+            && step.closing.is_none()
+            && step.blocked.is_none()
+            && step.model == ModelCall::Idle
+            && self.last_turn(step).is_none_or(|(_, calls)| calls.iter().all(|call| call.is_ended()))
+            && !self.rests(step)
+            && self.failed_call(id, step).is_none()
+    }
+
+    fn limit_reached(&self, id: &str, step: &Step) -> Option<(&'static str, u64)> {
+        let limits = self.limits(id);
+        if step.used.rounds >= limits.rounds {
+            return Some(("rounds", limits.rounds.into()));
+        }
+        if step.used.calls >= limits.tool_calls {
+            return Some(("tool_calls", limits.tool_calls.into()));
+        }
+        if let Some(budget) = limits.budget_tokens.filter(|budget| step.used.tokens >= *budget) {
+            return Some(("budget_tokens", budget.min(json::MAX_INTEGER)));
+        }
+        (step.used.identical >= limits::IDENTICAL_CALLS)
+            .then_some(("identical_calls", limits::IDENTICAL_CALLS.into()))
+    }
+
+    /// A failed call of the last turn that nobody has decided on, where a subtask's failures are asked about.
+    fn failed_call(&self, id: &str, step: &Step) -> Option<Failure> {
+        let asked = step.role == Role::Subtask
+            && step.excused != step.turn
+            && step.model == ModelCall::Idle
+            && self.gates(id).on_error;
+        let (_, calls) = self.last_turn(step).filter(|_| asked)?;
+        let all_ended = calls.iter().all(|call| call.is_ended());
+        let failed = calls.into_iter().find(|call| has_failed(call)).filter(|_| all_ended)?;
+        let said = failed.result.as_deref().unwrap_or_default();
+        let text = format!("`{}` failed: {said}", failed.tool);
+        Some(Failure { reason: "tool_failed", text, attempts: step.retries + 1 })
+    }
+
+    /// Whether the agent has brought something that others look at now: its last word, or a plan.
+    fn rests(&self, step: &Step) -> bool {
+        if step.model != ModelCall::Idle {
+            return false;
+        }
+        match step.entries.last() {
+            Some(Entry::Turn { calls, .. }) => {
+                let planned = self.plans.get(&step.phase).filter(|_| step.role == Role::Planner);
+                calls.is_empty()
+                    || planned.is_some_and(|plan| plan.turn == Some(step.turn))
+                        && calls.iter().all(|id| self.calls.get(id).is_none_or(|call| call.is_ended()))
+            }
+            Some(Entry::Note { .. }) | None => false,
+        }
+    }
+}
+
+/// A call that did not do what it should: the tool says so, or its command ended with another code than 0.
+fn has_failed(call: &Call) -> bool {
+    match call.state {
+        CallState::Ended(CallEnd::Failed) => true,
+        CallState::Ended(CallEnd::Done) => {
+            call.outcome.get("exit_code").is_some_and(|code| code.as_i64() != Some(0))
+        }
+        CallState::Ended(
+            CallEnd::Refused | CallEnd::Answered | CallEnd::Skipped | CallEnd::Cancelled | CallEnd::Unknown,
+        )
+        | CallState::Proposed
+        | CallState::Gated(_)
+        | CallState::Authorised
+        | CallState::Started { .. }
+        | CallState::Doubted(_) => false,
+    }
+}
+
+/// The last word of the agent: a reply without calls, and nothing said after it.
+pub(super) fn final_text(step: &Step) -> Option<String> {
+    match step.entries.last() {
+        Some(Entry::Turn { text, calls }) if calls.is_empty() && step.model == ModelCall::Idle => {
+            Some(text.to_string())
+        }
+        Some(Entry::Turn { .. } | Entry::Note { .. }) | None => None,
+    }
+}
+
+fn last_line(text: &str) -> &str {
+    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// Whether a final text asks for something instead of answering (LESSONS 34). Polite closings do not.
+fn is_question(text: &str) -> bool {
+    let line = last_line(text).trim_end_matches(['*', '_', '"', ')']);
+    let lower = line.to_lowercase();
+    let closing = ["anything else", "let me know", "would you like me to", "happy to help", "need anything"];
+    if closing.iter().any(|phrase| lower.contains(phrase)) {
+        return false;
+    }
+    let asks = [
+        "please specify",
+        "please clarify",
+        "please provide",
+        "please confirm",
+        "please tell",
+        "please choose",
+    ];
+    line.ends_with('?') || asks.iter().any(|phrase| lower.starts_with(phrase))
+}

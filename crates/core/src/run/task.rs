@@ -1,0 +1,125 @@
+//! What a step is told to work on: the run's task, the phase's own words, what came before, and its part in it.
+
+use serde_json::Value;
+
+use super::draft::Draft;
+use super::{Role, Run, Step};
+use crate::definition::{IdeaGeneration, Phase};
+
+impl Run {
+    pub(super) fn task_of(&self, id: &str) -> String {
+        let Some(step) = self.steps.get(id) else { return String::new() };
+        let Some(phase) = self.phase(&step.phase) else { return String::new() };
+        match step.role {
+            Role::Worker => match &step.input {
+                Some(input) => input.to_string(),
+                None => self.background(phase),
+            },
+            Role::Improver => format!(
+                "{}\n\nSay this task better: complete, precise, without changing what is asked. Answer with the \
+                 task alone.",
+                self.background(phase)
+            ),
+            Role::Planner => format!("{}\n\n{}", self.improved(phase), self.plan_form(&phase.id)),
+            Role::Maker => format!("{}{}", self.background(phase), ideas_wanted(phase)),
+            Role::Judge => self.to_judge(phase, id),
+            Role::Subtask => {
+                format!("{}\n\nYour part of it, `{}`:\n{}", self.part_of(phase), part(id), self.work_of(id))
+            }
+        }
+    }
+
+    /// What a person may replace before the step starts: its own part of the work.
+    pub(super) fn work_of(&self, id: &str) -> String {
+        let Some(step) = self.steps.get(id) else { return String::new() };
+        match (step.role, &step.input) {
+            (Role::Subtask, Some(input)) => input.to_string(),
+            (Role::Subtask, None) => self.subtask_text(step, id).unwrap_or_default(),
+            (Role::Worker | Role::Improver | Role::Planner | Role::Maker | Role::Judge, _) => {
+                self.task_of(id)
+            }
+        }
+    }
+
+    fn subtask_text(&self, step: &Step, id: &str) -> Option<String> {
+        let control = self.phase(&step.phase)?.kind.control()?;
+        let plan = self.plans.get(&control.plan)?.settled()?;
+        plan.subtask(part(id)).map(|subtask| subtask.description.clone())
+    }
+
+    /// The run's task, the phase's own words, what the phases before it brought.
+    fn background(&self, phase: &Phase) -> String {
+        let input = self.started.as_ref().map_or(&Value::Null, |started| &started.input);
+        let mut text = match input.get("task").and_then(Value::as_str) {
+            Some(task) => task.to_owned(),
+            None => Draft::readable(input),
+        };
+        self.add_words(&mut text, phase);
+        text
+    }
+
+    fn add_words(&self, text: &mut String, phase: &Phase) {
+        if let Some(input) = &phase.input {
+            text.push_str("\n\n");
+            text.push_str(input.trim_end());
+        }
+        for need in &phase.needs {
+            if let Some(told) = self.phase(need).and_then(|need| self.told_of(need)) {
+                text.extend(["\n\nResult of `", need, "`:\n", &told]);
+            }
+        }
+    }
+
+    /// The task as the improver says it, where there is one.
+    fn improved(&self, phase: &Phase) -> String {
+        let improved =
+            self.steps.get(&super::phase::improver(&phase.id)).and_then(|step| step.output.as_deref());
+        improved.filter(|text| !text.trim().is_empty()).map_or_else(|| self.background(phase), str::to_owned)
+    }
+
+    /// What was written, for the agent that judges it.
+    fn to_judge(&self, phase: &Phase, judge: &str) -> String {
+        let judged = self
+            .steps
+            .values()
+            .find(|step| step.phase == phase.id && matches!(step.role, Role::Planner | Role::Maker));
+        let written = match self.plans.get(&phase.id).and_then(|plan| plan.versions.last()) {
+            Some(plan) => plan.text(),
+            None => judged
+                .and_then(|step| self.last_turn(step))
+                .map(|(text, _)| text.to_owned())
+                .unwrap_or_default(),
+        };
+        format!(
+            "{}\n\nJudge this (`{}`), and say what to change:\n{written}",
+            self.improved(phase),
+            part(judge)
+        )
+    }
+
+    /// The task with the plan and what is done of it.
+    fn part_of(&self, phase: &Phase) -> String {
+        let Some(control) = phase.kind.control() else { return String::new() };
+        let mut text = self.background(phase);
+        if !phase.needs.contains(&control.plan)
+            && let Some(plan) = self.phase(&control.plan).and_then(|plan| self.told_of(plan))
+        {
+            text.extend(["\n\nThe plan:\n", &plan]);
+        }
+        let results = self.results_text(phase, control);
+        if !results.is_empty() {
+            text.extend(["\n\nDone so far:\n", &results]);
+        }
+        text
+    }
+}
+
+fn ideas_wanted(phase: &Phase) -> String {
+    let Some(IdeaGeneration { ideas, .. }) = phase.kind.ideas() else { return String::new() };
+    format!("\n\nGive {ideas} ideas, the best one first, and say why it is the best.")
+}
+
+/// The last part of a step's id: the subtask, or the number of the judgement.
+fn part(step: &str) -> &str {
+    step.rsplit_once('/').map_or(step, |(_, part)| part)
+}

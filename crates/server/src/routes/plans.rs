@@ -1,0 +1,94 @@
+//! Plans: what was planned, what became of it, another plan on the way; and what a model was sent.
+
+use axum::Json;
+use holdshort_core::id::{RunId, SessionId};
+use holdshort_core::run::Input;
+use holdshort_protocol::{List, ModelRequest, Plan, Replan};
+
+use super::sessions::known;
+use crate::auth::Operator;
+use crate::body::Body;
+use crate::limits::SESSION_RUNS;
+use crate::openapi::{ReadsOne, Replans};
+use crate::problem::{Answer, Refused};
+use crate::query::{Id, Ids};
+use crate::view;
+
+/// List the plans of a run.
+///
+/// One for each planning phase that has brought one, with the status of every subtask and its place in the graph.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/plans", tag = "plans", operation_id = "list_run_plans",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    responses((status = 200, description = "The plans", body = List<Plan>), ReadsOne),
+    security(("operator" = []))
+)]
+pub(crate) async fn of_run(operator: Operator, Id(id): Id<RunId>) -> Answer<Json<List<Plan>>> {
+    operator.app.run_row(&id).await?;
+    let run = operator.app.driver.load(&id).await?;
+    Ok(Json(List { items: view::plan::of_run(&run), next_cursor: None }))
+}
+
+/// List the plans of a session's newest runs.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/plans", tag = "plans", operation_id = "list_session_plans",
+    params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
+    responses((status = 200, description = "The plans", body = List<Plan>), ReadsOne),
+    security(("operator" = []))
+)]
+pub(crate) async fn of_session(operator: Operator, Id(id): Id<SessionId>) -> Answer<Json<List<Plan>>> {
+    let mut items = Vec::new();
+    for run in known(&operator.app, &id, SESSION_RUNS).await? {
+        let run = run.parse().map_err(|_| Refused::not_found("run"))?;
+        items.extend(view::plan::of_run(&*operator.app.driver.load(&run).await?));
+    }
+    Ok(Json(List { items, next_cursor: None }))
+}
+
+/// Write the part of a plan anew that has not started.
+///
+/// Subtasks that have started stay as they are. Where plans are asked about, the new version is too, and nothing
+/// more of the old one starts meanwhile.
+#[utoipa::path(
+    put, path = "/v1/runs/{id}/plans/{phase}", tag = "plans", operation_id = "replace_plan",
+    params(
+        ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
+        ("phase" = String, Path, description = "The planning phase", example = "plan"),
+    ),
+    request_body = Replan,
+    responses((status = 200, description = "The plans as they are now", body = List<Plan>), Replans),
+    security(("operator" = []))
+)]
+pub(crate) async fn replace(
+    operator: Operator,
+    Ids(id, phase): Ids<RunId, String>,
+    body: Body,
+) -> Answer<Json<List<Plan>>> {
+    operator.app.run_row(&id).await?;
+    let Replan { plan, version } = body.json().await?;
+    let version = version.map(|version| usize::try_from(version).unwrap_or(usize::MAX));
+    let run = operator.app.send(&id, Input::Replan { phase, version, plan }, operator.actor).await?;
+    Ok(Json(List { items: view::plan::of_run(&run), next_cursor: None }))
+}
+
+/// Read what a model was sent.
+///
+/// Rebuilt from the journal as it was at that moment; `n` counts the model calls of the run from 1.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/model-requests/{n}", tag = "runs", operation_id = "read_model_request",
+    params(
+        ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
+        ("n" = u64, Path, example = 1),
+    ),
+    responses((status = 200, description = "The request", body = ModelRequest), ReadsOne),
+    security(("operator" = []))
+)]
+pub(crate) async fn model_request(
+    operator: Operator,
+    Ids(id, n): Ids<RunId, u64>,
+) -> Answer<Json<ModelRequest>> {
+    operator.app.run_row(&id).await?;
+    let found = operator.app.driver.model_request(&id, n).await?.filter(|_| n > 0);
+    let (step, request) = found.ok_or_else(|| Refused::not_found("model request"))?;
+    Ok(Json(view::plan::model_request(id.as_str(), n, step, request)))
+}

@@ -1,0 +1,84 @@
+//! Plans as clients see them: the graph with what became of each subtask.
+
+use holdshort_core::message::{Message, Request};
+use holdshort_core::plan;
+use holdshort_core::run::{CallState, Planned, Run, Step, StepEnd};
+use holdshort_protocol as wire;
+use serde_json::json;
+
+pub(crate) fn of_run(run: &Run) -> Vec<wire::Plan> {
+    run.plans.iter().filter_map(|(phase, planned)| of(run, phase, planned)).collect()
+}
+
+fn of(run: &Run, phase: &str, planned: &Planned) -> Option<wire::Plan> {
+    let version = planned.settled.unwrap_or(planned.version());
+    let shown = planned.versions.get(version.checked_sub(1)?)?;
+    let subtask = |(subtask, place): (&plan::Subtask, plan::Place)| {
+        let step = run.step_of_subtask(phase, &subtask.id);
+        wire::Subtask {
+            id: subtask.id.clone(),
+            description: subtask.description.clone(),
+            agent: step.map(|(_, step)| step.agent.clone()).or_else(|| subtask.agent.clone()),
+            depends_on: subtask.depends_on.clone(),
+            status: step.map_or(wire::SubtaskStatus::Pending, |(id, step)| status(run, id, step)),
+            step: step.map(|(id, _)| id.to_owned()),
+            layer: place.layer as u64,
+            row: place.row as u64,
+        }
+    };
+    let versions = (1..).zip(&planned.versions);
+    Some(wire::Plan {
+        run: run.id.to_string(),
+        phase: phase.to_owned(),
+        version: version as u64,
+        settled: planned.settled.is_some(),
+        held: planned.held,
+        subtasks: shown.subtasks.iter().zip(shown.layout()).map(subtask).collect(),
+        versions: versions
+            .map(|(version, plan)| wire::PlanVersion { version, subtasks: json!(plan.subtasks) })
+            .collect(),
+    })
+}
+
+fn status(run: &Run, id: &str, step: &Step) -> wire::SubtaskStatus {
+    match step.end {
+        Some(StepEnd::Completed) => wire::SubtaskStatus::Completed,
+        Some(StepEnd::Skipped) => wire::SubtaskStatus::Skipped,
+        Some(StepEnd::Failed) => wire::SubtaskStatus::Failed,
+        None if step.blocked.is_some() || waits(run, id) => wire::SubtaskStatus::Waiting,
+        None => wire::SubtaskStatus::Running,
+    }
+}
+
+fn waits(run: &Run, step: &str) -> bool {
+    run.calls.values().any(|call| {
+        call.step == step && matches!(call.state, CallState::Gated(_) | CallState::Doubted(Some(_)))
+    })
+}
+
+pub(crate) fn model_request(run: &str, n: u64, step: String, request: Request) -> wire::ModelRequest {
+    wire::ModelRequest {
+        run: run.to_owned(),
+        n,
+        step,
+        agent: request.agent,
+        model: request.model,
+        messages: request.messages.into_iter().map(message).collect(),
+        tools: request.tools.into_iter().map(|tool| tool.name).collect(),
+    }
+}
+
+fn message(message: Message) -> wire::ModelMessage {
+    let plain = |role, text| wire::ModelMessage { role, text, calls: Vec::new(), call: None };
+    match message {
+        Message::System { text } => plain(wire::ModelRole::System, text),
+        Message::User { text } => plain(wire::ModelRole::User, text),
+        Message::Assistant { text, calls } => wire::ModelMessage {
+            calls: calls.iter().map(|call| json!(call)).collect(),
+            ..plain(wire::ModelRole::Assistant, text)
+        },
+        Message::Tool { call, name: _, text } => {
+            wire::ModelMessage { call: Some(call), ..plain(wire::ModelRole::Tool, text) }
+        }
+    }
+}

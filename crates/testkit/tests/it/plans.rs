@@ -1,0 +1,215 @@
+//! Plans over HTTP with the real binary: proposed, decided on, carried out, edited on the way (cases 01 to 08, 29).
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::{Answer, TestServer};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::play::{count, done, one};
+
+const PLANNED: &str = "
+name: planned
+agents:
+  planner: {instructions: Plan.}
+  engineer: {instructions: Build., tools: [run_command]}
+  writer: {instructions: Write.}
+phases:
+  - {id: plan, kind: planning, agents: {planner: planner}}
+  - {id: work, kind: control, agent: engineer}
+gates:
+  rules: [{tools: [run_command], do: allow}]
+";
+
+fn subtask(id: &str, needs: &[&str]) -> Value {
+    json!({ "id": id, "description": format!("do {id}"), "depends_on": needs })
+}
+
+fn plan(subtasks: &[Value]) -> Value {
+    json!({ "subtasks": subtasks })
+}
+
+fn proposes(subtasks: &[Value]) -> Scripted {
+    Scripted::text(format!("This is what I would do: {}", plan(subtasks)))
+}
+
+/// The plan of these subtasks is before a person.
+async fn proposed(workflow: &str, plans: &[Scripted]) -> (ScriptedModel, TestServer, String) {
+    let model = ScriptedModel::start().await;
+    model.script("planner", plans);
+    model.script("engineer", [one(count("step")), done()]);
+    let server = TestServer::setup().workflow("planned", workflow).model(&model).start().await;
+    let run = server.start_run("planned", "Build it.").await;
+    (model, server, run)
+}
+
+async fn replan(server: &TestServer, run: &str, body: &Value) -> Answer {
+    server.send(server.request(Method::PUT, &format!("/v1/runs/{run}/plans/plan")).json(body)).await
+}
+
+async fn statuses(server: &TestServer, run: &str) -> String {
+    let plans = server.get(&format!("/v1/runs/{run}/plans")).await.ok();
+    let subtasks = plans["items"][0]["subtasks"].as_array().unwrap();
+    subtasks
+        .iter()
+        .map(|each| format!("{} {}", each["id"], each["status"]).replace('"', ""))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_is_revised_approved_and_carried_out() {
+    let drafts = [proposes(&[subtask("a", &[])]), proposes(&[subtask("a", &[]), subtask("b", &["a"])])];
+    let (model, server, run) = proposed(PLANNED, &drafts).await;
+    let first = server.wait_one(&run).await;
+    assert_eq!((&first["kind"], &first["position"]), (&json!("plan_approval"), &json!("plan")));
+    let options: Vec<&str> =
+        first["options"].as_array().unwrap().iter().filter_map(|each| each["id"].as_str()).collect();
+    assert_eq!(options, ["approve", "edit", "revise", "reject"]);
+    assert_eq!(server.lines("count.txt"), 0, "nothing runs before the decision");
+
+    server.decide(&first, &json!({ "option": "revise", "text": "add tests" })).await.ok();
+    let second = server.wait_one(&run).await;
+    assert_ne!(first["id"], second["id"]);
+    assert_eq!(second["payload"]["iteration"], 2);
+    assert!(model.requests_of("planner")[1].texts().join("\n").contains("add tests"));
+    assert_eq!(statuses(&server, &run).await, "a pending, b pending");
+
+    server.decide(&second, &json!({ "option": "approve", "text": "mind the units" })).await.ok();
+    let ended = server.wait_status(&run, &["completed"]).await;
+    assert_eq!((&ended["end_reason"], server.lines("count.txt")), (&json!("done"), 2));
+    assert_eq!(statuses(&server, &run).await, "a completed, b completed");
+    let told: Vec<String> =
+        model.requests_of("engineer").iter().map(|request| request.texts().join("\n")).collect();
+    assert!(
+        told.iter().all(|told| told.contains("mind the units") && told.contains("add tests")),
+        "{told:#?}"
+    );
+
+    // What each model was sent can be read again, word for word.
+    for n in 1..=6 {
+        let request = server.get(&format!("/v1/runs/{run}/model-requests/{n}")).await.ok();
+        let texts: Vec<&str> =
+            request["messages"].as_array().unwrap().iter().filter_map(|each| each["text"].as_str()).collect();
+        assert_eq!(texts.join("\n"), model.requests()[n - 1].texts().join("\n"), "request {n}");
+    }
+    assert_eq!(server.get(&format!("/v1/runs/{run}/model-requests/7")).await.refusal(), (404, "not_found"));
+    let session = ended["session"].as_str().unwrap();
+    let plans = server.get(&format!("/v1/sessions/{session}/plans")).await.ok();
+    assert_eq!(plans["items"][0]["versions"].as_array().map(Vec::len), Some(2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_that_is_no_plan_is_refused_and_one_that_is_replaces_it() {
+    let (_model, server, run) = proposed(PLANNED, &[proposes(&[subtask("a", &[])])]).await;
+    let asked = server.wait_one(&run).await;
+    let nobody = json!({ "id": "x", "description": "y", "agent": "nobody" });
+    let table = [
+        (plan(&[]), "/edit/subtasks"),
+        (plan(&[nobody]), "/edit/subtasks/0/agent"),
+        (plan(&[subtask("a", &["b"]), subtask("b", &["a"])]), "/edit/subtasks"),
+        (plan(&[subtask("a", &[]), subtask("a", &[])]), "/edit/subtasks/1/id"),
+        (plan(&[subtask("a", &["ghost"])]), "/edit/subtasks/0/depends_on/0"),
+        (plan(&(0..1_000).map(|n| subtask(&n.to_string(), &[])).collect::<Vec<_>>()), "/edit/subtasks"),
+        (json!("do it"), "/edit"),
+    ];
+    for (edit, pointer) in table {
+        let refused = server.decide(&asked, &json!({ "option": "edit", "edit": edit })).await;
+        assert_eq!(refused.refusal(), (422, "invalid_request"), "{edit}");
+        assert_eq!(refused.body["errors"][0]["pointer"], pointer, "{edit}");
+    }
+    assert_eq!(server.wait_one(&run).await["id"], asked["id"], "it is still open");
+    let edit = plan(&[subtask("c", &[]), subtask("d", &["c"])]);
+    server.decide(&asked, &json!({ "option": "edit", "edit": edit })).await.ok();
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(statuses(&server, &run).await, "c completed, d completed");
+
+    let (_model, server, run) = proposed(PLANNED, &[proposes(&[subtask("a", &[])])]).await;
+    let asked = server.wait_one(&run).await;
+    server.decide(&asked, &json!({ "option": "reject", "text": "wrong" })).await.ok();
+    let ended = server.wait_status(&run, &["failed"]).await;
+    assert_eq!((&ended["end_reason"], server.lines("count.txt")), (&json!("rejected"), 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failure_skips_what_depends_on_it_and_the_run_says_so() {
+    let graph = [
+        json!({ "id": "a", "description": "do a", "agent": "writer" }),
+        subtask("b", &["a"]),
+        subtask("c", &[]),
+    ];
+    let (model, server, run) = proposed(PLANNED, &[proposes(&graph)]).await;
+    model.script("writer", [Scripted::status(400)]);
+    let asked = server.wait_one(&run).await;
+    server.choose(&asked, "approve").await;
+    let ended = server.wait_status(&run, &["completed"]).await;
+    assert_eq!(ended["end_reason"], "partial");
+    assert_eq!(statuses(&server, &run).await, "a failed, b skipped, c completed");
+}
+
+/// The server is killed in the middle; the plan goes on where it was, also one that is written anew by then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_is_written_anew_across_a_restart() {
+    let gated = format!("{PLANNED}  after_step: ask\n");
+    let (_model, mut server, run) =
+        proposed(&gated, &[proposes(&[subtask("a", &[]), subtask("b", &["a"])])]).await;
+    let asked = server.wait_one(&run).await;
+    server.choose(&asked, "approve").await;
+    let after_a = server.wait_one(&run).await;
+    assert_eq!((&after_a["position"], &after_a["step"]), (&json!("after_step"), &json!("work/a")));
+    assert_eq!(statuses(&server, &run).await, "a waiting, b pending");
+
+    let gone = replan(&server, &run, &json!({ "plan": plan(&[subtask("b", &[])]) })).await;
+    assert_eq!(gone.refusal(), (422, "invalid_request"), "`a` has started");
+    let better = plan(&[subtask("a", &[]), subtask("x", &["a"])]);
+    let stale = replan(&server, &run, &json!({ "plan": better, "version": 4 })).await;
+    assert_eq!(stale.refusal(), (409, "stale"));
+    let held = replan(&server, &run, &json!({ "plan": better, "version": 1 })).await.ok();
+    assert_eq!((&held["items"][0]["held"], &held["items"][0]["version"]), (&json!(true), &json!(1)));
+    server.kill();
+    server.start().await;
+    server.choose(&after_a, "continue").await;
+    let new = server.wait_one(&run).await;
+    assert_eq!((&new["kind"], &new["payload"]["version"]), (&json!("plan_approval"), &json!(2)));
+    assert_eq!(statuses(&server, &run).await, "a completed, b pending", "nothing of the old plan starts");
+    server.choose(&new, "approve").await;
+    let after_x = server.wait_one(&run).await;
+    assert_eq!(after_x["step"], "work/x");
+    server.choose(&after_x, "continue").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(
+        (statuses(&server, &run).await.as_str(), server.lines("count.txt")),
+        ("a completed, x completed", 2)
+    );
+    assert_eq!(replan(&server, &run, &json!({ "plan": better })).await.refusal(), (409, "run_ended"));
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+}
+
+/// The shipped workflow from its question to its report, on its own sample, without a model.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn research_plays_on_its_sample() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows/research");
+    let server = TestServer::setup().start().await;
+    for file in ["README.md", "rain.csv"] {
+        std::fs::copy(format!("{folder}/sample/{file}"), server.workspace().join(file)).unwrap();
+    }
+    let input: Value =
+        serde_json::from_str(&std::fs::read_to_string(format!("{folder}/input.json")).unwrap()).unwrap();
+    let config = json!({ "workspace": server.workspace(), "model": "rehearsal" });
+    let body = json!({ "workflow": "research", "input": input, "config": config });
+    let run = server.post("/v1/runs", &body).await.ok()["id"].as_str().unwrap().to_owned();
+    let asked = server.wait_one(&run).await;
+    let subtasks = asked["payload"]["plan"]["subtasks"].as_array().unwrap();
+    assert_eq!(subtasks[2]["depends_on"], json!(["look", "analyse"]), "the reviewer's word was heard");
+    server.choose(&asked, "approve").await;
+    for _ in 0..3 {
+        let call = server.wait_one(&run).await;
+        assert_eq!(call["kind"], "tool_approval");
+        server.choose(&call, "approve").await;
+    }
+    let ended = server.wait_status(&run, &["completed"]).await;
+    assert_eq!(ended["end_reason"], "done");
+    let report = std::fs::read_to_string(server.workspace().join("report.md")).unwrap();
+    for line in ["Hollow,2025-12,92", "Ridge,2025-12,140", "Weir,2025-07,83"] {
+        assert!(report.contains(line), "{report}");
+    }
+}

@@ -1,0 +1,195 @@
+//! `phases[].kind`, and the keys that belong to each kind.
+
+use holdshort_core::definition::{Control, IdeaGeneration, PhaseKind, Planning, StepGates};
+
+use super::agents::Agents;
+use super::phases::Around;
+use crate::bounds;
+use crate::item::{Fields, Item, Keys};
+use crate::problem::Problems;
+use crate::yaml::Value;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    OneShot,
+    Checkpoint,
+    Planning,
+    Control,
+    HumanControl,
+    IdeaGeneration,
+}
+
+/// The words of a kind: its own first, then what the systems before called it.
+const KINDS: [(&str, Kind); 8] = [
+    ("one_shot", Kind::OneShot),
+    ("checkpoint", Kind::Checkpoint),
+    ("planning", Kind::Planning),
+    ("control", Kind::Control),
+    ("idea_generation", Kind::IdeaGeneration),
+    ("hitl_checkpoint", Kind::Checkpoint),
+    ("hitl_planning", Kind::Planning),
+    ("hitl_control", Kind::HumanControl),
+];
+const LATER: [&str; 1] = ["copilot"];
+
+/// The keys that mean something in some kinds only.
+const OWN: [&str; 12] = [
+    "agent",
+    "agents",
+    "message",
+    "workers",
+    "reviews",
+    "iterations",
+    "plan",
+    "only",
+    "ideas",
+    "input",
+    "gates",
+    "limits",
+];
+const PLANNING_AGENTS: Keys = Keys { known: &["planner", "improver", "reviewer"], later: &[] };
+const IDEA_AGENTS: Keys = Keys { known: &["maker", "critic"], later: &[] };
+
+/// Plans that a person is shown, ideas and judgements where nothing else is said (contracts A9, A11, A13).
+const ITERATIONS: u32 = 3;
+const IDEAS: u32 = 3;
+const REVIEWS: u32 = 1;
+
+impl Kind {
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::OneShot => &["agent", "input", "gates", "limits"],
+            Self::Checkpoint => &["message"],
+            Self::Planning => &["agents", "workers", "reviews", "iterations", "input", "gates", "limits"],
+            Self::Control | Self::HumanControl => &["agent", "plan", "only", "input", "gates", "limits"],
+            Self::IdeaGeneration => &["agents", "ideas", "reviews", "input", "gates", "limits"],
+        }
+    }
+
+    /// The gates around steps where the phase and the workflow name none (contract A14).
+    fn gates(self, base: StepGates) -> StepGates {
+        let before_step = self == Self::HumanControl && base == StepGates::default();
+        StepGates { before_step: base.before_step || before_step, ..base }
+    }
+}
+
+/// The kind with what it holds, and the gates that it starts from.
+pub(super) fn read(
+    fields: &Fields<'_>,
+    around: &Around<'_>,
+    problems: &mut Problems,
+) -> Option<(PhaseKind, StepGates)> {
+    let item = fields.need("kind", problems)?;
+    if let Value::Text(text) = &item.node.value
+        && LATER.contains(&text.as_str())
+    {
+        problems.at(item, format!("phases of the kind `{text}` are not supported yet by this version"));
+        return None;
+    }
+    let kind = item.one_of(&KINDS, problems)?;
+    for key in OWN.iter().filter(|key| !kind.keys().contains(key)) {
+        if let Some(item) = fields.find(key) {
+            let kind = KINDS.iter().find(|(_, of)| *of == kind).map_or("", |(word, _)| word);
+            problems.at(item, format!("`{key}` means nothing in a phase of the kind `{kind}`"));
+        }
+    }
+    let read = match kind {
+        Kind::OneShot => PhaseKind::OneShot { agent: agent(fields, "agent", around, problems)? },
+        Kind::Checkpoint => {
+            let item = fields.need("message", problems)?;
+            PhaseKind::Checkpoint { message: item.text(bounds::TEXT, problems)? }
+        }
+        Kind::Planning => PhaseKind::Planning(planning(fields, around, problems)?),
+        Kind::Control | Kind::HumanControl => PhaseKind::Control(control(fields, around, problems)?),
+        Kind::IdeaGeneration => PhaseKind::IdeaGeneration(ideas(fields, around, problems)?),
+    };
+    Some((read, kind.gates(around.gates)))
+}
+
+fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Option<Planning> {
+    let roles = fields.need("agents", problems)?.fields(&PLANNING_AGENTS, problems)?;
+    let improver = maybe_agent(&roles, "improver", around, problems);
+    let reviewer = maybe_agent(&roles, "reviewer", around, problems);
+    let reviews = count(fields, "reviews", REVIEWS, problems);
+    if let Some(item) = fields.find("reviews").filter(|_| reviewer.is_none()) {
+        problems.at(item, "nobody reviews: name a `reviewer` among the `agents`");
+    }
+    let planner = agent(&roles, "planner", around, problems)?;
+    let plans = [Some(&planner), improver.as_ref(), reviewer.as_ref()];
+    let agents = if let Some(item) = fields.find("workers") {
+        workers(item, around.agents, problems)
+    } else {
+        // Whoever does not plan may carry out.
+        let all = around.agents.into_iter().flat_map(Agents::names);
+        all.filter(|name| !plans.iter().flatten().any(|plans| *plans == name)).map(str::to_owned).collect()
+    };
+    Some(Planning {
+        reviews: if reviewer.is_some() { reviews } else { 0 },
+        iterations: count(fields, "iterations", ITERATIONS, problems),
+        planner,
+        improver,
+        reviewer,
+        agents,
+    })
+}
+
+/// `plan` is checked, and filled in, once all phases are read.
+fn control(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Option<Control> {
+    let plan = fields.find("plan").and_then(|item| item.text(bounds::LINE, problems));
+    let only = fields.find("only").and_then(|item| item.count(bounds::COUNT, problems));
+    Some(Control {
+        plan: plan.unwrap_or_default(),
+        agent: agent(fields, "agent", around, problems)?,
+        only: only.and_then(|only| u32::try_from(only).ok()),
+    })
+}
+
+fn ideas(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Option<IdeaGeneration> {
+    let roles = fields.need("agents", problems)?.fields(&IDEA_AGENTS, problems)?;
+    let maker = agent(&roles, "maker", around, problems);
+    Some(IdeaGeneration {
+        critic: agent(&roles, "critic", around, problems)?,
+        maker: maker?,
+        ideas: count(fields, "ideas", IDEAS, problems),
+        reviews: count(fields, "reviews", REVIEWS, problems),
+    })
+}
+
+fn workers(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) -> Vec<String> {
+    let named = item.texts(bounds::AGENTS, bounds::LINE, problems).unwrap_or_default();
+    named
+        .into_iter()
+        .map(|(name, item)| {
+            known(&name, &item, agents, problems);
+            name
+        })
+        .collect()
+}
+
+fn agent(fields: &Fields<'_>, key: &str, around: &Around<'_>, problems: &mut Problems) -> Option<String> {
+    fields.need(key, problems)?;
+    maybe_agent(fields, key, around, problems)
+}
+
+fn maybe_agent(
+    fields: &Fields<'_>,
+    key: &str,
+    around: &Around<'_>,
+    problems: &mut Problems,
+) -> Option<String> {
+    let item = fields.find(key)?;
+    let name = item.text(bounds::LINE, problems)?;
+    known(&name, item, around.agents, problems);
+    Some(name)
+}
+
+fn known(name: &str, item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) {
+    if let Some(agents) = agents.filter(|agents| !agents.has(name)) {
+        problems.unknown(item, name, format!("there is no agent `{name}`"), agents.names());
+    }
+}
+
+fn count(fields: &Fields<'_>, key: &str, usual: u32, problems: &mut Problems) -> u32 {
+    let count = fields.find(key).and_then(|item| item.count(bounds::COUNT, problems));
+    count.and_then(|count| u32::try_from(count).ok()).unwrap_or(usual)
+}
