@@ -12,7 +12,7 @@
 //! | … of `planning` | `agents`: `planner`, `improver`?, `reviewer`? · `workers[]` (**all other agents**) · `reviews` **1** · `iterations` **3** | `phase_kind` |
 //! | … of `control` | `agent` of subtasks that name none · `plan` (**the nearest planning phase before**) · `only` (**all subtasks**) | `phase_kind` |
 //! | … of `idea_generation` | `agents`: `maker`, `critic` · `ideas` **3** · `reviews` **1** | `phase_kind` |
-//! | `gates` | `before_step`, `after_step`, `on_error`: ask \| **off** · `plan`: **ask** \| show · `mandatory[]`: after_planning, before_file_edit, before_execution, before_deploy (**none**) · `deploy[]`: words and command patterns of `before_deploy` (**push, publish, deploy …**) · `rules[]` · per kind of interrupt `labels`, `reject`, `expires_in`, `on_expiry`, `approvers` | `gates`, `rules`, `kinds` |
+//! | `gates` | `before_step`, `after_step`, `on_error`: ask \| **off** · `plan`: **ask** \| show · `mandatory[]`: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy` (**none**) · `deploy[]`: words and command patterns of `before_deploy` (**push, publish, deploy …**) · `rules[]` · per kind of interrupt `labels`, `reject`, `expires_in`, `on_expiry`, `approvers` | `gates`, `rules`, `kinds` |
 //! | `gates.rules[]` | criteria `tools`, `commands`, `paths`, `categories`, `agents`, at least one (`tools: ["*"]`: every call); `do`: allow \| ask \| forbid, required; `reason` | `rules` |
 //! | `limits` | `rounds` **50**, `tool_calls` **100**, `attempts` **3**, `redos` **2**, `plan_steps` **20**, `parallel` **4**, `budget: {tokens}` (**none**) | `settings` |
 //! | `asking` | `enabled` **true**; false takes the tools that ask from every agent | `settings`, `agents` |

@@ -92,8 +92,10 @@ fn ended(world: &World) -> Option<(Status, &str)> {
 fn request(world: &World, step: &str) -> String {
     let messages = world.run.request(step).expect("the step has started").messages;
     let said = messages.iter().map(|message| match message {
-        Message::System { text } | Message::User { text } | Message::Assistant { text, .. } => text.as_str(),
-        Message::Tool { text, .. } => text.as_str(),
+        Message::System { text }
+        | Message::User { text }
+        | Message::Assistant { text, .. }
+        | Message::Tool { text, .. } => text.as_str(),
     });
     said.collect::<Vec<_>>().join("\n")
 }

@@ -39,7 +39,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
         agents: BTreeMap::from([("agent".to_owned(), agent)]),
         tools,
         phases,
-        gates: Gates { plan, rules: rules(choices), kinds },
+        gates: Gates { plan, rules: rules(choices), kinds, ..Gates::default() },
         limits,
         asking,
         network: false,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::definition::{
-    Asking, Control, Definition, Gates, IdeaGeneration, KindGate, Limits, Phase, PhaseKind, PlanGate,
-    Planning, Rule, RuleAction, StepGates,
+    Asking, Checkpoint, Control, Definition, Gates, IdeaGeneration, KindGate, Limits, Phase, PhaseKind,
+    PlanGate, Planning, Rule, RuleAction, StepGates,
 };
 use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_core::tool::Category;
@@ -55,6 +55,8 @@ gates:
   after_step: "ask"
   on_error: ask
   plan: show
+  mandatory: [before_deploy, after_planning]
+  deploy: [ship, "kubectl *"]
   rules:
     - {tools: [read_file, ask_human], do: allow}
     - {tools: [run_command], commands: ["git push *"], do: forbid, reason: People push.}
@@ -151,6 +153,8 @@ fn full_gates() -> Gates {
     };
     Gates {
         plan: PlanGate::Show,
+        mandatory: [Checkpoint::AfterPlanning, Checkpoint::BeforeDeploy].into(),
+        deploy: texts(&["ship", "kubectl *"]),
         rules: vec![
             Rule { tools: texts(&["read_file", "ask_human"]), ..rule(RuleAction::Allow) },
             Rule {
