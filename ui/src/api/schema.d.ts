@@ -483,6 +483,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/{id}/model-requests/{n}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what a model was sent.
+         * @description Rebuilt from the journal as it was at that moment; `n` counts the model calls of the run from 1.
+         */
+        get: operations["read_model_request"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/runs/{id}/pause": {
         parameters: {
             query?: never;
@@ -497,6 +517,47 @@ export interface paths {
          * @description What is under way comes to its end; nothing else starts. Deadlines of interrupts go on.
          */
         post: operations["pause_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{id}/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the plans of a run.
+         * @description One for each planning phase that has brought one, with the status of every subtask and its place in the graph.
+         */
+        get: operations["list_run_plans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{id}/plans/{phase}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Write the part of a plan anew that has not started.
+         * @description Subtasks that have started stay as they are. Where plans are asked about, the new version is too, and nothing
+         *     more of the old one starts meanwhile.
+         */
+        put: operations["replace_plan"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -580,6 +641,23 @@ export interface paths {
         };
         /** List the interrupts of a session. */
         get: operations["list_session_interrupts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the plans of a session's newest runs. */
+        get: operations["list_session_plans"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1019,7 +1097,7 @@ export interface components {
             /** @description What it is about, by kind. Written by agents: show it as data. */
             payload: unknown;
             policy?: components["schemas"]["Policy"] | null;
-            /** @description Where a checkpoint stands: `before_step`, `after_step` or `phase`. */
+            /** @description Where a checkpoint stands: `before_step`, `after_step` or `phase`; of the plan of a phase: `plan`. */
             position?: string | null;
             resolution?: components["schemas"]["Resolution"] | null;
             /** @description JSON Schema of an edit. */
@@ -1143,7 +1221,7 @@ export interface components {
                 /** @description What it is about, by kind. Written by agents: show it as data. */
                 payload: unknown;
                 policy?: components["schemas"]["Policy"] | null;
-                /** @description Where a checkpoint stands: `before_step`, `after_step` or `phase`. */
+                /** @description Where a checkpoint stands: `before_step`, `after_step` or `phase`; of the plan of a phase: `plan`. */
                 position?: string | null;
                 resolution?: components["schemas"]["Resolution"] | null;
                 /** @description JSON Schema of an edit. */
@@ -1190,6 +1268,28 @@ export interface components {
                 opened_at: string;
                 /** @description The first of them, at most 100. */
                 runs: string[];
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
+        List_Plan: {
+            items: {
+                /** @description A newer version waits for a person: nothing more starts meanwhile. */
+                held: boolean;
+                /** @description The planning phase. */
+                phase: string;
+                run: string;
+                /** @description Whether it is the one to carry out. */
+                settled: boolean;
+                subtasks: components["schemas"]["Subtask"][];
+                /**
+                 * Format: int64
+                 * @description The version that `subtasks` shows: the one that is carried out, or else the last one.
+                 */
+                version: number;
+                /** @description In order, the first one first. */
+                versions: components["schemas"]["PlanVersion"][];
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -1273,6 +1373,32 @@ export interface components {
             name: string;
             provider: string;
         };
+        ModelMessage: {
+            /** @description Of a tool: the call that this is the result of. */
+            call?: string | null;
+            /** @description Of an assistant: `{id, tool, arguments}` each. */
+            calls?: Record<string, never>[];
+            role: components["schemas"]["ModelRole"];
+            text: string;
+        };
+        /** @description What a model was sent, rebuilt from the journal as it was at that moment. */
+        ModelRequest: {
+            agent: string;
+            messages: components["schemas"]["ModelMessage"][];
+            /** @description `None`: the model of the installation. */
+            model?: string | null;
+            /**
+             * Format: int64
+             * @description The how-manieth model call of the run, counted from 1.
+             */
+            n: number;
+            run: string;
+            step: string;
+            /** @description Names of the tools that it was offered. */
+            tools: string[];
+        };
+        /** @enum {string} */
+        ModelRole: "system" | "user" | "assistant" | "tool";
         /**
          * @description A server that uses the journal.
          * @example {
@@ -1321,6 +1447,30 @@ export interface components {
         Origin: "native" | "external";
         /** @enum {string} */
         Outcome: "approved" | "rejected" | "answered" | "expired" | "cancelled" | "superseded";
+        /** @description The plan of one phase of a run: the version that counts, as a graph, and every version before it. */
+        Plan: {
+            /** @description A newer version waits for a person: nothing more starts meanwhile. */
+            held: boolean;
+            /** @description The planning phase. */
+            phase: string;
+            run: string;
+            /** @description Whether it is the one to carry out. */
+            settled: boolean;
+            subtasks: components["schemas"]["Subtask"][];
+            /**
+             * Format: int64
+             * @description The version that `subtasks` shows: the one that is carried out, or else the last one.
+             */
+            version: number;
+            /** @description In order, the first one first. */
+            versions: components["schemas"]["PlanVersion"][];
+        };
+        /** @description What was planned at some time: `{id, description, agent?, depends_on[]}` each. */
+        PlanVersion: {
+            subtasks: Record<string, never>[];
+            /** Format: int64 */
+            version: number;
+        };
         /** @description The policy that asked. */
         Policy: {
             /** @description Where a rule asked: whose list, and its place in it: `workflow/1`. */
@@ -1406,6 +1556,16 @@ export interface components {
         Redeem: {
             /** @description What follows the `#` of the link. */
             code: string;
+        };
+        /** @description Another plan instead of the one that is carried out. What has started must be in it as it was. */
+        Replan: {
+            /** @description `{subtasks: [{id, description, agent?, depends_on?}]}` */
+            plan: Record<string, never>;
+            /**
+             * Format: int64
+             * @description The version that it was made from; refused as `stale` where another one is carried out by now.
+             */
+            version?: number | null;
         };
         /**
          * @description How it ended.
@@ -1552,6 +1712,26 @@ export interface components {
         };
         /** @enum {string} */
         Status: "queued" | "running" | "waiting" | "paused" | "completed" | "failed" | "cancelled";
+        /** @description One subtask, where it stands, and where it is drawn. */
+        Subtask: {
+            agent?: string | null;
+            depends_on?: string[];
+            /** @description Written by an agent or a person: show it as data. */
+            description: string;
+            id: string;
+            /**
+             * Format: int64
+             * @description Its column: right of everything that it depends on.
+             */
+            layer: number;
+            /** Format: int64 */
+            row: number;
+            status: components["schemas"]["SubtaskStatus"];
+            /** @description Its step in the run, once it has started. */
+            step?: string | null;
+        };
+        /** @enum {string} */
+        SubtaskStatus: "pending" | "running" | "waiting" | "completed" | "skipped" | "failed";
         /** @description The state of the installation. */
         System: {
             /** @description No tool and no model call starts. */
@@ -1629,7 +1809,7 @@ export interface components {
         /**
          * @description `already_resolved`: The interrupt is resolved already.
          *
-         *     `stale`: The interrupt changed since it was read.
+         *     `stale`: It changed since it was read.
          */
         "already_resolved-or-stale": {
             headers: {
@@ -1858,6 +2038,19 @@ export interface components {
          *     `not_external`: The run is one that Holdshort runs itself.
          */
         "run_ended-or-not_external": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `run_ended`: The run has ended.
+         *
+         *     `stale`: It changed since it was read.
+         */
+        "run_ended-or-stale": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2872,6 +3065,37 @@ export interface operations {
             507: components["responses"]["disk_full"];
         };
     };
+    read_model_request: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                id: string;
+                /** @example 1 */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelRequest"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
     pause_run: {
         parameters: {
             query?: never;
@@ -2899,6 +3123,80 @@ export interface operations {
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["run_ended-or-not_external"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    list_run_plans: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plans */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Plan"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    replace_plan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                id: string;
+                /**
+                 * @description The planning phase
+                 * @example plan
+                 */
+                phase: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Replan"];
+            };
+        };
+        responses: {
+            /** @description The plans as they are now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Plan"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["run_ended-or-stale"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -3071,6 +3369,35 @@ export interface operations {
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
             429: components["responses"]["too_many_streams"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    list_session_plans: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ses_01k6f0000000000000000000bb */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plans */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Plan"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
