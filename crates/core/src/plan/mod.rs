@@ -14,7 +14,7 @@ pub use read::read;
 use crate::limits;
 use crate::schema::Problem;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     pub subtasks: Vec<Subtask>,

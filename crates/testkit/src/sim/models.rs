@@ -5,6 +5,7 @@ use holdshort_core::run::Input;
 use serde_json::{Value, json};
 
 use super::choices::Choices;
+use super::workflows::PLANNER;
 use super::world::World;
 
 pub(super) const PATHS: [&str; 4] = ["a", "b", "linked", "../out"];
@@ -20,6 +21,10 @@ pub(super) fn answer(
     choices: &mut Choices,
 ) -> Input {
     let step = step.to_owned();
+    if request.agent == PLANNER && !choices.one_in(4) {
+        let reply = Reply { text: plan(choices), model: "simulated".to_owned(), ..Reply::default() };
+        return Input::Replied { step, turn, reply };
+    }
     // Long conversations teach nothing new.
     let is_long = request.messages.len() > 24;
     let (text, calls) = match choices.below(if is_long { 1 } else { 16 }) {
@@ -38,6 +43,21 @@ pub(super) fn answer(
     let usage = Usage { input_tokens: 10, output_tokens: 5 };
     let reply = Reply { text: text.to_owned(), calls, usage, model: "simulated".to_owned() };
     Input::Replied { step, turn, reply }
+}
+
+/// A graph of a few subtasks, now and then one that can not be carried out.
+fn plan(choices: &mut Choices) -> String {
+    let subtasks: Vec<Value> = (0..=choices.below(4))
+        .map(|n| {
+            let needs: Vec<String> =
+                (0..n).filter(|_| choices.one_in(3)).map(|need| format!("s{need}")).collect();
+            json!({ "id": format!("s{n}"), "description": "do", "depends_on": needs })
+        })
+        .collect();
+    match choices.below(8) {
+        7 => json!([{ "id": "a", "description": "do", "depends_on": ["a"] }]).to_string(),
+        _ => json!({ "subtasks": subtasks }).to_string(),
+    }
 }
 
 fn call(world: &mut World, choices: &mut Choices) -> RequestedCall {

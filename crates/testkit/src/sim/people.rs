@@ -55,6 +55,30 @@ pub(super) enum Deed {
     Sweep,
 }
 
+/// Seeds from here on play planned workflows where they are odd. Earlier ones are older than plans: each still plays
+/// as it did.
+pub const PLANS_FROM: u64 = 1_000_000_000;
+
+fn has_plans(seed: u64) -> bool {
+    seed >= PLANS_FROM && seed % 2 == 1
+}
+
+/// The plan that there is, with something more or something less.
+fn replan(run: &Run, choices: &mut Choices) -> Input {
+    let phases: Vec<&String> = run.plans.keys().collect();
+    let phase = (*choices.pick(&phases)).clone();
+    let plan = run.plans[&phase].versions.last().cloned().unwrap_or_default();
+    let mut subtasks = json!(plan.subtasks);
+    if let Some(subtasks) = subtasks.as_array_mut() {
+        match choices.below(3) {
+            0 => subtasks.push(json!({ "id": format!("x{}", subtasks.len()), "description": "more" })),
+            1 => drop(subtasks.pop()),
+            _ => subtasks.reverse(),
+        }
+    }
+    Input::Replan { phase, version: None, plan: json!({ "subtasks": subtasks }) }
+}
+
 /// What may be started.
 pub(super) struct Menu {
     pub(super) workflows: Vec<Arc<Definition>>,
@@ -62,8 +86,9 @@ pub(super) struct Menu {
 }
 
 impl Menu {
-    pub(super) fn new(choices: &mut Choices) -> Self {
-        let mut workflows: Vec<_> = (0..2).map(|_| workflows::random(choices)).collect();
+    pub(super) fn new(seed: u64, choices: &mut Choices) -> Self {
+        let make = if has_plans(seed) { workflows::planned } else { workflows::random };
+        let mut workflows: Vec<_> = (0..2).map(|_| make(choices)).collect();
         workflows.push(workflows::external());
         Self { workflows, keys: 0 }
     }
@@ -101,6 +126,7 @@ impl Menu {
             21 => Deed::Send { run: run.id.clone(), input: Box::new(Input::Revote), actor: Actor::engine() },
             22 => Deed::Sweep,
             _ if run.definition.is_external() => self.external(&run, choices),
+            _ if !run.plans.is_empty() => send(replan(&run, choices)),
             _ => send(Input::Resume),
         }
     }

@@ -55,7 +55,7 @@ impl Sim {
         let clock = SimClock::new(seed);
         choices.next_turn();
         let climate = Climate::new(&mut choices);
-        let menu = Menu::new(&mut choices);
+        let menu = Menu::new(seed, &mut choices);
         let store = if climate.shared { Store::shared(beside.map(Arc::new)) } else { Store::new() };
         let site = Site::new(store, clock.clone(), mutant, history);
         lock(&site).world.same_texts = climate.same_texts;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use holdshort_core::definition::{
-    Agent, Asking, Definition, EXTERNAL, Gates, KindGate, Limits, Phase, PhaseKind, PlanGate, Rule,
-    RuleAction, StepGates,
+    Agent, Asking, Control, Definition, EXTERNAL, Gates, KindGate, Limits, Phase, PhaseKind, PlanGate,
+    Planning, Rule, RuleAction, StepGates,
 };
 use holdshort_core::interrupt::{Effect, Kind, options};
 use holdshort_core::tool::Spec;
@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::choices::Choices;
 
+pub(super) const PLANNER: &str = "planner";
 const TOOLS: [&str; 6] =
     ["read_file", "write_file", "run_command", "ask_human", "create_plan", "request_review"];
 
@@ -44,6 +45,34 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
         asking,
         network: false,
     })
+}
+
+/// A plan, then its subtasks, with everything else as it comes.
+pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
+    let mut definition = (*random(choices)).clone();
+    let planner = Agent { instructions: "Plan.".to_owned(), model: None, tools: Vec::new() };
+    definition.agents.insert(PLANNER.to_owned(), planner);
+    let planning = Planning {
+        planner: PLANNER.to_owned(),
+        improver: choices.one_in(3).then(|| "agent".to_owned()),
+        reviewer: choices.one_in(2).then(|| "agent".to_owned()),
+        reviews: u32::from(choices.one_in(2)),
+        iterations: 2,
+        agents: vec!["agent".to_owned()],
+    };
+    let control = Control { plan: "plan".to_owned(), agent: "agent".to_owned(), only: None };
+    let mut plan = phase(0, definition.limits, choices);
+    "plan".clone_into(&mut plan.id);
+    plan.needs = Vec::new();
+    plan.kind = PhaseKind::Planning(planning);
+    let mut work = phase(0, definition.limits, choices);
+    "work".clone_into(&mut work.id);
+    work.needs = vec!["plan".to_owned()];
+    work.kind = PhaseKind::Control(control);
+    work.limits.parallel = if choices.one_in(2) { 1 } else { 3 };
+    definition.phases.truncate(1);
+    definition.phases.extend([plan, work]);
+    Arc::new(definition)
 }
 
 /// Runs of agents of other frameworks.

@@ -1,5 +1,6 @@
 //! The simulator on fixed seeds, and on engines that are broken on purpose.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use holdshort_testkit::sim::{self, Mutant};
@@ -7,12 +8,17 @@ use holdshort_testkit::sim::{self, Mutant};
 /// Enough for every fault to meet every kind of run; `cargo xtask sim` plays many more.
 const SEEDS: u64 = 100;
 
+/// The same with plans.
+const PLANNED: usize = 40;
+
 /// Those of one node are passed over. `cargo xtask sim --postgres N` plays more.
 const BESIDE_POSTGRES: u64 = 4;
 
 #[test]
 fn fixed_seeds() {
-    for seed in sim::failed_once().chain(0..SEEDS) {
+    let planned = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 1).take(PLANNED);
+    let failed: BTreeSet<u64> = sim::failed_once().collect();
+    for seed in failed.into_iter().chain(0..SEEDS).chain(planned) {
         let played = sim::play(seed, None);
         if played.problem.is_some() {
             let short = sim::shrink(&played, None);
