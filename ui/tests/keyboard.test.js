@@ -129,13 +129,15 @@ test("keyboard only", async (t) => {
     await decided(writing, /approved Allow once by operator/);
   });
 
-  await t.test("e edits, Ctrl+Enter sends", async () => {
+  await t.test("e edits, Esc leaves the field and not the card, Ctrl+Enter sends", async () => {
     const change = one("edit_file: runway.txt");
     await walk(change);
     await press("e");
     const edit = card(page).getByRole("region", { name: text("card.edit"), exact: true });
     await edit.waitFor();
     await eventually("a field of the edit to have the focus", () => edit.evaluate((all) => all.contains(document.activeElement)));
+    await press("Escape");
+    assert.equal(await edit.evaluate((all) => all.contains(document.activeElement)), false);
     await tabTo(page, edit.getByLabel(/^new/));
     await press("Control+A");
     await page.keyboard.type("heading 18");

@@ -58,7 +58,8 @@ pub(crate) struct StoreArgs {
     /// What this node is called among those that share the database [default: the host's name].
     #[arg(long, value_name = "NAME", requires = "store")]
     pub node: Option<String>,
-    /// How long the others wait for a node that is silent before they take over its runs.
+    /// How long the others wait for a node that is silent before they take over its runs, from `2s` to `10m`
+    /// [default: 15s].
     #[arg(long, value_name = "TIME", value_parser = lease, requires = "store")]
     pub lease: Option<u64>,
 }

@@ -50,8 +50,10 @@ fn describe(problem: &Problem) -> String {
     if let [_, _, ..] = &places[..] {
         text = format!("{text}\n  {}", places.join("\n  "));
     }
-    if !problem.known.is_empty() {
-        text = format!("{text}\n  known: {}", problem.known.join(", "));
+    let known = problem.known.join(", ");
+    // Some details end with them.
+    if !known.is_empty() && !text.ends_with(&format!(": {known}")) {
+        text = format!("{text}\n  known: {known}");
     }
     if let Some(resolution) = &problem.resolution {
         text = format!("{text}\n  {}", stands(resolution));
@@ -67,8 +69,32 @@ fn describe(problem: &Problem) -> String {
 }
 
 fn place(error: &FieldError) -> String {
-    let pointer = if error.pointer.is_empty() { "the body" } else { &error.pointer };
-    format!("{pointer}: {}", error.message)
+    format!("{}: {}", said(&error.pointer), error.message)
+}
+
+/// Where a person said what a place of the body holds; the place itself where no argument is all of it.
+fn said(pointer: &str) -> String {
+    const ARGUMENTS: [(&str, &str); 8] = [
+        ("/config/workspace", "--workspace"),
+        ("/config/model", "--model"),
+        ("/input/task", "the task"),
+        ("/workflow", "the workflow"),
+        ("/session", "--session"),
+        ("/option", "the option"),
+        ("/text", "--text"),
+        ("/edit", "--edit"),
+    ];
+    if pointer.is_empty() {
+        return "the body".to_owned();
+    }
+    for (place, argument) in ARGUMENTS {
+        match pointer.strip_prefix(place) {
+            Some("") => return argument.to_owned(),
+            Some(rest) if rest.starts_with('/') => return format!("{argument}, at {rest}"),
+            Some(_) | None => {}
+        }
+    }
+    pointer.to_owned()
 }
 
 /// Whether the detail says no more than the title.

@@ -13,7 +13,7 @@ use tracing_subscriber::EnvFilter;
 use crate::Hooks;
 use crate::args::{ModelArgs, StoreArgs};
 use crate::client::Client;
-use crate::exit::{damage, usage};
+use crate::exit::{damage, no_server, usage};
 use crate::place::{Announced, Place, quoted};
 
 /// What a server is started with.
@@ -44,7 +44,10 @@ impl Embedded {
                 plan.listen
             )));
         }
-        let kept = if plan.database.is_some() { "the database" } else { "the data folder" };
+        let (kept, journal) = match &plan.database {
+            Some(config) => ("the database", database_words(&config.url)),
+            None => ("the data folder", format!("the data folder {}", plan.place.path.display())),
+        };
         let options = Options {
             listen: plan.listen,
             data: plan.place.path.clone(),
@@ -57,7 +60,7 @@ impl Embedded {
         let server =
             holdshort_server::start_tuned(options, Tuning { store, rehearsal_word_ms, ..Tuning::default() })
                 .await
-                .map_err(|error| not_started(error, kept))?;
+                .map_err(|error| not_started(error, kept, &journal))?;
         let address = server.address();
         let announced = plan.place.announce(address)?;
         Ok(Self { server, address, words: plan.place.words(), announced })
@@ -76,6 +79,20 @@ impl Embedded {
     }
 }
 
+/// Where the environment says that the journal is, if it is not in the data folder.
+pub(crate) fn store_of_environment() -> Option<String> {
+    std::env::var("HOLDSHORT_STORE").ok().filter(|url| !url.is_empty())
+}
+
+/// A server that comes along has the data folder's journal: where the environment names another, the run would be
+/// where nobody looks for it.
+pub(crate) fn in_the_folder() -> anyhow::Result<()> {
+    match store_of_environment() {
+        Some(_) => Err(no_server("the journal is in HOLDSHORT_STORE: start `holdshort serve`")),
+        None => Ok(()),
+    }
+}
+
 /// The database that a server is started on, if it is not in the data folder.
 pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
     let url = store.store.as_ref()?;
@@ -91,14 +108,30 @@ pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
     Some(config)
 }
 
-/// A damaged journal is told apart from what a person said wrongly: scripts page somebody for it. `kept`: where it is.
-fn not_started(error: StartError, kept: &str) -> anyhow::Error {
+/// Where a database is, and no more: a password may stand in its address.
+pub(crate) fn database_words(url: &str) -> String {
+    let url = reqwest::Url::parse(url).ok();
+    let place = url.as_ref().and_then(|url| {
+        let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
+        Some(format!("the database {}{port}{}", url.host_str()?, url.path()))
+    });
+    place.unwrap_or_else(|| "the database".to_owned())
+}
+
+/// A damaged journal is told apart from what a person said wrongly: scripts page somebody for it. `kept`: what
+/// holds it; `journal`: the same, and where that is.
+fn not_started(error: StartError, kept: &str, journal: &str) -> anyhow::Error {
     let damaged = matches!(
         error,
         StartError::Engine(holdshort_engine::Error::Store(holdshort_store::Error::Corrupt(_)))
             | StartError::Store(holdshort_store::Error::Corrupt(_))
     );
-    let text = crate::output::error(&anyhow::Error::new(error));
+    let is_of_journal =
+        matches!(error, StartError::Engine(_) | StartError::Secrets(_) | StartError::Store(_));
+    let mut text = crate::output::error(&anyhow::Error::new(error));
+    if is_of_journal {
+        text = format!("{journal}: {text}");
+    }
     if damaged { damage(format!("{text}. Restore {kept} from a backup.")) } else { usage(text) }
 }
 

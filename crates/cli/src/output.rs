@@ -2,6 +2,7 @@
 //!
 //! A reader that goes away (`| head`) is no error.
 
+use std::fmt::Display;
 use std::io::Write;
 
 use holdshort_protocol::Code;
@@ -15,6 +16,12 @@ use crate::terminal::paint::Paint;
 /// One line of text, or several.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
+}
+
+/// A number of things: `1 event`, `2 events`.
+pub(crate) fn count<N: Display + PartialEq + Copy + From<u8>>(n: N, thing: &str) -> String {
+    let plural = if n == N::from(1) { "" } else { "s" };
+    format!("{n} {thing}{plural}")
 }
 
 /// Lines of text.

@@ -49,6 +49,26 @@ impl Place {
         Ok(Self { path: base.join("holdshort") })
     }
 
+    /// Why no journal can be kept here, if none can.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        // A folder that is not there yet is made in the nearest one that is.
+        for path in self.path.ancestors() {
+            let shown = path.display();
+            return match fs::metadata(path) {
+                Ok(found) if !found.is_dir() => Some(format!("{shown} is no folder")),
+                Ok(_) => {
+                    let refused = access(path, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK).err();
+                    refused.map(|_| format!("{shown} can not be written"))
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                // Something on the way is no folder: that is what is told.
+                Err(error) if error.kind() == io::ErrorKind::NotADirectory => continue,
+                Err(error) => Some(format!("{shown}: {error}")),
+            };
+        }
+        None
+    }
+
     /// Whether something was ever stored here.
     pub(crate) fn holds_journal(&self) -> bool {
         self.path.join(DATABASE).exists()

@@ -69,7 +69,10 @@ impl Door {
     /// Lets somebody in with the token of a decision link. Of one that we did not seal nothing is told.
     pub(crate) async fn holder(&self, token: &str) -> Answer<Holder> {
         let app = self.0.clone();
-        let claim = app.links.claim(token).ok_or_else(|| Refused::not_found("page"))?;
+        let claim = app.links.claim(token).ok_or_else(|| {
+            let rule = "this link is not whole or was never given out; `holdshort link ID` makes another";
+            Refused::new(Code::NotFound, rule)
+        })?;
         if claim.expires_at <= app.now() {
             return Err(Refused::of(Code::LinkExpired));
         }

@@ -5,7 +5,7 @@ use textwrap::{Options, WordSplitter};
 
 /// The widest that text is set, also in wider windows.
 const WIDEST: usize = 110;
-const NARROWEST: usize = 40;
+const NARROWEST: usize = 20;
 const WIDTH_UNKNOWN: usize = 80;
 
 /// Stands for a blank at which no line ends; nothing that is escaped or ours holds it.

@@ -101,7 +101,9 @@ impl Story {
                     Some(_) => "the model gave no answer, and is asked again",
                     None => "the model gave no answer",
                 };
-                vec![format!("  {} {what}: {}", paint.yellow("!"), brief(text, paint.width - 40))]
+                let lead = format!("  {} {what}: ", paint.yellow("!"));
+                let room = paint.width.saturating_sub(console::measure_text_width(&lead));
+                vec![format!("{lead}{}", brief(text, room))]
             }
             "adopted" => note("the server was started again; the run goes on".to_owned()),
             "tool_started" => {
@@ -153,6 +155,16 @@ impl Story {
             }
             "interrupt_resolved" => self.resolved(event),
             "message_added" => quote(text, &format!("{:>4}", plain::line(&event.actor.id)), SAID, paint),
+            "step_ended" => match string("end") {
+                "failed" => vec![format!(
+                    "  {} step {}: {}",
+                    paint.red("✗"),
+                    plain::line(string("step")),
+                    plain::line(text)
+                )],
+                "skipped" => note(format!("step {} was skipped", plain::line(string("step")))),
+                _ => Vec::new(),
+            },
             "run_paused" => {
                 self.activity = format!("paused: `holdshort resume RUN{}` lets it go on", self.words);
                 note("paused".to_owned())
@@ -313,6 +325,18 @@ mod tests {
             "actor": {"id": "engine", "role": "engine"}, "data": data, "hash": "", "v": 1,
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn why_a_model_is_asked_again_fits_on_the_line() {
+        let why = "the connection was closed before the whole answer had arrived, after 30 s";
+        let data = json!({"retry_at": "2026-01-31T09:30:10.000Z", "content": {"text": why}});
+        for width in [20, 64, 80, 110] {
+            let lines = Story::new(Paint::narrow(width), "").tell(&event("model_failed", &data));
+            let widest = lines.iter().map(|line| console::measure_text_width(line)).max();
+            // What it is stands there in any case, with a few letters of why.
+            assert!(widest <= Some(width.max(60)), "{width}: {lines:?}");
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow
     if scene.reach.server.is_some() || place.listening().is_some() {
         return beside(&scene.client()?, run, scene.json, None).await;
     }
+    embed::in_the_folder()?;
     if !place.holds_journal() {
         return Err(no_server(format!(
             "no server answers, and {} holds no journal; name the data folder with --data DIR",

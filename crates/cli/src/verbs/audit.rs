@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Scene;
 use crate::exit::Exit;
-use crate::output::{document, say};
+use crate::output::{count, document, say};
 use crate::terminal::paint::Paint;
 
 pub(super) async fn verify(scene: &Scene) -> anyhow::Result<Exit> {
@@ -21,7 +21,7 @@ pub(super) async fn verify(scene: &Scene) -> anyhow::Result<Exit> {
 
 fn tell(report: &Verification) {
     let paint = Paint::stdout();
-    let size = format!("{} events in {} streams", report.events, report.streams);
+    let size = format!("{} in {}", count(report.events, "event"), count(report.streams, "stream"));
     if report.intact {
         say(&format!("{} {size}, every one as it was written.", paint.green("✓")));
         return;

@@ -19,7 +19,8 @@ pub(super) async fn doctor(scene: &Scene, model: &ModelArgs) -> anyhow::Result<E
     let place = Place::of(scene.reach.data.as_deref())?;
     let report = json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "data": {"path": place.path, "journal": place.holds_journal()},
+        "data": {"path": place.path, "journal": place.holds_journal(), "problem": place.trouble()},
+        "store": embed::store_of_environment().map(|url| embed::database_words(&url)),
         "model": configured(model),
         "sandbox": confined().await?,
         "server": server(scene).await,
@@ -81,7 +82,13 @@ fn tell(report: &Value) {
     say(&paint.bold(&format!("Holdshort {}", string("/version").unwrap_or_default())));
     let holds = report["data"]["journal"].as_bool().unwrap_or(false);
     let state = if holds { "" } else { " (empty)" };
-    line(true, "data", &format!("{}{state}", string("/data/path").unwrap_or_default()));
+    match string("/data/problem") {
+        Some(problem) => line(false, "data", problem),
+        None => line(true, "data", &format!("{}{state}", string("/data/path").unwrap_or_default())),
+    }
+    if let Some(store) = string("/store") {
+        line(true, "store", &format!("{store} has the journal of `holdshort serve` (HOLDSHORT_STORE)"));
+    }
     match (string("/model/missing"), string("/model/name")) {
         (None, Some(name)) => {
             let at = string("/model/base_url").map(|url| format!(" at {url}")).unwrap_or_default();

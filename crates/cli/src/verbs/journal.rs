@@ -21,6 +21,7 @@ pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store>
 /// The same, made where there is none.
 pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
     let place = Place::of(scene.reach.data.as_deref())?;
+    let journal = words(scene, at)?;
     let at = match embed::database(at) {
         Some(config) => store::Place::Database(postgres::Config { alone: true, ..config }),
         None => store::Place::Folder(scene.hooks.store),
@@ -29,23 +30,17 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
         Err(store::Error::InUse) => {
             Err(usage(format!("a server uses {}: stop it first", place.path.display())))
         }
-        Err(store::Error::Nodes(names)) => {
-            Err(usage(format!("servers use this journal: stop {names} first")))
-        }
-        opened => opened.context("the journal can not be opened"),
+        Err(store::Error::Nodes(names)) => Err(usage(format!(
+            "servers use this journal: stop {names} first; one that was killed counts until its lease ends"
+        ))),
+        opened => opened.with_context(|| format!("{journal} can not be opened")),
     }
 }
 
-/// Which journal the verb works on, in words. Of a database no more than where it is: a password may stand in its
-/// address.
+/// Which journal the verb works on, in words.
 pub(super) fn words(scene: &Scene, at: &StoreArgs) -> anyhow::Result<String> {
-    let Some(url) = &at.store else {
-        return Ok(Place::of(scene.reach.data.as_deref())?.path.display().to_string());
-    };
-    let url = reqwest::Url::parse(url).ok();
-    let place = url.as_ref().and_then(|url| {
-        let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
-        Some(format!("the database {}{port}{}", url.host_str()?, url.path()))
-    });
-    Ok(place.unwrap_or_else(|| "the database".to_owned()))
+    Ok(match &at.store {
+        Some(url) => embed::database_words(url),
+        None => Place::of(scene.reach.data.as_deref())?.path.display().to_string(),
+    })
 }

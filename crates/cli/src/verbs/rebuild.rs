@@ -10,7 +10,7 @@ use super::Scene;
 use super::journal::open;
 use crate::args::StoreArgs;
 use crate::exit::Exit;
-use crate::output::{document, say};
+use crate::output::{count, document, say};
 
 pub(super) async fn rebuild(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exit> {
     let journal = Arc::new(open(scene, at).await?);
@@ -21,8 +21,9 @@ pub(super) async fn rebuild(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exi
     if scene.json {
         document(&json!({"runs": rebuilt.runs, "interrupts": rebuilt.interrupts, "grants": rebuilt.grants}))?;
     } else {
-        let (runs, interrupts, grants) = (rebuilt.runs, rebuilt.interrupts, rebuilt.grants);
-        say(&format!("Made new from the journal: {runs} runs, {interrupts} interrupts, {grants} grants."));
+        let (runs, grants) = (count(rebuilt.runs, "run"), count(rebuilt.grants, "grant"));
+        let interrupts = count(rebuilt.interrupts, "interrupt");
+        say(&format!("Made new from the journal: {runs}, {interrupts}, {grants}."));
     }
     Ok(Exit::Ok)
 }

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::Path;
 
 use anyhow::Context;
+use holdshort_engine::live::REHEARSAL;
 use holdshort_models::Source;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
 use serde_json::{Value, json};
@@ -21,7 +22,8 @@ use crate::terminal::paint::Paint;
 
 pub(super) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
 
-const NO_REHEARSAL: &str = "a rehearsal plays on the shipped samples only (`holdshort demo`)";
+const NO_REHEARSAL: &str =
+    "the rehearsals of shipped workflows play on their samples only (`holdshort demo`)";
 
 pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result<Exit> {
     let start = StartRun {
@@ -45,6 +47,7 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
             place.words()
         )));
     }
+    embed::in_the_folder()?;
     has_model(&args.model)?;
     embed::log("off");
     let again = embed::again(&place, &args.model);
@@ -79,7 +82,7 @@ async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) 
         ));
     }
     let info: Info = client.get("/v1/info").await?;
-    if info.rehearsal {
+    if info.rehearsal && !is_rehearsal(&args.model) {
         return Err(usage(format!(
             "the server at {} has no model, and {NO_REHEARSAL}; stop it and start it with --model NAME",
             client.address()
@@ -110,8 +113,19 @@ async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) 
     beside(&client, &shown.id, scene.json, None).await
 }
 
+fn is_rehearsal(model: &ModelArgs) -> bool {
+    model.model.as_deref() == Some(REHEARSAL)
+}
+
 /// Refuses before anything is started.
 fn has_model(model: &ModelArgs) -> anyhow::Result<()> {
+    // The script has to be there when the run is taken up again, and `attach` knows no workflows of one's own.
+    if is_rehearsal(model) {
+        return Err(usage(
+            "`rehearsal` is a script, not the name of a provider's model: `holdshort demo` plays the shipped ones, and \
+             a server plays yours: start `holdshort serve --workflows DIR` and say this again",
+        ));
+    }
     let env = |name: &str| std::env::var(name).ok();
     match holdshort_models::from_env(&embed::settings(model), &env) {
         Ok(Source::Provider(_)) => Ok(()),
@@ -146,6 +160,9 @@ fn introduce(run: &Run) {
         run.config.workspace.as_deref().map(|path| format!(" in {}", plain::line(path))).unwrap_or_default();
     let line = format!("{} {}", paint.bold(&format!("{}{at}", run.workflow)), paint.dim(&run.id));
     say_all(&paint.message(&line, 2));
+    if run.config.model.as_deref() == Some(REHEARSAL) {
+        say(&paint.yellow("  A rehearsal: the agents' words are scripted."));
+    }
 }
 
 /// Follows a run, and says how to go on where it is left. `embedded`: the arguments that bring a server along
@@ -180,7 +197,7 @@ fn ended(run: &Run) {
         _ => format!("{}{why} {}", paint.yellow("– Cancelled"), paint.dim(&run.id)),
     };
     line.lines().for_each(|line| say_all(&paint.message(line, 2)));
-    if run.config.model.as_deref() == Some("rehearsal") {
+    if run.config.model.as_deref() == Some(REHEARSAL) {
         let text = "  This was a rehearsal: the agent's words were scripted, everything else was real.";
         paint.message(text, 2).iter().for_each(|line| say(&paint.yellow(line)));
     }

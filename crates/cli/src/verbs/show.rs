@@ -1,5 +1,6 @@
 //! `show`: an interrupt as a card, or a run.
 
+use holdshort_engine::live::REHEARSAL;
 use holdshort_protocol::{Interrupt, Run, Status, plain};
 use serde_json::Value;
 
@@ -31,7 +32,12 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
     let paint = Paint::stdout();
     match given.split_once('_') {
         Some(("int", _)) => {
-            interrupt(&serde_json::from_value(found)?, client.words(), paint);
+            let found: Interrupt = serde_json::from_value(found)?;
+            let of: Run = client.get(&format!("/v1/runs/{}", found.run)).await?;
+            interrupt(&found, client.words(), paint);
+            if is_rehearsal(&of) {
+                say(&paint.yellow("  This is a rehearsal: the agent's words are scripted."));
+            }
             say(&paint.dim(&format!("  {}/inbox/{given}", client.address())));
         }
         Some(("run", _)) => run(&serde_json::from_value(found)?, paint),
@@ -50,6 +56,14 @@ fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
         }
         return;
     }
+    let answers = card::choices(interrupt);
+    if !answers.is_empty() {
+        say("  suggested answers, for --text:");
+        for answer in answers {
+            say_all(&paint.fold(&format!("    {}", plain::line(answer)), 6));
+        }
+        say("");
+    }
     for choice in &interrupt.options {
         let id = paint.bold(&format!("{:16}", plain::line(&choice.id)));
         let with = match (choice.needs_text, choice.needs_edit) {
@@ -62,6 +76,10 @@ fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
     say(&paint.dim(&format!("\n  holdshort decide {} OPTION{words}", interrupt.id)));
 }
 
+fn is_rehearsal(run: &Run) -> bool {
+    run.config.model.as_deref() == Some(REHEARSAL)
+}
+
 fn run(run: &Run, paint: Paint) {
     let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
     say(&format!("{}  {}", paint.bold(&run.id), status(run.status)));
@@ -71,7 +89,7 @@ fn run(run: &Run, paint: Paint) {
         line("workspace", &plain::line(workspace));
     }
     match run.config.model.as_deref() {
-        Some("rehearsal") => line("model", &paint.yellow("none: this is a rehearsal")),
+        Some(_) if is_rehearsal(run) => line("model", &paint.yellow("none: this is a rehearsal")),
         Some(model) => line("model", &plain::line(model)),
         None => {}
     }

@@ -17,7 +17,7 @@ use super::journal::{self, open, open_or_make};
 use crate::args::{Export, Import};
 use crate::client::id_of;
 use crate::exit::{Exit, usage};
-use crate::output::{document, say, tell};
+use crate::output::{count, document, say, tell};
 
 const STDOUT: &str = "-";
 const UNFINISHED: &str = "the import is not complete; it can be repeated";
@@ -90,6 +90,12 @@ pub(super) async fn import(scene: &Scene, import: Import) -> anyhow::Result<Exit
 }
 
 fn words(moved: &Moved) -> String {
-    let Moved { streams, events, keys, blobs } = moved;
-    format!("{events} events of {streams} streams, {keys} keys, {blobs} workflows")
+    let Moved { streams, events, keys, blobs } = *moved;
+    format!(
+        "{} of {}, {}, {}",
+        count(events, "event"),
+        count(streams, "stream"),
+        count(keys, "key"),
+        count(blobs, "workflow")
+    )
 }

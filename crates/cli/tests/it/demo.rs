@@ -159,6 +159,9 @@ fn others_decide_and_cancel_while_a_person_is_beside_it() {
     let interrupt = home.open_interrupt();
     assert_eq!(interrupt["kind"], "question");
     let id = interrupt["id"].as_str().unwrap();
+    let shown = home.run(&["show", id]).out;
+    assert!(shown.contains("suggested answers, for --text:\n    the period that begins"), "{shown}");
+    assert!(shown.contains("This is a rehearsal"), "{shown}");
     let ran = home.run(&["decide", id, "answer", "--text", "the period that ends"]);
     assert_eq!(
         (ran.code, &*ran.out),

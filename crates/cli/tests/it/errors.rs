@@ -26,6 +26,8 @@ fn what_is_not_there_is_said() {
         (&["revoke", "gra_00000000000000000000000000"], 1, "not_found"),
         (&["run", "pair", "--workspace", folder, "do it"], 2, "holdshort demo"),
         (&["run", "pair", "--workspace", "/nowhere", "do it"], 2, "/nowhere"),
+        (&["run", "pair", "--model", "rehearsal", "do it"], 2, "--workspace: is missing"),
+        (&["run", "nothing", "--model", "rehearsal", "do it"], 2, "the known ones are: external, pair"),
         (&["decide", "int_00000000000000000000000000", "edit", "--edit", "/nowhere"], 1, "no such interrupt"),
         (&["frobnicate"], 2, "unrecognized subcommand"),
     ];
@@ -67,6 +69,12 @@ fn where_nothing_runs_it_is_said_how_to_start_it() {
         (&["rebuild"], 2, "holds no journal"),
         (&["run", "pair", "--workspace", folder, "do it"], 2, "no model is configured"),
         (&["run", "pair", "--workspace", folder, "--detach", "do it"], 2, "start `holdshort serve`"),
+        (
+            &["run", "pair", "--workspace", folder, "--model", "rehearsal", "do it"],
+            2,
+            "`rehearsal` is a script",
+        ),
+        (&["serve", "--data", "/dev/null"], 2, "the data folder /dev/null: "),
         (&["inbox", "--server", "http://192.0.2.1:7349"], 2, "https only"),
         (&["inbox", "--server", "nonsense"], 2, "is no address"),
         (&["serve", "--listen", "0.0.0.0:0"], 2, "loopback"),
@@ -82,6 +90,55 @@ fn where_nothing_runs_it_is_said_how_to_start_it() {
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("no server answers at http://127.0.0.1:9"), "{ran:?}");
     assert!(!home.data().exists(), "looking changes nothing");
+}
+
+#[test]
+fn a_journal_that_is_elsewhere_is_not_begun_anew_in_the_folder() {
+    let home = Home::new();
+    let folder = home.path().to_str().unwrap();
+    let elsewhere = |arguments: &[&str]| {
+        let mut command = home.command(crate::home::BINARY);
+        command.args(arguments).env("HOLDSHORT_STORE", "postgres://me:secret@127.0.0.1:1/x");
+        let ran = crate::home::Ran::of(command.output().unwrap());
+        assert!(!format!("{ran:?}").contains("secret"), "{ran:?}");
+        ran
+    };
+    for arguments in [
+        &[
+            "run",
+            "pair",
+            "--workspace",
+            folder,
+            "--model",
+            "some",
+            "--base-url",
+            "http://127.0.0.1:9",
+            "do it",
+        ][..],
+        &["attach", "run_00000000000000000000000000"],
+    ] {
+        let ran = elsewhere(arguments);
+        let said = "the journal is in HOLDSHORT_STORE: start `holdshort serve`";
+        assert!(ran.code == 2 && ran.err.contains(said), "{arguments:?}: {ran:?}");
+    }
+    assert!(!home.data().exists(), "nothing is begun");
+    let ran = elsewhere(&["serve"]);
+    assert!(ran.code == 2 && ran.err.contains("the database 127.0.0.1:1/x: "), "{ran:?}");
+    let ran = elsewhere(&["doctor"]);
+    assert!(ran.out.contains("the database 127.0.0.1:1/x"), "{ran:?}");
+    let file = home.path().join("plain");
+    std::fs::write(&file, "").unwrap();
+    for path in [file.clone(), file.join("below")] {
+        let ran = home.run(&["doctor", "--data", path.to_str().unwrap()]);
+        assert!(
+            ran.code == 0
+                && ran
+                    .out
+                    .lines()
+                    .any(|line| line.starts_with("–  data") && line.ends_with("plain is no folder")),
+            "{ran:?}"
+        );
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_holdshort");
 
 /// Variables that would let the person's own configuration in.
-const FOREIGN: [&str; 14] = [
+const FOREIGN: [&str; 15] = [
     "OPENAI_API_KEY",
     "OPENAI_BASE_URL",
     "ANTHROPIC_API_KEY",
@@ -19,6 +19,7 @@ const FOREIGN: [&str; 14] = [
     "HOLDSHORT_SERVER",
     "HOLDSHORT_TOKEN",
     "HOLDSHORT_DATA",
+    "HOLDSHORT_STORE",
     "HOLDSHORT_LOG",
     "VISUAL",
     "EDITOR",

@@ -16,9 +16,11 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     let doctor = home.json(&["doctor"]);
     assert_eq!(doctor["server"]["address"], address);
     assert_eq!(home.json(&["inbox"]), json!([]));
-    assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 2);
+    assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 3);
     assert_eq!(home.json(&["audit", "verify"])["intact"], true);
+    assert_eq!(home.run(&["audit", "verify"]).out, "✓ 0 events in 0 streams, every one as it was written.\n");
     assert_eq!(home.json(&["freeze"])["frozen"], true);
+    assert!(home.run(&["audit", "verify"]).out.contains("✓ 1 event in 1 stream, "));
     assert_eq!(home.json(&["unfreeze"])["frozen"], false);
 
     let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);

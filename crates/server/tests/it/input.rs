@@ -136,7 +136,7 @@ async fn what_is_not_there_is_said_to_be_unknown() {
     let operator = served.operator();
     let said = operator.post("/v1/runs", &json!({"workflow": "nonsense"})).await;
     assert_eq!(refusal(&said), (422, "unknown_workflow", vec![]));
-    assert_eq!(said.1["known"], json!(["external", "pair"]));
+    assert_eq!(said.1["known"], json!(["external", "pair", "research"]));
 
     for session in ["ses_00000000000000000000000000", "nonsense"] {
         let said = operator.post("/v1/runs", &json!({"workflow": "external", "session": session})).await;

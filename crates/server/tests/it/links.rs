@@ -119,6 +119,7 @@ async fn no_other_token_says_anything() {
     for path in forged {
         for page in [get(&served, path).await, send(&served, path, &[("option", "approve")]).await] {
             assert_eq!(page.status, 404, "{path}");
+            assert!(page.text.contains("not whole or was never given out"), "{}", page.text);
             assert!(!page.text.contains("branches"), "{}", page.text);
         }
     }
@@ -211,6 +212,11 @@ async fn what_does_not_fit_is_said_beside_what_was_typed() {
     let path = link(&served, &asked).await;
     let page = get(&served, &path).await;
     assert!(page.text.contains("name=\"choice\" value=\"1\"") && page.text.contains("blue &amp; green"));
+    assert_eq!(page.text.matches("<h3>Question</h3>").count(), 0, "the title has it: {}", page.text);
+    let at = text(&asked, "created_at");
+    let at = format!("{} {} UTC", &at[..10], &at[11..19]);
+    assert!(page.text.contains(&at), "{at}: {}", page.text);
+    assert!(!page.text.contains("rehearsal"), "{}", page.text);
 
     let table: &[(&[(&str, &str)], &str)] = &[
         (&[("option", "answer")], "#text"),
@@ -266,7 +272,8 @@ async fn where_the_risk_is_high_a_tick_comes_first() {
     let served = Served::playing(steps).await;
     let asked = served.held().await;
     let path = link(&served, &asked).await;
-    assert!(get(&served, &path).await.text.contains("name=\"confirm\""));
+    let page = get(&served, &path).await.text;
+    assert!(page.contains("name=\"confirm\"") && page.contains("this is a rehearsal"), "{page}");
     let page = send(&served, &path, &[("option", "approve"), ("text", "fine"), ("edit", "The output")]).await;
     assert_eq!(page.status, 422);
     assert!(page.text.contains("#confirm") && page.text.contains("fine"), "{}", page.text);

@@ -8,6 +8,8 @@ import { parse } from "../card/edit/json";
 
 const WORKSPACE = "holdshort.workspace";
 const DRAFT = "new.";
+/** Tools that only ask; all others work in a folder. */
+const ASKING = ["ask_human", "create_plan", "request_review"];
 
 export class Start {
   workflows = $state.raw<Workflow[]>();
@@ -29,6 +31,10 @@ export class Start {
   readonly isWritten = $derived(this.form !== undefined || "value" in parse(this.raw));
   /** Tools and models are of use to agents that run here. */
   readonly hasAgents = $derived((this.workflow?.agents.length ?? 0) > 0);
+
+  readonly needsWorkspace = $derived((this.workflow?.tools ?? []).some((tool) => !ASKING.includes(tool)));
+  /** What has a field of its own. */
+  readonly places = $derived(["/input", ...(this.hasAgents ? ["/config/workspace", "/config/model"] : [])]);
 
   async load(): Promise<void> {
     try {

@@ -77,6 +77,7 @@ export class Story {
       case "step_ended":
         if (text(data, "end") === "skipped")
           this.#note(event, `${event.type}_skipped`, "plain", { step, phase: text(data, "phase") });
+        else if (text(data, "end") === "failed" && step) this.#note(event, "step_ended_failed", "hold", { step });
         break;
       case "interrupt_opened":
         this.#opened(event);

@@ -47,6 +47,8 @@ function told(type: string, data: unknown): string {
       return [word("outcome", text(data, "outcome")), cause(at(data, "cause"))].filter(Boolean).join(" · ");
     case "plan_proposed":
       return t("run.plan.subtasks", { n: number(data, "subtasks") ?? 0 });
+    case "plan_drafted":
+      return t("run.plan.subtasks", { n: list(data, "subtasks").length });
     case "output_released":
       return text(content, "title");
     default:

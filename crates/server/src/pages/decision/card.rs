@@ -1,5 +1,6 @@
 //! What the page shows of an interrupt: what the runtime knows, apart from what the agent says.
 
+use holdshort_engine::live::REHEARSAL;
 use holdshort_protocol::{Covered, Interrupt, Kind, Level, Origin, Outcome, Resolution, Warning, plain};
 use serde::Serialize;
 use serde_json::Value;
@@ -34,7 +35,9 @@ struct End<'a> {
     outcome: &'static str,
     option: Option<&'a str>,
     by: String,
+    /// For programs, and for people.
     at: &'a str,
+    when: String,
     text: Option<&'a str>,
 }
 
@@ -49,14 +52,20 @@ impl Fact {
 }
 
 impl<'a> Card<'a> {
-    pub(super) fn of(interrupt: &'a Interrupt) -> Self {
+    /// `model`: the run's.
+    pub(super) fn of(interrupt: &'a Interrupt, model: Option<&str>) -> Self {
         let said = interrupt.message.trim();
         let context = interrupt.payload.get("context").and_then(Value::as_str).unwrap_or_default();
         let (known, parts) = subject::of(interrupt);
         Self {
             kind: kind(interrupt.kind),
             title: &interrupt.title,
-            facts: facts(interrupt).into_iter().chain(known).chain(grant(interrupt)).collect(),
+            facts: rehearsal(model)
+                .into_iter()
+                .chain(facts(interrupt))
+                .chain(known)
+                .chain(grant(interrupt))
+                .collect(),
             warnings: interrupt.warnings.iter().map(Warning::words).collect(),
             speaker: speaker(interrupt),
             said: if said == context.trim() { "" } else { said },
@@ -64,6 +73,17 @@ impl<'a> Card<'a> {
             end: interrupt.resolution.as_ref().map(|resolution| end(interrupt, resolution)),
         }
     }
+}
+
+fn rehearsal(model: Option<&str>) -> Option<Fact> {
+    let text = "none: this is a rehearsal, and the agent's words are scripted";
+    (model == Some(REHEARSAL)).then(|| Fact::notice("Model", text))
+}
+
+/// A time as people read it: `2026-01-31 09:30:00 UTC`.
+fn time(at: &str) -> String {
+    let parts = at.split_once('T').and_then(|(day, time)| Some((day, time.strip_suffix('Z')?.get(..8)?)));
+    parts.map_or_else(|| at.to_owned(), |(day, time)| format!("{day} {time} UTC"))
 }
 
 fn facts(interrupt: &Interrupt) -> Vec<Fact> {
@@ -95,12 +115,12 @@ fn facts(interrupt: &Interrupt) -> Vec<Fact> {
     });
     if let Some(at) = &interrupt.expires_at {
         let option = option_label(interrupt, &interrupt.on_expiry);
-        facts.push(Fact::new("Expires", format!("{at}, then: {}", plain::line(option))));
+        facts.push(Fact::new("Expires", format!("{}, then: {}", time(at), plain::line(option))));
     }
     if let Some(earlier) = &interrupt.supersedes {
         facts.push(Fact::notice("Again", format!("what {earlier} was about has changed since")));
     }
-    facts.push(Fact::new("Asked at", &*interrupt.created_at));
+    facts.push(Fact::new("Asked at", time(&interrupt.created_at)));
     facts
 }
 
@@ -137,6 +157,7 @@ fn end<'a>(interrupt: &'a Interrupt, resolution: &'a Resolution) -> End<'a> {
             resolution.by.join(", ")
         },
         at: &resolution.at,
+        when: time(&resolution.at),
         text: resolution.text.as_deref().filter(|text| !text.is_empty()),
     }
 }

@@ -9,6 +9,9 @@ mod subject;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use holdshort_core::event;
+use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::run::Fact;
 use holdshort_protocol::{Code, Interrupt, InterruptStatus, Outcome};
 use minijinja::context;
 use minijinja::value::Serde;
@@ -16,6 +19,7 @@ use minijinja::value::Serde;
 use self::card::Card;
 use self::form::{Form, Typed};
 use super::frame;
+use crate::app::App;
 use crate::auth::{Door, Holder};
 use crate::body::Body;
 use crate::decide;
@@ -24,9 +28,21 @@ use crate::query::Id;
 
 pub(super) async fn show(State(door): State<Door>, Id(token): Id<String>) -> Response {
     match door.holder(&token).await {
-        Ok(holder) => draw(&holder.interrupt, News::None),
+        Ok(Holder { app, row, interrupt, .. }) => match model(&app, &row.run).await {
+            Ok(model) => draw(&interrupt, model.as_deref(), News::None),
+            Err(refused) => frame::refused(&refused),
+        },
         Err(refused) => frame::refused(&refused),
     }
+}
+
+/// Which model plays a run: the page says so where none does.
+async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
+    let started = app.event(&StreamId::Run(run.clone()), 1).await?;
+    Ok(match started.fact {
+        event::Fact::Run(Fact::RunStarted { config, .. }) => config.model,
+        _ => None,
+    })
 }
 
 pub(super) async fn decide(State(door): State<Door>, Id(token): Id<String>, body: Body) -> Response {
@@ -36,23 +52,25 @@ pub(super) async fn decide(State(door): State<Door>, Id(token): Id<String>, body
 async fn take(door: &Door, token: &str, body: Body) -> Answer<Response> {
     let Holder { app, actor, row, mut interrupt } = door.holder(token).await?;
     let typed: Typed = body.form().await?;
+    let model = model(&app, &row.run).await?;
+    let model = model.as_deref();
     // What a form can get wrong counts only where there is still something to decide, and by whom.
     let asks = interrupt.status == InterruptStatus::Open && row.expires_at.is_none_or(|at| at > app.now());
     let approvers = &interrupt.assignment.approvers;
     let may_decide = approvers.is_empty() || approvers.contains(&actor.id);
     let (decision, problems) = typed.decision(&interrupt);
     if asks && may_decide && !problems.is_empty() {
-        return Ok(draw(&interrupt, News::Wrong(&typed, &Refused::invalid(problems))));
+        return Ok(draw(&interrupt, model, News::Wrong(&typed, &Refused::invalid(problems))));
     }
     match decide::decide(&app, &row, actor, decision).await {
-        Ok(decided) => Ok(draw(&decided, News::Decided)),
+        Ok(decided) => Ok(draw(&decided, model, News::Decided)),
         Err(refused) if refused.code() == Code::InvalidRequest => {
-            Ok(draw(&interrupt, News::Wrong(&typed, &refused)))
+            Ok(draw(&interrupt, model, News::Wrong(&typed, &refused)))
         }
         Err(mut refused) if refused.0.resolution.is_some() => {
             interrupt.resolution = refused.0.resolution.take();
             interrupt.status = InterruptStatus::Resolved;
-            Ok(draw(&interrupt, News::TooLate))
+            Ok(draw(&interrupt, model, News::TooLate))
         }
         Err(refused) => Err(refused),
     }
@@ -69,8 +87,8 @@ enum News<'a> {
     TooLate,
 }
 
-fn draw(interrupt: &Interrupt, news: News<'_>) -> Response {
-    let card = Card::of(interrupt);
+fn draw(interrupt: &Interrupt, model: Option<&str>, news: News<'_>) -> Response {
+    let card = Card::of(interrupt, model);
     let is_expired =
         interrupt.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Expired);
     let (status, headline) = match &news {

@@ -53,10 +53,9 @@ pub(super) fn of(interrupt: &Interrupt) -> (Vec<Fact>, Vec<Part<'_>>) {
             return (call_facts(payload), call(payload));
         }
         Kind::PlanApproval => plan(payload).map_or_else(|| whole(payload), |plan| vec![plan]),
-        Kind::Question => [quote(payload, "question", "Question"), quote(payload, "context", "Context")]
-            .into_iter()
-            .flatten()
-            .collect(),
+        Kind::Question => {
+            [question(interrupt), quote(payload, "context", "Context")].into_iter().flatten().collect()
+        }
         Kind::Review => [
             quote(payload, "title", "Title"),
             quote(payload, "content", "Content"),
@@ -81,15 +80,11 @@ pub(super) fn of(interrupt: &Interrupt) -> (Vec<Fact>, Vec<Part<'_>>) {
 
 fn external(interrupt: &Interrupt) -> Vec<Part<'_>> {
     let payload = &interrupt.payload;
-    let mut parts: Vec<Part<'_>> = [
-        quote(payload, "question", "Question"),
-        quote(payload, "context", "Context"),
-        diff(payload),
-        plan(payload),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let mut parts: Vec<Part<'_>> =
+        [question(interrupt), quote(payload, "context", "Context"), diff(payload), plan(payload)]
+            .into_iter()
+            .flatten()
+            .collect();
     parts.extend(whole(payload));
     parts
 }
@@ -174,6 +169,12 @@ fn data<'a>(payload: &'a Value, key: &str, label: &'static str) -> Option<Part<'
 fn quote<'a>(payload: &'a Value, key: &str, label: &'static str) -> Option<Part<'a>> {
     let text = text(payload, key);
     (!text.is_empty()).then_some(Part::Quote { label, text })
+}
+
+/// The question, where the title above it does not say all of it.
+fn question(interrupt: &Interrupt) -> Option<Part<'_>> {
+    let is_title = text(&interrupt.payload, "question") == interrupt.title;
+    quote(&interrupt.payload, "question", "Question").filter(|_| !is_title)
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
