@@ -24,7 +24,7 @@ fn library(overrides: &[(&str, &str, Option<&str>)]) -> Result<Library, Vec<Stri
 #[test]
 fn what_ships_is_there() {
     let library = library(&[]).unwrap();
-    assert_eq!(library.names().collect::<Vec<_>>(), ["external", "pair"]);
+    assert_eq!(library.names().collect::<Vec<_>>(), ["external", "pair", "research"]);
     assert_eq!(library.get(EXTERNAL).as_deref(), Some(&external()));
     assert!(external().is_external());
     assert!(library.rehearsal("pair").is_some() && library.rehearsal(EXTERNAL).is_none());
