@@ -32,21 +32,29 @@ const KINDS: [(&str, Kind); 8] = [
 ];
 const LATER: [&str; 1] = ["copilot"];
 
-/// The keys that mean something in some kinds only.
-const OWN: [&str; 12] = [
-    "agent",
-    "agents",
-    "message",
-    "workers",
-    "reviews",
-    "iterations",
-    "plan",
-    "only",
-    "ideas",
-    "input",
-    "gates",
-    "limits",
-];
+/// The keys of a phase: those of every kind, then those that mean something in some kinds only.
+pub(super) const KEYS: Keys = Keys {
+    known: &[
+        "id",
+        "kind",
+        "needs",
+        "agent",
+        "agents",
+        "message",
+        "workers",
+        "reviews",
+        "iterations",
+        "plan",
+        "only",
+        "ideas",
+        "input",
+        "gates",
+        "limits",
+    ],
+    later: &[],
+};
+/// How many of them are of every kind.
+const COMMON: usize = 3;
 const PLANNING_AGENTS: Keys = Keys { known: &["planner", "improver", "reviewer"], later: &[] };
 const IDEA_AGENTS: Keys = Keys { known: &["maker", "critic"], later: &[] };
 
@@ -87,7 +95,7 @@ pub(super) fn read(
         return None;
     }
     let kind = item.one_of(&KINDS, problems)?;
-    for key in OWN.iter().filter(|key| !kind.keys().contains(key)) {
+    for key in KEYS.known[COMMON..].iter().filter(|key| !kind.keys().contains(key)) {
         if let Some(item) = fields.find(key) {
             let kind = KINDS.iter().find(|(_, of)| *of == kind).map_or("", |(word, _)| word);
             problems.at(item, format!("`{key}` means nothing in a phase of the kind `{kind}`"));

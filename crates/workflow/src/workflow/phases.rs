@@ -4,30 +4,9 @@ use holdshort_core::definition::{Limits, Phase, PhaseKind, StepGates};
 
 use super::agents::Agents;
 use super::{gates, needs, phase_kind, settings};
-use crate::item::{Fields, Item, Keys};
+use crate::item::{Fields, Item};
 use crate::problem::Problems;
 use crate::{bounds, name};
-
-const KEYS: Keys = Keys {
-    known: &[
-        "id",
-        "kind",
-        "needs",
-        "agent",
-        "agents",
-        "message",
-        "workers",
-        "reviews",
-        "iterations",
-        "plan",
-        "only",
-        "ideas",
-        "input",
-        "gates",
-        "limits",
-    ],
-    later: &[],
-};
 
 /// What the workflow says about every phase.
 pub(super) struct Around<'a> {
@@ -45,7 +24,7 @@ pub(super) fn read(item: &Item<'_>, around: &Around<'_>, problems: &mut Problems
     let mut phases: Vec<Phase> = Vec::new();
     let mut nodes: Vec<needs::Node<'_>> = Vec::new();
     for item in items {
-        let Some(fields) = item.fields(&KEYS, problems) else { continue };
+        let Some(fields) = item.fields(&phase_kind::KEYS, problems) else { continue };
         let id = read_id(&fields, &nodes, problems);
         let needs = read_needs(&fields, nodes.last(), problems);
         nodes.push(needs::Node { id: id.unwrap_or_default(), needs });
