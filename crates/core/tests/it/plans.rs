@@ -512,3 +512,16 @@ fn a_person_must_speak_at_mandatory_checkpoints() {
     world.decide(Kind::ToolApproval, choose("reject"));
     assert_eq!((ended(&world), world.effects.len()), (Some((Status::Failed, "rejected")), 0));
 }
+
+/// A phase for one subtask that the plan does not have has nothing to complete.
+#[test]
+fn one_subtask_alone_is_carried_out_or_the_run_fails() {
+    let only = |n| {
+        let mut definition = planned(planning());
+        let control = Control { plan: "plan".to_owned(), agent: "pair".to_owned(), only: Some(n) };
+        definition.phases[1].kind = PhaseKind::Control(control);
+        approved(definition, &[subtask("a", &[]), subtask("b", &["a"])])
+    };
+    assert_eq!(at_work(&only(2)), "work/b");
+    assert_eq!(ended(&only(3)), Some((Status::Failed, "no_subtask")));
+}

@@ -30,6 +30,14 @@ impl Draft<'_> {
             self.end_phase(&phase.id, StepEnd::Skipped);
             return true;
         };
+        if chosen(&plan, control).next().is_none() {
+            let only = control.only.unwrap_or_default();
+            self.fail_run(
+                "no_subtask",
+                format!("the plan has no subtask {only} that `{}` carries out", phase.id),
+            );
+            return true;
+        }
         let at_work = self.run.at_work(phase);
         for subtask in chosen(&plan, control).filter(|_| !held) {
             let step = step_of(phase, &subtask.id);
