@@ -109,6 +109,14 @@ pub struct Planning {
     pub iterations: u32,
     /// The agents that subtasks may name.
     pub agents: Vec<String>,
+    /// The planner may answer in words instead: only its tool makes a plan, and without one nothing is carried out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub optional: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

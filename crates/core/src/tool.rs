@@ -24,6 +24,8 @@ pub struct Spec {
 pub enum Runs {
     /// In this process (or a sandboxed child of it).
     Here { effect: Effect, category: Category, on_crash: OnCrash },
+    /// In the client: the call is handed out as an interrupt, and the client tells what came of it.
+    Client { effect: Effect, category: Category },
     /// Nowhere: the call opens an interrupt, and the answer is its result.
     Opens(Opens),
 }

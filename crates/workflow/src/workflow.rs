@@ -6,10 +6,11 @@
 //! | `description` | text (**empty**) | here |
 //! | `input` | JSON Schema of the run's input (**`{task: string}`, required**) | `input` |
 //! | `agents.NAME` | `instructions` (required), `model`, `tools[]` (**none**) | `agents` |
+//! | `tools[]` | `name`, `description`, `runs`: client, required; `parameters` (JSON Schema, **none**), `effect`: read \| **write** | `tools` |
 //! | `phases[]` | `id`, `kind`, `needs[]` (**the phase before**; `[]`: none); `input`, `gates`, `limits` of every kind but `checkpoint` | `phases`, `needs` |
 //! | … of `one_shot` | `agent` | `phase_kind` |
 //! | … of `checkpoint` | `message` | `phase_kind` |
-//! | … of `planning` | `agents`: `planner`, `improver`?, `reviewer`? · `workers[]` (**all other agents**) · `reviews` **1** · `iterations` **3** | `phase_kind` |
+//! | … of `planning` | `agents`: `planner`, `improver`?, `reviewer`? · `workers[]` (**all other agents**) · `reviews` **1** · `iterations` **3** · `optional` **false** | `phase_kind` |
 //! | … of `control` | `agent` of subtasks that name none · `plan` (**the nearest planning phase before**) · `only` (**all subtasks**) | `phase_kind` |
 //! | … of `idea_generation` | `agents`: `maker`, `critic` · `ideas` **3** · `reviews` **1** | `phase_kind` |
 //! | `gates` | `before_step`, `after_step`, `on_error`: ask \| **off** · `plan`: **ask** \| show · `mandatory[]`: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy` (**none**) · `deploy[]`: words and command patterns of `before_deploy` (**push, publish, deploy …**) · `rules[]` · per kind of interrupt `labels`, `reject`, `expires_in`, `on_expiry`, `approvers` | `gates`, `rules`, `kinds` |
@@ -30,6 +31,7 @@ mod phase_kind;
 mod phases;
 mod rules;
 mod settings;
+mod tools;
 
 use holdshort_core::definition::{Definition, EXTERNAL, Limits};
 use holdshort_core::tool;
@@ -40,8 +42,19 @@ use crate::yaml::{self, Place};
 use crate::{bounds, name};
 
 const KEYS: Keys = Keys {
-    known: &["name", "description", "input", "agents", "phases", "gates", "limits", "asking", "network"],
-    later: &["tools", "mcp_servers"],
+    known: &[
+        "name",
+        "description",
+        "input",
+        "agents",
+        "phases",
+        "gates",
+        "limits",
+        "asking",
+        "network",
+        "tools",
+    ],
+    later: &["mcp_servers"],
 };
 
 /// Parses and validates a workflow. `file_name` is for the problems only; `catalogue` holds the tools that
@@ -85,6 +98,7 @@ fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Op
     };
     let asking = fields.find("asking").and_then(|item| settings::asking(item, problems)).unwrap_or_default();
     let network = fields.find("network").and_then(|item| item.flag(problems)).unwrap_or_default();
+    let catalogue = &tools::catalogue(fields.find("tools"), catalogue, problems);
     // With `agents` misspelt every reference to one would be a problem too; one is enough.
     let known = match fields.find("agents") {
         Some(item) => agents::read(item, catalogue, problems),

@@ -256,7 +256,7 @@ pub fn options(kind: Kind) -> &'static [Row] {
         Kind::ClientCall => {
             const {
                 &[
-                    row("result", "Result", &[Effect::Respond], Must, Never),
+                    row("result", "Result", &[Effect::Respond], May, Never),
                     row("error", "Error", &[Effect::Respond, Effect::FailRun], Must, Never),
                 ]
             }

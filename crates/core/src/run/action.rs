@@ -61,6 +61,7 @@ impl Run {
                 | CallState::Gated(_)
                 | CallState::Authorised
                 | CallState::Started { .. }
+                | CallState::WithClient(_)
                 | CallState::Doubted(_)
                 | CallState::Ended(_) => {}
             }

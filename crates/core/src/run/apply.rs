@@ -222,10 +222,14 @@ impl Run {
                     About::Call(call) => self.call(call, |call| {
                         call.state = match call.state {
                             CallState::Doubted(_) => CallState::Doubted(Some(id.clone())),
+                            CallState::Started { .. } if opened.kind == Kind::ClientCall => {
+                                CallState::WithClient(id.clone())
+                            }
                             CallState::Proposed
                             | CallState::Gated(_)
                             | CallState::Authorised
                             | CallState::Started { .. }
+                            | CallState::WithClient(_)
                             | CallState::Ended(_) => CallState::Gated(id.clone()),
                         };
                         call.interrupt = Some(id.clone());
@@ -258,7 +262,7 @@ impl Run {
                 self.interrupts.insert(id.clone(), Arc::new(interrupt));
                 self.touched.push(id);
             }
-            Fact::DecisionMade { interrupt, option } => {
+            Fact::DecisionMade { interrupt, option, .. } => {
                 if let Some(interrupt) = self.interrupts.get_mut(interrupt) {
                     Arc::make_mut(interrupt).decision = Some(Made {
                         by: event.actor.id.clone(),

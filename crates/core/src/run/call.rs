@@ -43,6 +43,7 @@ impl Draft<'_> {
             CallState::Gated(_) => call.look_again,
             CallState::Authorised
             | CallState::Started { .. }
+            | CallState::WithClient(_)
             | CallState::Doubted(_)
             | CallState::Ended(_) => false,
         };
@@ -82,7 +83,7 @@ impl Draft<'_> {
     }
 
     /// Counts the votes on a call that was looked at, and acts on them.
-    fn gate(&mut self, id: &str) {
+    pub(super) fn gate(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         let Some(look) = call.look.clone() else { return };
         match self.run.vote(&call, &self.session, self.cx.system) {
@@ -191,6 +192,9 @@ impl Draft<'_> {
             sandbox: look.sandbox,
         };
         self.emit(started, Content::none());
+        if self.run.is_client_call(&call) {
+            self.open_client_call(id, &call);
+        }
     }
 
     pub(super) fn give_back(&mut self, id: &str, why: Returned, paths: Vec<String>) {

@@ -85,6 +85,7 @@ fn result_text(call: &Call) -> String {
         | CallState::Gated(_)
         | CallState::Authorised
         | CallState::Started { .. }
+        | CallState::WithClient(_)
         | CallState::Doubted(_) => "not finished".to_owned(),
     }
 }

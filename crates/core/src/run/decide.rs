@@ -36,6 +36,16 @@ enum By {
 
 impl Draft<'_> {
     pub(super) fn decide(&mut self, id: &InterruptId, decision: &Decision) -> Result<(), Rejection> {
+        self.decide_for(id, decision, false)
+    }
+
+    /// `implied`: nobody said so; it follows from what the person did.
+    pub(super) fn decide_for(
+        &mut self,
+        id: &InterruptId,
+        decision: &Decision,
+        implied: bool,
+    ) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         let choice = match interrupt::check(&interrupt, &self.cx.actor, decision, self.now())? {
             Standing::Repeat => return Ok(()),
@@ -46,7 +56,7 @@ impl Draft<'_> {
             return Err(Rejection::Refused(Refusal::Invalid(problems)));
         }
         self.emit(
-            Fact::DecisionMade { interrupt: id.clone(), option: choice.id.clone() },
+            Fact::DecisionMade { interrupt: id.clone(), option: choice.id.clone(), implied },
             Content { text: decision.text.clone(), data: decision.edit.clone() },
         );
         self.resolve(id, choice.effect.outcome(), Some(&choice), Cause::Decision);
@@ -141,6 +151,7 @@ impl Draft<'_> {
                 self.finish_call(id, CallEnd::Skipped, Some(code), unanswered(taken));
             }
             Kind::Review => self.review_effect(id, call, taken),
+            Kind::ClientCall => self.client_effect(id, call, taken),
             Kind::UnknownOutcome => match taken.choice.effect {
                 Effect::Respond => self.finish_call(id, CallEnd::Done, Some("happened"), taken.text),
                 Effect::Retry => {
@@ -158,8 +169,7 @@ impl Draft<'_> {
             | Kind::Choice
             | Kind::Turn
             | Kind::Escalation
-            | Kind::Continuation
-            | Kind::ClientCall => self.fail_run("internal", "no call asks this kind of interrupt"),
+            | Kind::Continuation => self.fail_run("internal", "no call asks this kind of interrupt"),
         }
     }
 
@@ -297,6 +307,21 @@ impl Draft<'_> {
         self.emit(Fact::OutputReleased { call: id.to_owned(), edited }, Content::data(released));
         let with = if edited { "Released with changes by the reviewer." } else { "Released." };
         self.finish_call(id, CallEnd::Done, Some("released"), format!("{with}{}", why(taken)));
+    }
+
+    /// What the client says is the call's result.
+    fn client_effect(&mut self, id: &str, call: &Call, taken: &Taken<'_>) {
+        match (taken.choice.effect, taken.by) {
+            (Effect::FailRun, _) => {
+                self.fail_run("client_failed", format!("`{}` failed in the client{}", call.tool, why(taken)));
+            }
+            (_, By::Expiry) => {
+                let text = "the client did not tell what came of it; nobody knows whether it took effect";
+                self.finish_call(id, CallEnd::Failed, Some(taken.code()), text);
+            }
+            _ if taken.choice.id == "result" => self.finish_call(id, CallEnd::Done, None, taken.text),
+            _ => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), taken.text),
+        }
     }
 
     fn before_step_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {

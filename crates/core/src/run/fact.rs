@@ -209,6 +209,9 @@ pub enum Fact {
     DecisionMade {
         interrupt: InterruptId,
         option: String,
+        /// The person did what it would have allowed (contract E33).
+        #[serde(default, skip_serializing_if = "is_false")]
+        implied: bool,
     },
     InterruptResolved {
         interrupt: InterruptId,
@@ -241,6 +244,11 @@ pub struct Node {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
 fn is_worker(role: &Role) -> bool {
     *role == Role::Worker
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// A call as a reply lists it; its arguments are content.

@@ -13,8 +13,8 @@ use crate::tool::{Category, Inspection, Runs, SandboxLevel};
 /// What kind of call it is; a command's category comes from its parsed words.
 pub(super) fn category(run: &Run, call: &Call) -> Category {
     match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
-        (Some(Runs::Here { .. }), Some(line)) => command::parse(line).category(),
-        (Some(Runs::Here { category, .. }), None) => *category,
+        (Some(Runs::Here { .. } | Runs::Client { .. }), Some(line)) => command::parse(line).category(),
+        (Some(Runs::Here { category, .. } | Runs::Client { category, .. }), None) => *category,
         (Some(Runs::Opens(_)), _) => Category::ReadOnly,
         (None, _) => Category::CodeExec,
     }

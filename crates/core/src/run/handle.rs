@@ -71,6 +71,7 @@ impl Draft<'_> {
             }
             Input::Begin { begins } => self.begin(begins),
             Input::Inspected { call, revision, inspected } => self.inspected(&call, revision, inspected),
+            Input::ClientResult { call, outcome } => self.client_result(&call, &outcome),
             Input::Ran { call, attempt, outcome } => self.ran(&call, attempt, outcome),
             Input::Probed { call, attempt, probed } => self.probed(&call, attempt, probed),
             Input::Replied { step, turn, reply } => self.replied(&step, turn, reply),
@@ -166,7 +167,7 @@ impl Draft<'_> {
             let end = match state {
                 CallState::Ended(_) => continue,
                 CallState::Proposed | CallState::Gated(_) | CallState::Authorised => CallEnd::Cancelled,
-                CallState::Started { .. } | CallState::Doubted(_) => {
+                CallState::Started { .. } | CallState::WithClient(_) | CallState::Doubted(_) => {
                     let writes = self.run.calls.get(&call).is_none_or(|call| self.run.writes(&call.tool));
                     if writes { CallEnd::Unknown } else { CallEnd::Cancelled }
                 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::client::ClientOutcome;
 use super::config::{Config, Origin};
 use crate::actor::Actor;
 use crate::digest::Digest;
@@ -75,6 +76,11 @@ pub enum Input {
         attempt: u32,
         probed: Probed,
     },
+    /// The client tells what came of a call that it ran.
+    ClientResult {
+        call: String,
+        outcome: ClientOutcome,
+    },
     Replied {
         step: String,
         turn: u32,
@@ -111,6 +117,7 @@ impl Input {
             | Self::Inspected { .. }
             | Self::Ran { .. }
             | Self::Probed { .. }
+            | Self::ClientResult { .. }
             | Self::Replied { .. }
             | Self::Failed { .. } => false,
         }
@@ -164,6 +171,8 @@ pub enum Rejection {
     Ended(Status),
     #[error("the run has no such interrupt")]
     UnknownInterrupt,
+    #[error("the run has no such call")]
+    UnknownCall,
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error("this role may not do that")]

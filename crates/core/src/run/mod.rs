@@ -8,6 +8,7 @@ mod action;
 mod advance;
 mod apply;
 mod call;
+mod client;
 mod config;
 mod conversation;
 mod decide;
@@ -30,6 +31,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use action::{Action, ActionId};
+pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
 pub use fact::{Authority, Fact, Listed, Look, Node, Returned};
 pub use input::{Ask, Begin, Context, Input, Rejection, Start};
@@ -144,7 +146,9 @@ impl Run {
     /// Whether a tool changes things, as far as anybody knows.
     fn writes(&self, tool: &str) -> bool {
         match self.spec(tool).map(|spec| &spec.runs) {
-            Some(tool::Runs::Here { effect, .. }) => *effect == tool::Effect::Write,
+            Some(tool::Runs::Here { effect, .. } | tool::Runs::Client { effect, .. }) => {
+                *effect == tool::Effect::Write
+            }
             Some(tool::Runs::Opens(_)) => false,
             None => true,
         }
@@ -154,7 +158,8 @@ impl Run {
     fn on_crash(&self, tool: &str) -> tool::OnCrash {
         match self.spec(tool).map(|spec| &spec.runs) {
             Some(tool::Runs::Here { on_crash, .. }) => *on_crash,
-            Some(tool::Runs::Opens(_)) | None => tool::OnCrash::Ask,
+            // What the client runs is not touched by a crash of ours.
+            Some(tool::Runs::Client { .. } | tool::Runs::Opens(_)) | None => tool::OnCrash::Ask,
         }
     }
 

@@ -219,6 +219,7 @@ impl Call {
             | CallState::Gated(_)
             | CallState::Authorised
             | CallState::Started { .. }
+            | CallState::WithClient(_)
             | CallState::Doubted(_) => false,
         }
     }
@@ -237,6 +238,8 @@ pub enum CallState {
     Started {
         epoch: u64,
     },
+    /// Handed out: the client runs it, and answers through the interrupt.
+    WithClient(InterruptId),
     /// Nobody knows whether it happened; the interrupt asks, once it is open.
     Doubted(Option<InterruptId>),
     Ended(CallEnd),

@@ -144,7 +144,9 @@ impl Draft<'_> {
                     self.skip_rest(&call);
                 }
                 CallState::Proposed | CallState::Authorised => self.skip_rest(&call),
-                CallState::Started { .. } | CallState::Doubted(_) => settled = false,
+                CallState::Started { .. } | CallState::WithClient(_) | CallState::Doubted(_) => {
+                    settled = false;
+                }
                 CallState::Ended(_) => {}
             }
         }
@@ -339,6 +341,7 @@ fn has_failed(call: &Call) -> bool {
         | CallState::Gated(_)
         | CallState::Authorised
         | CallState::Started { .. }
+        | CallState::WithClient(_)
         | CallState::Doubted(_) => false,
     }
 }

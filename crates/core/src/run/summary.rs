@@ -49,6 +49,7 @@ impl Run {
             CallState::Proposed
             | CallState::Gated(_)
             | CallState::Authorised
+            | CallState::WithClient(_)
             | CallState::Doubted(_)
             | CallState::Ended(_) => None,
         });
@@ -85,6 +86,7 @@ impl Run {
                 | CallState::Gated(_)
                 | CallState::Authorised
                 | CallState::Started { .. }
+                | CallState::WithClient(_)
                 | CallState::Doubted(_)
                 | CallState::Ended(_) => false,
             })

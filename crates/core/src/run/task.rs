@@ -20,6 +20,9 @@ impl Run {
                  task alone.",
                 self.background(phase)
             ),
+            Role::Planner if phase.kind.planning().is_some_and(|planning| planning.optional) => {
+                self.improved(phase)
+            }
             Role::Planner => format!("{}\n\n{}", self.improved(phase), self.plan_form(&phase.id)),
             Role::Maker => format!("{}{}", self.background(phase), ideas_wanted(phase)),
             Role::Judge => self.to_judge(phase, id),

@@ -4,6 +4,7 @@
 //! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-core` rewrites the tables under `snapshots/`.
 
 mod canonical;
+mod client;
 mod commands;
 mod digests;
 mod events;

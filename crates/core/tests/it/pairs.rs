@@ -6,7 +6,7 @@ use holdshort_core::actor::Actor;
 use holdshort_core::definition::StepGates;
 use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::message::{Failure, FailureKind, Reply};
-use holdshort_core::run::{Ask, Begin, Config, Input, Origin};
+use holdshort_core::run::{Ask, Begin, ClientOutcome, Config, Input, Origin};
 use holdshort_core::tool::{Inspected, Outcome, Probed};
 use serde_json::{Value, json};
 
@@ -46,6 +46,14 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
     let started = {
         let mut world = authorised.clone();
         world.begin_tool("call_1");
+        world
+    };
+    let with_the_client = {
+        let fetch = calls(&[("client_write", json!({ "path": "a.txt", "content": "new" }))]);
+        let mut world = World::started(world::with_client(), vec![fetch]);
+        world.work();
+        world.decide(Kind::ToolApproval, choose("approve"));
+        world.work();
         world
     };
     let probing = {
@@ -140,6 +148,7 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         ("call started", started),
         ("call probing", probing),
         ("call doubted", doubted),
+        ("call with the client", with_the_client),
         ("call started again", closing),
         ("question open", asks("ask_human", json!({ "question": "Which?" }))),
         ("printed question", printed),
@@ -198,6 +207,7 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
     let reply = Reply { text: "Done.".to_owned(), ..Reply::default() };
     let failure = Failure { kind: FailureKind::Rejected, retry_after_ms: None, message: "no".to_owned() };
     let done = Outcome::Done { text: "done".to_owned(), data: Value::Null };
+    let told = || ClientOutcome::Done { text: "done".to_owned() };
     let begin_model = vec![Begin::Model { step: step(), turn }];
     let changed = Outcome::Changed { paths: vec!["a.txt".to_owned()] };
     vec![
@@ -223,6 +233,8 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
             agent(),
             Input::Ran { call: call(), attempt, outcome: Outcome::Failed { text: String::new() } },
         ),
+        ("result", person(), Input::ClientResult { call: call(), outcome: told() }),
+        ("result (agent)", agent(), Input::ClientResult { call: call(), outcome: told() }),
         ("probed", engine(), Input::Probed { call: call(), attempt, probed: Probed::NotHappened }),
         ("replied", engine(), Input::Replied { step: step(), turn, reply }),
         ("failed", engine(), Input::Failed { step: step(), turn, failure }),

@@ -37,6 +37,7 @@ fn planning() -> Planning {
         reviews: 0,
         iterations: 3,
         agents: vec!["pair".to_owned(), "writer".to_owned()],
+        optional: false,
     }
 }
 
@@ -524,4 +525,38 @@ fn one_subtask_alone_is_carried_out_or_the_run_fails() {
     };
     assert_eq!(at_work(&only(2)), "work/b");
     assert_eq!(ended(&only(3)), Some((Status::Failed, "no_subtask")));
+}
+
+/// The planner may answer instead: only its tool makes a plan.
+fn may_plan() -> Definition {
+    let mut definition = planned(Planning { optional: true, ..planning() });
+    definition.agents.get_mut("planner").expect("it is there").tools.push("create_plan".to_owned());
+    definition
+}
+
+#[test]
+fn where_a_plan_is_optional_an_answer_is_no_plan() {
+    let mut world =
+        World::started(may_plan(), Vec::new()).with("plan/plan", vec![proposes(&[subtask("a", &[])])]);
+    world.work();
+    assert_eq!(world.run.status(), Status::Completed);
+    assert_eq!(world.count("plan_drafted"), 0);
+    assert_eq!(world.run.phases["work"], Some(StepEnd::Skipped));
+    let result = &world.run.ended.as_ref().expect("it has ended").result;
+    assert!(result["text"].as_str().expect("a text").starts_with("Here it is"), "{result}");
+}
+
+#[test]
+fn where_a_plan_is_optional_the_tool_makes_one() {
+    let called = calls(&[("create_plan", plan_of(&[subtask("a", &[]), subtask("b", &["a"])]))]);
+    let mut world = World::started(may_plan(), Vec::new())
+        .with("plan/plan", vec![called])
+        .with("work/a", vec![says("Done a.")])
+        .with("work/b", vec![says("Done b.")]);
+    world.work();
+    assert_eq!(world.open_kinds(), ["plan_approval"]);
+    world.decide(Kind::PlanApproval, choose("approve"));
+    world.work();
+    assert_eq!(world.run.status(), Status::Completed);
+    assert_eq!(world.count("model_started"), 3, "the planner's turn has ended with its plan");
 }

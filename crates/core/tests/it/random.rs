@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::events::{reread, twice};
 use crate::pairs::inputs;
-use crate::world::{self, Answer, World, definition, fails, one_shot, rule, says};
+use crate::world::{self, Answer, World, fails, one_shot, rule, says, with_client};
 
 /// xorshift64*: enough to wander about, the same everywhere.
 struct Dice(u64);
@@ -36,7 +36,10 @@ impl Dice {
 }
 
 fn some_definition(dice: &mut Dice) -> Definition {
-    let mut definition = definition();
+    let mut definition = with_client();
+    if dice.one_in(2) {
+        definition.gates.rules.push(world::allow(&["client_read"]));
+    }
     definition.phases = vec![one_shot("work", &[]), one_shot("b", &[]), one_shot("c", &["work"])];
     if dice.one_in(3) {
         definition.phases.insert(1, world::checkpoint("look", &["work"]));
@@ -76,7 +79,7 @@ fn some_definition(dice: &mut Dice) -> Definition {
 
 fn some_call(dice: &mut Dice) -> RequestedCall {
     let n = dice.roll(3);
-    let (tool, arguments) = match dice.roll(10) {
+    let (tool, arguments) = match dice.roll(12) {
         0..3 => ("read_file", json!({ "path": format!("f{n}") })),
         3..5 => ("write_file", json!({ "path": format!("f{n}"), "content": format!("{n}") })),
         5 => {
@@ -86,6 +89,8 @@ fn some_call(dice: &mut Dice) -> RequestedCall {
         6 => ("ask_human", json!({ "question": "Which?" })),
         7 => ("create_plan", json!({ "subtasks": [{ "id": "1", "description": "do" }] })),
         8 => ("request_review", json!({ "title": "t", "content": "c" })),
+        9 => ("client_read", json!({ "path": format!("f{n}") })),
+        10 => ("client_write", json!({ "path": format!("f{n}"), "content": format!("{n}") })),
         _ => ("nonsense", json!({ "n": u64::MAX })),
     };
     let arguments =

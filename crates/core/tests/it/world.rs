@@ -13,7 +13,7 @@ use holdshort_core::event::{self, Event};
 use holdshort_core::id::{Draw, InterruptId, RunId, Seed, SessionId};
 use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, RequestedCall};
-use holdshort_core::run::{Action, Begin, Config, Context, Input, Origin, Rejection, Run, Start};
+use holdshort_core::run::{Action, Begin, CallState, Config, Context, Input, Origin, Rejection, Run, Start};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
@@ -119,6 +119,32 @@ pub(crate) fn definition() -> Definition {
         asking: Asking::default(),
         network: false,
     }
+}
+
+/// The same, with two tools that the client runs.
+pub(crate) fn with_client() -> Definition {
+    let mut definition = definition();
+    let tools = [
+        ("client_read", Effect::Read, Category::ReadOnly, vec!["path"]),
+        ("client_write", Effect::Write, Category::FileWrite, vec!["path", "content"]),
+    ];
+    for (name, effect, category, needs) in tools {
+        let properties: Value = needs
+            .iter()
+            .map(|need| ((*need).to_owned(), json!({ "type": "string" })))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+        let parameters = json!({
+            "type": "object", "properties": properties, "required": needs, "additionalProperties": false,
+        });
+        let runs = Runs::Client { effect, category };
+        let spec = Spec { name: name.to_owned(), description: String::new(), parameters, runs };
+        definition.tools.insert(name.to_owned(), spec);
+        if let Some(agent) = definition.agents.get_mut("pair") {
+            agent.tools.push(name.to_owned());
+        }
+    }
+    definition
 }
 
 pub(crate) fn external() -> Definition {
@@ -377,7 +403,9 @@ impl World {
                 }
                 Action::CallTool { call, attempt } => {
                     let mut told = self.begin_tool(&call);
-                    if self.run.calls[&call].attempt == attempt {
+                    let begun = &self.run.calls[&call];
+                    let here = matches!(begun.state, CallState::Started { .. });
+                    if here && begun.attempt == attempt {
                         let outcome = self.execute(&call);
                         told.extend(self.send(Input::Ran { call, attempt, outcome }));
                     }

@@ -1,4 +1,4 @@
-//! The JSON Schema of a workflow's input. Checks the schema, never an input.
+//! The JSON Schema of a workflow's input, and of a tool's. Checks the schema, never an input.
 
 use serde_json::{Value, json};
 
@@ -12,13 +12,18 @@ pub(super) fn default() -> Value {
 }
 
 pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Value> {
+    object(item, "the input of a run", problems)
+}
+
+/// A schema of objects.
+pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Option<Value> {
     let before = problems.len();
     let schema = item.json(problems)?;
     if problems.len() > before {
         return None;
     }
     if schema.get("type").and_then(Value::as_str) != Some("object") {
-        problems.at(item, "the input of a run is an object: the schema needs `type: object`");
+        problems.at(item, format!("{of} is an object: the schema needs `type: object`"));
         return None;
     }
     match jsonschema::validator_for(&schema) {

@@ -44,6 +44,7 @@ pub(super) const KEYS: Keys = Keys {
         "workers",
         "reviews",
         "iterations",
+        "optional",
         "plan",
         "only",
         "ideas",
@@ -68,7 +69,9 @@ impl Kind {
         match self {
             Self::OneShot => &["agent", "input", "gates", "limits"],
             Self::Checkpoint => &["message"],
-            Self::Planning => &["agents", "workers", "reviews", "iterations", "input", "gates", "limits"],
+            Self::Planning => {
+                &["agents", "workers", "reviews", "iterations", "optional", "input", "gates", "limits"]
+            }
             Self::Control | Self::HumanControl => &["agent", "plan", "only", "input", "gates", "limits"],
             Self::IdeaGeneration => &["agents", "ideas", "reviews", "input", "gates", "limits"],
         }
@@ -134,6 +137,7 @@ fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -
     Some(Planning {
         reviews: if reviewer.is_some() { reviews } else { 0 },
         iterations: count(fields, "iterations", ITERATIONS, problems),
+        optional: fields.find("optional").and_then(|item| item.flag(problems)).unwrap_or_default(),
         planner,
         improver,
         reviewer,

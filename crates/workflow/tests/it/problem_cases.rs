@@ -121,7 +121,6 @@ gates: {mandatory: [before_deploy, before_lunch], smart: {}, review: {assignment
 asking: {deliver: per_stage}
 ",
         says: &[
-            "workflow.yaml:2:1: `tools` is not supported yet by this version",
             "workflow.yaml:3:1: `mcp_servers` is not supported yet by this version",
             "workflow.yaml:5:31: `handoffs` is not supported yet by this version",
             "workflow.yaml:8:22: phases of the kind `copilot` are not supported yet by this version",
@@ -475,6 +474,22 @@ limits: {rounds: 0, tool_calls: -1, attempts: 1.5, redos: many, parallel: 100000
             "workflow.yaml:3:59: expected a whole number, found `many`",
             "workflow.yaml:3:75: expected a whole number from 1 to 1000000, found the number 1000001",
             "workflow.yaml:3:101: expected a whole number from 1 to 1000000000000, found the number 0",
+        ],
+    },
+    Case {
+        about: "tools of its own",
+        text: "name: a\ntools:\n  - {name: ask_human, description: d, runs: client}\n  - {name: x, description: d, runs: \
+               server}\n  - {name: y, description: d, runs: mcp}\n  - {name: z, description: d, runs: client, effect: \
+               reads}\n  - {name: v, description: d, runs: client, parameters: {type: string}}\n  - {name: w, \
+               description: d, runs: client}\n  - {name: w, description: d, runs: client}\nagents: {solo: \
+               {instructions: i, tools: [w]}}\nphases: [{id: p, kind: one_shot, agent: solo}]\n",
+        says: &[
+            "workflow.yaml:3:12: `ask_human` is built in, and no client can run it; choose another name",
+            "workflow.yaml:4:37: a tool of your own runs in the client: expected `client`, found `server`",
+            "workflow.yaml:5:37: `runs: mcp` is not supported yet by this version",
+            "workflow.yaml:6:53: expected `read` or `write`, found `reads` (did you mean `read`?)",
+            "workflow.yaml:7:57: what a tool takes is an object: the schema needs `type: object`",
+            "workflow.yaml:9:5: there is another tool `w` before",
         ],
     },
 ];

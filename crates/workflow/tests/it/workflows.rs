@@ -7,7 +7,7 @@ use holdshort_core::definition::{
     PlanGate, Planning, Rule, RuleAction, StepGates,
 };
 use holdshort_core::interrupt::{Effect, Kind};
-use holdshort_core::tool::Category;
+use holdshort_core::tool::{self, Category, Runs};
 use holdshort_workflow::parse;
 use serde_json::json;
 
@@ -262,6 +262,7 @@ phases:
         reviewer: Some("reviewer".into()),
         reviews: 2,
         iterations: 3,
+        optional: false,
         agents: vec!["engineer".into(), "researcher".into()],
     };
     assert_eq!(
@@ -282,4 +283,32 @@ phases:
             StepGates { on_error: true, ..StepGates::default() },
         ]
     );
+}
+
+#[test]
+fn tools_of_its_own_run_in_the_client_and_may_take_the_place_of_built_in_ones() {
+    let definition = good(
+        "name: a
+tools:
+  - {name: read_file, description: Reads., runs: client, effect: read, parameters: {type: object, properties: {path: {type: string}}, required: [path]}}
+  - {name: save, description: Saves., runs: client, parameters: {type: object, properties: {path: {type: string}}}}
+  - {name: execute, description: Runs., runs: client, parameters: {type: object, properties: {command: {type: string}}}}
+  - {name: reload, description: Reloads., runs: client}
+agents:
+  solo: {instructions: Work., tools: [read_file, save, execute, reload, ask_human]}
+phases: [{id: work, kind: planning, optional: true, agents: {planner: solo}}]
+",
+    );
+    let client = |effect, category| Runs::Client { effect, category };
+    let expected = [
+        ("execute", client(tool::Effect::Write, Category::Bash)),
+        ("read_file", client(tool::Effect::Read, Category::ReadOnly)),
+        ("reload", client(tool::Effect::Write, Category::CodeExec)),
+        ("save", client(tool::Effect::Write, Category::FileWrite)),
+    ];
+    for (name, runs) in expected {
+        assert_eq!(definition.tools[name].runs, runs, "{name}");
+        assert_eq!(definition.tools[name].parameters["additionalProperties"], false, "{name}");
+    }
+    assert!(definition.phases[0].kind.planning().is_some_and(|planning| planning.optional));
 }

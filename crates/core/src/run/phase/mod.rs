@@ -126,7 +126,10 @@ impl Run {
         match &phase.kind {
             PhaseKind::Checkpoint { .. } => None,
             PhaseKind::OneShot { .. } => output(&phase.id).map(|text| json!(text)),
-            PhaseKind::Planning(_) => self.plans.get(&phase.id)?.settled().map(|plan| json!(plan)),
+            PhaseKind::Planning(_) => match self.plans.get(&phase.id).and_then(|plan| plan.settled()) {
+                Some(plan) => Some(json!(plan)),
+                None => self.answer(&phase.id).map(|text| json!(text)),
+            },
             PhaseKind::IdeaGeneration(_) => output(&ideas::maker(&phase.id)).map(|text| json!(text)),
             PhaseKind::Control(control) => Some(self.carried_out(phase, control)),
         }
@@ -135,7 +138,10 @@ impl Run {
     /// The same for the agents that come after it.
     pub(super) fn told_of(&self, phase: &Phase) -> Option<String> {
         match &phase.kind {
-            PhaseKind::Planning(_) => self.plans.get(&phase.id)?.settled().map(|plan| plan.text()),
+            PhaseKind::Planning(_) => match self.plans.get(&phase.id).and_then(|plan| plan.settled()) {
+                Some(plan) => Some(plan.text()),
+                None => self.answer(&phase.id),
+            },
             PhaseKind::Control(control) => Some(self.results_text(phase, control)),
             PhaseKind::Checkpoint { .. } | PhaseKind::OneShot { .. } | PhaseKind::IdeaGeneration(_) => {
                 self.brought(phase)?.as_str().map(str::to_owned)

@@ -51,7 +51,11 @@ impl Draft<'_> {
         let Some(planning) = self.run.planning(&step.phase).cloned() else { return false };
         let turn = self.run.plans.get(&step.phase).and_then(|plan| plan.turn);
         if turn != Some(step.turn) {
-            self.read_plan(id, step);
+            if planning.optional {
+                self.answered_instead(id, step);
+            } else {
+                self.read_plan(id, step);
+            }
             return true;
         }
         if let Some(agent) = &planning.reviewer
@@ -65,6 +69,14 @@ impl Draft<'_> {
             self.settle_plan(&step.phase);
         }
         true
+    }
+
+    /// No plan, but words: they are what the phase brings.
+    fn answered_instead(&mut self, id: &str, step: &Step) {
+        let text = final_text(step).unwrap_or_default();
+        if !self.asks_in_print(id, step, &text) {
+            self.close_step(id, StepEnd::Completed, &text);
+        }
     }
 
     fn read_plan(&mut self, id: &str, step: &Step) {
@@ -162,6 +174,12 @@ impl Draft<'_> {
 }
 
 impl Run {
+    /// What the planner said instead of planning.
+    pub(super) fn answer(&self, phase: &str) -> Option<String> {
+        let step = self.steps.get(&planner(phase)).filter(|step| step.end == Some(StepEnd::Completed))?;
+        step.output.as_deref().map(str::to_owned)
+    }
+
     pub(in super::super) fn planning(&self, phase: &str) -> Option<&Planning> {
         self.phase(phase)?.kind.planning()
     }

@@ -1,0 +1,143 @@
+//! Calls that the client runs: gated as any other, handed out as an interrupt, ended by what the client tells.
+
+use serde_json::{Value, json};
+
+use super::draft::{Draft, Opening};
+use super::fact::Look;
+use super::input::Rejection;
+use super::{Call, CallEnd, CallState, Fact, Run};
+use crate::event::Content;
+use crate::id::InterruptId;
+use crate::interrupt::{About, Decision, Kind, Level, Refusal};
+use crate::schema::Problem;
+use crate::tool::{Inspection, Runs};
+
+/// What the client says of a call that it ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientOutcome {
+    Done { text: String },
+    Failed { text: String },
+}
+
+impl ClientOutcome {
+    fn option(&self) -> &'static str {
+        match self {
+            Self::Done { .. } => "result",
+            Self::Failed { .. } => "error",
+        }
+    }
+
+    fn end(&self) -> CallEnd {
+        match self {
+            Self::Done { .. } => CallEnd::Done,
+            Self::Failed { .. } => CallEnd::Failed,
+        }
+    }
+
+    fn text(&self) -> &str {
+        match self {
+            Self::Done { text } | Self::Failed { text } => text,
+        }
+    }
+}
+
+impl Draft<'_> {
+    /// Nobody here can look at what the client would touch: the gates vote on the arguments alone.
+    pub(super) fn gate_client_calls(&mut self) -> bool {
+        let mut proposed = self.run.calls.iter().filter(|(_, call)| {
+            call.state == CallState::Proposed && call.look.is_none() && self.run.is_client_call(call)
+        });
+        let Some((id, call)) = proposed.next().map(|(id, call)| (id.clone(), (**call).clone())) else {
+            return false;
+        };
+        let unseen = Inspection {
+            workspace: String::new(),
+            cwd: String::new(),
+            preconditions: Vec::new(),
+            sandbox: None,
+            ask_because: Vec::new(),
+            card: Value::Null,
+        };
+        let look = Look {
+            digest: self.run.action_digest(&call, &unseen),
+            category: super::gating::category(&self.run, &call),
+            workspace: unseen.workspace,
+            cwd: unseen.cwd,
+            preconditions: unseen.preconditions,
+            sandbox: unseen.sandbox,
+            ask_because: unseen.ask_because,
+        };
+        self.emit(Fact::ToolInspected { call: id.clone(), look }, Content::none());
+        self.gate(&id);
+        true
+    }
+
+    /// The call is handed out: from here on the client may run it.
+    pub(super) fn open_client_call(&mut self, id: &str, call: &Call) {
+        let title = format!("In the client: {}", super::gating::title(call));
+        let mut opening = Opening::new(Kind::ClientCall, About::Call(id.to_owned()), title);
+        opening.step = Some(call.step.clone());
+        opening.risk = Level::Low;
+        opening.action_digest = call.digest;
+        opening.payload = json!({ "call_id": id, "tool": call.tool, "arguments": call.arguments });
+        self.open(opening);
+    }
+
+    /// The client tells what came of a call. Where nobody has decided yet whether it may run, that it ran is that
+    /// person's approval (contract E33).
+    pub(super) fn client_result(&mut self, id: &str, outcome: &ClientOutcome) -> Result<(), Rejection> {
+        let call = self.run.calls.get(id).map(|call| (**call).clone()).ok_or(Rejection::UnknownCall)?;
+        if !self.run.is_client_call(&call) {
+            let problem = Problem::new("/call_id", "names a call that the client does not run");
+            return Err(Rejection::Invalid(vec![problem]));
+        }
+        if let CallState::Gated(asked) = &call.state {
+            let approve = Decision { option: "approve".to_owned(), ..Decision::default() };
+            self.decide_for(asked, &approve, true)?;
+            // It has run, whatever holds others back: a pause, a freeze, a rule that has changed meanwhile.
+            self.started_by_client(id, &call);
+        }
+        let state = self.run.calls.get(id).map(|call| call.state.clone());
+        match state {
+            Some(CallState::WithClient(handed_out)) => self.answer(&handed_out, outcome),
+            // The same once more changes nothing.
+            Some(CallState::Ended(end))
+                if end == outcome.end() && call.result.as_deref() == Some(outcome.text()) =>
+            {
+                Ok(())
+            }
+            Some(CallState::Ended(_)) => Err(Rejection::Refused(Refusal::AlreadyResolved)),
+            Some(
+                CallState::Proposed
+                | CallState::Gated(_)
+                | CallState::Authorised
+                | CallState::Started { .. }
+                | CallState::Doubted(_),
+            )
+            | None => Err(Rejection::Outdated),
+        }
+    }
+
+    fn started_by_client(&mut self, id: &str, call: &Call) {
+        let Some(digest) = call.look.as_ref().map(|look| look.digest) else { return };
+        let (attempt, epoch) = (call.attempt + 1, self.cx.epoch);
+        let started = Fact::ToolStarted { call: id.to_owned(), attempt, digest, epoch, sandbox: None };
+        self.emit(started, Content::none());
+        self.open_client_call(id, call);
+    }
+
+    fn answer(&mut self, handed_out: &InterruptId, outcome: &ClientOutcome) -> Result<(), Rejection> {
+        let answer = Decision {
+            option: outcome.option().to_owned(),
+            text: Some(outcome.text().to_owned()),
+            ..Decision::default()
+        };
+        self.decide_for(handed_out, &answer, false)
+    }
+}
+
+impl Run {
+    pub(super) fn is_client_call(&self, call: &Call) -> bool {
+        matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Client { .. }))
+    }
+}

@@ -1,0 +1,98 @@
+//! `tools`: tools of the workflow's own, which the client runs. They stand beside the built-in ones; one of the same
+//! name takes its place.
+
+use holdshort_core::tool::{Category, Effect, Runs, Spec};
+use serde_json::{Value, json};
+
+use super::input;
+use crate::item::{Fields, Item, Keys};
+use crate::problem::Problems;
+use crate::{bounds, name};
+
+const KEYS: Keys =
+    Keys { known: &["name", "description", "parameters", "runs", "effect"], later: &["idempotent"] };
+
+const EFFECTS: [(&str, Effect); 2] = [("read", Effect::Read), ("write", Effect::Write)];
+
+/// Names that the run itself gives a meaning to.
+const RESERVED: [&str; 2] = ["handoff_to_", "invoke_"];
+
+/// Every tool that an agent may name: the workflow's own, then the built-in ones.
+pub(super) fn catalogue(own: Option<&Item<'_>>, built_in: &[Spec], problems: &mut Problems) -> Vec<Spec> {
+    let mut tools: Vec<Spec> = Vec::new();
+    for item in own.and_then(|item| item.list(bounds::LIST, problems)).unwrap_or_default() {
+        let Some(fields) = item.fields(&KEYS, problems) else { continue };
+        let Some(tool) = read(&fields, built_in, problems) else { continue };
+        if tools.iter().any(|other| other.name == tool.name) {
+            problems.at(&item, format!("there is another tool `{}` before", tool.name));
+            continue;
+        }
+        tools.push(tool);
+    }
+    let others: Vec<Spec> =
+        built_in.iter().filter(|spec| tools.iter().all(|own| own.name != spec.name)).cloned().collect();
+    tools.extend(others);
+    tools
+}
+
+fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Option<Spec> {
+    let name = fields.need("name", problems).and_then(|item| read_name(item, built_in, problems));
+    let description = fields.need("description", problems).and_then(|item| item.text(bounds::TEXT, problems));
+    let parameters = match fields.find("parameters") {
+        Some(item) => parameters(item, problems),
+        None => Some(json!({ "type": "object", "properties": {}, "additionalProperties": false })),
+    };
+    if let Some(item) = fields.need("runs", problems) {
+        match item.text(bounds::NAME, problems)?.as_str() {
+            "client" => {}
+            "mcp" => problems.at(item, "`runs: mcp` is not supported yet by this version"),
+            other => problems.unknown(
+                item,
+                other,
+                format!("a tool of your own runs in the client: expected `client`, found `{other}`"),
+                ["client"].into_iter(),
+            ),
+        }
+    }
+    // What nobody called harmless is not.
+    let effect = match fields.find("effect") {
+        Some(item) => item.one_of(&EFFECTS, problems)?,
+        None => Effect::Write,
+    };
+    let (name, description, parameters) = (name?, description?, parameters?);
+    let category = category(effect, &parameters);
+    Some(Spec { name, description, parameters, runs: Runs::Client { effect, category } })
+}
+
+fn read_name(item: &Item<'_>, built_in: &[Spec], problems: &mut Problems) -> Option<String> {
+    let text = item.text(bounds::NAME, problems)?;
+    if !name::any_case(&text, item, problems) {
+        return None;
+    }
+    let asks = built_in.iter().any(|spec| spec.name == text && matches!(spec.runs, Runs::Opens(_)));
+    if asks || RESERVED.iter().any(|reserved| text.starts_with(reserved)) {
+        problems.at(item, format!("`{text}` is built in, and no client can run it; choose another name"));
+        return None;
+    }
+    Some(text)
+}
+
+/// An object that takes nothing but what is named.
+fn parameters(item: &Item<'_>, problems: &mut Problems) -> Option<Value> {
+    let mut schema = input::object(item, "what a tool takes", problems)?;
+    if let Value::Object(map) = &mut schema {
+        map.entry("additionalProperties").or_insert(Value::Bool(false));
+    }
+    Some(schema)
+}
+
+/// What gates take its calls for: by what they name, as with the built-in tools.
+fn category(effect: Effect, parameters: &Value) -> Category {
+    let names = |name: &str| parameters.pointer(&format!("/properties/{name}")).is_some();
+    match effect {
+        Effect::Read => Category::ReadOnly,
+        Effect::Write if names("command") => Category::Bash,
+        Effect::Write if names("path") => Category::FileWrite,
+        Effect::Write => Category::CodeExec,
+    }
+}
