@@ -111,6 +111,7 @@ impl From<Rejection> for Refused {
         match rejection {
             Rejection::Ended(_) => Self::new(Code::RunEnded, said),
             Rejection::UnknownInterrupt => Self::not_found("interrupt"),
+            Rejection::UnknownCall => Self::not_found("call"),
             Rejection::Refused(refusal) => refusal.into(),
             Rejection::Role => Self::of(Code::ForbiddenRole),
             Rejection::Invalid(problems) => Self::invalid(problems),

@@ -50,7 +50,7 @@ fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Opti
                 item,
                 other,
                 format!("a tool of your own runs in the client: expected `client`, found `{other}`"),
-                ["client"].into_iter(),
+                ["client"],
             ),
         }
     }
