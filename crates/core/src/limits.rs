@@ -43,6 +43,12 @@ pub const IDENTICAL_CALLS: u32 = 8;
 /// Id of a subtask.
 pub const SUBTASK_ID_BYTES: usize = 64;
 
+/// Description of a subtask: every request of its step carries it.
+pub const DESCRIPTION_BYTES: usize = 16 * 1024;
+
+/// What is wrong with a plan is told up to this many times at once.
+pub const PLAN_PROBLEMS: usize = 20;
+
 /// What people said before a step started, in its requests: the newest that fit, whole (contract A15).
 pub const NOTES_CHARS: usize = 4_000;
 

@@ -6,18 +6,18 @@
 //! | `after_planning` | plans: of a phase, and of the tool `create_plan` |
 //! | `before_file_edit` | tools that write files; every command that is not known to be read-only |
 //! | `before_execution` | every command |
-//! | `before_deploy` | a tool with one of the workflow's words in its name; a command with one of them as a word, or that one of its patterns covers; every command that can not be understood for certain |
+//! | `before_deploy` | a tool with one of the workflow's words in its name; a command with one of them as a word, or that one of its patterns covers; every command that can not be understood for certain, and code that stands on the line or comes from standard input. Scripts that a command names are not read |
 
 use std::collections::BTreeSet;
 
-use super::command::{Command, Part};
+use super::command::{self, Command, Part};
 use super::{Reason, Source, Subject};
 use crate::definition::Checkpoint;
 use crate::tool::Category;
 
 /// What deploying is called where a workflow says nothing else.
-pub const DEPLOY: [&str; 8] =
-    ["push", "publish", "deploy", "apply", "release", "upload", "rollout", "promote"];
+pub const DEPLOY: [&str; 9] =
+    ["push", "publish", "deploy", "apply", "release", "upload", "rollout", "promote", "send-pack"];
 
 /// The checkpoints that a workflow names.
 #[derive(Clone, Copy, Debug)]
@@ -51,25 +51,66 @@ impl Checkpoints<'_> {
     fn deploys(self, subject: &Subject<'_>, command: Option<&Command>) -> bool {
         let usual = DEPLOY.map(str::to_owned);
         let named = if self.deploy.is_empty() { &usual[..] } else { self.deploy };
-        let in_tool = |word: &String| subject.tool.split(['_', '-', '.']).any(|part| part == word);
-        let in_part = |part: &Part| named.iter().any(|word| says(part, word));
+        let in_part = |part: &Part| is_code(part) || named.iter().any(|word| says(part, word));
         match command {
             Some(command) if command.opaque.is_some() => true,
             Some(command) => command.parts.iter().chain(&command.guesses).any(in_part),
-            None => named.iter().any(in_tool),
+            None => named.iter().any(|word| {
+                command::word_matches(&word.to_lowercase(), &subject.tool.to_lowercase())
+                    || holds(subject.tool, word)
+            }),
         }
     }
 }
 
-/// A word stands for itself anywhere in the command, also as `kubectl-apply`, `make:release` or in a script that is
-/// an argument; a pattern is matched as rules are.
+/// A word stands for itself anywhere in the command, also as `kubectl-apply`, `make:release`, `publishPlugins`, an
+/// abbreviated subcommand or in a script that is an argument. A pattern is matched as rules are, and also where
+/// other words stand between its own.
 fn says(part: &Part, word: &str) -> bool {
     if word.contains([' ', '*']) {
-        return part.matches(word);
+        return part.matches(word) || scattered(part, word);
     }
-    let is_it =
-        |said: &str| said.split(|c: char| !c.is_alphanumeric()).any(|piece| piece.eq_ignore_ascii_case(word));
-    is_it(&part.program) || part.arguments.iter().any(|argument| is_it(argument))
+    let abbreviated = pieces(word).len() == 1
+        && part.subcommand().is_some_and(|sub| sub.len() >= 3 && word.starts_with(&sub));
+    let said = std::iter::once(&part.program).chain(&part.arguments).chain(&part.files);
+    abbreviated || said.into_iter().any(|said| holds(said, word))
+}
+
+/// What an interpreter is given on the line or on standard input may do anything; a filter's script hardly does.
+fn is_code(part: &Part) -> bool {
+    part.is_inline_code() && !matches!(part.program.as_str(), "sed" | "gsed" | "ed" | "ex")
+}
+
+/// Whether the pieces of the word stand side by side in what is said.
+fn holds(said: &str, word: &str) -> bool {
+    let (said, word) = (pieces(said), pieces(word));
+    !word.is_empty() && said.windows(word.len()).any(|window| window == word.as_slice())
+}
+
+/// `npm:publishPlugins` is npm, publish, plugins.
+fn pieces(text: &str) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    let mut after_small = false;
+    for c in text.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && after_small) {
+            pieces.push(String::new());
+        }
+        after_small = c.is_lowercase() || c.is_ascii_digit();
+        if let Some(last) = pieces.last_mut().filter(|_| c.is_alphanumeric()) {
+            last.extend(c.to_lowercase());
+        }
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+/// The words of the pattern, in their order, whatever stands between them.
+fn scattered(part: &Part, pattern: &str) -> bool {
+    let mut said = std::iter::once(&part.program).chain(&part.arguments);
+    pattern
+        .split_whitespace()
+        .filter(|word| *word != "*")
+        .all(|word| said.any(|said| command::word_matches(word, said)))
 }
 
 pub(crate) fn reason(checkpoint: Checkpoint) -> Reason {

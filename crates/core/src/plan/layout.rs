@@ -37,13 +37,20 @@ impl Plan {
         let mut layers: BTreeMap<&str, usize> = BTreeMap::new();
         // Each round settles at least one subtask of a plan without a cycle.
         for _ in &self.subtasks {
+            let before = layers.len();
             for subtask in &self.subtasks {
+                if layers.contains_key(subtask.id.as_str()) {
+                    continue;
+                }
                 let needs: Option<Vec<usize>> =
                     subtask.depends_on.iter().map(|need| layers.get(need.as_str()).copied()).collect();
                 if let Some(needs) = needs {
                     let layer = needs.into_iter().max().map_or(0, |deepest| deepest + 1);
                     layers.insert(&subtask.id, layer);
                 }
+            }
+            if layers.len() == before {
+                break;
             }
         }
         self.subtasks.iter().map(|subtask| layers.get(subtask.id.as_str()).copied().unwrap_or(0)).collect()

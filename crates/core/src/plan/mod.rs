@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use layout::Place;
-pub use read::read;
+pub use read::{candidates, read};
 
 use crate::limits;
-use crate::schema::Problem;
+use crate::schema::{self, Problem};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,7 +25,7 @@ pub struct Plan {
 pub struct Subtask {
     pub id: String,
     pub description: String,
-    /// The agent that would do it; the proposing one where absent.
+    /// The agent that does it; where absent, the one that the phase names for such subtasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -41,8 +41,13 @@ impl Plan {
         limit: u32,
         base: &str,
     ) -> Result<Self, Vec<Problem>> {
-        let plan: Self = serde_json::from_value(value.clone())
-            .map_err(|error| vec![Problem::new(base, format!("is not a plan: {error}"))])?;
+        let plan: Self = serde_json::from_value(value.clone()).map_err(|error| {
+            let mut problems = schema::check(&schema(), value, base);
+            if problems.is_empty() {
+                problems.push(Problem::new(base, format!("is not a plan: {error}")));
+            }
+            problems
+        })?;
         let mut problems = Vec::new();
         if plan.subtasks.is_empty() {
             problems.push(Problem::new(format!("{base}/subtasks"), "holds no subtask"));
@@ -66,14 +71,25 @@ impl Plan {
             if subtask.description.trim().is_empty() {
                 problems.push(Problem::new(at("description"), "is empty"));
             }
+            if subtask.description.len() > limits::DESCRIPTION_BYTES {
+                let message = format!("is longer than {} bytes", limits::DESCRIPTION_BYTES);
+                problems.push(Problem::new(at("description"), message));
+            }
             if let Some(agent) = subtask.agent.as_deref().filter(|agent| !known_agents.contains(agent)) {
                 problems.push(Problem::new(at("agent"), format!("no agent is called `{agent}`")));
             }
             for (j, needed) in subtask.depends_on.iter().enumerate() {
+                let pointer = at(&format!("depends_on/{j}"));
                 if !plan.subtasks.iter().any(|other| other.id == *needed) {
-                    let pointer = at(&format!("depends_on/{j}"));
                     problems.push(Problem::new(pointer, format!("there is no subtask `{needed}`")));
+                } else if subtask.depends_on[..j].contains(needed) {
+                    problems.push(Problem::new(pointer, format!("`{needed}` is there twice")));
                 }
+            }
+            // Nobody reads more of them, neither a person nor a planner.
+            if problems.len() >= limits::PLAN_PROBLEMS {
+                problems.truncate(limits::PLAN_PROBLEMS);
+                return Err(problems);
             }
         }
         if problems.is_empty()

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 /// Nothing is judged here: an empty list is a plan without subtasks.
 pub fn read(value: &Value) -> Option<Value> {
     match value {
-        Value::String(text) => from_text(text),
+        Value::String(text) => candidates(text).pop(),
         Value::Array(items) => Some(of_items(items)),
         Value::Object(fields) => of_object(fields),
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
@@ -17,7 +17,7 @@ fn of_object(fields: &Map<String, Value>) -> Option<Value> {
     let list = ["subtasks", "sub_tasks", "steps"].iter().find_map(|key| fields.get(*key));
     match (list, fields.get("plan")) {
         (Some(Value::Array(items)), _) => Some(of_items(items)),
-        (Some(Value::String(text)), _) => from_text(text),
+        (Some(Value::String(text)), _) => candidates(text).pop(),
         (None, Some(plan)) => read(plan),
         (Some(_) | None, _) => None,
     }
@@ -36,16 +36,11 @@ fn subtask(n: usize, item: &Value) -> Value {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return item.clone(),
     };
     let mut native = Map::new();
-    let mut bullets = Vec::new();
     for (key, value) in fields {
         let key = match key.as_str() {
-            "sub_task" | "task" | "title" => "description",
+            key if WORDS.contains(&key) => continue,
             "sub_task_agent" => "agent",
             "dependencies" => "depends_on",
-            "bullet_points" => {
-                bullets.extend(value.as_array().into_iter().flatten().filter_map(Value::as_str));
-                continue;
-            }
             other => other,
         };
         let value = match (key, value) {
@@ -58,15 +53,38 @@ fn subtask(n: usize, item: &Value) -> Value {
             native.insert(key.to_owned(), value);
         }
     }
-    if !bullets.is_empty()
-        && let Some(Value::String(text)) = native.get_mut("description")
-    {
-        for bullet in bullets {
-            text.extend(["\n- ", bullet]);
-        }
+    if let Some(description) = description(fields) {
+        native.insert("description".to_owned(), description);
     }
     native.entry("id").or_insert_with(|| json!(id(n)));
     Value::Object(native)
+}
+
+/// Everything that is said of a subtask, in the order in which it is told.
+const WORDS: [&str; 5] = ["title", "sub_task", "task", "description", "bullet_points"];
+
+/// One text of all of them; one that is no text is left for the check to name.
+fn description(fields: &Map<String, Value>) -> Option<Value> {
+    let mut told: Option<String> = None;
+    for word in WORDS {
+        let parts: Vec<&str> = match fields.get(word) {
+            None | Some(Value::Null) => continue,
+            Some(Value::String(text)) => vec![text.trim()],
+            Some(Value::Array(bullets)) if word == "bullet_points" => {
+                bullets.iter().filter_map(Value::as_str).collect()
+            }
+            Some(other) => return Some(other.clone()),
+        };
+        for part in parts {
+            match &mut told {
+                None => told = Some(part.to_owned()),
+                Some(told) if word == "bullet_points" => told.extend(["\n- ", part]),
+                Some(told) if !part.is_empty() => told.extend([": ", part]),
+                Some(_) => {}
+            }
+        }
+    }
+    told.map(Value::String)
 }
 
 /// Ids that were counted instead of named.
@@ -78,23 +96,31 @@ fn id(n: usize) -> String {
     format!("s{n}")
 }
 
-/// JSON by itself or in a fence or between words; else the lines of a list.
-fn from_text(text: &str) -> Option<Value> {
+/// What may be the plan in a text, the likeliest last: JSON by itself, in fences or between words; else the lines of a
+/// list. Who thinks aloud says the plan last.
+pub fn candidates(text: &str) -> Vec<Value> {
     let fenced =
         text.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').map_or(block, |(_, it)| it));
-    let spans = [('{', '}'), ('[', ']')].into_iter().filter_map(|(open, close)| {
+    let spans = [('[', ']'), ('{', '}')].into_iter().filter_map(|(open, close)| {
         let (from, to) = (text.find(open)?, text.rfind(close)?);
         text.get(from..=to)
     });
-    let json = std::iter::once(text).chain(fenced).chain(spans).find_map(|part| {
+    let ways: [Vec<&str>; 3] = [vec![text], fenced.collect(), spans.collect()];
+    let json = |part: &&str| {
         let value: Value = serde_json::from_str(part.trim()).ok()?;
         // A text within a text is read once, and not for ever.
         if value.is_string() { None } else { read(&value) }
-    });
-    json.or_else(|| from_lines(text))
+    };
+    for way in &ways {
+        let found: Vec<Value> = way.iter().filter_map(json).collect();
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    from_lines(text).into_iter().collect()
 }
 
-/// Numbered or dashed lines; deeper ones belong to the one above.
+/// Numbered or dashed lines; deeper ones belong to the one above. A list of questions is no plan.
 fn from_lines(text: &str) -> Option<Value> {
     let mut items: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -103,6 +129,9 @@ fn from_lines(text: &str) -> Option<Value> {
             (Some(item), Some(above)) => above.extend(["\n- ", item]),
             (Some(_), None) | (None, _) => {}
         }
+    }
+    if items.iter().any(|item| item.trim_end().ends_with('?')) {
+        return None;
     }
     let items: Vec<Value> = items.into_iter().map(Value::String).collect();
     (!items.is_empty()).then(|| of_items(&items))

@@ -50,16 +50,21 @@ impl Run {
                 let mut new = Step::new(phase, *role, agent);
                 new.entries.extend(self.messages.iter().map(|text| Entry::Note { text: text.clone() }));
                 new.inherited = new.entries.len();
+                new.since = self.seq;
                 self.steps.insert(step.clone(), Arc::new(new));
             }
             Fact::StepClosed { step, end } => self.step(step, |step| {
                 step.closing = Some(*end);
                 step.output = content.text.as_deref().map(Arc::from);
             }),
-            Fact::StepEnded { step, end } => self.step(step, |step| {
-                step.end = Some(*end);
-                step.output = content.text.as_deref().map(Arc::from);
-            }),
+            Fact::StepEnded { step, end } => {
+                let seq = self.seq;
+                self.step(step, |step| {
+                    step.end = Some(*end);
+                    step.output = content.text.as_deref().map(Arc::from);
+                    step.until = Some(seq);
+                });
+            }
             Fact::StepRedone { step } => self.step(step, |step| step.redos += 1),
             Fact::StepRetried { step } => {
                 self.step(step, |step| {

@@ -14,8 +14,7 @@ impl Run {
             system.push_str("\n\nNobody can be asked. Decide by yourself, and state what you assumed.");
         }
         let mut messages = vec![Message::System { text: system }, Message::User { text: self.task_of(id) }];
-        let forgotten = forgotten(step);
-        for entry in step.entries.iter().skip(forgotten) {
+        for entry in remembered(step) {
             match entry {
                 Entry::Note { text } => messages.push(Message::User { text: text.to_string() }),
                 Entry::Turn { text, calls } => {
@@ -55,20 +54,23 @@ impl Run {
     }
 }
 
-/// Of what was said before the step started, the newest that fit are told, whole (contract A15).
-fn forgotten(step: &Step) -> usize {
+/// Of what was said before the step started, the newest, whatever its length, and of the older ones those that fit the
+/// budget: each whole, for what a person decided is never cut (contract A15).
+fn remembered(step: &Step) -> impl Iterator<Item = &Entry> {
+    let (inherited, own) = step.entries.split_at(step.inherited.min(step.entries.len()));
     let mut room = limits::NOTES_CHARS;
-    let inherited = step.entries.get(..step.inherited).unwrap_or_default();
-    let told = inherited.iter().rev().take_while(|entry| match entry {
-        Entry::Note { text } => {
-            let chars = text.chars().count();
-            let fits = chars <= room;
-            room = room.saturating_sub(chars);
-            fits
+    let mut told: Vec<&Entry> = Vec::new();
+    for entry in inherited.iter().rev() {
+        let Entry::Note { text } = entry else { continue };
+        let chars = text.chars().count();
+        if chars <= room {
+            room -= chars;
+            told.push(entry);
+        } else if told.is_empty() {
+            told.push(entry);
         }
-        Entry::Turn { .. } => false,
-    });
-    step.inherited - told.count()
+    }
+    told.into_iter().rev().chain(own)
 }
 
 fn result_text(call: &Call) -> String {

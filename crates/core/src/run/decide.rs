@@ -109,7 +109,7 @@ impl Draft<'_> {
                 Plan::check(edit, &self.run.agents(), limit, "/edit").err().unwrap_or_default()
             }
             (About::Plan(phase), Kind::PlanApproval) => {
-                self.run.check_new_plan(phase, edit).err().unwrap_or_default()
+                self.run.check_new_plan(phase, edit, "/edit").err().unwrap_or_default()
             }
             _ => check_response(interrupt, choice, edit),
         }
@@ -266,7 +266,7 @@ impl Draft<'_> {
             }
             Effect::ProceedWithEdit => {
                 // It was checked before it was taken.
-                let Ok(plan) = self.run.check_new_plan(phase, taken.edit) else {
+                let Ok(plan) = self.run.check_new_plan(phase, taken.edit, "/edit") else {
                     self.fail_run("internal", "a plan that can not be carried out");
                     return;
                 };

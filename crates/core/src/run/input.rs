@@ -183,6 +183,8 @@ pub enum Rejection {
     NoPlan,
     #[error("the plan has changed meanwhile: it is at version {found}")]
     StalePlan { found: usize },
+    #[error("version {version} of the plan waits for a decision: decide on it first")]
+    PlanHeld { version: usize },
     #[error("agents of other frameworks can not take part in a run of ours")]
     NotExternal,
     #[error("the limit `{name}` of {limit} is reached")]

@@ -80,6 +80,9 @@ pub struct Step {
     /// Replaces the run's task for this step.
     pub input: Option<Arc<str>>,
     pub output: Option<Arc<str>>,
+    /// The event that started it, and the one that ended it.
+    pub since: u64,
+    pub until: Option<u64>,
 }
 
 impl Step {
@@ -108,6 +111,8 @@ impl Step {
             inherited: 0,
             input: None,
             output: None,
+            since: 0,
+            until: None,
         }
     }
 }

@@ -250,18 +250,19 @@ impl Run {
             .map_or(self.definition.limits, |phase| phase.limits)
     }
 
-    /// Gates around the step, with those that the run adds.
+    /// Gates around the step, with those that the run adds. A plan and ideas have gates of their own: around those who
+    /// make them stands the one of errors alone.
     pub(super) fn gates(&self, step: &str) -> StepGates {
-        let gated = self.steps.get(step).filter(|step| match step.role {
+        let Some(step) = self.steps.get(step) else { return StepGates::default() };
+        let works = match step.role {
             Role::Worker | Role::Subtask => true,
             Role::Improver | Role::Planner | Role::Judge | Role::Maker => false,
-        });
-        let Some(gated) = gated else { return StepGates::default() };
-        let own = self.phase(&gated.phase).map(|phase| phase.gates).unwrap_or_default();
+        };
+        let own = self.phase(&step.phase).map(|phase| phase.gates).unwrap_or_default();
         let added = self.config().map(|config| config.gates.clone()).unwrap_or_default();
         StepGates {
-            before_step: own.before_step || added.before_step,
-            after_step: own.after_step || added.after_step,
+            before_step: works && (own.before_step || added.before_step),
+            after_step: works && (own.after_step || added.after_step),
             on_error: own.on_error || added.on_error,
         }
     }
@@ -279,6 +280,16 @@ impl Run {
             && self.last_turn(step).is_none_or(|(_, calls)| calls.iter().all(|call| call.is_ended()))
             && !self.rests(step)
             && self.failed_call(id, step).is_none()
+            && !self.is_being_judged(step)
+    }
+
+    /// Another agent looks at what it brought: it goes on when that one has spoken.
+    fn is_being_judged(&self, step: &Step) -> bool {
+        matches!(step.role, Role::Planner | Role::Maker)
+            && self
+                .steps
+                .values()
+                .any(|other| other.role == Role::Judge && other.phase == step.phase && other.end.is_none())
     }
 
     fn limit_reached(&self, id: &str, step: &Step) -> Option<(&'static str, u64)> {

@@ -27,7 +27,8 @@ impl Run {
             Role::Maker => format!("{}{}", self.background(phase), ideas_wanted(phase)),
             Role::Judge => self.to_judge(phase, id),
             Role::Subtask => {
-                format!("{}\n\nYour part of it, `{}`:\n{}", self.part_of(phase), part(id), self.work_of(id))
+                let before = self.part_of(phase, step, part(id));
+                format!("{before}\n\nYour part of it, `{}`:\n{}", part(id), self.work_of(id))
             }
         }
     }
@@ -73,11 +74,18 @@ impl Run {
         }
     }
 
-    /// The task as the improver says it, where there is one.
+    /// The task as the improver says it, where there is one; what belongs to the phase stays beside it.
     fn improved(&self, phase: &Phase) -> String {
         let improved =
             self.steps.get(&super::phase::improver(&phase.id)).and_then(|step| step.output.as_deref());
-        improved.filter(|text| !text.trim().is_empty()).map_or_else(|| self.background(phase), str::to_owned)
+        match improved.filter(|text| !text.trim().is_empty()) {
+            Some(text) => {
+                let mut text = text.to_owned();
+                self.add_words(&mut text, phase);
+                text
+            }
+            None => self.background(phase),
+        }
     }
 
     /// What was written, for the agent that judges it.
@@ -101,7 +109,7 @@ impl Run {
     }
 
     /// The task with the plan and what is done of it.
-    fn part_of(&self, phase: &Phase) -> String {
+    fn part_of(&self, phase: &Phase, step: &Step, subtask: &str) -> String {
         let Some(control) = phase.kind.control() else { return String::new() };
         let mut text = self.background(phase);
         if !phase.needs.contains(&control.plan)
@@ -109,7 +117,7 @@ impl Run {
         {
             text.extend(["\n\nThe plan:\n", &plan]);
         }
-        let results = self.results_text(phase, control);
+        let results = self.results_text(phase, control, Some((step, subtask)));
         if !results.is_empty() {
             text.extend(["\n\nDone so far:\n", &results]);
         }

@@ -347,7 +347,7 @@ fn a_reason_says_which_rule_asked() {
 /// Which calls each mandatory checkpoint covers, although a rule allows everything and a grant is there.
 #[test]
 fn mandatory_checkpoints_cover_what_their_table_says() {
-    let deploy = ["ship".to_owned(), "kubectl scale *".to_owned()];
+    let deploy = ["ship", "kubectl scale *", "go-live", "mcp_k8s_*", "release_page"].map(str::to_owned);
     let tool = |tool: &'static str, category| Subject { tool, category, ..file("a") };
     let run = |line: &'static str| command(line, &[]);
     // Subject, then the checkpoints that cover it: file edit, execution, deploy (usual words), deploy (own).
@@ -357,12 +357,28 @@ fn mandatory_checkpoints_cover_what_their_table_says() {
         (tool("publish_page", Category::Web), [false, false, true, false]),
         (tool("ship_it", Category::Web), [false, false, false, true]),
         (tool("republish", Category::Web), [false, false, false, false]),
+        (tool("mcp_k8s_scale", Category::Web), [false, false, false, true]),
+        (tool("release_page", Category::Web), [false, false, true, true]),
+        (tool("Ship_it", Category::Web), [false, false, false, true]),
         (run("ls -l"), [false, true, false, false]),
         (run("cat a.txt"), [false, true, false, false]),
         (run("echo x > a.txt"), [true, true, false, false]),
         (run("sed -i s/a/b/ f"), [true, true, false, false]),
-        (run("python3 -c 'open(1)'"), [true, true, false, false]),
-        (run("python3 -c 'run(\"git push\")'"), [true, true, true, false]),
+        (run("python3 -c 'open(1)'"), [true, true, true, true]),
+        (run("python3 < page.py"), [true, true, true, true]),
+        (run("awk 'BEGIN{system(\"git pu\" \"sh\")}'"), [true, true, true, true]),
+        (run("python3 < deploy.py"), [true, true, true, true]),
+        (run("python3 tools/deploy.py"), [true, true, true, false]),
+        (run("./gradlew publishPlugins"), [true, true, true, false]),
+        (run("npm run deployProd"), [true, true, true, false]),
+        (run("npm publis"), [true, true, true, false]),
+        (run("git send-pack origin main"), [true, true, true, false]),
+        (run("git -C x push"), [true, true, true, false]),
+        (run("kubectl -n web --v 3 scale web"), [true, true, true, true]),
+        (run("make go-live"), [true, true, false, true]),
+        (run("test -v 'a[$(touch pwned)]'"), [true, true, true, true]),
+        (run("printf 'x%n' PATH; ls"), [true, true, true, true]),
+        (run("printf '%s %5d%%' a 3; [ -f a ]"), [false, true, false, false]),
         (run("git push origin main"), [true, true, true, false]),
         (run("make release"), [true, true, true, false]),
         (run("npm run ship:prod"), [true, true, false, true]),

@@ -157,6 +157,11 @@ fn a_plan_is_read_in_many_forms() {
         (json!(null), None),
         (json!({ "answer": 42 }), None),
         (json!("\"[1]\""), Some(json!({ "subtasks": [1] }))),
+        (json!("Before I plan:\n1. Which database?\n2. Which region?"), None),
+        (
+            json!([{ "title": "Look", "description": "Read rain.csv", "bullet_points": "be quick" }]),
+            Some(json!({ "subtasks": [{ "id": "s1", "description": "Look: Read rain.csv\n- be quick" }] })),
+        ),
     ];
     for (said, expected) in table {
         assert_eq!(plan::read(&said), expected, "{said}");
@@ -299,7 +304,7 @@ fn what_depends_on_nothing_runs_side_by_side() {
     assert_eq!(
         result["phases"]["work"]["c"],
         json!({
-            "status": "completed", "agent": "pair", "output": "c is done.",
+            "status": "completed", "agent": "pair", "output": "c is done.", "attempts": 1, "redos": 0,
         })
     );
     assert_eq!(result["text"], "e is done.");
@@ -559,4 +564,134 @@ fn where_a_plan_is_optional_the_tool_makes_one() {
     world.work();
     assert_eq!(world.run.status(), Status::Completed);
     assert_eq!(world.count("model_started"), 3, "the planner's turn has ended with its plan");
+}
+
+#[test]
+fn of_several_plans_in_one_answer_the_last_one_that_holds_is_taken() {
+    let first = plan_of(&[subtask("first", &[])]);
+    let better = plan_of(&[subtask("better", &[])]);
+    let said =
+        format!("Data: ```json\n[1, 2]\n``` First: ```json\n{first}\n``` better: ```json\n{better}\n```");
+    let mut world = World::started(planned(planning()), Vec::new()).with("plan/plan", vec![says(&said)]);
+    world.work();
+    let shown = &world.run.plans["plan"].versions;
+    assert_eq!(shown.iter().map(|plan| plan.subtasks[0].id.as_str()).collect::<Vec<_>>(), ["better"]);
+}
+
+#[test]
+fn a_planner_that_stops_without_a_plan_is_no_success() {
+    let mut definition = planned(planning());
+    definition.phases[0].limits.rounds = 1;
+    let mut world = World::started(definition, Vec::new()).with("plan/plan", vec![says("No.")]);
+    world.work();
+    world.decide(Kind::Continuation, choose("finish"));
+    assert_eq!(ended(&world), Some((Status::Failed, "no_plan")));
+}
+
+#[test]
+fn a_planner_that_uses_its_tool_wrongly_again_and_again_ends_the_run_too() {
+    let cycle = calls(&[("create_plan", plan_of(&[subtask("a", &["b"]), subtask("b", &["a"])]))]);
+    let mut definition = planned(planning());
+    definition.agents.get_mut("planner").expect("it is there").tools.push("create_plan".to_owned());
+    let mut world =
+        World::started(definition, Vec::new()).with("plan/plan", vec![cycle.clone(), cycle.clone(), cycle]);
+    world.work();
+    assert_eq!(ended(&world), Some((Status::Failed, "no_plan")));
+}
+
+#[test]
+fn errors_of_those_who_plan_are_asked_about_too() {
+    let mut definition = planned(planning());
+    definition.phases[0].gates = StepGates { on_error: true, before_step: true, ..StepGates::default() };
+    let mut world = World::started(definition, Vec::new())
+        .with("plan/plan", vec![fails(FailureKind::Rejected), proposes(&[subtask("a", &[])])]);
+    world.work();
+    world.decide(Kind::Error, choose("retry"));
+    world.work();
+    assert_eq!(world.open_kinds(), ["plan_approval"]);
+}
+
+#[test]
+fn a_plan_is_planned_anew_only_while_it_is_carried_out_and_for_all_who_do() {
+    let control = Control { plan: "plan".to_owned(), agent: "writer".to_owned(), only: None };
+    let mut definition = planned(planning());
+    definition.phases.push(Phase { kind: PhaseKind::Control(control), ..one_shot("verify", &["plan"]) });
+    definition.phases[1].limits.parallel = 1;
+    let mut world = approved(definition, &[subtask("a", &[]), subtask("b", &[])]);
+    assert_eq!(at_work(&world), "verify/a verify/b work/a");
+    let person = Actor::operator("rest");
+    let refused = world.try_send(&person, replan(None, plan_of(&[subtask("a", &[])])));
+    let Err(Rejection::Invalid(problems)) = refused else { panic!("{refused:?}") };
+    assert_eq!(problems[0].pointer, "/plan/subtasks");
+    assert!(problems[0].message.contains("`b` has started"), "{problems:?}");
+    // Whoever does it anyway may be named.
+    let mut named = subtask("a", &[]);
+    named["agent"] = json!("pair");
+    let mut definition = planned(planning());
+    definition.phases.insert(1, crate::world::checkpoint("look", &["plan"]));
+    definition.phases[2].needs = vec!["look".to_owned()];
+    let mut waiting = approved(definition, &[subtask("a", &[]), subtask("b", &["a"])]);
+    let early = waiting.try_send(&person, replan(None, plan_of(&[named.clone()])));
+    assert!(
+        matches!(early, Err(Rejection::NoPlan)),
+        "what a person is looking at does not change: {early:?}"
+    );
+    waiting.decide(Kind::Checkpoint, choose("approve"));
+    waiting.person(replan(None, plan_of(&[named, subtask("c", &["a"])])));
+    assert_eq!(waiting.open_kinds(), ["plan_approval"]);
+    let again = waiting.try_send(&person, replan(Some(1), plan_of(&[subtask("a", &[])])));
+    assert!(matches!(again, Err(Rejection::PlanHeld { version: 2 })), "{again:?}");
+}
+
+#[test]
+fn a_phase_of_one_subtask_keeps_its_plan() {
+    let mut definition = planned(planning());
+    let control = Control { plan: "plan".to_owned(), agent: "pair".to_owned(), only: Some(2) };
+    definition.phases[1].kind = PhaseKind::Control(control);
+    let mut world = approved(definition, &[subtask("a", &[]), subtask("b", &[])]);
+    assert_eq!(at_work(&world), "work/b");
+    let turned = plan_of(&[subtask("b", &[]), subtask("a", &[])]);
+    let refused = world.try_send(&Actor::operator("rest"), replan(None, turned));
+    assert!(matches!(refused, Err(Rejection::Invalid(_))), "{refused:?}");
+}
+
+#[test]
+fn what_a_subtask_is_told_stays_and_holds_what_it_depends_on_whole() {
+    let long = "x".repeat(5_000);
+    let graph =
+        [subtask("a", &[]), subtask("b", &[]), subtask("c", &[]), subtask("d", &[]), subtask("e", &["a"])];
+    let mut definition = planned(planning());
+    definition.phases[1].limits.parallel = 5;
+    let mut world = approved(definition, &graph);
+    say(&mut world, "work/a", &long);
+    let first = request(&world, "work/e");
+    for id in ["b", "c", "d"] {
+        say(&mut world, &format!("work/{id}"), &format!("{id} is done."));
+    }
+    assert_eq!(request(&world, "work/e"), first);
+    assert!(first.contains(&long));
+}
+
+#[test]
+fn a_note_is_never_cut_and_never_hides_the_ones_before_it_that_fit() {
+    let mut world = proposed(planned(planning()), &[subtask("a", &[])]);
+    world.message("first of all");
+    world.message(&"y".repeat(3_999));
+    let long = "z".repeat(4_500);
+    world.decide(Kind::PlanApproval, choose_with("approve", &long));
+    let heard = request(&world, "work/a");
+    assert!(heard.contains(&long));
+    assert!(heard.contains("yyy"));
+    assert!(!heard.contains("first of all"));
+}
+
+#[test]
+fn a_person_who_speaks_during_a_review_is_heard_after_it() {
+    let planning = Planning { reviewer: Some("reviewer".to_owned()), reviews: 1, ..planning() };
+    let mut world =
+        World::started(planned(planning), Vec::new()).with("plan/plan", vec![proposes(&[subtask("a", &[])])]);
+    world.work();
+    world.message("Use ISO dates.");
+    let due: Vec<String> = world.run.actions().iter().map(|action| action.id().to_string()).collect();
+    assert_eq!(due, ["model/plan/review_1/0/1"]);
 }

@@ -181,7 +181,10 @@ fn an_edited_plan_must_hold_together() {
             json!({ "subtasks": [{ "id": " ", "description": "", "agent": "nobody" }] }),
             "Invalid /edit/subtasks/0/id /edit/subtasks/0/description /edit/subtasks/0/agent",
         ),
-        (json!({ "subtasks": [{ "id": "1", "description": "do", "colour": "red" }] }), "Invalid /edit"),
+        (
+            json!({ "subtasks": [{ "id": "1", "description": "do", "colour": "red" }] }),
+            "Invalid /edit/subtasks/0",
+        ),
         (json!({ "subtasks": [task("1", &[]), task("2", &["1"])] }), "taken"),
     ];
     let operator = Actor::operator("rest");

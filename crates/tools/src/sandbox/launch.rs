@@ -1,6 +1,5 @@
 //! The server's side of the sandbox: starting the first stage, and finding out whether a level holds.
 
-use std::collections::BTreeMap;
 use std::io::{self, PipeReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
@@ -16,6 +15,17 @@ use super::SUBCOMMAND;
 use super::plan::Plan;
 use super::report::Report;
 use crate::limits;
+
+/// What every command sees. A folder of the workspace that looks like a repository is none to git, and no repository
+/// names a program that watches its files: reading one runs nothing.
+const ENVIRONMENT: [(&str, &str); 6] = [
+    ("TERM", "dumb"),
+    ("GIT_CONFIG_COUNT", "2"),
+    ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
+    ("GIT_CONFIG_VALUE_0", "explicit"),
+    ("GIT_CONFIG_KEY_1", "core.fsmonitor"),
+    ("GIT_CONFIG_VALUE_1", "false"),
+];
 
 /// Variables of the server that a command sees too. None may ever hold a secret.
 const PASSED_ON: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME"];
@@ -50,7 +60,7 @@ impl Launch {
             scratch: folder,
             tool_folders: Vec::new(),
             hidden: Vec::new(),
-            environment: BTreeMap::from([("TERM".to_owned(), "dumb".to_owned())]),
+            environment: ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
             cpu_s: limits::COMMAND_SECONDS,
         };
         fs::create_dir(plan.view_root())?;

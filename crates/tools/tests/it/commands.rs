@@ -175,3 +175,19 @@ fn the_end_of_the_server_stops_everything() {
     runtime.shutdown_background();
     until("the command ends", || !is_running(&marker));
 }
+
+/// A folder of the workspace may look like a repository whose configuration names a program.
+#[tokio::test]
+async fn reading_with_git_runs_nothing_that_the_workspace_names() {
+    let bench = Bench::new();
+    bench.put("sub/HEAD", "ref: refs/heads/main\n");
+    bench.put("sub/objects/x", "");
+    bench.put("sub/refs/x", "");
+    bench.put(
+        "sub/config",
+        "[core]\nbare = false\nworktree = .\nrepositoryformatversion = 0\nfsmonitor = \"touch pwned; false\"\n",
+    );
+    let (text, _) = bench.command("cd sub && git status").await;
+    assert!(text.contains("safe.bareRepository"), "{text}");
+    assert!(!bench.at("sub/pwned").exists(), "{text}");
+}

@@ -130,9 +130,10 @@ fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -
     let agents = if let Some(item) = fields.find("workers") {
         workers(item, around.agents, problems)
     } else {
-        // Whoever does not plan may carry out.
-        let all = around.agents.into_iter().flat_map(Agents::names);
-        all.filter(|name| !plans.iter().flatten().any(|plans| *plans == name)).map(str::to_owned).collect()
+        // Whoever does not plan may carry out; where everybody plans, everybody may.
+        let all: Vec<String> = around.agents.into_iter().flat_map(Agents::names).map(str::to_owned).collect();
+        let others: Vec<String> = all.iter().filter(|name| !plans.contains(&Some(name))).cloned().collect();
+        if others.is_empty() { all } else { others }
     };
     Some(Planning {
         reviews: if reviewer.is_some() { reviews } else { 0 },

@@ -379,7 +379,8 @@ fn gravity(category: Category) -> u8 {
     }
 }
 
-fn word_matches(pattern: &str, word: &str) -> bool {
+/// `*` in the pattern stands for any characters.
+pub(super) fn word_matches(pattern: &str, word: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = word.strip_prefix(first) else { return false };

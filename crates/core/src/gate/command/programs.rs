@@ -144,7 +144,7 @@ const SHELLS: [&str; 16] = [
 const TAKES_CODE: [&str; 8] = ["awk", "gawk", "mawk", "nawk", "sed", "gsed", "ed", "ex"];
 
 /// They write nothing and run nothing, whatever their arguments say.
-const READS: [&str; 40] = [
+const READS: [&str; 38] = [
     "ls",
     "cat",
     "head",
@@ -158,8 +158,6 @@ const READS: [&str; 40] = [
     "true",
     "false",
     ":",
-    "test",
-    "[",
     "stat",
     "which",
     "type",
@@ -247,7 +245,22 @@ pub(super) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
     };
     CHANGES_THE_SHELL.contains(&program)
         || (program == "set" && !arguments.iter().all(strict))
-        || (program == "printf" && arguments.first().is_some_and(|word| word.starts_with("-v")))
+        || (program == "printf"
+            && arguments.iter().any(|word| word.starts_with("-v") || assigns_by_format(word)))
+        || (matches!(program, "test" | "[")
+            && arguments.iter().any(|word| matches!(word.as_str(), "-v" | "-R")))
+}
+
+/// `%n` sets a variable.
+fn assigns_by_format(format: &str) -> bool {
+    let mut rest = format.replace("%%", "");
+    while let Some(at) = rest.find('%') {
+        rest = rest.split_off(at + 1);
+        if rest.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).starts_with('n') {
+            return true;
+        }
+    }
+    false
 }
 
 /// Options and subcommands through which a program runs a command that it is given.
@@ -316,8 +329,10 @@ impl Part {
         // A file may be called `--output=x`: a pattern that could become an option is one.
         let operands = self.expansion != Expansion::Anything;
         match self.program.as_str() {
+            // Of a variable's name, bash runs what stands in its brackets.
+            "test" | "[" => !any(&|word| matches!(word, "-v" | "-R")),
             program if only_reads(program) => true,
-            "printf" => words.first().is_none_or(|word| !word.starts_with("-v")),
+            "printf" => !changes_the_shell("printf", &self.arguments),
             "set" => !changes_the_shell("set", &self.arguments),
             "command" => matches!(words.first(), Some(&"-v" | &"-V")),
             // What it runs is a part of its own, and is known to read whatever its arguments are.

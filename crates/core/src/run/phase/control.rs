@@ -1,6 +1,8 @@
 //! `control`: the subtasks of a plan, each a step; what depends on nothing runs side by side (contracts A10, A14,
 //! E12).
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::super::draft::Draft;
@@ -132,47 +134,73 @@ impl Run {
 
     /// It failed, or was not run because what it needs failed.
     fn is_lost(&self, phase: &Phase, plan: &Plan, id: &str) -> bool {
-        match self.subtask_step(phase, id).and_then(|step| step.end) {
-            Some(StepEnd::Failed) => true,
-            Some(StepEnd::Skipped) => plan
-                .subtask(id)
-                .is_some_and(|subtask| subtask.depends_on.iter().any(|need| self.is_lost(phase, plan, need))),
-            Some(StepEnd::Completed) | None => false,
+        let (mut seen, mut next) = (BTreeSet::from([id]), vec![id]);
+        while let Some(id) = next.pop() {
+            match self.subtask_step(phase, id).and_then(|step| step.end) {
+                Some(StepEnd::Failed) => return true,
+                Some(StepEnd::Skipped) => {
+                    let needs = plan.subtask(id).into_iter().flat_map(|subtask| &subtask.depends_on);
+                    next.extend(needs.map(String::as_str).filter(|need| seen.insert(*need)));
+                }
+                Some(StepEnd::Completed) | None => {}
+            }
         }
+        false
     }
 
-    /// What became of each subtask: `{ID: {status, agent, output}}`.
+    /// What became of each subtask: `{ID: {status, agent, output, attempts, redos}}`.
     pub(super) fn carried_out(&self, phase: &Phase, control: &Control) -> Value {
         let steps = self.settled(control).into_iter().flat_map(|plan| chosen(plan, control));
         let told = steps.filter_map(|subtask| {
             let step = self.subtask_step(phase, &subtask.id)?;
-            let told = json!({ "status": step.end, "agent": step.agent, "output": step.output });
+            let told = json!({
+                "status": step.end,
+                "agent": step.agent,
+                "output": step.output,
+                "attempts": step.retries + step.redos + 1,
+                "redos": step.redos,
+            });
             Some((subtask.id.clone(), told))
         });
         told.collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// The output of the last subtask that has one.
+    /// The output of the subtask that was completed last; where none was, what became of them.
     pub(super) fn last_word(&self, phase: &Phase, control: &Control) -> Option<String> {
         let plan = self.settled(control)?;
         let done = chosen(plan, control).filter_map(|subtask| self.subtask_step(phase, &subtask.id));
-        let done = done.filter(|step| step.end == Some(StepEnd::Completed));
-        done.filter_map(|step| step.output.as_deref()).last().map(str::to_owned)
+        let done = done.filter(|step| step.end == Some(StepEnd::Completed) && step.output.is_some());
+        match done.max_by_key(|step| step.until) {
+            Some(last) => last.output.as_deref().map(str::to_owned),
+            None => Some(self.results_text(phase, control, None)),
+        }
     }
 
-    /// Results for the agents that come later: the last few whole, older ones cut (contract A10).
-    pub(in super::super) fn results_text(&self, phase: &Phase, control: &Control) -> String {
+    /// Results for the agents that come later: the last few that ended whole, and those that the reader depends on;
+    /// older ones cut (contract A10). What a subtask is told is what had ended when it started.
+    pub(in super::super) fn results_text(
+        &self,
+        phase: &Phase,
+        control: &Control,
+        reader: Option<(&Step, &str)>,
+    ) -> String {
         let Some(plan) = self.settled(control) else { return String::new() };
-        let done: Vec<(&str, &Step)> = chosen(plan, control)
-            .filter_map(|subtask| Some((subtask.id.as_str(), self.subtask_step(phase, &subtask.id)?)))
-            .filter(|(_, step)| step.end.is_some())
+        let before = |until: u64| reader.is_none_or(|(step, _)| until < step.since);
+        let mut done: Vec<(u64, &str, &Step)> = chosen(plan, control)
+            .filter_map(|subtask| {
+                let step = self.subtask_step(phase, &subtask.id)?;
+                Some((step.until.filter(|until| before(*until))?, subtask.id.as_str(), step))
+            })
             .collect();
+        done.sort_unstable_by_key(|(until, ..)| *until);
+        let needs = reader.and_then(|(_, id)| plan.subtask(id)).map(|subtask| subtask.depends_on.as_slice());
+        let needed = |id: &str| needs.unwrap_or_default().iter().any(|need| need == id);
         let old = done.len().saturating_sub(limits::WHOLE_RESULTS);
         let mut parts: Vec<String> = Vec::new();
         let mut room = limits::RESULTS_CHARS;
-        for (i, (id, step)) in done.iter().enumerate().rev() {
+        for (i, (_, id, step)) in done.iter().enumerate().rev() {
             let output = step.output.as_deref().unwrap_or_default();
-            let keep = if i < old { limits::OLD_RESULT_CHARS } else { room };
+            let keep = if i < old && !needed(id) { limits::OLD_RESULT_CHARS } else { room };
             let cut = cut(output, keep.min(room));
             room -= cut.chars().count().min(room);
             let status = match step.end {

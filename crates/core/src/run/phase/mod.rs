@@ -142,16 +142,20 @@ impl Run {
                 Some(plan) => Some(plan.text()),
                 None => self.answer(&phase.id),
             },
-            PhaseKind::Control(control) => Some(self.results_text(phase, control)),
+            PhaseKind::Control(control) => Some(self.results_text(phase, control, None)),
             PhaseKind::Checkpoint { .. } | PhaseKind::OneShot { .. } | PhaseKind::IdeaGeneration(_) => {
                 self.brought(phase)?.as_str().map(str::to_owned)
             }
         }
     }
 
-    /// `{text, phases, released}`: the last phase's output, every phase's, and what reviews let out.
+    /// `{text, phases, released}`: the output of the last phase that was not skipped, every phase's, and what reviews let out.
     fn result(&self) -> Value {
-        let last = self.definition.phases.iter().rev().find_map(|phase| match &phase.kind {
+        let brings = |phase: &&Phase| {
+            !matches!(phase.kind, PhaseKind::Checkpoint { .. })
+                && self.phases.get(&phase.id) != Some(&Some(StepEnd::Skipped))
+        };
+        let last = self.definition.phases.iter().rfind(brings).and_then(|phase| match &phase.kind {
             PhaseKind::Control(control) => self.last_word(phase, control),
             PhaseKind::Checkpoint { .. }
             | PhaseKind::OneShot { .. }

@@ -40,10 +40,20 @@ impl Draft<'_> {
         match self.run.steps.get(&planner).map(|step| step.end) {
             None => self.start_step(phase, &planner, &planning.planner, Role::Planner),
             Some(None) => return false,
-            // Without a settled plan a person has dropped it.
-            Some(Some(end)) => self.end_phase(phase, end),
+            Some(Some(end)) => self.end_planning(phase, planning, end),
         }
         true
+    }
+
+    /// Without a settled plan a person has dropped it, or let the planner stop before it had one: then nothing can be
+    /// carried out, and that is no success (contracts A8, E22).
+    fn end_planning(&mut self, phase: &str, planning: &Planning, end: StepEnd) {
+        let has_plan = self.run.plans.get(phase).is_some_and(|plan| plan.settled.is_some());
+        if has_plan || planning.optional || end == StepEnd::Skipped {
+            self.end_phase(phase, end);
+        } else {
+            self.fail_run("no_plan", format!("`{phase}` ended without a plan"));
+        }
     }
 
     /// The planner has said something: a plan, perhaps.
@@ -81,27 +91,38 @@ impl Draft<'_> {
 
     fn read_plan(&mut self, id: &str, step: &Step) {
         let text = final_text(step).unwrap_or_default();
-        let problem = match plan::read(&Value::String(text.clone())) {
-            None if self.asks_in_print(id, step, &text) => return,
-            None => "No plan can be read in it.".to_owned(),
-            Some(read) => match self.run.check_plan(&step.phase, &read, "") {
+        let candidates = plan::candidates(&text);
+        if candidates.is_empty() && self.asks_in_print(id, step, &text) {
+            return;
+        }
+        let mut problem = None;
+        for candidate in candidates.iter().rev() {
+            match self.run.check_plan(&step.phase, candidate, "") {
                 Ok(plan) => return self.draft_plan(&step.phase, Some(id), &plan),
-                Err(problems) => format!("It can not be carried out: {}.", told(&problems)),
-            },
+                Err(problems) => problem = problem.or(Some(problems)),
+            }
+        }
+        let problem = match problem {
+            Some(problems) => format!("It can not be carried out: {}.", told(&problems)),
+            None => "No plan can be read in it.".to_owned(),
         };
-        let unusable = self.run.plans.get(&step.phase).map_or(0, |plan| plan.unusable) + 1;
         let text = format!("{problem} {}", self.run.plan_form(&step.phase));
-        let fact = Fact::PlanUnusable { phase: step.phase.clone(), step: id.to_owned() };
+        self.plan_unusable(id, &step.phase, text, problem);
+    }
+
+    /// Told to the planner; after too many in a row nobody expects one any more.
+    fn plan_unusable(&mut self, step: &str, phase: &str, text: String, problem: String) {
+        let fact = Fact::PlanUnusable { phase: phase.to_owned(), step: step.to_owned() };
         self.emit(fact, Content::text(text));
-        if unusable >= self.run.limits(id).attempts {
-            self.failed_for(id, "no_plan", problem, unusable);
+        let unusable = self.run.plans.get(phase).map_or(0, |plan| plan.unusable);
+        if unusable >= self.run.limits(step).attempts {
+            self.failed_for(step, "no_plan", problem, unusable);
         }
     }
 
     /// A planner that uses the tool instead of words.
     pub(in super::super) fn plan_called(&mut self, id: &str, call: &Call, phase: &str) {
-        let read = plan::read(&call.arguments).unwrap_or(Value::Null);
-        match self.run.check_plan(phase, &read, "") {
+        match self.run.check_plan(phase, &call.arguments, "") {
             Ok(plan) => {
                 self.finish_call(id, CallEnd::Done, None, "The plan is put forward.");
                 self.draft_plan(phase, Some(&call.step), &plan);
@@ -109,6 +130,8 @@ impl Draft<'_> {
             Err(problems) => {
                 let text = super::super::model::tell(&problems);
                 self.finish_call(id, CallEnd::Failed, Some("invalid_plan"), text);
+                let form = self.run.plan_form(phase);
+                self.plan_unusable(&call.step, phase, form, told(&problems));
             }
         }
     }
@@ -205,8 +228,10 @@ impl Run {
     ) -> Result<Plan, Vec<Problem>> {
         let planning = self.planning(phase);
         let limit = self.phase(phase).map_or(0, |phase| phase.limits.plan_steps);
-        let named = planning.map(|planning| planning.agents.iter().map(String::as_str).collect());
-        let agents: BTreeSet<&str> = named.unwrap_or_default();
+        let named = planning.into_iter().flat_map(|planning| &planning.agents);
+        // Who does what names nobody may be named.
+        let usual = self.carriers(phase).map(|(_, control)| &control.agent);
+        let agents: BTreeSet<&str> = named.chain(usual).map(String::as_str).collect();
         Plan::check(value, &agents, limit, base)
     }
 

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::super::draft::Draft;
 use super::super::input::Rejection;
-use super::super::{Planned, Run};
-use crate::definition::Phase;
-use crate::plan::Plan;
+use super::super::{Planned, Run, StepEnd};
+use crate::definition::{Control, Phase};
+use crate::plan::{Plan, Subtask};
 use crate::schema::Problem;
 
 impl Draft<'_> {
@@ -18,13 +18,16 @@ impl Draft<'_> {
         plan: &Value,
     ) -> Result<(), Rejection> {
         let planned = self.run.plans.get(phase).filter(|planned| planned.settled.is_some());
-        let Some(planned) = planned.filter(|_| self.run.carrying_out(phase).is_some()) else {
+        let Some(planned) = planned.filter(|_| self.run.is_carried_out(phase)) else {
             return Err(Rejection::NoPlan);
         };
-        if planned.held || version.is_some_and(|version| planned.settled != Some(version)) {
-            return Err(Rejection::StalePlan { found: planned.version() });
+        if planned.held {
+            return Err(Rejection::PlanHeld { version: planned.version() });
         }
-        let plan = self.run.check_new_plan(phase, plan).map_err(Rejection::Invalid)?;
+        if let Some(found) = planned.settled.filter(|settled| version.is_some_and(|of| of != *settled)) {
+            return Err(Rejection::StalePlan { found });
+        }
+        let plan = self.run.check_new_plan(phase, plan, "/plan").map_err(Rejection::Invalid)?;
         self.draft_plan(phase, None, &plan);
         if self.run.asks_about_plans() {
             self.ask_about_plan(phase, None);
@@ -36,29 +39,61 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// The phase at work that carries out the plan of another one.
-    fn carrying_out(&self, planning: &str) -> Option<&Phase> {
-        self.definition.phases.iter().find(|phase| {
-            phase.kind.control().is_some_and(|control| control.plan == planning)
-                && !matches!(self.phases.get(&phase.id), Some(Some(_)))
-        })
+    /// The phases that carry out the plan of another one.
+    pub(super) fn carriers(&self, planning: &str) -> impl Iterator<Item = (&Phase, &Control)> {
+        let all = self.definition.phases.iter();
+        all.filter_map(|phase| Some((phase, phase.kind.control()?)))
+            .filter(move |(_, control)| control.plan == planning)
+    }
+
+    fn is_carried_out(&self, planning: &str) -> bool {
+        self.carriers(planning).any(|(phase, _)| self.is_open(phase))
     }
 
     /// As [`Run::check_plan`]; and what is carried out already stays as it is.
-    pub(in super::super) fn check_new_plan(&self, phase: &str, edit: &Value) -> Result<Plan, Vec<Problem>> {
-        let plan = self.check_plan(phase, edit, "/edit")?;
+    pub(in super::super) fn check_new_plan(
+        &self,
+        phase: &str,
+        edit: &Value,
+        base: &str,
+    ) -> Result<Plan, Vec<Problem>> {
+        let plan = self.check_plan(phase, edit, base)?;
         let Some(settled) = self.plans.get(phase).and_then(Planned::settled) else { return Ok(plan) };
-        let Some(control) = self.carrying_out(phase) else { return Ok(plan) };
-        let changed: Vec<Problem> = settled
-            .subtasks
-            .iter()
-            .filter(|old| self.subtask_step(control, &old.id).is_some())
-            .filter(|old| plan.subtask(&old.id) != Some(old))
-            .map(|old| {
-                let message = format!("`{}` has started: it stays as it is", old.id);
-                Problem::new("/edit/subtasks", message)
-            })
-            .collect();
-        if changed.is_empty() { Ok(plan) } else { Err(changed) }
+        let mut problems = Vec::new();
+        for (carrier, control) in self.carriers(phase) {
+            if let Some(only) = control.only {
+                let message =
+                    format!("`{}` carries out number {only} alone: this plan stays as it is", carrier.id);
+                problems.push(message);
+            }
+            for old in &settled.subtasks {
+                let Some(step) = self.subtask_step(carrier, &old.id) else { continue };
+                let stays = plan.subtask(&old.id).is_some_and(|new| is_same(old, new, &control.agent));
+                if stays {
+                    continue;
+                }
+                problems.push(match step.end {
+                    Some(StepEnd::Skipped) => {
+                        format!("`{}` was skipped: give it another id to plan it anew", old.id)
+                    }
+                    Some(StepEnd::Completed | StepEnd::Failed) | None => {
+                        format!("`{}` has started: it stays as it is", old.id)
+                    }
+                });
+            }
+        }
+        problems.dedup();
+        if problems.is_empty() {
+            return Ok(plan);
+        }
+        let at = format!("{base}/subtasks");
+        Err(problems.into_iter().map(|message| Problem::new(&at, message)).collect())
     }
+}
+
+/// The same work by the same agent, whether or not the plan names the one that does it anyway.
+fn is_same(old: &Subtask, new: &Subtask, usual: &String) -> bool {
+    old.description == new.description
+        && old.depends_on == new.depends_on
+        && old.agent.as_ref().unwrap_or(usual) == new.agent.as_ref().unwrap_or(usual)
 }
