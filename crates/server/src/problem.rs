@@ -120,6 +120,7 @@ impl From<Rejection> for Refused {
             Rejection::AlreadyStarted | Rejection::Outdated => Self::new(Code::NotAwaited, said),
             Rejection::Frozen => Self::new(Code::Frozen, said),
             Rejection::NoPlan => Self::not_found("plan"),
+            Rejection::PlanHeld { .. } => Self::new(Code::Stale, said),
             Rejection::StalePlan { found } => {
                 let mut refused = Self::new(Code::Stale, said);
                 refused.0.version = Some(found as u64);
