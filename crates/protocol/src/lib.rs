@@ -30,7 +30,10 @@ pub use interrupt::{
 };
 pub use list::List;
 pub use login::{Identity, Link, LinkRequest, Login, Redeem};
-pub use plan::{ModelMessage, ModelRequest, ModelRole, Plan, PlanVersion, Replan, Subtask, SubtaskStatus};
+pub use plan::{
+    DraftSubtask, ModelMessage, ModelRequest, ModelRole, Place, Plan, PlanDraft, PlanLayout, PlanVersion, Replan,
+    Subtask, SubtaskStatus,
+};
 pub use problem::{FieldError, Problem};
 pub use run::{
     Category, Finish, Gate, GateConfig, Message, Note, Rule, RuleAction, Run, RunConfig, RunResult, StartRun,

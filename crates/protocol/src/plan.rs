@@ -16,6 +16,15 @@ pub struct Plan {
     pub settled: bool,
     /// A newer version waits for a person: nothing more starts meanwhile.
     pub held: bool,
+    /// The agents that subtasks may name.
+    #[serde(default)]
+    pub agents: Vec<String>,
+    /// Who does a subtask that names nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The most subtasks that it may have.
+    #[serde(default)]
+    pub limit: u64,
     pub subtasks: Vec<Subtask>,
     /// In order, the first one first.
     pub versions: Vec<PlanVersion>,
@@ -58,6 +67,40 @@ pub struct PlanVersion {
     pub version: u64,
     #[schema(value_type = Vec<Object>)]
     pub subtasks: Value,
+}
+
+/// A plan that somebody writes: it need not be one that can be carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlanDraft {
+    pub subtasks: Vec<DraftSubtask>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DraftSubtask {
+    #[schema(example = "s1")]
+    pub id: String,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    #[serde(default)]
+    pub depends_on: Vec<String>,
+}
+
+/// Where the subtasks of a draft are drawn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PlanLayout {
+    /// One per subtask, in their order, no two the same.
+    pub places: Vec<Place>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Place {
+    /// Its column: right of everything that it depends on.
+    pub layer: u64,
+    pub row: u64,
 }
 
 /// Another plan instead of the one that is carried out. What has started must be in it as it was.

@@ -27,17 +27,37 @@ fn of(run: &Run, phase: &str, planned: &Planned) -> Option<wire::Plan> {
         }
     };
     let versions = (1..).zip(&planned.versions);
+    let kinds = run.definition.phases.iter();
+    let found = kinds.clone().find(|each| each.id == phase);
+    let planning = found.and_then(|phase| phase.kind.planning());
+    let control = kinds.filter_map(|phase| phase.kind.control()).find(|control| control.plan == phase);
     Some(wire::Plan {
         run: run.id.to_string(),
         phase: phase.to_owned(),
         version: version as u64,
         settled: planned.settled.is_some(),
         held: planned.held,
+        agents: planning.map(|planning| planning.agents.clone()).unwrap_or_default(),
+        agent: control.map(|control| control.agent.clone()),
+        limit: found.map_or(0, |phase| phase.limits.plan_steps.into()),
         subtasks: shown.subtasks.iter().zip(shown.layout()).map(subtask).collect(),
         versions: versions
             .map(|(version, plan)| wire::PlanVersion { version, subtasks: json!(plan.subtasks) })
             .collect(),
     })
+}
+
+/// Where the subtasks of a draft stand, also of one that can not be carried out.
+pub(crate) fn layout(draft: wire::PlanDraft) -> wire::PlanLayout {
+    let subtask = |subtask: wire::DraftSubtask| plan::Subtask {
+        id: subtask.id,
+        description: subtask.description,
+        agent: subtask.agent,
+        depends_on: subtask.depends_on,
+    };
+    let draft = plan::Plan { subtasks: draft.subtasks.into_iter().map(subtask).collect() };
+    let place = |place: plan::Place| wire::Place { layer: place.layer as u64, row: place.row as u64 };
+    wire::PlanLayout { places: draft.layout().into_iter().map(place).collect() }
 }
 
 fn status(run: &Run, id: &str, step: &Step) -> wire::SubtaskStatus {

@@ -59,6 +59,7 @@ pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
         reviews: u32::from(choices.one_in(2)),
         iterations: 2,
         agents: vec!["agent".to_owned()],
+        optional: false,
     };
     let control = Control { plan: "plan".to_owned(), agent: "agent".to_owned(), only: None };
     let mut plan = phase(0, definition.limits, choices);
