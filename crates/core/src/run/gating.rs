@@ -15,7 +15,7 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
     match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
         (Some(Runs::Here { .. } | Runs::Client { .. }), Some(line)) => command::parse(line).category(),
         (Some(Runs::Here { category, .. } | Runs::Client { category, .. }), None) => *category,
-        (Some(Runs::Opens(_)), _) => Category::ReadOnly,
+        (Some(Runs::Opens(_) | Runs::HandsOver(_)), _) => Category::ReadOnly,
         (None, _) => Category::CodeExec,
     }
 }
@@ -58,7 +58,7 @@ impl Run {
     fn subject<'a>(&'a self, call: &'a Call) -> Subject<'a> {
         let look = call.look.as_ref();
         Subject {
-            agent: self.steps.get(&call.step).map(|step| step.agent.as_str()).unwrap_or_default(),
+            agent: &call.agent,
             tool: &call.tool,
             category: look.map_or_else(|| category(self, call), |look| look.category),
             path: call.argument("path"),

@@ -17,6 +17,7 @@ mod external;
 mod fact;
 mod gating;
 mod handle;
+mod handoff;
 mod input;
 mod model;
 mod phase;
@@ -149,7 +150,7 @@ impl Run {
             Some(tool::Runs::Here { effect, .. } | tool::Runs::Client { effect, .. }) => {
                 *effect == tool::Effect::Write
             }
-            Some(tool::Runs::Opens(_)) => false,
+            Some(tool::Runs::Opens(_) | tool::Runs::HandsOver(_)) => false,
             None => true,
         }
     }
@@ -159,7 +160,9 @@ impl Run {
         match self.spec(tool).map(|spec| &spec.runs) {
             Some(tool::Runs::Here { on_crash, .. }) => *on_crash,
             // What the client runs is not touched by a crash of ours.
-            Some(tool::Runs::Client { .. } | tool::Runs::Opens(_)) | None => tool::OnCrash::Ask,
+            Some(tool::Runs::Client { .. } | tool::Runs::Opens(_) | tool::Runs::HandsOver(_)) | None => {
+                tool::OnCrash::Ask
+            }
         }
     }
 

@@ -60,12 +60,12 @@ impl Draft<'_> {
             self.step_failed(id);
             return true;
         }
-        if self.run.rests(&step) {
-            return self.step_rests(id, &step);
-        }
         if let Some(failure) = self.run.failed_call(id, &step) {
             self.ask_about_failure(id, failure);
             return true;
+        }
+        if self.run.rests(&step) {
+            return self.step_rests(id, &step);
         }
         if self.run.wants_model(id)
             && let Some((limit, value)) = self.run.limit_reached(id, &step)
@@ -233,7 +233,7 @@ impl Draft<'_> {
             Role::Planner => self.plan_proposed(id, step),
             Role::Maker => self.ideas_made(id, step),
             Role::Worker | Role::Improver | Role::Judge | Role::Subtask => {
-                let text = final_text(step).unwrap_or_default();
+                let text = self.run.final_word(step).unwrap_or_default();
                 self.step_answered(id, step, &text);
                 true
             }
@@ -329,7 +329,7 @@ impl Run {
         match step.entries.last() {
             Some(Entry::Turn { calls, .. }) => {
                 let planned = self.plans.get(&step.phase).filter(|_| step.role == Role::Planner);
-                calls.is_empty()
+                self.final_word(step).is_some()
                     || planned.is_some_and(|plan| plan.turn == Some(step.turn))
                         && calls.iter().all(|id| self.calls.get(id).is_none_or(|call| call.is_ended()))
             }
@@ -354,16 +354,6 @@ fn has_failed(call: &Call) -> bool {
         | CallState::Started { .. }
         | CallState::WithClient(_)
         | CallState::Doubted(_) => false,
-    }
-}
-
-/// The last word of the agent: a reply without calls, and nothing said after it.
-pub(super) fn final_text(step: &Step) -> Option<String> {
-    match step.entries.last() {
-        Some(Entry::Turn { text, calls }) if calls.is_empty() && step.model == ModelCall::Idle => {
-            Some(text.to_string())
-        }
-        Some(Entry::Turn { .. } | Entry::Note { .. }) | None => None,
     }
 }
 

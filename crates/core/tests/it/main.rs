@@ -11,6 +11,7 @@ mod events;
 mod external;
 mod gates;
 mod grants;
+mod handoffs;
 mod journals;
 mod long;
 mod options;

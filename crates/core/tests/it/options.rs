@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use holdshort_core::definition::{Definition, KindGate};
+use holdshort_core::definition::{Definition, KindGate, RuleAction};
 use holdshort_core::interrupt::{self, Carry, Choice, Decision, Effect, Kind, Outcome};
 use holdshort_core::message::FailureKind;
 use holdshort_core::run::{Ask, Config, Input};
 use serde_json::{Value, json};
 
+use crate::handoffs::{TO_ADMIN, TO_WRITER};
 use crate::snapshot;
 use crate::world::{self, Answer, World, calls, choose, command, definition, fails, read, says, write};
 
@@ -61,6 +62,12 @@ fn cases() -> Vec<Case> {
             let review = ("request_review", json!({ "title": "t", "content": "long" }));
             worked(definition, vec![calls(&[review]), says("Done.")])
         }),
+        case("a hand-off to a person", Kind::Escalation, Value::Null, |definition| {
+            hands_over(definition, TO_ADMIN)
+        }),
+        case("a hand-off that is asked about", Kind::Escalation, Value::Null, |definition| {
+            hands_over(definition, TO_WRITER)
+        }),
         case("a limit", Kind::Continuation, Value::Null, |mut definition| {
             definition.phases[0].limits.rounds = 1;
             worked(definition, vec![calls(&[read("a.txt")]), says("Done.")])
@@ -95,6 +102,14 @@ fn worked(definition: Definition, script: Vec<Answer>) -> World {
         world.work();
     }
     world
+}
+
+/// With the expiry of the one and the agents of the other.
+fn hands_over(definition: Definition, tool: &'static str) -> World {
+    let mut handing_over = world::handing_over();
+    handing_over.gates.kinds = definition.gates.kinds;
+    handing_over.gates.rules.push(world::rule(RuleAction::Ask, &[TO_WRITER], &[]));
+    worked(handing_over, vec![calls(&[(tool, json!({}))]), says("Done.")])
 }
 
 fn asks(kind: Kind, options: &[&str]) -> World {
