@@ -5,7 +5,7 @@
 //! | `name` | `[a-z0-9_-]+`, required; `external` is built in | here |
 //! | `description` | text (**empty**) | here |
 //! | `input` | JSON Schema of the run's input (**`{task: string}`, required**) | `input` |
-//! | `agents.NAME` | `instructions` (required), `model`, `tools[]` (**none**) | `agents` |
+//! | `agents.NAME` | `instructions` (required), `model`, `tools[]` (**none**) · `handoffs[]`: agents, `terminator`, `admin` (**none**) | `agents`, `handoffs` |
 //! | `tools[]` | `name`, `description`, `runs`: client, required; `parameters` (JSON Schema, **none**), `effect`: read \| **write** | `tools` |
 //! | `phases[]` | `id`, `kind`, `needs[]` (**the phase before**; `[]`: none); `input`, `gates`, `limits` of every kind but `checkpoint` | `phases`, `needs` |
 //! | … of `one_shot` | `agent` | `phase_kind` |
@@ -24,6 +24,7 @@
 
 mod agents;
 mod gates;
+mod handoffs;
 mod input;
 mod kinds;
 mod needs;

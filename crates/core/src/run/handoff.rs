@@ -105,7 +105,7 @@ impl Run {
     pub(super) fn receiver(&self, tool: &str) -> Option<&Receiver> {
         match self.spec(tool).map(|spec| &spec.runs) {
             Some(Runs::HandsOver(receiver)) => Some(receiver),
-            Some(Runs::Here { .. } | Runs::Opens(_)) | None => None,
+            Some(Runs::Here { .. } | Runs::Client { .. } | Runs::Opens(_)) | None => None,
         }
     }
 

@@ -6,6 +6,7 @@ use holdshort_core::definition::{
     Asking, Checkpoint, Control, Definition, Gates, IdeaGeneration, KindGate, Limits, Phase, PhaseKind,
     PlanGate, Planning, Rule, RuleAction, StepGates,
 };
+use holdshort_core::handoff;
 use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_core::tool::{self, Category, Runs};
 use holdshort_workflow::parse;
@@ -210,6 +211,26 @@ asking: {enabled: false}
     assert_eq!(definition.tools.keys().collect::<Vec<_>>(), ["create_plan", "read_file"]);
     // The rule still matches that tool alone, which nobody has: it must not begin to match every tool.
     assert_eq!(definition.gates.rules[0].tools, ["ask_human"]);
+}
+
+#[test]
+fn a_hand_off_is_a_tool_of_its_agent() {
+    let text = "
+name: team
+agents:
+  control: {instructions: Choose., handoffs: [engineer, terminator, admin], tools: [read_file]}
+  engineer: {instructions: Build., handoffs: [control]}
+phases: [{id: work, kind: one_shot, agent: control}]
+gates: {rules: [{tools: [handoff_to_engineer, handoff_to_admin], do: allow}]}
+";
+    let definition = good(text);
+    let chosen = ["read_file", "handoff_to_engineer", "handoff_to_terminator", "handoff_to_admin"];
+    assert_eq!(definition.agents["control"].tools, chosen);
+    assert_eq!(definition.agents["engineer"].tools, ["handoff_to_control"]);
+    assert_eq!(definition.tools["handoff_to_engineer"], handoff::tool("engineer"));
+    let quiet = good(&format!("{text}asking: {{enabled: false}}\n"));
+    assert_eq!(quiet.agents["control"].tools, chosen[..3], "nobody can be asked");
+    assert!(!quiet.tools.contains_key("handoff_to_admin"));
 }
 
 #[test]
