@@ -114,6 +114,7 @@ impl Run {
                         step.used.last_call = Some(listed.digest);
                     }
                     let turn = Entry::Turn {
+                        agent,
                         text: Arc::from(content.as_text()),
                         calls: calls.iter().map(|listed| listed.call.clone()).collect(),
                     };

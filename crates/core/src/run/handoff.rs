@@ -135,7 +135,8 @@ impl Run {
     /// The last word of a step: a reply without calls, or what came with the word that the work is finished; and
     /// nothing said after it.
     pub(super) fn final_word(&self, step: &Step) -> Option<String> {
-        let Some(Entry::Turn { text, calls }) = step.entries.last().filter(|_| step.model == ModelCall::Idle)
+        let Some(Entry::Turn { text, calls, .. }) =
+            step.entries.last().filter(|_| step.model == ModelCall::Idle)
         else {
             return None;
         };

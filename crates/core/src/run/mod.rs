@@ -169,7 +169,7 @@ impl Run {
     /// The calls of a step's last turn, if its conversation ends with one.
     fn last_turn<'a>(&'a self, step: &'a Step) -> Option<(&'a str, Vec<&'a Call>)> {
         match step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }))? {
-            Entry::Turn { text, calls } => {
+            Entry::Turn { text, calls, .. } => {
                 Some((text, calls.iter().filter_map(|id| self.calls.get(id)).map(|call| &**call).collect()))
             }
             Entry::Note { .. } => None,

@@ -122,7 +122,7 @@ impl Step {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
     /// A reply, with the calls it made. The calls' results belong to it.
-    Turn { text: Arc<str>, calls: Vec<String> },
+    Turn { agent: String, text: Arc<str>, calls: Vec<String> },
     /// Something a person said.
     Note { text: Arc<str> },
 }
