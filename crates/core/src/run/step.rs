@@ -89,7 +89,7 @@ impl Draft<'_> {
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         if step.role != Role::Judge && self.asks_in_print(id, step, text) {
             // A person answers first.
-        } else if self.run.gates(id).after_step {
+        } else if self.run.asks_after(id, step) {
             let may_redo = step.redos < self.run.limits(id).redos;
             let title = format!("Step `{id}` is done");
             let mut opening = Opening::new(Kind::Checkpoint, About::AfterStep(id.to_owned()), title);
@@ -263,8 +263,20 @@ impl Run {
         StepGates {
             before_step: works && (own.before_step || added.before_step),
             after_step: works && (own.after_step || added.after_step),
+            unless_clean: own.unless_clean && !added.after_step,
             on_error: own.on_error || added.on_error,
         }
+    }
+
+    /// Whether a person looks at what the step brought; where only trouble is looked at, whether it had any.
+    fn asks_after(&self, id: &str, step: &Step) -> bool {
+        let gates = self.gates(id);
+        let refused = |call: &Call| call.state == CallState::Ended(CallEnd::Refused);
+        let mut calls = self.calls.values().filter(|call| call.step == id);
+        gates.after_step
+            && (!gates.unless_clean
+                || step.retries + step.redos > 0
+                || calls.any(|call| has_failed(call) || refused(call)))
     }
 
     /// Whether the step's next move is a model call.

@@ -488,6 +488,29 @@ gates:
         ],
     },
     Case {
+        about: "the options of a kind",
+        text: "
+name: a
+phases: [{id: look, kind: checkpoint, message: Look.}]
+gates:
+  after_step: unles_clean
+  tool_approval: {options: [approve, rejct]}
+  plan_approval: {options: [edit, approve]}
+  checkpoint: {options: [approve, reject, approve], on_expiry: abort}
+  question: {options: []}
+  review: {options: approve}
+",
+        says: &[
+            "workflow.yaml:4:15: expected `ask`, `unless_clean` or `off`, found `unles_clean` (did you mean `unless_clean`?)",
+            "workflow.yaml:5:38: `tool_approval` has no option `rejct` (did you mean `reject`?)",
+            "workflow.yaml:6:28: needs one that does not release work: `revise`, `reject`",
+            "workflow.yaml:7:43: `approve` is listed twice",
+            "workflow.yaml:7:64: `abort` is not among the `options`",
+            "workflow.yaml:8:23: needs one that does not release work: `answer`, `skip`, `cancel`",
+            "workflow.yaml:9:21: expected a list, found `approve`",
+        ],
+    },
+    Case {
         about: "limits",
         text: "
 name: a

@@ -39,7 +39,7 @@ phases:
     kind: one_shot
     agent: Author
     input: Only a draft.
-    gates: {before_step: ask, on_error: off}
+    gates: {before_step: ask, after_step: unless_clean, on_error: off}
     limits: {rounds: 5, budget: {tokens: 1000}}
   - id: look
     kind: checkpoint
@@ -63,7 +63,7 @@ gates:
     - {tools: [run_command], commands: ["git push *"], do: forbid, reason: People push.}
     - {paths: ["docs/**"], categories: [file_write], agents: [Author], do: allow}
     - {tools: ["*"], do: ask}
-  tool_approval: {labels: {approve: "Yes", reject: "off"}, reject: end_turn, expires_in: 30m, on_expiry: reject, approvers: [ana, bo]}
+  tool_approval: {options: [reject, approve, respond], labels: {approve: "Yes", reject: "off"}, reject: end_turn, expires_in: 30m, on_expiry: reject, approvers: [ana, bo]}
   question: {expires_in: 500ms}
   checkpoint: {on_expiry: approve, expires_in: 7d}
 limits: {rounds: 20, tool_calls: 40, attempts: 1, redos: 3, plan_steps: 7, parallel: 2, budget: {tokens: 50000}}
@@ -109,7 +109,7 @@ fn every_key_is_read() {
         parallel: 2,
         budget_tokens: Some(50_000),
     };
-    let gates = StepGates { before_step: false, after_step: true, on_error: true };
+    let gates = StepGates { after_step: true, on_error: true, ..StepGates::default() };
     let phase = |id: &str, kind, needs: &[&str]| Phase {
         id: id.into(),
         kind,
@@ -121,7 +121,7 @@ fn every_key_is_read() {
     let one_shot = |agent: &str| PhaseKind::OneShot { agent: agent.into() };
     let draft = Phase {
         input: Some("Only a draft.".into()),
-        gates: StepGates { before_step: true, after_step: true, on_error: false },
+        gates: StepGates { before_step: true, after_step: true, unless_clean: true, on_error: false },
         limits: Limits { rounds: 5, budget_tokens: Some(1000), ..limits },
         ..phase("draft", one_shot("Author"), &[])
     };
@@ -146,6 +146,7 @@ fn full_gates() -> Gates {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let rule = |action| Rule { action, ..Rule::default() };
     let tool_approval = KindGate {
+        options: texts(&["reject", "approve", "respond"]),
         labels: [("approve", "Yes"), ("reject", "off")].map(|(id, label)| (id.into(), label.into())).into(),
         reject: Some(Effect::EndTurn),
         expires_in_ms: Some(30 * 60 * 1000),
@@ -193,7 +194,7 @@ fn off_is_a_word_quoted_or_not() {
         let text = SMALL.to_owned() + &format!("gates: {{before_step: ask, on_error: {written}}}\n");
         good(&text).phases[0].gates
     };
-    let gates = StepGates { before_step: true, after_step: false, on_error: false };
+    let gates = StepGates { before_step: true, ..StepGates::default() };
     assert_eq!([on_error("off"), on_error("\"off\""), on_error("'off'")], [gates; 3]);
 }
 

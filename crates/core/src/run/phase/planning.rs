@@ -214,7 +214,7 @@ impl Run {
     }
 
     pub(in super::super) fn reasons_about_plans(&self) -> Vec<Reason> {
-        let must = self.definition.gates.mandatory.contains(&Checkpoint::AfterPlanning);
+        let must = self.mandatory().contains(&Checkpoint::AfterPlanning);
         must.then(|| checkpoint::reason(Checkpoint::AfterPlanning)).into_iter().collect()
     }
 
