@@ -166,7 +166,7 @@ impl Draft<'_> {
             },
             Kind::Escalation => self.escalation_effect(interrupt, id, call, taken),
             Kind::Checkpoint | Kind::Error | Kind::Choice | Kind::Turn | Kind::Continuation => {
-                self.fail_run("internal", "no call asks this kind of interrupt")
+                self.fail_run("internal", "no call asks this kind of interrupt");
             }
         }
     }

@@ -56,7 +56,10 @@ fn control_chooses_and_says_when_it_is_done() {
     let result = &team.run.ended.as_ref().expect("it has").result;
     assert_eq!(
         result["phases"]["work"]["script"],
-        json!({ "status": "completed", "agent": "control", "output": "The script is there." }),
+        json!({
+            "status": "completed", "agent": "control", "output": "The script is there.", "attempts": 1,
+            "redos": 0,
+        }),
     );
 }
 
