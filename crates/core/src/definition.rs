@@ -143,9 +143,13 @@ pub struct IdeaGeneration {
 /// Which gates stand around a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "named as the workflow names them")]
 pub struct StepGates {
     pub before_step: bool,
     pub after_step: bool,
+    /// After a step, only where a call of it failed or was refused, or it was tried again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unless_clean: bool,
     /// Ask when a step failed; otherwise the run fails.
     pub on_error: bool,
 }
@@ -227,6 +231,9 @@ pub enum RuleAction {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KindGate {
+    /// The options to offer, in this order; empty: all of the kind, in the table's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
     /// Option id → label.
     pub labels: BTreeMap<String, String>,
     /// What `reject` does here: one of the effects that the kind's table allows.

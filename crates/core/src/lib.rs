@@ -11,6 +11,7 @@ pub mod definition;
 pub mod digest;
 pub mod event;
 pub mod gate;
+pub mod handoff;
 pub mod id;
 pub mod interrupt;
 pub mod json;

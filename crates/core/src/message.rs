@@ -32,6 +32,8 @@ pub enum Message {
         text: String,
     },
     Assistant {
+        /// Whose words: a step may have been another agent's before.
+        agent: String,
         text: String,
         calls: Vec<Call>,
     },

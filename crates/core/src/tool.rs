@@ -28,6 +28,20 @@ pub enum Runs {
     Client { effect: Effect, category: Category },
     /// Nowhere: the call opens an interrupt, and the answer is its result.
     Opens(Opens),
+    /// Nowhere: the agent that makes the call gives its work away.
+    HandsOver(Receiver),
+}
+
+/// Whom work is handed over to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Receiver {
+    /// Another agent, which goes on with the same conversation.
+    Agent(String),
+    /// Nobody: the work is finished.
+    Terminator,
+    /// A person; then the same agent goes on.
+    Admin,
 }
 
 /// Whether a call can change anything.

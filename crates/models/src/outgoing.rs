@@ -1,4 +1,5 @@
-//! Our request in the terms of the provider library. Loses nothing and adds nothing.
+//! Our request in the terms of the provider library. Adds nothing, and loses only which agent said what:
+//! a provider knows one assistant.
 
 use genai::chat::{ChatMessage, ChatRequest, ContentPart, MessageContent, Tool, ToolCall, ToolResponse};
 use holdshort_core::message::{Call, Declaration, Message, Request};
@@ -18,7 +19,7 @@ pub(crate) fn request(request: &Request) -> ChatRequest {
         match message {
             Message::System { text } => messages.push(ChatMessage::system(text)),
             Message::User { text } => messages.push(ChatMessage::user(text)),
-            Message::Assistant { text, calls } => messages.extend(assistant(text, calls)),
+            Message::Assistant { agent: _, text, calls } => messages.extend(assistant(text, calls)),
             Message::Tool { .. } => {}
         }
     }

@@ -1,6 +1,6 @@
 //! The rehearsal model: plays a script in place of a provider, with everything else real.
 //!
-//! Holds no position: which step plays follows from the number of replies in the request, so a rehearsal
+//! Holds no position: which step plays follows from the agent's own replies in the request, so a rehearsal
 //! continues after a restart where it was. Never improvises: what the script does not foresee is a failure
 //! that says so.
 

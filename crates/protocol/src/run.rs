@@ -123,6 +123,9 @@ pub struct RunConfig {
 pub struct GateConfig {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
+    /// Where a person must speak whatever rules and grants allow, beside the workflow's own checkpoints.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mandatory: Vec<Checkpoint>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Gate>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,6 +134,16 @@ pub struct GateConfig {
     pub after_step: Option<Gate>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_error: Option<Gate>,
+}
+
+/// A mandatory checkpoint. What each covers stands in the documentation of workflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Checkpoint {
+    AfterPlanning,
+    BeforeFileEdit,
+    BeforeExecution,
+    BeforeDeploy,
 }
 
 /// A gate that is set for one run: it can be closed, never opened.

@@ -90,6 +90,14 @@ impl Story {
                     plain::line(string("agent"))
                 ))
             }
+            "handed_over" => {
+                self.agents.insert(string("step").to_owned(), string("to").to_owned());
+                note(format!(
+                    "step {} goes on: agent {}",
+                    plain::line(string("step")),
+                    plain::line(string("to"))
+                ))
+            }
             "step_redone" => note(format!("step {} is done again", plain::line(string("step")))),
             "model_started" => {
                 self.activity = format!("{} is thinking", plain::line(&self.agent(string("step"))));

@@ -48,10 +48,23 @@ impl Choice {
         !self.needs_edit && self.effect != Effect::Grant
     }
 
+    /// Whether it lets work go on that was held back. Of the options of a kind at least one must not.
+    pub fn releases(&self) -> bool {
+        self.effect.outcome() == Outcome::Approved
+    }
+
     /// Whether it stops work, and releases none.
     pub fn stops(&self) -> bool {
         matches!(self.effect.outcome(), Outcome::Rejected | Outcome::Cancelled)
     }
+}
+
+/// What is offered of its own options where a workflow names those that it wants, in their order. Without one that
+/// does not release work a person could only agree: then all of them stay.
+pub fn offered(own: Vec<Choice>, wanted: &[String]) -> Vec<Choice> {
+    let find = |id: &String| own.iter().find(|choice| choice.id == *id).cloned();
+    let left: Vec<Choice> = wanted.iter().filter_map(find).collect();
+    if left.iter().all(Choice::releases) { own } else { left }
 }
 
 /// The option that an expiry will apply: the configured one where it is offered and applies alone, else the

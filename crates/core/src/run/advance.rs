@@ -29,7 +29,11 @@ impl Draft<'_> {
         if self.run.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
             return false;
         }
-        self.open_asking_calls() || self.gate_client_calls() || self.advance_steps() || self.advance_phases()
+        self.open_asking_calls()
+            || self.gate_client_calls()
+            || self.advance_handoffs()
+            || self.advance_steps()
+            || self.advance_phases()
     }
 
     /// Calls to tools that open an interrupt themselves need no look: they go to a person at once.
@@ -38,7 +42,8 @@ impl Draft<'_> {
             let open = call.state == CallState::Proposed;
             match self.run.spec(&call.tool).map(|spec| &spec.runs) {
                 Some(Runs::Opens(opens)) if open => Some((id.clone(), (**call).clone(), *opens)),
-                Some(Runs::Opens(_) | Runs::Here { .. } | Runs::Client { .. }) | None => None,
+                Some(Runs::Opens(_) | Runs::Here { .. } | Runs::Client { .. } | Runs::HandsOver(_))
+                | None => None,
             }
         });
         let Some((id, call, opens)) = next else { return false };

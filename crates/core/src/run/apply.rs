@@ -91,10 +91,12 @@ impl Run {
                 step.retry_at = None;
             }),
             Fact::ModelReplied { step: id, usage, calls, .. } => {
+                let agent = self.steps.get(id).map(|step| step.agent.clone()).unwrap_or_default();
                 let arguments = content.data.get("arguments").and_then(Value::as_array);
                 for (i, listed) in calls.iter().enumerate() {
                     let arguments = arguments.and_then(|all| all.get(i)).cloned().unwrap_or_default();
-                    self.calls.insert(listed.call.clone(), Arc::new(Call::new(id, &listed.tool, arguments)));
+                    let call = Call::new(id, &agent, &listed.tool, arguments);
+                    self.calls.insert(listed.call.clone(), Arc::new(call));
                 }
                 self.proposed += u32::try_from(calls.len()).unwrap_or(u32::MAX);
                 self.step(id, |step| {
@@ -112,6 +114,7 @@ impl Run {
                         step.used.last_call = Some(listed.digest);
                     }
                     let turn = Entry::Turn {
+                        agent,
                         text: Arc::from(content.as_text()),
                         calls: calls.iter().map(|listed| listed.call.clone()).collect(),
                     };
@@ -195,6 +198,8 @@ impl Run {
                 self.call(id, |call| call.state = CallState::Doubted(None));
                 self.crashed(id);
             }
+
+            Fact::HandedOver { step, to, .. } => self.step(step, |step| step.agent.clone_from(to)),
 
             Fact::PlanProposed { step, .. } => self.step(step, |step| step.plans += 1),
             Fact::PlanDrafted { phase, step, subtasks, .. } => {

@@ -1,8 +1,10 @@
 //! What one run sets for itself: where it works, which model plays, which gates it adds.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
-use crate::definition::Rule;
+use crate::definition::{Checkpoint, Rule};
 
 /// Fixed at the start of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,6 +27,9 @@ pub struct Config {
 pub struct Gates {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
+    /// Where a person must speak, beside the workflow's own checkpoints.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub mandatory: BTreeSet<Checkpoint>,
     /// Each of these asks where the workflow does not.
     #[serde(skip_serializing_if = "is_default")]
     pub plan: bool,

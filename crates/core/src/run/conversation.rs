@@ -17,10 +17,11 @@ impl Run {
         for entry in remembered(step) {
             match entry {
                 Entry::Note { text } => messages.push(Message::User { text: text.to_string() }),
-                Entry::Turn { text, calls } => {
+                Entry::Turn { agent, text, calls } => {
                     let calls: Vec<(&String, &Call)> =
                         calls.iter().filter_map(|id| self.calls.get(id).map(|call| (id, &**call))).collect();
                     messages.push(Message::Assistant {
+                        agent: agent.clone(),
                         text: text.to_string(),
                         calls: calls
                             .iter()

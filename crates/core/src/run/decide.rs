@@ -164,12 +164,10 @@ impl Draft<'_> {
                 }
                 _ => self.fail_run("aborted", format!("a call was left in doubt{}", why(taken))),
             },
-            Kind::Checkpoint
-            | Kind::Error
-            | Kind::Choice
-            | Kind::Turn
-            | Kind::Escalation
-            | Kind::Continuation => self.fail_run("internal", "no call asks this kind of interrupt"),
+            Kind::Escalation => self.escalation_effect(interrupt, id, call, taken),
+            Kind::Checkpoint | Kind::Error | Kind::Choice | Kind::Turn | Kind::Continuation => {
+                self.fail_run("internal", "no call asks this kind of interrupt");
+            }
         }
     }
 
@@ -209,6 +207,18 @@ impl Draft<'_> {
                 self.close_step(&call.step, StepEnd::Completed, &refused(taken));
             }
             _ => self.finish_call(id, CallEnd::Refused, Some(taken.code()), refused(taken)),
+        }
+    }
+
+    /// Continue: the hand-off takes effect. Instruct: it does not, and the same agent reads why.
+    fn escalation_effect(&mut self, interrupt: &Interrupt, id: &str, call: &Call, taken: &Taken<'_>) {
+        match taken.choice.effect {
+            Effect::Proceed => {
+                self.release_handoff(id, call);
+                self.note(interrupt, &call.step, taken.text);
+            }
+            Effect::Respond => self.finish_call(id, CallEnd::Answered, Some("instructed"), taken.text),
+            _ => self.fail_run("aborted", format!("`{}` was aborted{}", call.tool, why(taken))),
         }
     }
 

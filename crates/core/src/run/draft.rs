@@ -10,7 +10,8 @@ use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::{Draw, Id, InterruptId, StreamId};
 use crate::interrupt::{
-    About, Cause, Choice, Effect, Interrupt, Kind, Level, Opened, Outcome, Risk, Row, on_expiry, options,
+    About, Cause, Choice, Effect, Interrupt, Kind, Level, Opened, Outcome, Risk, Row, offered, on_expiry,
+    options,
 };
 use crate::json;
 use crate::limits;
@@ -110,11 +111,12 @@ impl<'a> Draft<'a> {
     pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
         let mut gate = self.run.definition.gates.kinds.get(&opening.kind).cloned().unwrap_or_default();
         gate.reject = gate.reject.or(opening.reject);
-        let offered: Vec<Choice> = options(opening.kind)
+        let own: Vec<Choice> = options(opening.kind)
             .iter()
             .filter(|row| opening.only.is_empty() || opening.only.contains(&row.id))
             .map(|row| adapted(row, &gate))
             .collect();
+        let offered = offered(own, &gate.options);
         let on_expiry = on_expiry(opening.kind, gate.on_expiry.as_deref(), &offered);
         let opened = Opened {
             interrupt: self.id(),

@@ -162,6 +162,14 @@ pub enum Fact {
         call: String,
     },
 
+    /// Another agent goes on with the step. Its own call says so, and has ended.
+    HandedOver {
+        step: String,
+        from: String,
+        to: String,
+        call: String,
+    },
+
     /// data: the plan.
     PlanProposed {
         call: String,

@@ -1,8 +1,11 @@
 //! A call of this run as the gates see it, and the digest that an approval binds to.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::{Call, Run};
+use crate::definition::Checkpoint;
 use crate::digest::Digest;
 use crate::gate::{self, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict, command};
 use crate::interrupt::Level;
@@ -15,7 +18,7 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
     match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
         (Some(Runs::Here { .. } | Runs::Client { .. }), Some(line)) => command::parse(line).category(),
         (Some(Runs::Here { category, .. } | Runs::Client { category, .. }), None) => *category,
-        (Some(Runs::Opens(_)), _) => Category::ReadOnly,
+        (Some(Runs::Opens(_) | Runs::HandsOver(_)), _) => Category::ReadOnly,
         (None, _) => Category::CodeExec,
     }
 }
@@ -45,9 +48,17 @@ impl Run {
     pub(super) fn vote(&self, call: &Call, session: &Session, system: &System) -> Verdict {
         let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
         let gates = &self.definition.gates;
-        let checkpoints = Checkpoints { at: &gates.mandatory, deploy: &gates.deploy };
+        let mandatory = self.mandatory();
+        let checkpoints = Checkpoints { at: &mandatory, deploy: &gates.deploy };
         let rules = Rules { run, workflow: &gates.rules, checkpoints };
         gate::vote(&self.subject(call), rules, session, system)
+    }
+
+    /// The mandatory checkpoints: the workflow's, and those that the run adds.
+    pub(super) fn mandatory(&self) -> BTreeSet<Checkpoint> {
+        let mut at = self.definition.gates.mandatory.clone();
+        at.extend(self.config().into_iter().flat_map(|config| &config.gates.mandatory));
+        at
     }
 
     /// The grant that allowing this call for the session would give: shown before, and given after.
@@ -58,7 +69,7 @@ impl Run {
     fn subject<'a>(&'a self, call: &'a Call) -> Subject<'a> {
         let look = call.look.as_ref();
         Subject {
-            agent: self.steps.get(&call.step).map(|step| step.agent.as_str()).unwrap_or_default(),
+            agent: &call.agent,
             tool: &call.tool,
             category: look.map_or_else(|| category(self, call), |look| look.category),
             path: call.argument("path"),

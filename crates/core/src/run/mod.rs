@@ -17,6 +17,7 @@ mod external;
 mod fact;
 mod gating;
 mod handle;
+mod handoff;
 mod input;
 mod model;
 mod phase;
@@ -149,7 +150,7 @@ impl Run {
             Some(tool::Runs::Here { effect, .. } | tool::Runs::Client { effect, .. }) => {
                 *effect == tool::Effect::Write
             }
-            Some(tool::Runs::Opens(_)) => false,
+            Some(tool::Runs::Opens(_) | tool::Runs::HandsOver(_)) => false,
             None => true,
         }
     }
@@ -159,14 +160,16 @@ impl Run {
         match self.spec(tool).map(|spec| &spec.runs) {
             Some(tool::Runs::Here { on_crash, .. }) => *on_crash,
             // What the client runs is not touched by a crash of ours.
-            Some(tool::Runs::Client { .. } | tool::Runs::Opens(_)) | None => tool::OnCrash::Ask,
+            Some(tool::Runs::Client { .. } | tool::Runs::Opens(_) | tool::Runs::HandsOver(_)) | None => {
+                tool::OnCrash::Ask
+            }
         }
     }
 
     /// The calls of a step's last turn, if its conversation ends with one.
     fn last_turn<'a>(&'a self, step: &'a Step) -> Option<(&'a str, Vec<&'a Call>)> {
         match step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }))? {
-            Entry::Turn { text, calls } => {
+            Entry::Turn { text, calls, .. } => {
                 Some((text, calls.iter().filter_map(|id| self.calls.get(id)).map(|call| &**call).collect()))
             }
             Entry::Note { .. } => None,

@@ -75,8 +75,16 @@ impl Draft<'_> {
             },
             Content { text: Some(reply.text), data },
         );
+        let mut hands_over = false;
         for (n, (id, call)) in calls.iter().enumerate() {
-            if let Some((code, text)) = self.unusable(step, n, call) {
+            let problem = self.unusable(step, n, call).or_else(|| {
+                let again =
+                    self.run.receiver(&call.tool).is_some() && std::mem::replace(&mut hands_over, true);
+                again.then(|| {
+                    ("second_handoff", "not done: one reply hands over once, and the first counts".to_owned())
+                })
+            });
+            if let Some((code, text)) = problem {
                 let code = Some(code.to_owned());
                 self.emit(
                     Fact::ToolFinished { call: id.clone(), end: CallEnd::Failed, code },

@@ -46,6 +46,7 @@ pub enum Role {
 pub struct Step {
     pub phase: String,
     pub role: Role,
+    /// Who works on it now.
     pub agent: String,
     pub end: Option<StepEnd>,
     /// How it will end, once the calls that are under way have come back.
@@ -121,7 +122,7 @@ impl Step {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
     /// A reply, with the calls it made. The calls' results belong to it.
-    Turn { text: Arc<str>, calls: Vec<String> },
+    Turn { agent: String, text: Arc<str>, calls: Vec<String> },
     /// Something a person said.
     Note { text: Arc<str> },
 }
@@ -174,6 +175,8 @@ impl Planned {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub step: String,
+    /// Who made it. The step may be another agent's by now.
+    pub agent: String,
     pub tool: String,
     pub arguments: Value,
     pub state: CallState,
@@ -197,9 +200,10 @@ pub struct Call {
 }
 
 impl Call {
-    pub fn new(step: &str, tool: &str, arguments: Value) -> Self {
+    pub fn new(step: &str, agent: &str, tool: &str, arguments: Value) -> Self {
         Self {
             step: step.to_owned(),
+            agent: agent.to_owned(),
             tool: tool.to_owned(),
             arguments,
             state: CallState::Proposed,

@@ -60,12 +60,12 @@ impl Draft<'_> {
             self.step_failed(id);
             return true;
         }
-        if self.run.rests(&step) {
-            return self.step_rests(id, &step);
-        }
         if let Some(failure) = self.run.failed_call(id, &step) {
             self.ask_about_failure(id, failure);
             return true;
+        }
+        if self.run.rests(&step) {
+            return self.step_rests(id, &step);
         }
         if self.run.wants_model(id)
             && let Some((limit, value)) = self.run.limit_reached(id, &step)
@@ -89,7 +89,7 @@ impl Draft<'_> {
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         if step.role != Role::Judge && self.asks_in_print(id, step, text) {
             // A person answers first.
-        } else if self.run.gates(id).after_step {
+        } else if self.run.asks_after(id, step) {
             let may_redo = step.redos < self.run.limits(id).redos;
             let title = format!("Step `{id}` is done");
             let mut opening = Opening::new(Kind::Checkpoint, About::AfterStep(id.to_owned()), title);
@@ -233,7 +233,7 @@ impl Draft<'_> {
             Role::Planner => self.plan_proposed(id, step),
             Role::Maker => self.ideas_made(id, step),
             Role::Worker | Role::Improver | Role::Judge | Role::Subtask => {
-                let text = final_text(step).unwrap_or_default();
+                let text = self.run.final_word(step).unwrap_or_default();
                 self.step_answered(id, step, &text);
                 true
             }
@@ -263,8 +263,20 @@ impl Run {
         StepGates {
             before_step: works && (own.before_step || added.before_step),
             after_step: works && (own.after_step || added.after_step),
+            unless_clean: own.unless_clean && !added.after_step,
             on_error: own.on_error || added.on_error,
         }
+    }
+
+    /// Whether a person looks at what the step brought; where only trouble is looked at, whether it had any.
+    fn asks_after(&self, id: &str, step: &Step) -> bool {
+        let gates = self.gates(id);
+        let refused = |call: &Call| call.state == CallState::Ended(CallEnd::Refused);
+        let mut calls = self.calls.values().filter(|call| call.step == id);
+        gates.after_step
+            && (!gates.unless_clean
+                || step.retries + step.redos > 0
+                || calls.any(|call| has_failed(call) || refused(call)))
     }
 
     /// Whether the step's next move is a model call.
@@ -329,7 +341,7 @@ impl Run {
         match step.entries.last() {
             Some(Entry::Turn { calls, .. }) => {
                 let planned = self.plans.get(&step.phase).filter(|_| step.role == Role::Planner);
-                calls.is_empty()
+                self.final_word(step).is_some()
                     || planned.is_some_and(|plan| plan.turn == Some(step.turn))
                         && calls.iter().all(|id| self.calls.get(id).is_none_or(|call| call.is_ended()))
             }
@@ -354,16 +366,6 @@ fn has_failed(call: &Call) -> bool {
         | CallState::Started { .. }
         | CallState::WithClient(_)
         | CallState::Doubted(_) => false,
-    }
-}
-
-/// The last word of the agent: a reply without calls, and nothing said after it.
-pub(super) fn final_text(step: &Step) -> Option<String> {
-    match step.entries.last() {
-        Some(Entry::Turn { text, calls }) if calls.is_empty() && step.model == ModelCall::Idle => {
-            Some(text.to_string())
-        }
-        Some(Entry::Turn { .. } | Entry::Note { .. }) | None => None,
     }
 }
 

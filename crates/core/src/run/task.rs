@@ -97,8 +97,9 @@ impl Run {
         let written = match self.plans.get(&phase.id).and_then(|plan| plan.versions.last()) {
             Some(plan) => plan.text(),
             None => judged
-                .and_then(|step| self.last_turn(step))
-                .map(|(text, _)| text.to_owned())
+                .and_then(|step| {
+                    self.final_word(step).or_else(|| self.last_turn(step).map(|(text, _)| text.to_owned()))
+                })
                 .unwrap_or_default(),
         };
         format!(

@@ -109,6 +109,7 @@ pub(crate) fn reread(world: &World) {
 #[test]
 fn replay_of_what_was_sealed_is_the_live_state() {
     reread(&story());
+    reread(&crate::handoffs::story());
 }
 
 #[test]
@@ -342,14 +343,18 @@ fn depth(value: &Value) -> usize {
 /// Contents are gone: the chain holds, and statuses, interrupts and rows are the same.
 #[test]
 fn erasure_keeps_replay() {
-    let world = story();
+    without_content(&story());
+    without_content(&crate::handoffs::story());
+}
+
+fn without_content(world: &World) {
     let sealed: Vec<Sealed> =
         seal(&world.log).into_iter().map(|sealed| Sealed { content: None, ..sealed }).collect();
     let erased = open(&sealed).expect("the chain holds");
     assert!(erased.iter().all(|event| event.content == Content::none()));
     for upto in 0..=erased.len() {
-        let (whole, _) = replay(&world, &world.log[..upto]);
-        let (bare, _) = replay(&world, &erased[..upto]);
+        let (whole, _) = replay(world, &world.log[..upto]);
+        let (bare, _) = replay(world, &erased[..upto]);
         assert_eq!(skeleton(&bare), skeleton(&whole), "after {upto} events");
     }
 }
@@ -378,6 +383,7 @@ fn skeleton(run: &Run) -> String {
         .map(|(id, step)| {
             (
                 id,
+                &step.agent,
                 step.end,
                 &step.blocked,
                 step.entries.len(),
@@ -476,9 +482,13 @@ fn every_prefix_replays() {
 /// side effect begins twice without a question to a person in between.
 #[test]
 fn every_prefix_can_be_taken_over() {
-    let story = story();
+    taken_over(&story());
+    taken_over(&crate::handoffs::story());
+}
+
+fn taken_over(story: &World) {
     for upto in story.commits.clone() {
-        let (run, session) = replay(&story, &story.log[..upto]);
+        let (run, session) = replay(story, &story.log[..upto]);
         let mut world = World { run, session, log: story.log[..upto].to_vec(), ..story.clone() };
         // What the files are is not in the journal: a write may have happened or not.
         world.files.clear();

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use holdshort_core::definition::{Definition, KindGate};
+use holdshort_core::definition::{Definition, KindGate, RuleAction};
 use holdshort_core::interrupt::{self, Carry, Choice, Decision, Effect, Kind, Outcome};
 use holdshort_core::message::FailureKind;
 use holdshort_core::run::{Ask, Config, Input};
 use serde_json::{Value, json};
 
+use crate::handoffs::{TO_ADMIN, TO_WRITER};
 use crate::snapshot;
 use crate::world::{self, Answer, World, calls, choose, command, definition, fails, read, says, write};
 
@@ -61,6 +62,12 @@ fn cases() -> Vec<Case> {
             let review = ("request_review", json!({ "title": "t", "content": "long" }));
             worked(definition, vec![calls(&[review]), says("Done.")])
         }),
+        case("a hand-off to a person", Kind::Escalation, Value::Null, |definition| {
+            hands_over(definition, TO_ADMIN)
+        }),
+        case("a hand-off that is asked about", Kind::Escalation, Value::Null, |definition| {
+            hands_over(definition, TO_WRITER)
+        }),
         case("a limit", Kind::Continuation, Value::Null, |mut definition| {
             definition.phases[0].limits.rounds = 1;
             worked(definition, vec![calls(&[read("a.txt")]), says("Done.")])
@@ -95,6 +102,14 @@ fn worked(definition: Definition, script: Vec<Answer>) -> World {
         world.work();
     }
     world
+}
+
+/// With the expiry of the one and the agents of the other.
+fn hands_over(definition: Definition, tool: &'static str) -> World {
+    let mut handing_over = world::handing_over();
+    handing_over.gates.kinds = definition.gates.kinds;
+    handing_over.gates.rules.push(world::rule(RuleAction::Ask, &[TO_WRITER], &[]));
+    worked(handing_over, vec![calls(&[(tool, json!({}))]), says("Done.")])
 }
 
 fn asks(kind: Kind, options: &[&str]) -> World {
@@ -283,6 +298,76 @@ fn a_deadline_is_not_late_because_its_sweep_is() {
     assert_eq!(
         world.send(Input::Tick),
         ["interrupt_resolved expired reject", "tool_finished call_1 refused expired"],
+    );
+}
+
+/// What a workflow names, where, and what is offered.
+type Narrowed<'a> = (&'a [&'a str], fn(Definition) -> World, Kind, &'a str);
+
+fn narrowed(options: &[&str], open: fn(Definition) -> World, kind: Kind) -> Vec<String> {
+    let mut definition = definition();
+    let options = options.iter().map(|id| (*id).to_owned()).collect();
+    definition.gates.kinds = BTreeMap::from([(kind, KindGate { options, ..KindGate::default() })]);
+    offered(&open(definition), kind).into_iter().map(|choice| choice.id).collect()
+}
+
+/// A workflow drops and reorders; what an opening does not offer itself it can not add.
+#[test]
+fn a_workflow_drops_and_reorders_options() {
+    let call = cases().swap_remove(0).open;
+    let before = |mut definition: Definition| {
+        definition.phases[0].gates.before_step = true;
+        worked(definition, vec![says("Done.")])
+    };
+    let must = |mut definition: Definition| {
+        definition.gates.mandatory.insert(holdshort_core::definition::Checkpoint::BeforeFileEdit);
+        worked(definition, vec![calls(&[write("a.txt")]), says("Done.")])
+    };
+    let table: &[Narrowed] = &[
+        (&[], call, Kind::ToolApproval, "approve approve_session edit respond reject"),
+        (&["reject", "approve"], call, Kind::ToolApproval, "reject approve"),
+        (&["respond", "approve_session"], call, Kind::ToolApproval, "respond approve_session"),
+        // No grant is offered at a mandatory checkpoint, whatever the workflow lists.
+        (&["approve_session", "reject"], must, Kind::ToolApproval, "reject"),
+        // Steps can not be skipped; `continue` and `redo` are of another opening of the same kind.
+        (&["approve", "reject", "continue", "redo"], before, Kind::Checkpoint, "approve reject"),
+        // Nothing would be left, or nothing but agreement: the opening's own list holds.
+        (&["continue", "abort"], before, Kind::Checkpoint, "approve edit skip reject"),
+        (&["approve", "redo"], before, Kind::Checkpoint, "approve edit skip reject"),
+    ];
+    for (options, open, kind, expected) in table {
+        assert_eq!(narrowed(options, *open, *kind).join(" "), *expected, "{options:?}");
+    }
+}
+
+/// Which options of each kind let a person do more than agree: one of them always remains.
+#[test]
+fn what_does_not_release_work() {
+    let table: Vec<String> = Kind::ALL
+        .iter()
+        .map(|kind| {
+            let choices = interrupt::options(*kind).iter().map(Choice::of);
+            let ids: Vec<String> =
+                choices.filter(|choice| !choice.releases()).map(|choice| choice.id).collect();
+            format!("{}: {}", kind.as_str(), ids.join(" "))
+        })
+        .collect();
+    assert_eq!(
+        table,
+        [
+            "tool_approval: respond reject",
+            "plan_approval: revise reject",
+            "checkpoint: redo skip reject abort",
+            "error: retry skip hand_over abort",
+            "question: answer skip cancel",
+            "choice: custom",
+            "turn: submit new_task done exit",
+            "escalation: instruct abort",
+            "review: reject",
+            "continuation: finish cancel",
+            "client_call: result error",
+            "unknown_outcome: happened rerun skip abort",
+        ],
     );
 }
 

@@ -10,6 +10,7 @@ use holdshort_core::run::{Ask, Begin, ClientOutcome, Config, Input, Origin};
 use holdshort_core::tool::{Inspected, Outcome, Probed};
 use serde_json::{Value, json};
 
+use crate::handoffs::{TO_ADMIN, TO_WRITER};
 use crate::snapshot;
 use crate::world::{self, World, calls, choose, command, definition, fails, says, write};
 
@@ -73,6 +74,11 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         world.decide(Kind::UnknownOutcome, choose("rerun"));
         world.work_once();
         world.begin_tool("call_1");
+        world
+    };
+    let handed = |tool| {
+        let mut world = World::started(world::handing_over(), vec![calls(&[(tool, json!({}))])]);
+        world.work();
         world
     };
     let plan = json!({ "subtasks": [{ "id": "1", "description": "do" }] });
@@ -154,6 +160,8 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         ("printed question", printed),
         ("plan open", asks("create_plan", plan)),
         ("review open", asks("request_review", json!({ "title": "t", "content": "c" }))),
+        ("escalation open", handed(TO_ADMIN)),
+        ("handed over", handed(TO_WRITER)),
         ("before step", before_step),
         ("after step", after_step),
         ("error open", error),

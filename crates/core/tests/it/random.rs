@@ -11,8 +11,9 @@ use holdshort_core::tool::{Inspected, Outcome, Probed};
 use serde_json::{Value, json};
 
 use crate::events::{reread, twice};
+use crate::handoffs::{TO_ADMIN, TO_PAIR, TO_TERMINATOR, TO_WRITER};
 use crate::pairs::inputs;
-use crate::world::{self, Answer, World, fails, one_shot, rule, says, with_client};
+use crate::world::{self, Answer, World, fails, one_shot, rule, says, with_client_tools};
 
 /// xorshift64*: enough to wander about, the same everywhere.
 struct Dice(u64);
@@ -36,7 +37,8 @@ impl Dice {
 }
 
 fn some_definition(dice: &mut Dice) -> Definition {
-    let mut definition = with_client();
+    let base = if dice.one_in(2) { world::handing_over() } else { world::definition() };
+    let mut definition = with_client_tools(base);
     if dice.one_in(2) {
         definition.gates.rules.push(world::allow(&["client_read"]));
     }
@@ -55,6 +57,10 @@ fn some_definition(dice: &mut Dice) -> Definition {
     definition.gates.plan = if dice.one_in(2) { PlanGate::Ask } else { PlanGate::Show };
     if dice.one_in(2) {
         definition.gates.rules.push(rule(RuleAction::Allow, &["run_command"], &["make *"]));
+    }
+    if dice.one_in(3) {
+        let action = *dice.pick(&[RuleAction::Ask, RuleAction::Forbid]);
+        definition.gates.rules.push(rule(action, &[TO_PAIR, TO_TERMINATOR], &[]));
     }
     for kind in Kind::ALL {
         if dice.one_in(3) {
@@ -79,7 +85,7 @@ fn some_definition(dice: &mut Dice) -> Definition {
 
 fn some_call(dice: &mut Dice) -> RequestedCall {
     let n = dice.roll(3);
-    let (tool, arguments) = match dice.roll(12) {
+    let (tool, arguments) = match dice.roll(14) {
         0..3 => ("read_file", json!({ "path": format!("f{n}") })),
         3..5 => ("write_file", json!({ "path": format!("f{n}"), "content": format!("{n}") })),
         5 => {
@@ -91,6 +97,10 @@ fn some_call(dice: &mut Dice) -> RequestedCall {
         8 => ("request_review", json!({ "title": "t", "content": "c" })),
         9 => ("client_read", json!({ "path": format!("f{n}") })),
         10 => ("client_write", json!({ "path": format!("f{n}"), "content": format!("{n}") })),
+        11..13 => {
+            let to = *dice.pick(&[TO_WRITER, TO_PAIR, TO_WRITER, TO_PAIR, TO_ADMIN, TO_TERMINATOR]);
+            (to, if dice.one_in(2) { json!({}) } else { json!({ "message": format!("{n}") }) })
+        }
         _ => ("nonsense", json!({ "n": u64::MAX })),
     };
     let arguments =
@@ -240,6 +250,7 @@ fn check(world: &World, seed: u64) {
 #[test]
 fn nothing_panics_and_everything_ends() {
     let mut ends = std::collections::BTreeMap::new();
+    let mut handed_over = 0;
     for seed in 1..=40_u64 {
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let mut world = World::new(some_definition(&mut dice));
@@ -256,8 +267,10 @@ fn nothing_panics_and_everything_ends() {
             }
         }
         reread(&world);
+        handed_over += world.count("handed_over");
         *ends.entry(world.run.status()).or_insert(0) += 1;
     }
+    assert!(handed_over > 0, "somebody hands over");
     // The walk really gets somewhere.
     assert!(ends.contains_key(&Status::Completed) && ends.contains_key(&Status::Failed), "{ends:?}");
 }

@@ -38,7 +38,7 @@ fn say(message: &Message) -> String {
     match message {
         Message::System { text } => format!("system: {text}"),
         Message::User { text } => format!("user: {text}"),
-        Message::Assistant { text, calls } => {
+        Message::Assistant { text, calls, .. } => {
             let calls: Vec<&str> = calls.iter().map(|call| call.id.as_str()).collect();
             format!("assistant: {text} {}", calls.join(" ")).trim_end().to_owned()
         }

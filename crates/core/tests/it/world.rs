@@ -10,6 +10,7 @@ use holdshort_core::definition::{
 };
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Event};
+use holdshort_core::handoff;
 use holdshort_core::id::{Draw, InterruptId, RunId, Seed, SessionId};
 use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, RequestedCall};
@@ -123,7 +124,10 @@ pub(crate) fn definition() -> Definition {
 
 /// The same, with two tools that the client runs.
 pub(crate) fn with_client() -> Definition {
-    let mut definition = definition();
+    with_client_tools(definition())
+}
+
+pub(crate) fn with_client_tools(mut definition: Definition) -> Definition {
     let tools = [
         ("client_read", Effect::Read, Category::ReadOnly, vec!["path"]),
         ("client_write", Effect::Write, Category::FileWrite, vec!["path", "content"]),
@@ -142,6 +146,24 @@ pub(crate) fn with_client() -> Definition {
         definition.tools.insert(name.to_owned(), spec);
         if let Some(agent) = definition.agents.get_mut("pair") {
             agent.tools.push(name.to_owned());
+        }
+    }
+    definition
+}
+
+/// The same with a second agent, `writer`, who may not run commands. Each hands over to the other one, to a person and
+/// to nobody.
+pub(crate) fn handing_over() -> Definition {
+    let mut definition = definition();
+    let names = ["pair", "writer"];
+    let tools = ["read_file", "write_file"].map(str::to_owned).to_vec();
+    let writer = Agent { instructions: "Write.".to_owned(), model: Some("large".to_owned()), tools };
+    definition.agents.insert("writer".to_owned(), writer);
+    for name in names {
+        for to in names.into_iter().chain([handoff::TERMINATOR, handoff::ADMIN]).filter(|to| *to != name) {
+            let tool = handoff::tool(to);
+            definition.agents.entry(name.to_owned()).and_modify(|agent| agent.tools.push(tool.name.clone()));
+            definition.tools.insert(tool.name.clone(), tool);
         }
     }
     definition
@@ -531,7 +553,8 @@ impl World {
 pub(crate) fn tell(event: &Event) -> String {
     let (kind, facts) = event.fact.encode();
     let telling = [
-        "call", "kind", "about", "outcome", "option", "end", "why", "reason", "limit", "by", "code", "phase",
+        "call", "from", "to", "kind", "about", "outcome", "option", "end", "why", "reason", "limit", "by",
+        "code", "phase",
     ];
     let skip = |key: &str| key == "call" && kind.starts_with("interrupt") || key == "about";
     let mut words = vec![kind.clone()];

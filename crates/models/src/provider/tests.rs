@@ -113,6 +113,7 @@ fn request() -> Request {
             Message::System { text: "Agent: pair".into() },
             Message::User { text: "Look".into() },
             Message::Assistant {
+                agent: "pair".into(),
                 text: String::new(),
                 calls: vec![holdshort_core::message::Call {
                     id: "call.1".into(),

@@ -28,9 +28,9 @@ impl<'a> Scene<'a> {
     pub(super) fn new(request: &'a Request, steps: &[Step]) -> Self {
         let messages = request.messages.as_slice();
         let is_reply = |message: &Message| matches!(message, Message::Assistant { .. });
-        let replies = messages.iter().filter(|message| is_reply(message)).count();
+        let replies = own(request).count();
         let news = &messages[messages.iter().rposition(is_reply).map_or(0, |at| at + 1)..];
-        Self { replies, news, values: values(messages, news, steps), environment: environment() }
+        Self { replies, news, values: values(request, news, steps), environment: environment() }
     }
 
     /// The step that answers this request.
@@ -69,7 +69,18 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-fn values(messages: &[Message], news: &[Message], steps: &[Step]) -> Value {
+/// The calls of each reply of the agent that is asked; others may have had the step before.
+fn own(request: &Request) -> impl Iterator<Item = &[Call]> {
+    request.messages.iter().filter_map(|message| match message {
+        Message::Assistant { agent, calls, .. } if *agent == request.agent => Some(calls.as_slice()),
+        Message::Assistant { .. } | Message::System { .. } | Message::User { .. } | Message::Tool { .. } => {
+            None
+        }
+    })
+}
+
+fn values(request: &Request, news: &[Message], steps: &[Step]) -> Value {
+    let messages = request.messages.as_slice();
     let said = |message: &Message| match message {
         Message::User { text } => Some(Value::from(text.as_str())),
         Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
@@ -78,7 +89,7 @@ fn values(messages: &[Message], news: &[Message], steps: &[Step]) -> Value {
     let last = messages.iter().rev().find_map(result).map(|(_, text)| Value::from(text));
     let always = [
         ("messages", news.iter().filter_map(said).collect()),
-        ("results", Value::from_pairs(results(messages, steps))),
+        ("results", Value::from_pairs(results(request, steps))),
     ];
     let perhaps = [("task", task), ("last", last)];
     Value::from_pairs(
@@ -87,14 +98,10 @@ fn values(messages: &[Message], news: &[Message], steps: &[Step]) -> Value {
 }
 
 /// Label → text. A call's label is that of the scripted call in its place.
-fn results(messages: &[Message], steps: &[Step]) -> BTreeMap<String, String> {
-    let texts: BTreeMap<&str, &str> = messages.iter().filter_map(result).collect();
-    let replies = messages.iter().filter_map(|message| match message {
-        Message::Assistant { calls, .. } => Some(calls),
-        Message::System { .. } | Message::User { .. } | Message::Tool { .. } => None,
-    });
+fn results(request: &Request, steps: &[Step]) -> BTreeMap<String, String> {
+    let texts: BTreeMap<&str, &str> = request.messages.iter().filter_map(result).collect();
     let mut results = BTreeMap::new();
-    for (calls, step) in replies.zip(steps) {
+    for (calls, step) in own(request).zip(steps) {
         let Play::Reply { calls: scripted, .. } = &step.play else { continue };
         for (Call { id, .. }, scripted) in calls.iter().zip(scripted) {
             if let (Some(label), Some(text)) = (&scripted.name, texts.get(id.as_str())) {

@@ -45,6 +45,7 @@ async fn the_request_is_a_standard_one() {
             system(),
             user("Fix it"),
             Message::Assistant {
+                agent: "pair".into(),
                 text: "Looking.".into(),
                 calls: vec![
                     Call { id: "run_1.1".into(), tool: "read_file".into(), arguments: json!({"path": "a"}) },

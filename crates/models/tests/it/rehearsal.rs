@@ -35,8 +35,12 @@ fn after(messages: Vec<Message>) -> Request {
 }
 
 fn replied(text: &str, ids: &[&str]) -> Message {
+    said_by("pair", text, ids)
+}
+
+fn said_by(agent: &str, text: &str, ids: &[&str]) -> Message {
     let call = |id: &&str| Call { id: (*id).into(), tool: "read_file".into(), arguments: json!({}) };
-    Message::Assistant { text: text.into(), calls: ids.iter().map(call).collect() }
+    Message::Assistant { agent: agent.into(), text: text.into(), calls: ids.iter().map(call).collect() }
 }
 
 fn result(call: &str, text: &str) -> Message {
@@ -64,6 +68,8 @@ async fn the_replies_so_far_pick_the_step() {
         (vec![], "one"),
         (vec![user("and more")], "one"),
         (vec![replied("one", &[])], "two"),
+        (vec![said_by("control", "yours", &["h"]), result("h", "pair goes on")], "one"),
+        (vec![replied("one", &[]), said_by("control", "yours", &["h"]), result("h", "pair goes on")], "two"),
         (vec![replied("one", &["c"]), result("c", "x"), user("hm"), replied("", &[])], "three"),
     ] {
         assert_eq!(text(steps(), &after(messages)).await, expected);

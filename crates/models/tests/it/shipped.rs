@@ -54,7 +54,7 @@ async fn every_shipped_script_plays() {
                         text: news.clone(),
                     });
                     let results: Vec<Message> = results.collect();
-                    messages.push(Message::Assistant { text: reply.text, calls });
+                    messages.push(Message::Assistant { agent: agent.clone(), text: reply.text, calls });
                     messages.extend(results);
                 }
             }

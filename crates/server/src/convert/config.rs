@@ -5,7 +5,7 @@ use holdshort_core::definition::{self, Definition};
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use holdshort_core::tool;
-use holdshort_protocol::{Category, GateConfig, Rule, RuleAction, RunConfig};
+use holdshort_protocol::{Category, Checkpoint, GateConfig, Rule, RuleAction, RunConfig};
 
 use crate::limits::LINE_BYTES;
 use crate::problem::{Answer, Refused};
@@ -69,10 +69,20 @@ fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Prob
 fn gates(gates: GateConfig) -> run::Gates {
     run::Gates {
         rules: gates.rules.into_iter().map(rule).collect(),
+        mandatory: gates.mandatory.into_iter().map(checkpoint).collect(),
         plan: gates.plan.is_some(),
         before_step: gates.before_step.is_some(),
         after_step: gates.after_step.is_some(),
         on_error: gates.on_error.is_some(),
+    }
+}
+
+fn checkpoint(checkpoint: Checkpoint) -> definition::Checkpoint {
+    match checkpoint {
+        Checkpoint::AfterPlanning => definition::Checkpoint::AfterPlanning,
+        Checkpoint::BeforeFileEdit => definition::Checkpoint::BeforeFileEdit,
+        Checkpoint::BeforeExecution => definition::Checkpoint::BeforeExecution,
+        Checkpoint::BeforeDeploy => definition::Checkpoint::BeforeDeploy,
     }
 }
 

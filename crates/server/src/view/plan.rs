@@ -93,7 +93,7 @@ fn message(message: Message) -> wire::ModelMessage {
     match message {
         Message::System { text } => plain(wire::ModelRole::System, text),
         Message::User { text } => plain(wire::ModelRole::User, text),
-        Message::Assistant { text, calls } => wire::ModelMessage {
+        Message::Assistant { agent: _, text, calls } => wire::ModelMessage {
             calls: calls.iter().map(|call| json!(call)).collect(),
             ..plain(wire::ModelRole::Assistant, text)
         },

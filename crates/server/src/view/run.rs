@@ -1,6 +1,6 @@
 //! Runs as clients see them: from a row and the two events it points at, or from a run that is loaded anyway.
 
-use holdshort_core::definition::{Rule, RuleAction};
+use holdshort_core::definition::{Checkpoint, Rule, RuleAction};
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::StreamId;
 use holdshort_core::limits::OPEN_INTERRUPTS;
@@ -106,6 +106,7 @@ fn config(config: &Config) -> wire::RunConfig {
     let gate = |closed: bool| closed.then_some(wire::Gate::Ask);
     let gates = wire::GateConfig {
         rules: config.gates.rules.iter().map(rule).collect(),
+        mandatory: config.gates.mandatory.iter().map(|at| checkpoint(*at)).collect(),
         plan: gate(config.gates.plan),
         before_step: gate(config.gates.before_step),
         after_step: gate(config.gates.after_step),
@@ -115,6 +116,15 @@ fn config(config: &Config) -> wire::RunConfig {
         workspace: config.workspace.clone(),
         model: config.model.clone(),
         gates: (gates != wire::GateConfig::default()).then_some(gates),
+    }
+}
+
+fn checkpoint(checkpoint: Checkpoint) -> wire::Checkpoint {
+    match checkpoint {
+        Checkpoint::AfterPlanning => wire::Checkpoint::AfterPlanning,
+        Checkpoint::BeforeFileEdit => wire::Checkpoint::BeforeFileEdit,
+        Checkpoint::BeforeExecution => wire::Checkpoint::BeforeExecution,
+        Checkpoint::BeforeDeploy => wire::Checkpoint::BeforeDeploy,
     }
 }
 

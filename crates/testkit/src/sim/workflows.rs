@@ -103,6 +103,7 @@ fn phase(n: usize, limits: Limits, choices: &mut Choices) -> Phase {
         before_step: choices.one_in(6),
         after_step: choices.one_in(6),
         on_error: choices.one_in(2),
+        unless_clean: false,
     };
     let few = |choices: &mut Choices| 2 + u32::try_from(choices.below(6)).unwrap_or(0);
     Phase {

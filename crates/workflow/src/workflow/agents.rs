@@ -1,21 +1,25 @@
-//! `agents`: who works, told what, with which tools. Resolves tool names against the catalogue.
+//! `agents`: who works, told what, with which tools. Resolves tool names against the catalogue; a hand-off is a tool
+//! too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::definition::{Agent, Asking};
-use holdshort_core::tool::{self, Opens, Runs};
+use holdshort_core::tool::{self, Opens, Receiver, Runs};
 
+use super::handoffs;
 use crate::item::{Item, Keys};
 use crate::problem::Problems;
 use crate::{bounds, name};
 
-const KEYS: Keys = Keys { known: &["instructions", "model", "tools"], later: &["handoffs"] };
+const KEYS: Keys = Keys { known: &["instructions", "model", "tools", "handoffs"], later: &[] };
 
 /// The agents as written: with the tools that ask, whether or not asking is enabled.
 #[derive(Default)]
 pub(super) struct Agents {
     /// Agents with a problem are here too: others may refer to them.
     by_name: BTreeMap<String, Agent>,
+    /// The tools that hand over, by name.
+    handoffs: BTreeMap<String, tool::Spec>,
 }
 
 impl Agents {
@@ -39,12 +43,16 @@ impl Agents {
         catalogue: &[tool::Spec],
     ) -> (BTreeMap<String, Agent>, BTreeMap<String, tool::Spec>) {
         let named = self.tools();
+        let asks = [Runs::Opens(Opens::Question), Runs::HandsOver(Receiver::Admin)];
         let is_offered = |spec: &&tool::Spec| {
-            named.contains(spec.name.as_str())
-                && (asking.enabled || spec.runs != Runs::Opens(Opens::Question))
+            named.contains(spec.name.as_str()) && (asking.enabled || !asks.contains(&spec.runs))
         };
-        let tools: BTreeMap<_, _> =
-            catalogue.iter().filter(is_offered).map(|spec| (spec.name.clone(), spec.clone())).collect();
+        let tools: BTreeMap<_, _> = catalogue
+            .iter()
+            .chain(self.handoffs.values())
+            .filter(is_offered)
+            .map(|spec| (spec.name.clone(), spec.clone()))
+            .collect();
         let mut agents = self.by_name.clone();
         for agent in agents.values_mut() {
             agent.tools.retain(|tool| tools.contains_key(tool));
@@ -60,16 +68,32 @@ pub(super) fn read(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Pro
         return None;
     }
     let mut agents = Agents::default();
+    let mut hand_over = Vec::new();
     for (agent_name, key, value) in entries {
         name::any_case(agent_name, &key, problems);
-        agents.by_name.insert(agent_name.to_owned(), agent(&value, catalogue, problems));
+        handoffs::check_name(agent_name, &key, problems);
+        let (agent, to) = agent(&value, catalogue, problems);
+        agents.by_name.insert(agent_name.to_owned(), agent);
+        hand_over.extend(to.map(|to| (agent_name, to)));
+    }
+    // Once all agents are known.
+    for (from, to) in hand_over {
+        let tools = handoffs::read(from, &to, &agents, problems);
+        let names = tools.iter().map(|tool| tool.name.clone());
+        agents.by_name.entry(from.to_owned()).and_modify(|agent| agent.tools.extend(names));
+        agents.handoffs.extend(tools.into_iter().map(|tool| (tool.name.clone(), tool)));
     }
     Some(agents)
 }
 
-fn agent(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Agent {
+/// The agent, and whom it hands over to, as written.
+fn agent<'a>(
+    item: &Item<'a>,
+    catalogue: &[tool::Spec],
+    problems: &mut Problems,
+) -> (Agent, Option<Item<'a>>) {
     let mut agent = Agent { instructions: String::new(), model: None, tools: Vec::new() };
-    let Some(fields) = item.fields(&KEYS, problems) else { return agent };
+    let Some(fields) = item.fields(&KEYS, problems) else { return (agent, None) };
     if let Some(item) = fields.need("instructions", problems) {
         agent.instructions = item.text(bounds::TEXT, problems).unwrap_or_default();
     }
@@ -77,7 +101,7 @@ fn agent(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> 
     if let Some(item) = fields.find("tools") {
         agent.tools = tools(item, catalogue, problems);
     }
-    agent
+    (agent, fields.find("handoffs").cloned())
 }
 
 fn model(item: &Item<'_>, problems: &mut Problems) -> Option<String> {

@@ -35,6 +35,9 @@ const KEYS: Keys = Keys {
     later: &["smart"],
 };
 const ASK_OR_OFF: [(&str, bool); 2] = [("ask", true), ("off", false)];
+/// Whether it asks, and whether a clean step is let through.
+const AFTER_STEP: [(&str, (bool, bool)); 3] =
+    [("ask", (true, false)), ("unless_clean", (true, true)), ("off", (false, false))];
 const ASK_OR_SHOW: [(&str, PlanGate); 2] = [("ask", PlanGate::Ask), ("show", PlanGate::Show)];
 
 const CHECKPOINTS: [(&str, Checkpoint); 4] = {
@@ -95,12 +98,15 @@ pub(super) fn of_phase(item: &Item<'_>, base: StepGates, problems: &mut Problems
 }
 
 fn around_steps(fields: &Fields<'_>, base: StepGates, problems: &mut Problems) -> StepGates {
+    let after = fields.find("after_step").and_then(|item| item.one_of(&AFTER_STEP, problems));
+    let (after_step, unless_clean) = after.unwrap_or((base.after_step, base.unless_clean));
     let mut gate = |key: &str, base: bool| {
         fields.find(key).and_then(|item| item.one_of(&ASK_OR_OFF, problems)).unwrap_or(base)
     };
     StepGates {
         before_step: gate("before_step", base.before_step),
-        after_step: gate("after_step", base.after_step),
+        after_step,
+        unless_clean,
         on_error: gate("on_error", base.on_error),
     }
 }

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::definition::KindGate;
-use holdshort_core::interrupt::{self, Carry, Effect, Kind};
+use holdshort_core::interrupt::{self, Carry, Choice, Effect, Kind};
 
 use crate::item::{Item, Keys};
 use crate::problem::Problems;
 use crate::{bounds, duration};
 
-const KEYS: Keys =
-    Keys { known: &["labels", "reject", "expires_in", "on_expiry", "approvers"], later: &["assignment"] };
+const KEYS: Keys = Keys {
+    known: &["options", "labels", "reject", "expires_in", "on_expiry", "approvers"],
+    later: &["assignment"],
+};
 
 /// The effects that `reject` has for some kind.
 const REJECT: [(&str, Effect); 4] = [
@@ -26,13 +28,41 @@ pub(super) fn read(item: &Item<'_>, kind: Kind, problems: &mut Problems) -> Opti
         .find("approvers")
         .and_then(|item| item.texts(bounds::LIST, bounds::LINE, problems))
         .unwrap_or_default();
+    let options = fields.find("options").map(|item| options(item, kind, problems)).unwrap_or_default();
+    let on_expiry = fields.find("on_expiry").and_then(|item| on_expiry(item, kind, problems));
+    if let (Some(item), Some(id)) = (fields.find("on_expiry"), &on_expiry)
+        && !options.is_empty()
+        && !options.contains(id)
+    {
+        problems.at(item, format!("`{id}` is not among the `options`"));
+    }
     Some(KindGate {
+        options,
         labels: fields.find("labels").and_then(|item| labels(item, kind, problems)).unwrap_or_default(),
         reject: fields.find("reject").and_then(|item| reject(item, kind, problems)),
         expires_in_ms: fields.find("expires_in").and_then(|item| duration::read(item, problems)),
-        on_expiry: fields.find("on_expiry").and_then(|item| on_expiry(item, kind, problems)),
+        on_expiry,
         approvers: approvers.into_iter().map(|(approver, _)| approver).collect(),
     })
+}
+
+/// Which options are offered, in this order. One that does not release work must be among them: who can only agree
+/// decides nothing.
+fn options(item: &Item<'_>, kind: Kind, problems: &mut Problems) -> Vec<String> {
+    let before = problems.len();
+    let named = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();
+    let named: Vec<String> = named
+        .into_iter()
+        .filter(|(id, item)| is_option(item, id, kind, problems))
+        .map(|(id, _)| id)
+        .collect();
+    let rows = || interrupt::options(kind).iter().map(Choice::of);
+    if problems.len() == before && !rows().any(|row| named.contains(&row.id) && !row.releases()) {
+        let others: Vec<_> =
+            rows().filter(|row| !row.releases()).map(|row| format!("`{}`", row.id)).collect();
+        problems.at(item, format!("needs one that does not release work: {}", others.join(", ")));
+    }
+    named
 }
 
 fn labels(item: &Item<'_>, kind: Kind, problems: &mut Problems) -> Option<BTreeMap<String, String>> {

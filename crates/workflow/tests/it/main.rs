@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
 mod catalogue;
+mod chains;
 mod library;
 mod mutations;
 mod player;
@@ -10,4 +11,5 @@ mod problem_cases;
 mod problems;
 mod rehearsals;
 mod sample;
+mod stage;
 mod workflows;

@@ -113,7 +113,7 @@ name: a
 tools: []
 mcp_servers: {}
 agents:
-  solo: {instructions: Work., handoffs: []}
+  solo: {instructions: Work.}
 phases:
   - {id: plan, kind: one_shot, agent: solo}
   - {id: work, kind: copilot, agent: solo}
@@ -122,12 +122,39 @@ asking: {deliver: per_stage}
 ",
         says: &[
             "workflow.yaml:3:1: `mcp_servers` is not supported yet by this version",
-            "workflow.yaml:5:31: `handoffs` is not supported yet by this version",
             "workflow.yaml:8:22: phases of the kind `copilot` are not supported yet by this version",
             "workflow.yaml:9:36: expected `after_planning`, `before_file_edit`, `before_execution` or `before_deploy`, found `before_lunch`",
             "workflow.yaml:9:51: `smart` is not supported yet by this version",
             "workflow.yaml:9:71: `assignment` is not supported yet by this version",
             "workflow.yaml:10:10: `deliver` is not supported yet by this version",
+        ],
+    },
+    Case {
+        about: "hand-offs",
+        text: "
+name: a
+agents:
+  solo: {instructions: Work., handoffs: [solo, duo, duo, dua, terminator, amdin]}
+  duo: {instructions: Work., handoffs: solo, tools: [handoff_to_solo]}
+  admin: {instructions: Work.}
+  terminator: {instructions: Work., handoffs: [{to: solo}]}
+  a_name_that_is_as_long_as_a_name_may_be_though_no_longer_than_it: {instructions: Work.}
+  x: {instructions: Work., handoffs: [a_name_that_is_as_long_as_a_name_may_be_though_no_longer_than_it]}
+phases: [{id: work, kind: one_shot, agent: solo}]
+gates: {rules: [{tools: [handoff_to_duo, handoff_to_du], do: ask}]}
+",
+        says: &[
+            "workflow.yaml:3:42: `solo` would hand over to itself",
+            "workflow.yaml:3:53: `duo` is listed twice",
+            "workflow.yaml:3:58: there is no agent `dua` (did you mean `duo`?)",
+            "workflow.yaml:3:75: there is no agent `amdin` (did you mean `admin`?)",
+            "workflow.yaml:4:40: expected a list, found `solo`",
+            "workflow.yaml:4:54: there is no tool `handoff_to_solo`",
+            "workflow.yaml:5:3: `admin` is built in as whom agents hand over to; choose another name",
+            "workflow.yaml:6:3: `terminator` is built in as whom agents hand over to; choose another name",
+            "workflow.yaml:6:48: expected a text, found a mapping",
+            "workflow.yaml:8:39: the name of the tool, `handoff_to_a_name_that_is_as_long_as_a_name_may_be_though_no_longer_than_it`, has more than 64 characters",
+            "workflow.yaml:10:42: there is no tool `handoff_to_du` (did you mean `handoff_to_duo`?)",
         ],
     },
     Case {
@@ -458,6 +485,29 @@ gates:
             "workflow.yaml:8:24: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `1.5h`",
             "workflow.yaml:8:47: `ana` is listed twice",
             "workflow.yaml:8:52: expected a text, found the number 7",
+        ],
+    },
+    Case {
+        about: "the options of a kind",
+        text: "
+name: a
+phases: [{id: look, kind: checkpoint, message: Look.}]
+gates:
+  after_step: unles_clean
+  tool_approval: {options: [approve, rejct]}
+  plan_approval: {options: [edit, approve]}
+  checkpoint: {options: [approve, reject, approve], on_expiry: abort}
+  question: {options: []}
+  review: {options: approve}
+",
+        says: &[
+            "workflow.yaml:4:15: expected `ask`, `unless_clean` or `off`, found `unles_clean` (did you mean `unless_clean`?)",
+            "workflow.yaml:5:38: `tool_approval` has no option `rejct` (did you mean `reject`?)",
+            "workflow.yaml:6:28: needs one that does not release work: `revise`, `reject`",
+            "workflow.yaml:7:43: `approve` is listed twice",
+            "workflow.yaml:7:64: `abort` is not among the `options`",
+            "workflow.yaml:8:23: needs one that does not release work: `answer`, `skip`, `cancel`",
+            "workflow.yaml:9:21: expected a list, found `approve`",
         ],
     },
     Case {

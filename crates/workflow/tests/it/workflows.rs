@@ -6,6 +6,7 @@ use holdshort_core::definition::{
     Asking, Checkpoint, Control, Definition, Gates, IdeaGeneration, KindGate, Limits, Phase, PhaseKind,
     PlanGate, Planning, Rule, RuleAction, StepGates,
 };
+use holdshort_core::handoff;
 use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_core::tool::{self, Category, Runs};
 use holdshort_workflow::parse;
@@ -38,7 +39,7 @@ phases:
     kind: one_shot
     agent: Author
     input: Only a draft.
-    gates: {before_step: ask, on_error: off}
+    gates: {before_step: ask, after_step: unless_clean, on_error: off}
     limits: {rounds: 5, budget: {tokens: 1000}}
   - id: look
     kind: checkpoint
@@ -62,7 +63,7 @@ gates:
     - {tools: [run_command], commands: ["git push *"], do: forbid, reason: People push.}
     - {paths: ["docs/**"], categories: [file_write], agents: [Author], do: allow}
     - {tools: ["*"], do: ask}
-  tool_approval: {labels: {approve: "Yes", reject: "off"}, reject: end_turn, expires_in: 30m, on_expiry: reject, approvers: [ana, bo]}
+  tool_approval: {options: [reject, approve, respond], labels: {approve: "Yes", reject: "off"}, reject: end_turn, expires_in: 30m, on_expiry: reject, approvers: [ana, bo]}
   question: {expires_in: 500ms}
   checkpoint: {on_expiry: approve, expires_in: 7d}
 limits: {rounds: 20, tool_calls: 40, attempts: 1, redos: 3, plan_steps: 7, parallel: 2, budget: {tokens: 50000}}
@@ -108,7 +109,7 @@ fn every_key_is_read() {
         parallel: 2,
         budget_tokens: Some(50_000),
     };
-    let gates = StepGates { before_step: false, after_step: true, on_error: true };
+    let gates = StepGates { after_step: true, on_error: true, ..StepGates::default() };
     let phase = |id: &str, kind, needs: &[&str]| Phase {
         id: id.into(),
         kind,
@@ -120,7 +121,7 @@ fn every_key_is_read() {
     let one_shot = |agent: &str| PhaseKind::OneShot { agent: agent.into() };
     let draft = Phase {
         input: Some("Only a draft.".into()),
-        gates: StepGates { before_step: true, after_step: true, on_error: false },
+        gates: StepGates { before_step: true, after_step: true, unless_clean: true, on_error: false },
         limits: Limits { rounds: 5, budget_tokens: Some(1000), ..limits },
         ..phase("draft", one_shot("Author"), &[])
     };
@@ -145,6 +146,7 @@ fn full_gates() -> Gates {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let rule = |action| Rule { action, ..Rule::default() };
     let tool_approval = KindGate {
+        options: texts(&["reject", "approve", "respond"]),
         labels: [("approve", "Yes"), ("reject", "off")].map(|(id, label)| (id.into(), label.into())).into(),
         reject: Some(Effect::EndTurn),
         expires_in_ms: Some(30 * 60 * 1000),
@@ -192,7 +194,7 @@ fn off_is_a_word_quoted_or_not() {
         let text = SMALL.to_owned() + &format!("gates: {{before_step: ask, on_error: {written}}}\n");
         good(&text).phases[0].gates
     };
-    let gates = StepGates { before_step: true, after_step: false, on_error: false };
+    let gates = StepGates { before_step: true, ..StepGates::default() };
     assert_eq!([on_error("off"), on_error("\"off\""), on_error("'off'")], [gates; 3]);
 }
 
@@ -210,6 +212,26 @@ asking: {enabled: false}
     assert_eq!(definition.tools.keys().collect::<Vec<_>>(), ["create_plan", "read_file"]);
     // The rule still matches that tool alone, which nobody has: it must not begin to match every tool.
     assert_eq!(definition.gates.rules[0].tools, ["ask_human"]);
+}
+
+#[test]
+fn a_hand_off_is_a_tool_of_its_agent() {
+    let text = "
+name: team
+agents:
+  control: {instructions: Choose., handoffs: [engineer, terminator, admin], tools: [read_file]}
+  engineer: {instructions: Build., handoffs: [control]}
+phases: [{id: work, kind: one_shot, agent: control}]
+gates: {rules: [{tools: [handoff_to_engineer, handoff_to_admin], do: allow}]}
+";
+    let definition = good(text);
+    let chosen = ["read_file", "handoff_to_engineer", "handoff_to_terminator", "handoff_to_admin"];
+    assert_eq!(definition.agents["control"].tools, chosen);
+    assert_eq!(definition.agents["engineer"].tools, ["handoff_to_control"]);
+    assert_eq!(definition.tools["handoff_to_engineer"], handoff::tool("engineer"));
+    let quiet = good(&format!("{text}asking: {{enabled: false}}\n"));
+    assert_eq!(quiet.agents["control"].tools, chosen[..3], "nobody can be asked");
+    assert!(!quiet.tools.contains_key("handoff_to_admin"));
 }
 
 #[test]

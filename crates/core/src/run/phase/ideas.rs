@@ -1,7 +1,6 @@
 //! `idea_generation`: one agent has ideas, another one judges them, so often (contract A11).
 
 use super::super::draft::Draft;
-use super::super::step::final_text;
 use super::super::{Role, Step, StepEnd};
 use crate::definition::IdeaGeneration;
 
@@ -25,7 +24,8 @@ impl Draft<'_> {
         if let Some(more) = ideas.and_then(|ideas| self.judged(id, &ideas.critic, ideas.reviews)) {
             return more;
         }
-        self.close_step(id, StepEnd::Completed, &final_text(step).unwrap_or_default());
+        let text = self.run.final_word(step).unwrap_or_default();
+        self.close_step(id, StepEnd::Completed, &text);
         true
     }
 }

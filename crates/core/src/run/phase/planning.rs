@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::draft::{Draft, Opening, clip};
-use super::super::step::final_text;
 use super::super::{Call, CallEnd, Fact, Node, Role, Run, Step, StepEnd};
 use crate::definition::{Checkpoint, PlanGate, Planning};
 use crate::event::Content;
@@ -83,14 +82,14 @@ impl Draft<'_> {
 
     /// No plan, but words: they are what the phase brings.
     fn answered_instead(&mut self, id: &str, step: &Step) {
-        let text = final_text(step).unwrap_or_default();
+        let text = self.run.final_word(step).unwrap_or_default();
         if !self.asks_in_print(id, step, &text) {
             self.close_step(id, StepEnd::Completed, &text);
         }
     }
 
     fn read_plan(&mut self, id: &str, step: &Step) {
-        let text = final_text(step).unwrap_or_default();
+        let text = self.run.final_word(step).unwrap_or_default();
         let candidates = plan::candidates(&text);
         if candidates.is_empty() && self.asks_in_print(id, step, &text) {
             return;
@@ -215,7 +214,7 @@ impl Run {
     }
 
     pub(in super::super) fn reasons_about_plans(&self) -> Vec<Reason> {
-        let must = self.definition.gates.mandatory.contains(&Checkpoint::AfterPlanning);
+        let must = self.mandatory().contains(&Checkpoint::AfterPlanning);
         must.then(|| checkpoint::reason(Checkpoint::AfterPlanning)).into_iter().collect()
     }
 

@@ -1,0 +1,52 @@
+//! The tools by which an agent gives its work away: to another agent, to a person, or to nobody, because it is
+//! finished (contracts A5, A7). What a hand-off does is the run's business (`run/handoff.rs`).
+
+use serde_json::json;
+
+use crate::tool::{Receiver, Runs, Spec};
+
+/// Who is handed over to without being an agent: no agent may be called so.
+pub const TERMINATOR: &str = "terminator";
+pub const ADMIN: &str = "admin";
+
+/// The longest name of a tool that every provider takes.
+pub const TOOL_NAME_CHARS: usize = 64;
+
+/// The name of the tool that hands over to this one.
+pub fn tool_name(to: &str) -> String {
+    format!("handoff_to_{to}")
+}
+
+/// The tool that hands over to an agent of this name, or to one of the two that are none.
+pub fn tool(to: &str) -> Spec {
+    let (receiver, description, message) = match to {
+        TERMINATOR => (
+            Receiver::Terminator,
+            "Say that the work is finished.".to_owned(),
+            "the result; without it, what you say beside the call is the result",
+        ),
+        ADMIN => (
+            Receiver::Admin,
+            "Stop and let a person look: they let you go on, tell you what to do, or abort.".to_owned(),
+            "what the person needs to know",
+        ),
+        agent => (
+            Receiver::Agent(agent.to_owned()),
+            format!(
+                "Hand the work over to `{agent}`, who reads this conversation and goes on instead of you."
+            ),
+            "what to do next",
+        ),
+    };
+    let text = |description: &str| json!({ "type": "string", "description": description });
+    Spec {
+        name: tool_name(to),
+        description,
+        parameters: json!({
+            "type": "object",
+            "properties": { "message": text(message), "reason": text("why") },
+            "additionalProperties": false,
+        }),
+        runs: Runs::HandsOver(receiver),
+    }
+}

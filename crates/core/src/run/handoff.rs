@@ -1,0 +1,158 @@
+//! Hand-offs: the work goes to another agent of the same step, to a person, or ends (contracts A5, A7).
+//!
+//! A hand-off comes last of its reply: once the other calls have ended it is voted on and takes effect, so whoever
+//! goes on finds every call with its result. One conversation, whoever speaks in it: only instructions, tools and
+//! model of the next request are the new agent's.
+
+use serde_json::json;
+
+use super::draft::{Draft, Opening};
+use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Run, Step};
+use crate::event::Content;
+use crate::gate::{Reason, Source, Verdict};
+use crate::interrupt::{About, Kind, Level};
+use crate::session::Session;
+use crate::system::System;
+use crate::tool::{Receiver, Runs};
+
+impl Draft<'_> {
+    /// Whether a hand-off is due: it takes effect, or a person is asked, or a rule forbids it.
+    pub(super) fn advance_handoffs(&mut self) -> bool {
+        let due = self.run.calls.iter().find(|(id, call)| {
+            call.state == CallState::Proposed
+                && self.run.receiver(&call.tool).is_some()
+                && self.run.comes_last(id, call)
+        });
+        let Some((id, call)) = due.map(|(id, call)| (id.clone(), (**call).clone())) else { return false };
+        match self.run.vote_on_handoff(&call, &self.session, self.cx.system) {
+            Err(reason) => self.forbid_handoff(&id, &reason),
+            Ok(reasons) => {
+                if reasons.is_empty() && self.run.receiver(&call.tool) != Some(&Receiver::Admin) {
+                    self.hand_over(&id, &call);
+                } else {
+                    self.escalate(&id, &call, reasons);
+                }
+            }
+        }
+        true
+    }
+
+    fn escalate(&mut self, id: &str, call: &Call, reasons: Vec<Reason>) {
+        let from = call.agent.as_str();
+        let (to, title) = match self.run.receiver(&call.tool) {
+            Some(Receiver::Agent(to)) => (to.as_str(), format!("Hand over from `{from}` to `{to}`")),
+            Some(Receiver::Terminator) => {
+                (crate::handoff::TERMINATOR, format!("`{from}` says that the work is finished"))
+            }
+            Some(Receiver::Admin) | None => {
+                (crate::handoff::ADMIN, format!("`{from}` wants a person to look"))
+            }
+        };
+        let said = call.argument("message").map_or_else(|| self.said_with(call), str::to_owned);
+        let mut opening = Opening::new(Kind::Escalation, About::Call(id.to_owned()), title);
+        opening.step = Some(call.step.clone());
+        opening.message = super::draft::clip(&said, 2_000);
+        opening.risk = Level::Medium;
+        opening.payload = json!({
+            "call_id": id,
+            "tool": call.tool,
+            "arguments": call.arguments,
+            "from": from,
+            "to": to,
+        });
+        opening.reasons = reasons;
+        self.open(opening);
+    }
+
+    /// A person lets it go on. What was forbidden meanwhile stays forbidden.
+    pub(super) fn release_handoff(&mut self, id: &str, call: &Call) {
+        match self.run.vote_on_handoff(call, &self.session, self.cx.system) {
+            Err(reason) => self.forbid_handoff(id, &reason),
+            Ok(_) => self.hand_over(id, call),
+        }
+    }
+
+    fn forbid_handoff(&mut self, id: &str, reason: &Reason) {
+        let text = format!("refused by policy: {}", reason.text);
+        self.finish_call(id, CallEnd::Refused, Some("forbidden"), text);
+    }
+
+    fn hand_over(&mut self, id: &str, call: &Call) {
+        match self.run.receiver(&call.tool).cloned() {
+            Some(Receiver::Agent(to)) => {
+                let mut text = format!("`{to}` goes on from here.");
+                for (key, says) in [("message", "says"), ("reason", "gives the reason")] {
+                    if let Some(said) = call.argument(key).map(str::trim).filter(|said| !said.is_empty()) {
+                        text.extend(["\n`", &call.agent, "` ", says, ": ", said]);
+                    }
+                }
+                self.finish_call(id, CallEnd::Done, Some("handed_over"), text);
+                let (step, from) = (call.step.clone(), call.agent.clone());
+                self.emit(Fact::HandedOver { step, from, to, call: id.to_owned() }, Content::none());
+            }
+            // The step ends with it as with an agent's last word, its gates included.
+            Some(Receiver::Terminator) => {
+                self.finish_call(id, CallEnd::Done, Some("finished"), "The work is finished.");
+            }
+            // The person has looked and says nothing: the same agent goes on (contract A5).
+            Some(Receiver::Admin) | None => self.finish_call(id, CallEnd::Answered, Some("continued"), ""),
+        }
+    }
+}
+
+impl Run {
+    /// Whom a tool hands over to, if it does.
+    pub(super) fn receiver(&self, tool: &str) -> Option<&Receiver> {
+        match self.spec(tool).map(|spec| &spec.runs) {
+            Some(Runs::HandsOver(receiver)) => Some(receiver),
+            Some(Runs::Here { .. } | Runs::Client { .. } | Runs::Opens(_)) | None => None,
+        }
+    }
+
+    /// Why a person must be asked before the hand-off, or why it must not be. Free unless something speaks of it: who
+    /// receives the work may do no more than its own gates allow.
+    fn vote_on_handoff(
+        &self,
+        call: &Call,
+        session: &Session,
+        system: &System,
+    ) -> Result<Vec<Reason>, Reason> {
+        match self.vote(call, session, system) {
+            Verdict::Forbid(reason) => Err(reason),
+            Verdict::Allow(_) => Ok(Vec::new()),
+            Verdict::Ask { mut reasons, .. } => {
+                reasons.retain(|reason| reason.source != Source::Default);
+                Ok(reasons)
+            }
+        }
+    }
+
+    fn comes_last(&self, id: &str, call: &Call) -> bool {
+        let mut others = self.calls.iter().filter(|(other, each)| each.step == call.step && *other != id);
+        others.all(|(_, other)| other.is_ended())
+    }
+
+    /// The last word of a step: a reply without calls, or what came with the word that the work is finished; and
+    /// nothing said after it.
+    pub(super) fn final_word(&self, step: &Step) -> Option<String> {
+        let Some(Entry::Turn { text, calls, .. }) =
+            step.entries.last().filter(|_| step.model == ModelCall::Idle)
+        else {
+            return None;
+        };
+        if calls.is_empty() {
+            return Some(text.to_string());
+        }
+        // After a failed call beside it, a person may have asked for another try of this very turn.
+        let mut made = calls.iter().filter_map(|id| self.calls.get(id)).filter(|_| step.excused != step.turn);
+        if !made.clone().all(|call| call.is_ended()) {
+            return None;
+        }
+        let finished = made.find(|call| {
+            call.state == CallState::Ended(CallEnd::Done)
+                && self.receiver(&call.tool) == Some(&Receiver::Terminator)
+        })?;
+        let message = finished.argument("message").filter(|message| !message.trim().is_empty());
+        Some(message.unwrap_or(text).to_owned())
+    }
+}

@@ -1,0 +1,142 @@
+//! The two layers of document 000: gates around steps, and gates within the conversation (contracts A1, A2, A14).
+
+use holdshort_core::definition::{
+    Agent, Checkpoint, Control, Definition, Phase, PhaseKind, PlanGate, Planning, StepGates,
+};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::projection::Status;
+use holdshort_core::run::Config;
+
+use crate::world::{
+    World, allow, calls, choose, choose_with, command, definition, one_shot, read, says, write,
+};
+
+const PLAN: &str = r#"{"subtasks": [{"id": "a", "description": "write the config"}]}"#;
+
+/// A planner and an engineer who may do everything: whoever asks is a gate.
+fn free() -> Definition {
+    let mut definition = definition();
+    let agent = Agent { instructions: "Plan.".to_owned(), model: None, tools: Vec::new() };
+    definition.agents.insert("planner".to_owned(), agent);
+    let planning = Planning {
+        planner: "planner".to_owned(),
+        improver: None,
+        reviewer: None,
+        reviews: 0,
+        iterations: 3,
+        agents: vec!["pair".to_owned()],
+        optional: false,
+    };
+    let control = Control { plan: "plan".to_owned(), agent: "pair".to_owned(), only: None };
+    definition.phases = vec![
+        Phase { kind: PhaseKind::Planning(planning), ..one_shot("plan", &[]) },
+        Phase { kind: PhaseKind::Control(control), ..one_shot("work", &["plan"]) },
+    ];
+    definition.gates.plan = PlanGate::Show;
+    definition.gates.rules = vec![allow(&["*"])];
+    definition
+}
+
+/// `approval_mode` and the handoff keys of document 000 as gates of a run.
+fn config(mode: &str, handoffs: bool, mandatory: &[Checkpoint]) -> Config {
+    let mut config = Config::default();
+    config.gates.before_step = matches!(mode, "before_step" | "both");
+    config.gates.after_step = matches!(mode, "after_step" | "both");
+    if handoffs {
+        config.gates.mandatory = mandatory.iter().copied().collect();
+    }
+    config
+}
+
+/// Everything that asked, in order: the kind, and where it stands or why. Each is agreed to.
+fn asked(mut world: World) -> String {
+    let mut asked = Vec::new();
+    for _ in 0..20 {
+        world.work();
+        let Some((_, interrupt)) = world.run.open_interrupts().next() else { break };
+        let kind = interrupt.opened.kind;
+        let position = interrupt.content.pointer("/payload/position").and_then(|each| each.as_str());
+        let why = interrupt.opened.risk.reasons.iter().map(|reason| reason.code.as_str());
+        let words: Vec<&str> = std::iter::once(kind.as_str()).chain(position).chain(why).collect();
+        asked.push(words.join(" "));
+        let option = if position == Some("after_step") { "continue" } else { "approve" };
+        world.decide(kind, choose(option));
+    }
+    assert_eq!(world.run.status(), Status::Completed, "{:#?}", world.story());
+    asked.join(", ")
+}
+
+/// The matrix of document 000 in native words: neither layer switches the other one on or off.
+#[test]
+fn each_layer_fires_by_itself() {
+    use Checkpoint::{AfterPlanning, BeforeDeploy, BeforeFileEdit};
+    // `approval_mode`, `use_ag2_handoffs`, `ag2_mandatory_checkpoints`; what asks.
+    let table: &[(&str, bool, &[Checkpoint], &str)] = &[
+        ("never", false, &[], ""),
+        ("never", false, &[AfterPlanning, BeforeFileEdit], ""),
+        ("before_step", false, &[BeforeFileEdit], "checkpoint before_step"),
+        ("after_step", false, &[], "checkpoint after_step"),
+        ("both", false, &[], "checkpoint before_step, checkpoint after_step"),
+        ("never", true, &[], ""),
+        ("never", true, &[AfterPlanning], "plan_approval after_planning"),
+        ("never", true, &[BeforeFileEdit], "tool_approval before_file_edit"),
+        ("never", true, &[BeforeDeploy], ""),
+        ("before_step", true, &[BeforeFileEdit], "checkpoint before_step, tool_approval before_file_edit"),
+        (
+            "both",
+            true,
+            &[AfterPlanning, BeforeFileEdit],
+            "plan_approval after_planning, checkpoint before_step, tool_approval before_file_edit, \
+             checkpoint after_step",
+        ),
+    ];
+    for (mode, handoffs, mandatory, expected) in table {
+        let mut world = World::new(free())
+            .with("plan/plan", vec![says(PLAN)])
+            .with("work/a", vec![calls(&[write("config.yaml")]), says("Done.")]);
+        world.start(config(mode, *handoffs, mandatory));
+        assert_eq!(asked(world), *expected, "{mode} {handoffs} {mandatory:?}");
+    }
+}
+
+/// The checkpoints of a run add to its workflow's; a run takes none away.
+#[test]
+fn a_run_adds_checkpoints() {
+    let mut definition = free();
+    definition.gates.mandatory.insert(Checkpoint::AfterPlanning);
+    let mut world = World::new(definition)
+        .with("plan/plan", vec![says(PLAN)])
+        .with("work/a", vec![calls(&[command("make release"), write("config.yaml")]), says("Done.")]);
+    world.start(config("never", true, &[Checkpoint::BeforeDeploy]));
+    assert_eq!(asked(world), "plan_approval after_planning, tool_approval before_deploy");
+}
+
+/// `after_step: unless_clean` (contract A14, `auto_approve_successful_steps`).
+#[test]
+fn a_clean_step_is_let_through() {
+    let after = |gates: StepGates, config: Config, script| {
+        let mut definition = definition();
+        definition.phases[0].gates = gates;
+        definition.gates.rules = vec![allow(&["*"])];
+        let mut world = World::new(definition).with("work", script);
+        world.start(config);
+        world.work();
+        world
+    };
+    let clean = || vec![calls(&[command("make")]), says("Done."), says("Done again.")];
+    let failing = || vec![calls(&[command("false")]), says("Done."), says("Done again.")];
+    let gates = StepGates { after_step: true, unless_clean: true, ..StepGates::default() };
+    let asks = |world: &World| !world.open_kinds().is_empty();
+
+    assert!(!asks(&after(gates, Config::default(), clean())));
+    let mut sent_back = after(gates, Config::default(), failing());
+    assert!(asks(&sent_back));
+    sent_back.decide(Kind::Checkpoint, choose_with("redo", "once more"));
+    sent_back.work();
+    assert!(asks(&sent_back), "who sent it back sees what came of it");
+    // The run's own gate has no such exception.
+    assert!(asks(&after(gates, config("after_step", false, &[]), clean())));
+    // So is a tool that says that it failed.
+    let unread = vec![calls(&[read("nowhere")]), says("Done.")];
+    assert!(asks(&after(gates, Config::default(), unread)));
+}

@@ -1,0 +1,41 @@
+//! `agents.NAME.handoffs`: whom an agent may hand its work over to. Checks the names; the tools are the core's.
+
+use holdshort_core::handoff::{ADMIN, TERMINATOR, TOOL_NAME_CHARS, tool, tool_name};
+use holdshort_core::tool::Spec;
+
+use super::agents::Agents;
+use crate::bounds;
+use crate::item::Item;
+use crate::problem::Problems;
+
+/// Who is handed over to without being an agent.
+const BUILT_IN: [&str; 2] = [TERMINATOR, ADMIN];
+
+/// An agent may not be called like one of them.
+pub(super) fn check_name(name: &str, item: &Item<'_>, problems: &mut Problems) {
+    if BUILT_IN.contains(&name) {
+        problems.at(item, format!("`{name}` is built in as whom agents hand over to; choose another name"));
+    }
+}
+
+/// The tools that hand over to those who are named here.
+pub(super) fn read(from: &str, item: &Item<'_>, agents: &Agents, problems: &mut Problems) -> Vec<Spec> {
+    let mut named = item.texts(bounds::AGENTS, bounds::LINE, problems).unwrap_or_default();
+    named.retain(|(to, item)| {
+        let before = problems.len();
+        if to == from {
+            problems.at(item, format!("`{to}` would hand over to itself"));
+        } else if !agents.has(to) && !BUILT_IN.contains(&to.as_str()) {
+            let all = agents.names().chain(BUILT_IN);
+            problems.unknown(item, to, format!("there is no agent `{to}`"), all);
+        } else if tool_name(to).chars().count() > TOOL_NAME_CHARS {
+            let message = format!(
+                "the name of the tool, `{}`, has more than {TOOL_NAME_CHARS} characters",
+                tool_name(to)
+            );
+            problems.at(item, message);
+        }
+        problems.len() == before
+    });
+    named.into_iter().map(|(to, _)| tool(&to)).collect()
+}

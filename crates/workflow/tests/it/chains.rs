@@ -1,0 +1,166 @@
+//! The chains of agents and people of contract A7, each as a workflow and a whole run.
+
+use std::sync::Arc;
+
+use holdshort_workflow::parse;
+
+use crate::catalogue::catalogue;
+use crate::stage::{Stage, calls, hands, plans, says};
+use holdshort_core::message::Reply;
+use serde_json::json;
+
+/// A team that plans, and whose control agent chooses who does a subtask that names nobody.
+const TEAM: &str = "
+name: team
+agents:
+  planner: {instructions: Plan.}
+  plan_reviewer: {instructions: Judge the plan.}
+  control: {instructions: Choose who does it., handoffs: [engineer, researcher, terminator]}
+  engineer: {instructions: Build., handoffs: [control, admin], tools: [write_file, run_command]}
+  researcher: {instructions: Look., handoffs: [control], tools: [read_file]}
+phases:
+  - {id: plan, kind: planning, agents: {planner: planner, reviewer: plan_reviewer}}
+  - {id: work, kind: control, agent: control}
+";
+const QUIET: &str = "gates: {plan: show, rules: [{tools: [\"*\"], do: allow}]}\n";
+
+fn stage(gates: &str, script: &[(&str, &[Reply])]) -> Stage {
+    let definition = parse("team.yaml", &format!("{TEAM}{gates}"), &catalogue()).expect("it is good");
+    Stage::new(Arc::new(definition), script)
+}
+
+fn planning(subtasks: &[&'static str]) -> [(&'static str, Vec<Reply>); 2] {
+    [("planner", vec![plans(subtasks), plans(subtasks)]), ("plan_reviewer", vec![says("Good.")])]
+}
+
+/// Plays the team over a plan of these subtasks.
+fn team(gates: &str, subtasks: &[&'static str], script: &[(&str, &[Reply])]) -> Stage {
+    let planning = planning(subtasks);
+    let planning = planning.iter().map(|(agent, replies)| (*agent, replies.as_slice()));
+    stage(gates, &planning.chain(script.iter().copied()).collect::<Vec<_>>())
+}
+
+/// No HITL: control → [engineer | researcher | terminator].
+#[test]
+fn control_chooses_and_says_when_it_is_done() {
+    let control = [hands("engineer", "Write the script."), hands("terminator", "The script is there.")];
+    let engineer =
+        [calls("write_file", json!({ "path": "a.py", "content": "" })), hands("control", "Written.")];
+    let mut team = team(QUIET, &["script"], &[("control", &control), ("engineer", &engineer)]);
+    assert_eq!(
+        team.chain(),
+        "planner plan_reviewer planner control engineer engineer control",
+        "the step comes back to whom it began with",
+    );
+    assert_eq!(team.ended(), "completed done");
+    let result = &team.run.ended.as_ref().expect("it has").result;
+    assert_eq!(
+        result["phases"]["work"]["script"],
+        json!({
+            "status": "completed", "agent": "control", "output": "The script is there.", "attempts": 1,
+            "redos": 0,
+        }),
+    );
+}
+
+/// The one who chooses is told the subtask; so is the one who is chosen, with what was said of it. A subtask that was
+/// handed over is of the agent that ended it.
+#[test]
+fn whoever_works_knows_the_subtask() {
+    let control = [hands("researcher", "Read the data.")];
+    let mut team = team(QUIET, &["look", "script@engineer"], &[("control", &control)]);
+    assert_eq!(team.chain(), "planner plan_reviewer planner control");
+    let told = team.request("work/look");
+    for part in [
+        "Agent: researcher",
+        "Find the wettest month",
+        "Your part of it, `look`:\nDo look.",
+        "Read the data.",
+    ] {
+        assert!(told.contains(part), "{part} is not in {told}");
+    }
+    let control = [hands("researcher", "Read the data.")];
+    let (researcher, engineer) = ([says("36 rows.")], [says("Written.")]);
+    let script: [(&str, &[Reply]); 3] =
+        [("control", &control), ("researcher", &researcher), ("engineer", &engineer)];
+    let mut team = self::team(QUIET, &["look", "script@engineer"], &script);
+    assert_eq!(team.chain(), "planner plan_reviewer planner control researcher engineer");
+    let agents: Vec<&str> = team.run.steps.values().map(|step| step.agent.as_str()).collect();
+    assert_eq!(
+        (agents, team.ended().as_str()),
+        (vec!["planner", "plan_reviewer", "researcher", "engineer"], "completed done")
+    );
+}
+
+/// Mandatory: the reviewer → admin → control.
+#[test]
+fn a_person_stands_between_the_plan_and_the_work() {
+    let gates = "gates: {plan: show, mandatory: [after_planning]}\n";
+    let control = [hands("terminator", "Nothing to do.")];
+    let mut team = team(gates, &["look"], &[("control", &control)]);
+    assert_eq!(team.chain(), "planner plan_reviewer planner (plan_approval)");
+    assert_eq!(team.decide("approve", "Mind the gaps."), "control");
+    assert_eq!(team.ended(), "completed done");
+    assert!(team.request("work/look").contains("Mind the gaps."));
+}
+
+/// engineer → admin → engineer: asked by the agent itself.
+#[test]
+fn the_same_agent_goes_on_after_a_person() {
+    let engineer = [hands("admin", "500 files would go."), says("Done.")];
+    let asked = || {
+        let mut team = team(QUIET, &["clean@engineer"], &[("engineer", &engineer)]);
+        assert_eq!(team.chain(), "planner plan_reviewer planner engineer (escalation)");
+        team
+    };
+    let mut team = asked();
+    assert_eq!((team.decide("continue", "").as_str(), team.ended().as_str()), ("engineer", "completed done"));
+    let mut team = asked();
+    assert_eq!(team.decide("instruct", "Only the logs."), "engineer");
+    assert!(team.request("work/clean").contains("Only the logs."));
+    let mut team = asked();
+    assert_eq!(team.decide("abort", "Too risky."), "");
+    assert_eq!(team.ended(), "failed aborted: `handoff_to_admin` was aborted: Too risky.");
+}
+
+/// Full: planner → reviewer → admin → control, then for each step before → work (with an agent's gate inside) → after.
+#[test]
+fn both_layers_ask_in_their_own_places() {
+    let gates = "
+gates:
+  plan: ask
+  before_step: ask
+  after_step: ask
+  mandatory: [before_execution]
+  rules: [{tools: [\"*\"], do: allow}]
+";
+    let engineer = [calls("run_command", json!({ "command": "python3 a.py" })), hands("control", "It ran.")];
+    let control = [hands("engineer", "Run it."), hands("terminator", "All done.")];
+    let mut team = team(gates, &["run"], &[("control", &control), ("engineer", &engineer)]);
+    assert_eq!(team.chain(), "planner plan_reviewer planner (plan_approval)");
+    assert_eq!(team.decide("approve", ""), "(checkpoint)", "before the step");
+    assert_eq!(team.decide("approve", ""), "control engineer (tool_approval)", "inside it");
+    assert_eq!(team.decide("approve", ""), "engineer control (checkpoint)", "after it");
+    assert_eq!((team.decide("continue", "").as_str(), team.ended().as_str()), ("", "completed done"));
+}
+
+/// A gate on a hand-off: control → admin → the agent that deploys.
+#[test]
+fn a_person_stands_before_the_agent_that_deploys() {
+    let team = TEAM
+        .replace("handoffs: [engineer, researcher, terminator]", "handoffs: [deploy_agent, terminator]")
+        + "  - {id: out, kind: one_shot, agent: deploy_agent}\ngates: {plan: show, mandatory: [before_deploy]}\n";
+    let text = team.replace("phases:", "  deploy_agent: {instructions: Deploy.}\nphases:");
+    let definition = parse("team.yaml", &text, &catalogue()).expect("it is good");
+    let control = [hands("deploy_agent", "Out with it."), hands("terminator", "Not today.")];
+    let planning = planning(&["ship"]);
+    let script: Vec<(&str, &[Reply])> = planning
+        .iter()
+        .map(|(agent, replies)| (*agent, replies.as_slice()))
+        .chain([("control", control.as_slice())])
+        .collect();
+    let mut team = Stage::new(Arc::new(definition), &script);
+    assert_eq!(team.chain(), "planner plan_reviewer planner control (escalation)");
+    assert_eq!(team.decide("instruct", "Not before Monday."), "control");
+    assert!(team.request("work/ship").contains("Not before Monday."));
+}

@@ -1,0 +1,213 @@
+//! A run of a workflow from its text to its end, without I/O: agents with a script, tools that do nothing, a person
+//! who decides what is open.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::Definition;
+use holdshort_core::event;
+use holdshort_core::id::{Draw, InterruptId, Seed, SessionId};
+use holdshort_core::interrupt::Decision;
+use holdshort_core::message::{Arguments, Message, Reply, RequestedCall};
+use holdshort_core::run::{Action, Begin, Config, Context, Fact, Input, Origin, Run, Start};
+use holdshort_core::session::Session;
+use holdshort_core::system::System;
+use holdshort_core::time::Timestamp;
+use holdshort_core::tool::{Inspected, Inspection, Outcome, SandboxLevel};
+use serde_json::{Value, json};
+
+/// 2026-01-31T09:30:00Z.
+const NOW: Timestamp = Timestamp::from_millis(1_769_851_800_000);
+
+pub(crate) struct Stage {
+    pub(crate) run: Run,
+    session: Session,
+    system: System,
+    /// What each agent says next.
+    script: BTreeMap<String, VecDeque<Reply>>,
+    /// Who was called and what was asked, in order: `planner`, `(plan_approval)`.
+    chain: Vec<String>,
+    seeds: u64,
+}
+
+pub(crate) fn says(text: &str) -> Reply {
+    Reply { text: text.to_owned(), model: "m".to_owned(), ..Reply::default() }
+}
+
+pub(crate) fn calls(tool: &str, arguments: Value) -> Reply {
+    let calls = vec![RequestedCall { tool: tool.to_owned(), arguments: Arguments::Json(arguments) }];
+    Reply { calls, ..says("I will.") }
+}
+
+pub(crate) fn hands(to: &str, message: &str) -> Reply {
+    calls(&format!("handoff_to_{to}"), json!({ "message": message }))
+}
+
+/// A plan of these subtasks, each after the one before; an agent may be named: `build@engineer`.
+pub(crate) fn plans(subtasks: &[&'static str]) -> Reply {
+    let mut before: Option<&'static str> = None;
+    let mut subtask = |written: &&'static str| {
+        let (id, agent) = written.split_once('@').map_or((*written, None), |(id, agent)| (id, Some(agent)));
+        let needs: Vec<&str> = before.replace(id).into_iter().collect();
+        let mut subtask = json!({ "id": id, "description": format!("Do {id}."), "depends_on": needs });
+        if let Some(agent) = agent {
+            subtask["agent"] = agent.into();
+        }
+        subtask
+    };
+    let subtasks: Vec<Value> = subtasks.iter().map(&mut subtask).collect();
+    says(&json!({ "subtasks": subtasks }).to_string())
+}
+
+impl Stage {
+    /// Started, with what its agents will say.
+    pub(crate) fn new(definition: Arc<Definition>, script: &[(&str, &[Reply])]) -> Self {
+        let mut draw = Draw::new(Seed([1; 16]), NOW);
+        let script = script.iter().map(|(agent, replies)| ((*agent).to_owned(), replies.to_vec().into()));
+        let mut stage = Self {
+            run: Run::new(draw.id(), definition),
+            session: Session::new(draw.id::<SessionId>()),
+            system: System::default(),
+            script: script.collect(),
+            chain: Vec::new(),
+            seeds: 0,
+        };
+        let start = Input::Start(Start {
+            session: stage.session.id.clone(),
+            definition: stage.run.definition.digest(),
+            config: Config::default(),
+            input: json!({ "task": "Find the wettest month" }),
+            origin: Origin::Native,
+        });
+        stage.send(&Actor::engine(), start);
+        stage.play();
+        stage
+    }
+
+    fn send(&mut self, actor: &Actor, input: Input) {
+        self.seeds += 1;
+        let mut seed = [7; 16];
+        seed[..8].copy_from_slice(&self.seeds.to_be_bytes());
+        let cx = Context {
+            now: NOW,
+            seed: Seed(seed),
+            actor: actor.clone(),
+            session: &self.session,
+            system: &self.system,
+            epoch: 1,
+        };
+        for event in self.run.handle(&cx, input).expect("it fits") {
+            if let event::Fact::Run(Fact::InterruptOpened(opened)) = &event.fact {
+                self.chain.push(format!("({})", opened.kind.as_str()));
+            }
+            self.run.apply(&event);
+        }
+    }
+
+    /// Carries out what is due until a person is waited for, or nobody says any more.
+    fn play(&mut self) {
+        while self.play_once() {}
+    }
+
+    fn play_once(&mut self) -> bool {
+        for action in self.run.actions() {
+            match action {
+                Action::Inspect { call, revision } => {
+                    let inspected = self.inspected(&call);
+                    self.send(&Actor::engine(), Input::Inspected { call, revision, inspected });
+                }
+                Action::CallTool { call, attempt } => {
+                    let begins = vec![Begin::Tool { call: call.clone(), observed: Vec::new() }];
+                    self.send(&Actor::engine(), Input::Begin { begins });
+                    let outcome = self.outcome(&call);
+                    self.send(&Actor::engine(), Input::Ran { call, attempt, outcome });
+                }
+                Action::CallModel { step, turn, .. } => {
+                    let agent = self.run.steps[&step].agent.clone();
+                    let Some(reply) = self.script.get_mut(&agent).and_then(VecDeque::pop_front) else {
+                        continue;
+                    };
+                    self.chain.push(agent);
+                    self.send(
+                        &Actor::engine(),
+                        Input::Begin { begins: vec![Begin::Model { step: step.clone(), turn }] },
+                    );
+                    self.send(&Actor::engine(), Input::Replied { step, turn, reply });
+                }
+                Action::Probe { .. } => panic!("nothing crashes here"),
+            }
+            return true;
+        }
+        false
+    }
+
+    fn inspected(&self, call: &str) -> Inspected {
+        Inspected::Ready(Inspection {
+            workspace: "/ws".to_owned(),
+            cwd: "/ws".to_owned(),
+            preconditions: Vec::new(),
+            sandbox: self.run.calls[call].argument("command").map(|_| SandboxLevel::Full),
+            ask_because: Vec::new(),
+            card: Value::Null,
+        })
+    }
+
+    /// The command `false` fails; everything else does what it should.
+    fn outcome(&self, call: &str) -> Outcome {
+        let code = i32::from(self.run.calls[call].argument("command") == Some("false"));
+        Outcome::Done { text: format!("exit code {code}"), data: json!({ "exit_code": code }) }
+    }
+
+    /// What happened since the last look, in order.
+    pub(crate) fn chain(&mut self) -> String {
+        std::mem::take(&mut self.chain).join(" ")
+    }
+
+    /// Decides the only open interrupt, and goes on. What happened since the last look.
+    #[track_caller]
+    pub(crate) fn decide(&mut self, option: &str, text: &str) -> String {
+        let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
+        let [interrupt] = open.as_slice() else { panic!("{} interrupts are open", open.len()) };
+        let text = (!text.is_empty()).then(|| text.to_owned());
+        let decision = Decision { option: option.to_owned(), text, ..Decision::default() };
+        self.chain.clear();
+        self.send(&Actor::operator("ann"), Input::Decide { interrupt: interrupt.clone(), decision });
+        self.play();
+        self.chain()
+    }
+
+    /// What the next request of a step says, all of it. Every call in it has its result right after it.
+    #[track_caller]
+    pub(crate) fn request(&self, step: &str) -> String {
+        let messages = self.run.request(step).expect("the step has started").messages;
+        let mut open: VecDeque<String> = VecDeque::new();
+        let said = messages.into_iter().map(|message| match message {
+            Message::System { text } | Message::User { text } => {
+                assert!(open.is_empty(), "a call without its result");
+                text
+            }
+            Message::Assistant { text, calls, .. } => {
+                assert!(open.is_empty(), "a call without its result");
+                open.extend(calls.into_iter().map(|call| call.id));
+                text
+            }
+            Message::Tool { call, text, .. } => {
+                assert_eq!(open.pop_front(), Some(call));
+                text
+            }
+        });
+        said.collect::<Vec<_>>().join("\n")
+    }
+
+    /// How the run ended: `completed done`, or the reason with its words.
+    pub(crate) fn ended(&self) -> String {
+        match &self.run.ended {
+            Some(ended) => {
+                let text = ended.text.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
+                format!("{} {}{text}", ended.status.as_str(), ended.reason)
+            }
+            None => self.run.status().as_str().to_owned(),
+        }
+    }
+}
