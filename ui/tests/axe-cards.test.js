@@ -42,13 +42,15 @@ test("cards", async (t) => {
     await assertSound(page, "side by side", ALL);
   });
 
-  await t.test("the edit of a plan as a form and as JSON, with an error", async () => {
+  await t.test("the edit of a plan as a list and as JSON, with an error", async () => {
     await visitCard(page, find("plan_approval"));
     await option(page, "Edit the plan").click();
     const edit = card(page).getByRole("region", { name: text("card.edit"), exact: true });
-    await edit.getByRole("button", { name: text("card.edit.json") }).waitFor();
-    await assertSound(page, "form");
-    await edit.getByRole("button", { name: text("card.edit.json") }).click();
+    await edit.getByRole("button", { name: text("plan.edit.add") }).click();
+    await edit.getByText(text("plan.wrong.text")).waitFor();
+    await edit.getByRole("group", { name: text("plan.graph") }).waitFor();
+    await assertSound(page, "list", ALL);
+    await edit.getByRole("button", { name: text("plan.edit.text.mode") }).click();
     await edit.getByRole("textbox", { name: text("card.edit.json") }).fill("{");
     await edit.getByText(/^That is no JSON/).waitFor();
     await assertSound(page, "JSON");

@@ -34,9 +34,14 @@ test("the demo, from the first question to the released result", async (t) => {
 
   await t.test("a plan", async () => {
     await next("plan_approval");
-    const plan = card(page).getByRole("region", { name: text("card.plan"), exact: true });
+    const about = card(page).getByRole("region", { name: text("card.plan"), exact: true });
+    const plan = about.getByRole("list", { name: text("plan.edit.list") });
     assert.equal(await plan.getByRole("listitem").count(), 4);
     await plan.getByText("every day in one period; the day between two belongs to the one that begins").waitFor();
+    // The same as a graph.
+    const boxes = about.getByRole("group", { name: text("plan.graph") }).getByRole("listitem");
+    await boxes.last().waitFor();
+    assert.equal(await boxes.count(), 4);
     await option(page, "Approve").click();
     await decided("approved");
   });

@@ -108,6 +108,13 @@ pub(crate) enum Verb {
         #[command(flatten)]
         model: ModelArgs,
     },
+    /// The plan of a run as a graph: what comes after what, and how each part stands
+    Plan {
+        run: String,
+        /// Go on until the run has ended: every change as it happens.
+        #[arg(long)]
+        follow: bool,
+    },
     /// Tell a run something; its agents hear it with their next request
     Message { run: String, text: String },
     /// Stop a run for a while; what waits for a decision goes on waiting

@@ -196,6 +196,8 @@ refuses! {
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::Stale, Code::Expired];
     Steers: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotExternal];
     Replans: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::Stale];
+    /// Of what reads a body and keeps nothing.
+    LaysOut: ANY, BODY, &[Code::WrongOrigin];
     Revokes: ANY, CHANGE, OF_A_RUN;
     Changes: ANY, CHANGE;
 }

@@ -23,7 +23,7 @@ export class Problem extends Error {
   }
 }
 
-type Method = "GET" | "POST" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 let onSignedOut = () => {};
 
@@ -58,6 +58,7 @@ export async function call<T>(method: Method, path: string, body?: unknown, head
 
 export const get = <T>(path: string) => call<T>("GET", path);
 export const post = <T>(path: string, body?: unknown, headers?: Record<string, string>) => call<T>("POST", path, body, headers);
+export const put = <T>(path: string, body: unknown) => call<T>("PUT", path, body);
 export const remove = <T>(path: string) => call<T>("DELETE", path);
 
 /** A query string of what is given. */

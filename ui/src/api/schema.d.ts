@@ -360,6 +360,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/plans/layout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lay out a plan.
+         * @description Where each subtask of a draft is drawn, so that every client draws the same graph. Nothing is kept, and nothing is
+         *     checked but the form: a subtask in a cycle stands in the first column.
+         */
+        post: operations["lay_out_plan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/runs": {
         parameters: {
             query?: never;
@@ -865,6 +886,13 @@ export interface components {
              */
             version?: number | null;
         };
+        DraftSubtask: {
+            agent?: string | null;
+            depends_on?: string[];
+            description?: string;
+            /** @example s1 */
+            id: string;
+        };
         /**
          * @description Something that happened. Never changes once it is there; its texts may be erased.
          * @example {
@@ -1275,8 +1303,17 @@ export interface components {
         /** @description One page of a list. */
         List_Plan: {
             items: {
+                /** @description Who does a subtask that names nobody. */
+                agent?: string | null;
+                /** @description The agents that subtasks may name. */
+                agents?: string[];
                 /** @description A newer version waits for a person: nothing more starts meanwhile. */
                 held: boolean;
+                /**
+                 * Format: int64
+                 * @description The most subtasks that it may have.
+                 */
+                limit?: number;
                 /** @description The planning phase. */
                 phase: string;
                 run: string;
@@ -1447,10 +1484,28 @@ export interface components {
         Origin: "native" | "external";
         /** @enum {string} */
         Outcome: "approved" | "rejected" | "answered" | "expired" | "cancelled" | "superseded";
+        Place: {
+            /**
+             * Format: int64
+             * @description Its column: right of everything that it depends on.
+             */
+            layer: number;
+            /** Format: int64 */
+            row: number;
+        };
         /** @description The plan of one phase of a run: the version that counts, as a graph, and every version before it. */
         Plan: {
+            /** @description Who does a subtask that names nobody. */
+            agent?: string | null;
+            /** @description The agents that subtasks may name. */
+            agents?: string[];
             /** @description A newer version waits for a person: nothing more starts meanwhile. */
             held: boolean;
+            /**
+             * Format: int64
+             * @description The most subtasks that it may have.
+             */
+            limit?: number;
             /** @description The planning phase. */
             phase: string;
             run: string;
@@ -1464,6 +1519,15 @@ export interface components {
             version: number;
             /** @description In order, the first one first. */
             versions: components["schemas"]["PlanVersion"][];
+        };
+        /** @description A plan that somebody writes: it need not be one that can be carried out. */
+        PlanDraft: {
+            subtasks: components["schemas"]["DraftSubtask"][];
+        };
+        /** @description Where the subtasks of a draft are drawn. */
+        PlanLayout: {
+            /** @description One per subtask, in their order, no two the same. */
+            places: components["schemas"]["Place"][];
         };
         /** @description What was planned at some time: `{id, description, agent?, depends_on[]}` each. */
         PlanVersion: {
@@ -2792,6 +2856,40 @@ export interface operations {
             };
             421: components["responses"]["wrong_host"];
             500: components["responses"]["internal"];
+        };
+    };
+    lay_out_plan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanDraft"];
+            };
+        };
+        responses: {
+            /** @description The places */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanLayout"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping"];
         };
     };
     list_runs: {

@@ -12,11 +12,15 @@ export type Interrupt = Schemas["Interrupt"];
 export type Kind = Schemas["Kind"];
 export type Level = Schemas["Level"];
 export type Outcome = Schemas["Outcome"];
+export type Place = Schemas["Place"];
+export type Plan = Schemas["Plan"];
+export type PlanLayout = Schemas["PlanLayout"];
 export type Preview = Schemas["Preview"];
 export type Resolution = Schemas["Resolution"];
 export type Run = Schemas["Run"];
 export type StartRun = Schemas["StartRun"];
 export type Status = Schemas["Status"];
+export type SubtaskStatus = Schemas["SubtaskStatus"];
 export type System = Schemas["System"];
 export type Workflow = Schemas["Workflow"];
 /** A problem as it arrives (RFC 9457). */

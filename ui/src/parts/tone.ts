@@ -1,5 +1,5 @@
 // Which colour a status or an outcome has. One table each.
-import type { Outcome, Status } from "../api/types";
+import type { Outcome, Status, SubtaskStatus } from "../api/types";
 
 export type Tone = "hold" | "clear" | "stop" | "accent" | "plain";
 
@@ -20,4 +20,13 @@ export const ofOutcome: Record<Outcome, Tone> = {
   expired: "hold",
   cancelled: "plain",
   superseded: "plain",
+};
+
+export const ofSubtask: Record<SubtaskStatus, Tone> = {
+  pending: "plain",
+  running: "accent",
+  waiting: "hold",
+  completed: "clear",
+  skipped: "plain",
+  failed: "stop",
 };

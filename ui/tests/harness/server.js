@@ -121,7 +121,7 @@ export class Server {
 
   /**
    * A request with the operator's token; what is refused is thrown.
-   * @param {"GET" | "POST" | "DELETE"} method
+   * @param {"GET" | "POST" | "PUT" | "DELETE"} method
    * @param {string} path
    * @param {unknown} [body]
    */

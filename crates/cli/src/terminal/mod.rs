@@ -9,6 +9,7 @@ pub(crate) mod follow;
 mod help;
 mod input;
 pub(crate) mod paint;
+pub(crate) mod plan;
 mod progress;
 mod prompt;
 mod quote;

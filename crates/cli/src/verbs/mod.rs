@@ -10,6 +10,7 @@ mod inbox;
 mod journal;
 mod links;
 mod nodes;
+mod plan;
 mod rebuild;
 mod run;
 mod serve;
@@ -50,6 +51,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Link { interrupt, expires_in } => links::decision(&scene, &interrupt, expires_in).await,
         Verb::Login => links::login(&scene).await,
         Verb::Attach { run, model } => attach::attach(&scene, &run, model).await,
+        Verb::Plan { run, follow } => plan::plan(&scene, &run, follow).await,
         Verb::Message { run, text } => steer::message(&scene, &run, text).await,
         Verb::Pause { run } => steer::steer(&scene, &run, "pause").await,
         Verb::Resume { run } => steer::steer(&scene, &run, "resume").await,

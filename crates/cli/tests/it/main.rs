@@ -8,6 +8,7 @@ mod errors;
 mod examples;
 mod home;
 mod models;
+mod plan;
 mod serve;
 mod terminal;
 mod token;

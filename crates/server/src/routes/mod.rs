@@ -29,6 +29,7 @@ use utoipa_axum::routes;
 
 use crate::accept::prefers_html;
 use crate::auth::Door;
+use crate::edges;
 use crate::guard::{self, Names};
 use crate::openapi::Base;
 use crate::pages;
@@ -49,6 +50,7 @@ pub(crate) fn router() -> OpenApiRouter<Door> {
         .routes(routes!(steer::finish))
         .routes(routes!(plans::of_run))
         .routes(routes!(plans::replace))
+        .routes(routes!(plans::layout))
         .routes(routes!(plans::model_request))
         .routes(routes!(interrupts::ask, interrupts::list))
         .routes(routes!(interrupts::read))
@@ -82,6 +84,7 @@ pub(crate) fn service(door: Door, names: Arc<Names>) -> Router {
     let (router, _) = router().split_for_parts();
     router
         .merge(pages::router())
+        .merge(edges::router())
         .fallback(nothing)
         .method_not_allowed_fallback(|| async { Refused::of(Code::MethodNotAllowed) })
         .layer(CatchPanicLayer::custom(panicked))

@@ -3,13 +3,13 @@
 use axum::Json;
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::run::Input;
-use holdshort_protocol::{List, ModelRequest, Plan, Replan};
+use holdshort_protocol::{List, ModelRequest, Plan, PlanDraft, PlanLayout, Replan};
 
 use super::sessions::known;
 use crate::auth::Operator;
 use crate::body::Body;
-use crate::limits::SESSION_RUNS;
-use crate::openapi::{ReadsOne, Replans};
+use crate::limits::{LAYOUT_SUBTASKS, SESSION_RUNS};
+use crate::openapi::{LaysOut, ReadsOne, Replans};
 use crate::problem::{Answer, Refused};
 use crate::query::{Id, Ids};
 use crate::view;
@@ -69,6 +69,24 @@ pub(crate) async fn replace(
     let version = version.map(|version| usize::try_from(version).unwrap_or(usize::MAX));
     let run = operator.app.send(&id, Input::Replan { phase, version, plan }, operator.actor).await?;
     Ok(Json(List { items: view::plan::of_run(&run), next_cursor: None }))
+}
+
+/// Lay out a plan.
+///
+/// Where each subtask of a draft is drawn, so that every client draws the same graph. Nothing is kept, and nothing is
+/// checked but the form: a subtask in a cycle stands in the first column.
+#[utoipa::path(
+    post, path = "/v1/plans/layout", tag = "plans", operation_id = "lay_out_plan",
+    request_body = PlanDraft,
+    responses((status = 200, description = "The places", body = PlanLayout), LaysOut),
+    security(("operator" = []))
+)]
+pub(crate) async fn layout(_: Operator, body: Body) -> Answer<Json<PlanLayout>> {
+    let draft: PlanDraft = body.json().await?;
+    if draft.subtasks.len() > LAYOUT_SUBTASKS {
+        return Err(Refused::invalid_at("/subtasks", format!("holds more than {LAYOUT_SUBTASKS} subtasks")));
+    }
+    Ok(Json(view::plan::layout(draft)))
 }
 
 /// Read what a model was sent.

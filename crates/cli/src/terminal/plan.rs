@@ -1,0 +1,147 @@
+//! A plan as a graph of lines: a block for each layer, top to bottom, as the server lays it out.
+
+use holdshort_protocol::{Plan, Subtask, SubtaskStatus, plain};
+
+use super::paint::Paint;
+use super::quote::{Cap, quote};
+use crate::output::count;
+
+/// The whole graph. No line is wider than the terminal.
+pub(crate) fn render(plan: &Plan, paint: Paint) -> Vec<String> {
+    let mut out = paint.fold(&paint.bold(&title(plan)), 2);
+    let layers = plan.subtasks.iter().map(|subtask| subtask.layer).max().map_or(0, |last| last + 1);
+    for layer in 0..layers {
+        let mut members: Vec<&Subtask> = plan.subtasks.iter().filter(|each| each.layer == layer).collect();
+        members.sort_by_key(|each| each.row);
+        out.push(if layer == 0 { String::new() } else { paint.dim("  ↓") });
+        for member in members {
+            out.extend(paint.fold(&head(member, paint), 6));
+            out.extend(quote(&member.description, "   ", Cap::Lines(4), paint));
+        }
+    }
+    out
+}
+
+fn title(plan: &Plan) -> String {
+    let done = plan.subtasks.iter().filter(|each| is_over(each.status)).count();
+    let of = count(plan.subtasks.len() as u64, "subtask");
+    let versions = match plan.versions.len() {
+        0 | 1 => String::new(),
+        n => format!(", version {} of {n}", plan.version),
+    };
+    let stands = match (plan.settled, plan.held) {
+        (true, true) => format!("{done} done; version {} waits for a person", plan.versions.len()),
+        (true, false) => format!("{done} done"),
+        (false, _) => "not approved yet".to_owned(),
+    };
+    format!("Plan `{}`{versions}: {of}, {stands}", plain::line(&plan.phase))
+}
+
+fn head(subtask: &Subtask, paint: Paint) -> String {
+    let mut text = format!("  {} {}", mark(subtask.status, paint), paint.bold(&plain::line(&subtask.id)));
+    text = format!("{text}  {}", word(subtask.status));
+    if let Some(agent) = &subtask.agent {
+        text = format!("{text}  by {}", plain::line(agent));
+    }
+    if !subtask.depends_on.is_empty() {
+        text = format!("{text}  after {}", plain::line(&subtask.depends_on.join(", ")));
+    }
+    text
+}
+
+/// Whether only the status of subtasks differs.
+pub(crate) fn is_drawn_alike(old: &Plan, now: &Plan) -> bool {
+    let drawn = |plan: &Plan| {
+        let places = plan.subtasks.iter().map(|each| (each.id.clone(), each.layer, each.row));
+        (plan.version, plan.versions.len(), plan.settled, plan.held, places.collect::<Vec<_>>())
+    };
+    drawn(old) == drawn(now)
+}
+
+/// A line for each subtask whose status is another one.
+pub(crate) fn moves(old: &Plan, now: &Plan, paint: Paint) -> Vec<String> {
+    let pairs = old.subtasks.iter().zip(&now.subtasks);
+    let moved = pairs.filter(|(old, now)| old.status != now.status);
+    moved.flat_map(|(_, now)| paint.fold(&head(now, paint), 6)).collect()
+}
+
+fn is_over(status: SubtaskStatus) -> bool {
+    match status {
+        SubtaskStatus::Completed | SubtaskStatus::Skipped | SubtaskStatus::Failed => true,
+        SubtaskStatus::Pending | SubtaskStatus::Running | SubtaskStatus::Waiting => false,
+    }
+}
+
+/// The same marks as in the browser.
+fn mark(status: SubtaskStatus, paint: Paint) -> String {
+    match status {
+        SubtaskStatus::Pending => paint.dim("○"),
+        SubtaskStatus::Running => paint.cyan("▶"),
+        SubtaskStatus::Waiting => paint.yellow("‖"),
+        SubtaskStatus::Completed => paint.green("✓"),
+        SubtaskStatus::Skipped => paint.dim("–"),
+        SubtaskStatus::Failed => paint.red("✗"),
+    }
+}
+
+fn word(status: SubtaskStatus) -> &'static str {
+    match status {
+        SubtaskStatus::Pending => "pending",
+        SubtaskStatus::Running => "running",
+        SubtaskStatus::Waiting => "waits for a person",
+        SubtaskStatus::Completed => "completed",
+        SubtaskStatus::Skipped => "skipped",
+        SubtaskStatus::Failed => "failed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn plan(analyse: &str) -> Plan {
+        let subtask = |id: &str, status: &str, needs: &[&str], layer: u64, row: u64| {
+            json!({
+                "id": id, "description": format!("Do {id}\u{1b}[2J"), "agent": "engineer", "depends_on": needs,
+                "status": status, "layer": layer, "row": row,
+            })
+        };
+        let subtasks = [
+            subtask("look", "completed", &[], 0, 0),
+            subtask("report", "pending", &["look", "analyse"], 1, 0),
+            subtask("analyse", analyse, &[], 0, 1),
+        ];
+        let plan = json!({
+            "run": "run_1", "phase": "plan", "version": 2, "settled": true, "held": false, "subtasks": subtasks,
+            "versions": [{ "version": 1, "subtasks": [] }, { "version": 2, "subtasks": [] }],
+        });
+        serde_json::from_value(plan).unwrap()
+    }
+
+    #[test]
+    fn a_layer_follows_the_other_and_nothing_reaches_the_terminal_bare() {
+        let expected = "\
+Plan `plan`, version 2 of 2: 3 subtasks, 1 done
+
+  ✓ look  completed  by engineer
+    │ Do look\\u{1b}[2J
+  ▶ analyse  running  by engineer
+    │ Do analyse\\u{1b}[2J
+  ↓
+  ○ report  pending  by engineer  after look, analyse
+    │ Do report\\u{1b}[2J";
+        assert_eq!(render(&plan("running"), Paint::plain()).join("\n"), expected);
+        for line in render(&plan("running"), Paint::narrow(40)) {
+            assert!(console::measure_text_width(&line) <= 40, "{line}");
+        }
+    }
+
+    #[test]
+    fn of_what_moved_on_only_that_is_told() {
+        let (old, now) = (plan("running"), plan("waiting"));
+        assert!(is_drawn_alike(&old, &now));
+        assert_eq!(moves(&old, &now, Paint::plain()), ["  ‖ analyse  waits for a person  by engineer"]);
+    }
+}

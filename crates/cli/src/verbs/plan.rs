@@ -1,0 +1,100 @@
+//! `plan`: the plans of a run as graphs; with `--follow`, every change of them until the run has ended.
+
+use holdshort_protocol::{List, Plan, Run};
+
+use super::Scene;
+use crate::client::{Client, id_of};
+use crate::exit::Exit;
+use crate::output::{document, say, say_all, tell};
+use crate::stream::{Events, Item, Watched};
+use crate::terminal::follow::of_status;
+use crate::terminal::paint::Paint;
+use crate::terminal::plan;
+
+pub(super) async fn plan(scene: &Scene, run: &str, follow: bool) -> anyhow::Result<Exit> {
+    let run = id_of(run, "run")?;
+    let client = scene.client()?;
+    let found: Run = client.get(&format!("/v1/runs/{run}")).await?;
+    let plans = read(&client, run).await?;
+    show(scene, &plans)?;
+    if follow && !found.status.is_terminal() {
+        return follow_on(scene, &client, found, plans).await;
+    }
+    Ok(Exit::Ok)
+}
+
+async fn read(client: &Client, run: &str) -> anyhow::Result<Vec<Plan>> {
+    let list: List<Plan> = client.get(&format!("/v1/runs/{run}/plans")).await?;
+    Ok(list.items)
+}
+
+fn show(scene: &Scene, plans: &[Plan]) -> anyhow::Result<()> {
+    if scene.json {
+        return document(&List { items: plans.to_vec(), next_cursor: None });
+    }
+    if plans.is_empty() {
+        say("This run has no plan.");
+    }
+    for (i, plan) in plans.iter().enumerate() {
+        if i > 0 {
+            say("");
+        }
+        say_all(&plan::render(plan, Paint::stdout()));
+    }
+    Ok(())
+}
+
+async fn follow_on(scene: &Scene, client: &Client, run: Run, mut known: Vec<Plan>) -> anyhow::Result<Exit> {
+    let mut events = Events::follow(client, &run.id, run.seq, Watched::now());
+    while let Some(item) = events.next().await {
+        let ends = match item {
+            Item::Event(event, _) => {
+                matches!(event.kind.as_str(), "run_completed" | "run_failed" | "run_cancelled")
+            }
+            Item::Preview(_) => continue,
+            Item::Lost => {
+                tell("The server is gone. Trying to reach it again …");
+                continue;
+            }
+            Item::Back => {
+                tell("The server is back.");
+                continue;
+            }
+            Item::Broken(error) => return Err(error),
+        };
+        // What can not be read now is read with the next event.
+        let now = match read(client, &run.id).await {
+            Ok(now) => now,
+            Err(error) if ends || !crate::client::is_passing(&error) => return Err(error),
+            Err(_) => continue,
+        };
+        if now != known {
+            changed(scene, &known, &now)?;
+            known = now;
+        }
+        if ends {
+            let run: Run = client.get(&format!("/v1/runs/{}", run.id)).await?;
+            return Ok(of_status(run.status));
+        }
+    }
+    anyhow::bail!("the event stream ended for no known reason")
+}
+
+/// In words only what is new: a line for each subtask that moved on, the graph where it is another one.
+fn changed(scene: &Scene, known: &[Plan], now: &[Plan]) -> anyhow::Result<()> {
+    if scene.json {
+        return show(scene, now);
+    }
+    for plan in now {
+        match known.iter().find(|old| old.phase == plan.phase) {
+            Some(old) if plan::is_drawn_alike(old, plan) => {
+                say_all(&plan::moves(old, plan, Paint::stdout()));
+            }
+            Some(_) | None => {
+                say("");
+                say_all(&plan::render(plan, Paint::stdout()));
+            }
+        }
+    }
+    Ok(())
+}

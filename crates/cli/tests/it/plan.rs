@@ -1,0 +1,70 @@
+//! `plan`: the graph of a run in the terminal, as it stands and as it changes.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::home::{BINARY, Home};
+
+/// The rehearsal of `research`, which waits with its plan, and a server beside it.
+fn planned(home: &Home) -> String {
+    let data = home.data();
+    let ran = home.run(&["demo", "research", "--json", "--data", data.to_str().unwrap()]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    let first: Value = serde_json::from_str(ran.out.lines().next().unwrap()).unwrap();
+    first["run"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_graph_of_a_plan_is_shown_and_followed_to_its_end() {
+    let home = Home::new();
+    let run = planned(&home);
+    let serving = home.serve(&[]);
+    let shown = home.run(&["plan", &run]);
+    let expected = "\
+Plan `plan`, version 2 of 2: 3 subtasks, not approved yet
+
+  ○ look  pending  by researcher
+    │ Read README.md and rain.csv: what is in the data, and what is wrong with
+    │ it
+  ○ analyse  pending  by engineer
+    │ Write analyse.py, which leaves out what was not measured, finds the
+    │ wettest month of each station, and writes wettest.csv; run it
+  ↓
+  ○ report  pending  by writer  after look, analyse
+    │ Write report.md: the wettest months, and what is not to be trusted
+";
+    assert_eq!((shown.code, &*shown.out), (0, expected), "{shown:?}");
+    let plans = home.json(&["plan", &run]);
+    let plan = &plans["items"][0];
+    assert_eq!(plan["subtasks"][2]["layer"], 1);
+    assert_eq!(plan["agents"].as_array().unwrap().len(), 3, "whoever edits may choose among them: {plan}");
+    assert_eq!((&plan["agent"], &plan["limit"]), (&"engineer".into(), &8.into()));
+
+    let mut command = home.command(BINARY);
+    let mut following = command.args(["plan", &run, "--follow"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(following.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let before: Vec<String> = lines.by_ref().take(expected.lines().count()).collect();
+    assert_eq!(before.join("\n"), expected.trim_end());
+    home.json(&["decide", home.open_interrupt()["id"].as_str().unwrap(), "approve"]);
+    let mut told = Vec::new();
+    while let Some(line) = lines.next() {
+        let line = line.trim().to_owned();
+        if line.contains("waits for a person") && !line.starts_with("Plan") {
+            home.json(&["decide", home.open_interrupt()["id"].as_str().unwrap(), "approve"]);
+        }
+        told.push(line);
+    }
+    assert!(following.wait().unwrap().success());
+    for line in ["✓ look  completed  by researcher", "✓ report  completed  by writer  after look, analyse"]
+    {
+        assert!(told.iter().any(|each| each == line), "{told:#?}");
+    }
+    assert!(told.iter().all(|line| !line.contains('\u{1b}')), "no colours where nobody sees them");
+    assert!(home.run(&["plan", &run]).out.starts_with("Plan `plan`, version 2 of 2: 3 subtasks, 3 done\n"));
+
+    let ran = home.run(&["plan", "int_1"]);
+    assert!(ran.code == 2 && ran.err.contains("int_1 is an interrupt, not a run"), "{ran:?}");
+    assert_eq!(serving.stop().0, 0);
+}

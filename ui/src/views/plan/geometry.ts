@@ -1,0 +1,103 @@
+// Boxes and lines of a graph whose layers and rows are known: left to right where there is room, else one below the
+// other with the lines beside them.
+import type { Drawn } from "./part";
+
+export interface Box {
+  left: number;
+  top: number;
+  width: number;
+}
+
+export interface Geometry {
+  isWide: boolean;
+  width: number;
+  height: number;
+  boxes: Map<string, Box>;
+  /** Paths, from what comes first to what waits for it. */
+  lines: { from: string; to: string; path: string }[];
+}
+
+export const BOX_HEIGHT = 88;
+const GAP = { across: 40, down: 20 };
+const BOX_WIDTH = { least: 168, most: 280 };
+/** Narrower than this the layers stand below each other. */
+const WIDE = 560;
+/** Beside the boxes of a narrow graph. */
+const GUTTER = 34;
+
+export function geometry(parts: readonly Drawn[], room: number): Geometry {
+  return room >= WIDE ? across(parts, room) : down(parts, room);
+}
+
+function across(parts: readonly Drawn[], room: number): Geometry {
+  const layers = 1 + Math.max(0, ...parts.map((part) => part.layer));
+  const rows = 1 + Math.max(0, ...parts.map((part) => part.row));
+  const fair = (room - (layers - 1) * GAP.across) / layers;
+  const width = Math.round(Math.min(BOX_WIDTH.most, Math.max(BOX_WIDTH.least, fair)));
+  const boxes = new Map<string, Box>();
+  for (const part of parts) {
+    const left = part.layer * (width + GAP.across);
+    boxes.set(part.id, { left, top: part.row * (BOX_HEIGHT + GAP.down), width });
+  }
+  return {
+    isWide: true,
+    width: layers * width + (layers - 1) * GAP.across,
+    height: rows * BOX_HEIGHT + (rows - 1) * GAP.down + GAP.down / 2,
+    boxes,
+    lines: lines(parts, boxes, (from, to, isFar) => bow(from, to, isFar)),
+  };
+}
+
+/** From the right edge to the left one. One that passes other layers runs between the rows, not behind their boxes. */
+function bow(from: Box, to: Box, isFar: boolean): string {
+  const [x1, y1] = [from.left + from.width, from.top + BOX_HEIGHT / 2];
+  const [x2, y2] = [to.left - 3, to.top + BOX_HEIGHT / 2];
+  const half = GAP.across / 2;
+  if (!isFar) return `M${x1} ${y1}C${x1 + half} ${y1} ${x2 - half} ${y2} ${x2} ${y2}`;
+  const between = from.top + BOX_HEIGHT + GAP.down / 2;
+  const [in1, in2] = [x1 + GAP.across, x2 + 3 - GAP.across];
+  return `M${x1} ${y1}C${x1 + half} ${y1} ${x1 + half} ${between} ${in1} ${between}L${in2} ${between}C${x2 - half} ${between} ${x2 - half} ${y2} ${x2} ${y2}`;
+}
+
+function down(parts: readonly Drawn[], room: number): Geometry {
+  const ordered = inOrder(parts);
+  const boxes = new Map<string, Box>();
+  ordered.forEach((part, i) => boxes.set(part.id, { left: GUTTER, top: i * (BOX_HEIGHT + 10), width: Math.max(0, room - GUTTER) }));
+  return {
+    isWide: false,
+    width: room,
+    height: ordered.length * (BOX_HEIGHT + 10) - 10,
+    boxes,
+    lines: lines(parts, boxes, beside),
+  };
+}
+
+/** From the left edge round to the left edge: the farther it goes, the farther out. */
+function beside(from: Box, to: Box): string {
+  const [x, y1, y2] = [GUTTER, from.top + BOX_HEIGHT * 0.68, to.top + BOX_HEIGHT * 0.32];
+  const steps = (to.top - from.top) / (BOX_HEIGHT + 10);
+  const out = x - Math.min(GUTTER - 3, 8 + steps * 6);
+  const bend = Math.min(20, Math.abs(y2 - y1) / 2);
+  return `M${x} ${y1}C${out} ${y1} ${out} ${y1} ${out} ${y1 + bend}L${out} ${y2 - bend}C${out} ${y2} ${out} ${y2} ${x - 3} ${y2}`;
+}
+
+function lines(
+  parts: readonly Drawn[],
+  boxes: Map<string, Box>,
+  draw: (from: Box, to: Box, isFar: boolean) => string,
+): Geometry["lines"] {
+  const layers = new Map(parts.map((part) => [part.id, part.layer]));
+  return parts.flatMap((part) =>
+    part.depends_on.flatMap((need) => {
+      const [from, to] = [boxes.get(need), boxes.get(part.id)];
+      const steps = part.layer - (layers.get(need) ?? part.layer);
+      // A circle, which only a draft can have, has no direction to draw.
+      return from && to && steps > 0 ? [{ from: need, to: part.id, path: draw(from, to, steps > 1) }] : [];
+    }),
+  );
+}
+
+/** As it is read: what comes first, first. */
+export function inOrder(parts: readonly Drawn[]): Drawn[] {
+  return [...parts].sort((a, b) => a.layer - b.layer || a.row - b.row);
+}
