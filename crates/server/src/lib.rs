@@ -11,6 +11,7 @@ mod auth;
 mod body;
 mod convert;
 mod decide;
+mod edges;
 mod feed;
 mod guard;
 mod idempotency;

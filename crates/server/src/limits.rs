@@ -21,6 +21,9 @@ pub(crate) const PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// Events read from the store at once.
 pub(crate) const READ_EVENTS: usize = 64;
 
+/// Subtasks of a draft that is laid out.
+pub(crate) const LAYOUT_SUBTASKS: usize = 200;
+
 /// Event streams and sockets open at once.
 pub(crate) const STREAMS: u32 = 20_000;
 /// Long polls waiting at once.

@@ -11,9 +11,9 @@ mod end;
 mod hello;
 mod incoming;
 mod listen;
-mod outbox;
+pub(crate) mod outbox;
 mod subscribe;
-mod write;
+pub(crate) mod write;
 
 pub(crate) use incoming::read_text as read;
 

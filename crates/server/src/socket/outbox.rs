@@ -10,14 +10,14 @@ use tokio::time::timeout;
 use crate::limits::SOCKET_FRAMES;
 
 /// Of frames as they are written.
-pub(super) struct Outbox {
+pub(crate) struct Outbox {
     queue: mpsc::Sender<Utf8Bytes>,
     patience: Duration,
 }
 
 /// Why something is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unsent {
+pub(crate) enum Unsent {
     /// The reader has gone away.
     Gone,
     /// The reader reads too slowly.
@@ -25,12 +25,12 @@ pub(super) enum Unsent {
 }
 
 impl Outbox {
-    pub(super) fn new(patience: Duration) -> (Self, mpsc::Receiver<Utf8Bytes>) {
+    pub(crate) fn new(patience: Duration) -> (Self, mpsc::Receiver<Utf8Bytes>) {
         let (queue, reader) = mpsc::channel(SOCKET_FRAMES);
         (Self { queue, patience }, reader)
     }
 
-    pub(super) async fn put(&self, frame: Utf8Bytes) -> Result<(), Unsent> {
+    pub(crate) async fn put(&self, frame: Utf8Bytes) -> Result<(), Unsent> {
         match timeout(self.patience, self.queue.send(frame)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Unsent::Gone),
@@ -39,7 +39,7 @@ impl Outbox {
     }
 
     /// Something that a reader who is behind can do without.
-    pub(super) fn offer(&self, frame: Utf8Bytes) {
+    pub(crate) fn offer(&self, frame: Utf8Bytes) {
         // Full or gone: either way it is dropped.
         let _ = self.queue.try_send(frame);
     }

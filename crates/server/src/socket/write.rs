@@ -11,10 +11,10 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, interval_at};
 
 /// The connection is broken.
-pub(super) struct Gone;
+pub(crate) struct Gone;
 
 /// Writes what is queued; gives the socket back once nobody queues any more.
-pub(super) async fn all(
+pub(crate) async fn all(
     mut sink: SplitSink<WebSocket, Message>,
     mut queue: mpsc::Receiver<Utf8Bytes>,
     ping: Duration,

@@ -103,7 +103,7 @@ async fn resolution(app: &App, row: &InterruptRow, opened: &Opened) -> Answer<Op
 
 fn made(event: &Event, id: &InterruptId) -> Option<Made> {
     match &event.fact {
-        event::Fact::Run(Fact::DecisionMade { interrupt, option }) if interrupt == id => Some(Made {
+        event::Fact::Run(Fact::DecisionMade { interrupt, option, .. }) if interrupt == id => Some(Made {
             by: event.actor.id.clone(),
             option: option.clone(),
             text: event.content.text.clone(),

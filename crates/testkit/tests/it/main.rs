@@ -4,6 +4,7 @@
 
 mod cases;
 mod cluster;
+mod codelab;
 mod crash;
 mod damage;
 mod deciding;
@@ -13,6 +14,7 @@ mod docs;
 mod files;
 mod fuzz;
 mod kills;
+mod mars;
 mod matrix;
 mod model;
 mod plans;

@@ -1,0 +1,40 @@
+//! The ids of the wire: each is made from one of ours, so that nothing is kept beside the journal.
+
+use holdshort_core::digest::Digest;
+use holdshort_core::id::{InterruptId, RunId};
+
+/// `plan_` and 8 hexadecimal digits (contract B6): of the interrupt that asks about the plan.
+pub(super) fn plan(interrupt: &InterruptId) -> String {
+    let digest = Digest::of(interrupt.as_str().as_bytes()).to_string();
+    format!("plan_{}", &digest[..8])
+}
+
+/// Calls are counted within a run; on the wire an id is for one session, and for ever (LESSONS 3).
+pub(super) fn call(run: &RunId, call: &str) -> String {
+    format!("{run}-{call}")
+}
+
+/// The call of this run that an id names.
+pub(super) fn call_of<'a>(run: &RunId, id: &'a str) -> Option<&'a str> {
+    id.strip_prefix(run.as_str())?.strip_prefix('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_made_from_ours_and_found_again() {
+        let run: RunId = "run_01k6f0000000000000000000aa".parse().unwrap();
+        let id = call(&run, "call_7");
+        assert_eq!(id, "run_01k6f0000000000000000000aa-call_7");
+        assert_eq!(call_of(&run, &id), Some("call_7"));
+        for other in ["", "call_7", "run_01k6f0000000000000000000ab-call_7", "run_01k6f0000000000000000000aa"]
+        {
+            assert_eq!(call_of(&run, other), None, "{other}");
+        }
+        let interrupt: InterruptId = "int_01k6f0000000000000000000cc".parse().unwrap();
+        let plan = plan(&interrupt);
+        assert!(plan.len() == 13 && plan.starts_with("plan_"), "{plan}");
+    }
+}

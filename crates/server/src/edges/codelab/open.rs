@@ -1,0 +1,124 @@
+//! What waits for the client, as frames: the same when it opens, and for whoever connects later (contract B12).
+
+use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::{About, Interrupt, Kind};
+use holdshort_core::run::Run;
+use serde_json::{Value, json};
+
+use super::frame::{Frame, PlanMetadata};
+use super::{ids, plan};
+
+/// Open interrupts of a run, oldest first.
+pub(super) fn interrupts(run: &Run) -> Vec<(&InterruptId, &Interrupt)> {
+    let mut open: Vec<_> = run.open_interrupts().collect();
+    open.sort_by_key(|(_, interrupt)| interrupt.opened_seq);
+    open
+}
+
+pub(super) fn frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
+    match interrupt.opened.kind {
+        Kind::PlanApproval => plan_frames(run, interrupt),
+        Kind::ToolApproval => call_frame(run, interrupt, true).into_iter().collect(),
+        Kind::ClientCall => call_frame(run, interrupt, false).into_iter().collect(),
+        Kind::Question => vec![question(interrupt)],
+        Kind::Continuation => {
+            let text = format!(
+                "{}. Send a message to let it go on with a fresh budget.",
+                interrupt.content_text("title")
+            );
+            vec![Frame::AssistantMessage {
+                content: text,
+                metadata: Some(json!({ "request_id": interrupt.opened.interrupt.as_str() })),
+                is_final: true,
+            }]
+        }
+        Kind::Checkpoint
+        | Kind::Error
+        | Kind::Choice
+        | Kind::Turn
+        | Kind::Escalation
+        | Kind::Review
+        | Kind::UnknownOutcome => vec![elsewhere(interrupt)],
+    }
+}
+
+fn plan_frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
+    let Some(found) = plan::asked(interrupt) else { return vec![elsewhere(interrupt)] };
+    let opened = &interrupt.opened;
+    let (plan_id, request) = (ids::plan(&opened.interrupt), opened.interrupt.to_string());
+    let subtasks = plan::subtasks(run, plan::phase(interrupt), &found);
+    let count = subtasks.len();
+    let content = format!(
+        "Plan of {count} subtasks:\n{}\n\nNothing of it runs before you decide: answer with \
+         {{\"type\": \"plan_decision\", \"plan_id\": \"{plan_id}\", \"decision\": \"approve\"}}, or with the \
+         decision \"edit\" and `modified_subtasks`, or \"reject\" and `feedback`.",
+        found.text()
+    );
+    vec![
+        Frame::PlanApprovalRequired {
+            approval_request_id: request.clone(),
+            plan_id: plan_id.clone(),
+            plan_summary: found.text(),
+        },
+        Frame::PlanNotification {
+            content,
+            metadata: PlanMetadata {
+                plan_id,
+                approval_request_id: request,
+                subtask_count: count,
+                subtasks,
+                requires_approval: true,
+                expires_at: opened.expires_at.map(|at| at.to_string()),
+            },
+            is_final: true,
+        },
+    ]
+}
+
+/// `asks`: a person decides first. Otherwise the client runs it now.
+fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
+    let About::Call(id) = &interrupt.opened.about else { return None };
+    let call = run.calls.get(id)?;
+    let reasons: Vec<&str> =
+        interrupt.opened.risk.reasons.iter().map(|reason| reason.text.as_str()).collect();
+    Some(Frame::ToolCall {
+        call_id: ids::call(&run.id, id),
+        tool_name: call.tool.clone(),
+        arguments: call.arguments.clone(),
+        requires_approval: asks,
+        agent: interrupt.opened.agent.clone(),
+        reason: (asks && !reasons.is_empty()).then(|| reasons.join("; ")),
+    })
+}
+
+/// An agent asks: the next `user_message` is the answer.
+fn question(interrupt: &Interrupt) -> Frame {
+    let payload = interrupt.content.get("payload").unwrap_or(&Value::Null);
+    let text = |field| payload.get(field).and_then(Value::as_str).unwrap_or_default();
+    let mut content = String::new();
+    if !text("context").is_empty() {
+        content.extend([text("context"), "\n\n"]);
+    }
+    content.push_str(match text("question") {
+        "" => interrupt.content_text("title"),
+        question => question,
+    });
+    let mut metadata = json!({ "request_id": interrupt.opened.interrupt.as_str(), "question": true });
+    if let Some(choices) = payload.get("choices").filter(|choices| !choices.is_null()) {
+        metadata["choices"] = choices.clone();
+    }
+    Frame::AssistantMessage { content, metadata: Some(metadata), is_final: true }
+}
+
+/// The source system has no words for it: a person decides in the inbox.
+fn elsewhere(interrupt: &Interrupt) -> Frame {
+    let id = interrupt.opened.interrupt.as_str();
+    Frame::Status {
+        status: "waiting",
+        content: Some(format!(
+            "{}. This is decided in Holdshort's inbox, or with `holdshort decide {id}`.",
+            interrupt.content_text("title")
+        )),
+        metadata: Some(json!({ "request_id": id, "kind": interrupt.opened.kind.as_str() })),
+    }
+}

@@ -1,0 +1,145 @@
+//! Plans on the wire: subtasks both ways, and where a plan stands in its run.
+
+use holdshort_core::interrupt::{About, Interrupt, Kind};
+use holdshort_core::plan::{self, Plan};
+use holdshort_core::run::{Run, Step, StepEnd};
+use serde_json::{Map, Value, json};
+
+use super::frame::Subtask;
+use super::ids;
+use crate::problem::{Answer, Refused};
+
+/// The plan that an interrupt asks about.
+pub(super) fn asked(interrupt: &Interrupt) -> Option<Plan> {
+    if interrupt.opened.kind != Kind::PlanApproval {
+        return None;
+    }
+    let payload = interrupt.content.get("payload")?;
+    let plan = payload.get("plan").unwrap_or(payload);
+    serde_json::from_value(plan.clone()).ok()
+}
+
+/// The planning phase whose plan an interrupt asks about.
+pub(super) fn phase(interrupt: &Interrupt) -> Option<&str> {
+    match &interrupt.opened.about {
+        About::Plan(phase) => Some(phase),
+        _ => None,
+    }
+}
+
+/// The id that the settled plan of a planning phase has on the wire: that of the last interrupt about it, or, where
+/// nobody was asked, one made from the run.
+pub(super) fn id(run: &Run, planning: &str) -> String {
+    let last = run
+        .interrupts
+        .values()
+        .filter(|each| phase(each) == Some(planning) && each.opened.kind == Kind::PlanApproval)
+        .max_by_key(|each| each.opened_seq);
+    match last {
+        Some(interrupt) => ids::plan(&interrupt.opened.interrupt),
+        None => format!("plan_{planning}"),
+    }
+}
+
+/// The subtasks of a plan as they are now.
+pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Subtask> {
+    let subtask = |subtask: &plan::Subtask| Subtask {
+        id: subtask.id.clone(),
+        description: subtask.description.clone(),
+        agent: subtask.agent.clone(),
+        dependencies: subtask.depends_on.clone(),
+        status: planning
+            .and_then(|planning| run.step_of_subtask(planning, &subtask.id))
+            .map_or("pending", |(_, step)| status(step)),
+    };
+    plan.subtasks.iter().map(subtask).collect()
+}
+
+pub(super) fn status(step: &Step) -> &'static str {
+    match step.end {
+        None => "in_progress",
+        Some(end) => ended(end),
+    }
+}
+
+pub(super) fn ended(end: StepEnd) -> &'static str {
+    match end {
+        StepEnd::Completed => "completed",
+        StepEnd::Skipped => "skipped",
+        StepEnd::Failed => "failed",
+    }
+}
+
+/// A subtask that a step carries out.
+pub(super) struct Part<'r> {
+    pub(super) planning: &'r str,
+    pub(super) subtask: &'r plan::Subtask,
+    /// From 1.
+    pub(super) index: usize,
+    pub(super) total: usize,
+}
+
+pub(super) fn part<'r>(run: &'r Run, step: &str) -> Option<Part<'r>> {
+    let phase = &run.steps.get(step)?.phase;
+    let phase = run.definition.phases.iter().find(|each| each.id == *phase)?;
+    let planning = &phase.kind.control()?.plan;
+    let plan = run.plans.get(planning)?.settled()?;
+    let id = step.rsplit_once('/')?.1;
+    let at = plan.subtasks.iter().position(|subtask| subtask.id == id)?;
+    Some(Part { planning, subtask: &plan.subtasks[at], index: at + 1, total: plan.subtasks.len() })
+}
+
+/// `modified_subtasks` as the native edit of a plan. What a client sends back of what it was shown beyond the plan
+/// itself (status, result …) is no part of a plan.
+pub(super) fn edit(subtasks: &Value) -> Answer<Value> {
+    let Some(items) = subtasks.as_array() else {
+        return Err(Refused::invalid_at("/modified_subtasks", "is not a list"));
+    };
+    let mut native = Vec::new();
+    for (i, item) in items.iter().enumerate() {
+        let at = |field: &str| format!("/modified_subtasks/{i}{field}");
+        let Some(fields) = item.as_object() else {
+            return Err(Refused::invalid_at(&at(""), "is not an object"));
+        };
+        let mut subtask = Map::new();
+        for (theirs, ours) in [("id", "id"), ("description", "description"), ("agent", "agent")] {
+            match fields.get(theirs) {
+                Some(Value::String(text)) => subtask.insert(ours.to_owned(), json!(text)),
+                Some(_) => return Err(Refused::invalid_at(&at(&format!("/{theirs}")), "is not a text")),
+                None => {
+                    return Err(Refused::invalid_at(
+                        &at(&format!("/{theirs}")),
+                        format!("missing field `{theirs}`"),
+                    ));
+                }
+            };
+        }
+        match fields.get("dependencies") {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(ids)) if ids.iter().all(Value::is_string) => {
+                subtask.insert("depends_on".to_owned(), json!(ids));
+            }
+            Some(_) => return Err(Refused::invalid_at(&at("/dependencies"), "is not a list of ids")),
+        }
+        native.push(Value::Object(subtask));
+    }
+    Ok(json!({ "subtasks": native }))
+}
+
+/// The same refusal, with the places as the client named them.
+pub(super) fn in_their_words(mut refused: Refused, whole: &str) -> Refused {
+    let problem = &mut refused.0;
+    for error in &mut problem.errors {
+        error.pointer = error
+            .pointer
+            .replacen("/edit/subtasks", whole, 1)
+            .replacen("/edit", whole, 1)
+            .replacen("/depends_on", "/dependencies", 1)
+            .replacen("/option", "/decision", 1)
+            .replacen("/text", "/feedback", 1);
+    }
+    if let [only] = &problem.errors[..] {
+        problem.detail = format!("{} {}", only.pointer, only.message);
+    }
+    refused
+}

@@ -1,0 +1,113 @@
+//! `POST /agent/message/stream`: one message, and what follows from it as server-sent events, until nothing goes on
+//! by itself. The stream only reads the journal: whoever leaves changes nothing (LESSONS 4).
+
+use std::convert::Infallible;
+
+use axum::body::{Body as RawBody, Bytes};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures::stream;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Interval, MissedTickBehavior, interval_at};
+
+use super::act;
+use super::follow::Follower;
+use super::frame::Frame;
+use super::message;
+use super::person::Person;
+use super::session::Session;
+use crate::app::App;
+use crate::auth::Operator;
+use crate::body::{Body, fit};
+use crate::problem::{Answer, Refused};
+
+#[derive(Deserialize)]
+struct Post {
+    session_id: String,
+    message: Value,
+}
+
+pub(super) async fn open(Person(operator): Person, body: Body) -> Response {
+    begin(operator, body).await.unwrap_or_else(refuse)
+}
+
+async fn begin(operator: Operator, body: Body) -> Answer<Response> {
+    let Post { session_id, message } = fit(&body.value().await?)?;
+    let message = message::understand(&message).map_err(below_message)?;
+    let app = operator.app.clone();
+    let permit = app.place()?;
+    let session = Session::of(operator, session_id)?;
+    // Before the message takes effect: everything that it does is told.
+    let mut follower = Follower::attach(session.clone()).await?;
+    let mut frames = vec![follower.info()];
+    frames.extend(act::carry_out(&session, message).await?);
+    frames.extend(follower.catch_up().await?);
+    if !matches!(frames.last(), Some(Frame::Done { .. })) {
+        frames.extend(follower.rest());
+    }
+    let mut ping = interval_at(tokio::time::Instant::now() + app.pace.ping, app.pace.ping);
+    ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let events = Events { follower, frames, ping, app: app.clone(), _permit: permit };
+    let body = RawBody::from_stream(stream::unfold(Some(events), async |events| next(events?).await));
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    Ok((headers, body).into_response())
+}
+
+struct Events {
+    follower: Follower,
+    /// Not yet sent.
+    frames: Vec<Frame>,
+    ping: Interval,
+    app: std::sync::Arc<App>,
+    _permit: OwnedSemaphorePermit,
+}
+
+type Chunk = Result<Bytes, Infallible>;
+
+async fn next(mut events: Events) -> Option<(Chunk, Option<Events>)> {
+    if events.frames.is_empty() {
+        tokio::select! {
+            biased;
+            () = events.app.stopped() => return None,
+            found = events.follower.next() => match found {
+                Ok(Some(frames)) => events.frames = frames,
+                Ok(None) => return None,
+                Err(refused) => return Some((Ok(chunk(&[Frame::refused(&refused)])), None)),
+            },
+            _ = events.ping.tick() => return Some((Ok(Bytes::from_static(b": ping\n\n")), Some(events))),
+        }
+    }
+    let frames = std::mem::take(&mut events.frames);
+    let is_over = matches!(frames.last(), Some(Frame::Done { .. }));
+    Some((Ok(chunk(&frames)), (!is_over).then_some(events)))
+}
+
+/// JSON holds no line break of its own, so one `data:` line holds a frame.
+fn chunk(frames: &[Frame]) -> Bytes {
+    frames.iter().map(|frame| format!("data: {}\n\n", frame.text())).collect::<String>().into()
+}
+
+/// The places of a message as it stands in the body.
+fn below_message(mut refused: Refused) -> Refused {
+    for error in &mut refused.0.errors {
+        error.pointer.insert_str(0, "/message");
+    }
+    refused
+}
+
+/// What is not carried out is a 400 with the frame as its body (contract B1). A server that fails says so as
+/// everywhere.
+fn refuse(refused: Refused) -> Response {
+    let status = refused.0.status;
+    if matches!(status, 400 | 404 | 409 | 410 | 422) {
+        let frame = Frame::refused(&refused).text();
+        return (StatusCode::BAD_REQUEST, [(CONTENT_TYPE, "application/json")], frame).into_response();
+    }
+    refused.into_response()
+}

@@ -1,0 +1,264 @@
+//! From events to frames: the one translation, for sockets and streams alike. Holds the run as its events make it,
+//! and nothing that they do not tell; so whoever listens from the same event on hears the same.
+
+use std::collections::BTreeSet;
+
+use holdshort_core::event::{self, Event};
+use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
+use holdshort_core::projection::Status;
+use holdshort_core::run::{Fact, Role, Run, StepEnd};
+use holdshort_protocol::Code;
+use serde_json::{Value, json};
+
+use super::frame::Frame;
+use super::person::VIA;
+use super::{ids, open, plan, session};
+use crate::view::word;
+
+/// Of a subtask's result, in characters (contract B7).
+const RESULT_CHARS: usize = 500;
+
+pub(super) struct Teller {
+    pub(super) run: Run,
+    /// Who is at work, as the client was told.
+    pub(super) agent: String,
+    /// Calls that a client of this edge approved: it runs them without being told again.
+    released: BTreeSet<String>,
+}
+
+impl Teller {
+    /// From where the run is now.
+    pub(super) fn new(run: Run) -> Self {
+        let agent = session::agent_of(&run).unwrap_or_default().to_owned();
+        Self { run, agent, released: BTreeSet::new() }
+    }
+
+    /// From before its first event, with the agent that was at work before it.
+    pub(super) fn before(run: &Run, agent: String) -> Self {
+        Self { run: Run::new(run.id.clone(), run.definition.clone()), agent, released: BTreeSet::new() }
+    }
+
+    pub(super) fn hear(&mut self, event: &Event) -> Vec<Frame> {
+        self.run.apply(event);
+        let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
+        let text = event.content.as_text();
+        match fact {
+            Fact::RunPaused => vec![Frame::status("paused")],
+            Fact::RunResumed => vec![Frame::status("running")],
+            Fact::ModelStarted { step, turn, attempt, .. } => self.at_work(step, *turn == 0 && *attempt == 1),
+            Fact::ModelReplied { calls, .. } if !calls.is_empty() && !text.is_empty() => {
+                vec![self.says(text)]
+            }
+            Fact::ModelFailed { .. } => {
+                vec![Frame::Status { status: "retrying", content: Some(text.to_owned()), metadata: None }]
+            }
+            Fact::HandedOver { from, to, call, .. } => {
+                self.agent.clone_from(to);
+                let said = self.run.calls.get(call);
+                let reason = said.and_then(|call| call.argument("reason").or(call.argument("message")));
+                let (from, to) = (from.clone(), to.clone());
+                vec![Frame::AgentSwitched { from, to, reason: reason.map(str::to_owned) }]
+            }
+            Fact::StepEnded { step, end } => self.step_ended(step, *end, text),
+            Fact::DecisionMade { interrupt, .. } => {
+                if event.actor.via.as_deref() == Some(VIA)
+                    && let Some(About::Call(call)) =
+                        self.run.interrupts.get(interrupt).map(|each| &each.opened.about)
+                {
+                    self.released.insert(call.clone());
+                }
+                Vec::new()
+            }
+            Fact::InterruptOpened(opened) => match self.run.interrupts.get(&opened.interrupt) {
+                Some(interrupt) if !self.knows(interrupt) => open::frames(&self.run, interrupt),
+                Some(_) | None => Vec::new(),
+            },
+            Fact::InterruptResolved { interrupt, outcome, .. } => match self.run.interrupts.get(interrupt) {
+                Some(interrupt) => self.resolved(interrupt, *outcome),
+                None => Vec::new(),
+            },
+            Fact::RunCompleted { .. } | Fact::RunFailed { .. } | Fact::RunCancelled { .. } => {
+                self.ended(text)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn says(&self, text: &str) -> Frame {
+        Frame::AssistantMessage {
+            content: text.to_owned(),
+            metadata: Some(json!({ "agent": self.agent })),
+            is_final: false,
+        }
+    }
+
+    /// A client that approved a call here runs it; it is not handed out a second time.
+    fn knows(&self, interrupt: &Interrupt) -> bool {
+        let About::Call(call) = &interrupt.opened.about else { return false };
+        interrupt.opened.kind == Kind::ClientCall && self.released.contains(call)
+    }
+
+    /// An agent is asked for its next word. `begins`: for its first one in this step.
+    fn at_work(&mut self, step: &str, begins: bool) -> Vec<Frame> {
+        let Some(found) = self.run.steps.get(step) else { return Vec::new() };
+        let mut frames = Vec::new();
+        if found.agent != self.agent {
+            let from = std::mem::replace(&mut self.agent, found.agent.clone());
+            if !from.is_empty() {
+                frames.push(Frame::AgentSwitched { from, to: found.agent.clone(), reason: None });
+            }
+        }
+        if begins && let Some(part) = plan::part(&self.run, step) {
+            let plan_id = plan::id(&self.run, part.planning);
+            frames.push(Frame::SubtaskStarted {
+                plan_id: plan_id.clone(),
+                subtask_id: part.subtask.id.clone(),
+                description: part.subtask.description.clone(),
+                agent: found.agent.clone(),
+                index: part.index,
+                total: part.total,
+            });
+            frames.push(progress(&part, &plan_id, "in_progress"));
+        }
+        frames
+    }
+
+    fn step_ended(&self, step: &str, end: StepEnd, text: &str) -> Vec<Frame> {
+        if let Some(part) = plan::part(&self.run, step) {
+            let plan_id = plan::id(&self.run, part.planning);
+            let status = plan::ended(end);
+            let (result, error) = match end {
+                StepEnd::Completed => (Some(cut(text)), None),
+                StepEnd::Failed | StepEnd::Skipped => (None, Some(cut(text))),
+            };
+            let progress = progress(&part, &plan_id, status);
+            let completed = Frame::SubtaskCompleted {
+                plan_id,
+                subtask_id: part.subtask.id.clone(),
+                status,
+                completion_reason: match end {
+                    StepEnd::Completed => "final_answer",
+                    StepEnd::Failed => "error",
+                    StepEnd::Skipped => "skipped",
+                },
+                result: result.filter(|text| !text.is_empty()),
+                error: error.filter(|text| !text.is_empty()),
+            };
+            return vec![completed, progress];
+        }
+        let Some(found) = self.run.steps.get(step) else { return Vec::new() };
+        let planned = self.run.plans.get(&found.phase).is_some_and(|plan| plan.settled.is_some());
+        let answers = matches!(found.role, Role::Worker | Role::Planner) && !planned;
+        if answers && end == StepEnd::Completed && !text.is_empty() {
+            let metadata = Some(json!({ "agent": found.agent }));
+            return vec![Frame::AssistantMessage { content: text.to_owned(), metadata, is_final: true }];
+        }
+        Vec::new()
+    }
+
+    fn resolved(&self, interrupt: &Interrupt, outcome: Outcome) -> Vec<Frame> {
+        let opened = &interrupt.opened;
+        let said = interrupt.decision.as_ref().and_then(|made| made.text.as_deref()).unwrap_or_default();
+        let option = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.clone());
+        let mut metadata = json!({ "request_id": opened.interrupt.as_str(), "outcome": word(&outcome) });
+        if let Some(option) = option {
+            metadata["decision"] = json!(option);
+        }
+        if let About::Call(call) = &opened.about
+            && opened.kind != Kind::PlanApproval
+        {
+            metadata["call_id"] = json!(ids::call(&self.run.id, call));
+        }
+        if opened.kind != Kind::PlanApproval {
+            return vec![Frame::Status {
+                status: "request_resolved",
+                content: None,
+                metadata: Some(metadata),
+            }];
+        }
+        metadata["plan_id"] = json!(ids::plan(&opened.interrupt));
+        let (content, is_final) = match outcome {
+            Outcome::Approved => {
+                return vec![Frame::Status {
+                    status: "plan_approved",
+                    content: None,
+                    metadata: Some(metadata),
+                }];
+            }
+            Outcome::Rejected => (with("The plan is cancelled.", said), true),
+            Outcome::Expired => ("Nobody decided on the plan in time: it is dropped.".to_owned(), true),
+            Outcome::Answered => (with("Another plan is being made.", said), false),
+            Outcome::Cancelled | Outcome::Superseded => {
+                return vec![Frame::Status {
+                    status: "request_resolved",
+                    content: None,
+                    metadata: Some(metadata),
+                }];
+            }
+        };
+        vec![Frame::AssistantMessage { content, metadata: Some(metadata), is_final }]
+    }
+
+    fn ended(&self, text: &str) -> Vec<Frame> {
+        let Some(ended) = &self.run.ended else { return Vec::new() };
+        let mut frames = Vec::new();
+        for (planning, planned) in &self.run.plans {
+            let carried_out = self.run.definition.phases.iter().any(|phase| {
+                phase.kind.control().is_some_and(|control| control.plan == *planning)
+                    && self.run.phases.contains_key(&phase.id)
+            });
+            if let Some(plan) = planned.settled().filter(|_| carried_out) {
+                let plan_status = match (ended.status, ended.reason.as_str()) {
+                    (Status::Completed, "partial") => "partial",
+                    (status, _) => status.as_str(),
+                };
+                let subtasks = plan::subtasks(&self.run, Some(planning), plan);
+                let count = |status| subtasks.iter().filter(|each| each.status == status).count();
+                let (completed, failed, skipped) = (count("completed"), count("failed"), count("skipped"));
+                let total = subtasks.len();
+                frames.push(Frame::PlanCompleted {
+                    plan_id: plan::id(&self.run, planning),
+                    plan_status,
+                    total_subtasks: total,
+                    completed,
+                    failed,
+                    skipped,
+                    is_final: true,
+                });
+                let summary = format!(
+                    "The plan is {plan_status}: {completed} of {total} subtasks completed, {failed} failed, \
+                     {skipped} skipped."
+                );
+                frames.push(Frame::said(summary, ended.status == Status::Completed));
+            }
+        }
+        match ended.status {
+            Status::Failed => {
+                let text = if text.is_empty() { ended.reason.clone() } else { text.to_owned() };
+                frames.push(Frame::error(Code::RunEnded, text, Vec::new(), true));
+            }
+            Status::Cancelled => frames.push(Frame::said(with("Cancelled.", text), true)),
+            Status::Completed | Status::Queued | Status::Running | Status::Waiting | Status::Paused => {}
+        }
+        frames
+    }
+}
+
+/// The document's form of progress (contract E11).
+fn progress(part: &plan::Part<'_>, plan_id: &str, status: &str) -> Frame {
+    let metadata: Value =
+        json!({ "subtask_id": part.subtask.id, "subtask_status": status, "plan_id": plan_id });
+    Frame::AssistantMessage {
+        content: format!("Subtask {}/{}: {}", part.index, part.total, part.subtask.description),
+        metadata: Some(metadata),
+        is_final: false,
+    }
+}
+
+fn with(sentence: &str, text: &str) -> String {
+    if text.trim().is_empty() { sentence.to_owned() } else { format!("{sentence} {}", text.trim()) }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(RESULT_CHARS).collect()
+}

@@ -1,0 +1,138 @@
+//! What a client wants done with its run: decide, pause, resume, cancel. Each is an input of the core; what comes of
+//! it is told by the journal.
+
+use holdshort_core::event;
+use holdshort_core::id::{InterruptId, RunId, StreamId};
+use holdshort_core::interrupt::{About, Choice, Kind, Opened, Outcome};
+use holdshort_core::plan;
+use holdshort_core::run::{Fact, Input};
+use holdshort_core::schema::Problem;
+use holdshort_protocol::{Code, Decision};
+use holdshort_store::Journal;
+use serde_json::Value;
+
+use super::frame::Resolve;
+use super::words;
+use crate::auth::Caller;
+use crate::decide;
+use crate::problem::{Answer, Refused};
+
+/// Decides on an approval of this run. `Some`: it was decided on just so already, in this event.
+pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> Answer<Option<u64>> {
+    let app = &caller.app;
+    let unknown = || Refused::new(Code::NotFound, "there is no such approval in this task");
+    let id: InterruptId = resolve.approval_id.parse().map_err(|_| unknown())?;
+    let row = app.journal().interrupt(&id).await?.filter(|row| row.run == *run).ok_or_else(unknown)?;
+    let first = app.event(&StreamId::Run(run.clone()), row.opened_seq).await?;
+    let event::Fact::Run(Fact::InterruptOpened(opened)) = &first.fact else {
+        return Err(Refused::of(Code::JournalDamaged));
+    };
+    let decision = decision(opened, resolve)?;
+    let option = decision.option.clone();
+    let decided = decide::decide(app, &row, caller.actor.clone(), decision).await;
+    decided.map_err(|refused| here(refused, opened, &option))?;
+    Ok(row.resolved_seq)
+}
+
+pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<()> {
+    caller.app.send(run, input, caller.actor.clone()).await?;
+    Ok(())
+}
+
+/// The decision that a client means.
+fn decision(opened: &Opened, resolve: Resolve) -> Answer<Decision> {
+    let Resolve { resolution, approved, feedback, user_feedback, modifications, .. } = resolve;
+    let said = match (&resolution, approved) {
+        (Some(said), _) => said.as_str(),
+        (None, Some(true)) => "approve",
+        (None, Some(false)) => "reject",
+        (None, None) => return Err(Refused::invalid_at("/resolution", "say `resolution`, or `approved`")),
+    };
+    let Some(choice) = words::choose(opened, said) else {
+        let offered = words::names(opened).join(", ");
+        return Err(Refused::invalid_at(
+            if resolution.is_some() { "/resolution" } else { "/approved" },
+            format!("`{said}` is not offered here; choose one of: {offered}"),
+        ));
+    };
+    // Clients send both; what they mean is what neither contradicts.
+    let releases = choice.effect.outcome() == Outcome::Approved;
+    if resolution.is_some() && approved == Some(true) && choice.stops() || approved == Some(false) && releases
+    {
+        return Err(Refused::invalid_at("/approved", format!("contradicts `{said}`")));
+    }
+    let text = match (feedback, user_feedback) {
+        (Some(a), Some(b)) if a != b => {
+            return Err(Refused::invalid_at("/user_feedback", "says something else than `feedback`"));
+        }
+        (a, b) => a.or(b).filter(|text| !text.is_empty()),
+    };
+    Ok(Decision {
+        edit: edit(opened, choice, modifications)?,
+        option: choice.id.clone(),
+        text,
+        version: None,
+    })
+}
+
+/// `modifications` as what they replace: a plan, arguments, or a text. An object, or JSON text of one.
+fn edit(opened: &Opened, choice: &Choice, modifications: Value) -> Answer<Value> {
+    let is_nothing = match &modifications {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => false,
+    };
+    if is_nothing {
+        return Ok(Value::Null);
+    }
+    if choice.id != "edit" {
+        let why = format!("`{}` takes no modifications", words::name(opened, &choice.id));
+        return Err(Refused::invalid_at("/modifications", why));
+    }
+    let replaces_text = opened.kind == Kind::Review || matches!(opened.about, About::BeforeStep(_));
+    let value = match &modifications {
+        Value::String(text) => match holdshort_core::json::parse(text.as_bytes()) {
+            Ok(value) => value,
+            Err(_) if replaces_text => modifications.clone(),
+            Err(error) => {
+                return Err(Refused::invalid_at(
+                    "/modifications",
+                    format!("is a text that is no JSON: {error}"),
+                ));
+            }
+        },
+        other => other.clone(),
+    };
+    let field = |names: &[&str]| names.iter().find_map(|name| value.get(*name)).cloned();
+    Ok(match opened.kind {
+        // In whichever of its forms; what is none is named by the check.
+        Kind::PlanApproval => plan::read(&value).unwrap_or(value),
+        Kind::ToolApproval => field(&["arguments"]).unwrap_or(value),
+        _ if replaces_text => {
+            field(&["text", "input", "task", "sub_task", "content", "instructions"]).unwrap_or(value)
+        }
+        _ => value,
+    })
+}
+
+/// A refusal with the places and options as this wire names them.
+fn here(mut refused: Refused, opened: &Opened, option: &str) -> Refused {
+    for error in &mut refused.0.errors {
+        for (native, wire) in
+            [("/option", "/resolution"), ("/text", "/feedback"), ("/edit", "/modifications")]
+        {
+            if let Some(rest) = error.pointer.strip_prefix(native) {
+                error.pointer = format!("{wire}{rest}");
+                break;
+            }
+        }
+        error.message =
+            error.message.replace(&format!("`{option}`"), &format!("`{}`", words::name(opened, option)));
+    }
+    if let [only] = &refused.0.errors[..] {
+        let problem = Refused::invalid(vec![Problem::new(&only.pointer, &only.message)]);
+        refused.0.detail = problem.0.detail;
+    }
+    refused
+}

@@ -1,0 +1,179 @@
+//! Approvals as this wire shows them: what is asked, and what came of it. Whether it is approved follows from the
+//! effect of what was decided, never from the word for it (LESSONS 31).
+
+use std::collections::BTreeMap;
+
+use holdshort_core::interrupt::{Cause, Choice, Kind, Opened, Outcome};
+use serde_json::{Map, Value, json};
+
+use super::words;
+use crate::view::word;
+
+/// What was decided, by whom, with which words.
+pub(super) struct Decided<'a> {
+    pub(super) outcome: Outcome,
+    pub(super) option: Option<&'a str>,
+    pub(super) text: Option<&'a str>,
+    pub(super) edit: &'a Value,
+    pub(super) by: &'a str,
+    pub(super) cause: &'a Cause,
+}
+
+/// What the client wants to see beside the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Display {
+    pub(super) plan: bool,
+    pub(super) results: bool,
+    pub(super) step: bool,
+}
+
+/// `approval_requested`. `content` is what the interrupt was opened with, `told` what was said of the plan before.
+pub(super) fn requested(opened: &Opened, content: &Value, told: &[Value], display: Display) -> Value {
+    let text = |field: &str| content.get(field).and_then(Value::as_str).unwrap_or_default();
+    let title = text("title");
+    let message = Some(text("message")).filter(|message| !message.is_empty()).unwrap_or(title);
+    let detail = |choice: &Choice| {
+        json!({
+            "id": words::name(opened, &choice.id),
+            "label": choice.label,
+            "needs_feedback": choice.needs_text,
+            "needs_modifications": choice.needs_edit,
+        })
+    };
+    json!({
+        "approval_id": opened.interrupt.to_string(),
+        "step_id": opened.step,
+        "agent": opened.agent,
+        "action": action(opened),
+        "description": title,
+        "message": message,
+        "options": words::names(opened),
+        "option_details": opened.options.iter().map(detail).collect::<Vec<_>>(),
+        "checkpoint_type": words::position(opened),
+        "context": context(opened, content, told, display),
+        "expires_at": opened.expires_at.map(|at| at.to_string()),
+        "default_on_timeout": words::name(opened, &opened.on_expiry),
+    })
+}
+
+/// What kind of thing is asked (contract E3): the second layer has a kind of its own (A5).
+fn action(opened: &Opened) -> &'static str {
+    if words::is_of_an_agent(opened) || opened.kind == Kind::Escalation {
+        "ag2_dynamic"
+    } else {
+        opened.kind.as_str()
+    }
+}
+
+fn context(opened: &Opened, asked: &Value, told: &[Value], display: Display) -> Value {
+    let mut context = asked.get("payload").and_then(Value::as_object).cloned().unwrap_or_default();
+    if let Some(plan) = context.get("plan").filter(|_| opened.kind == Kind::PlanApproval).map(plan) {
+        context.insert("plan".to_owned(), plan);
+        context.insert("previous_feedback".to_owned(), told.into());
+    }
+    let is_phase = words::position(opened) != "after_planning" && context.contains_key("phase");
+    if is_phase && let Some(results) = context.remove("results") {
+        let planned = results
+            .as_object()
+            .and_then(|all| all.values().find_map(|one| one.get("subtasks").map(|_| plan(one))));
+        if let Some(plan) = planned.filter(|_| display.plan) {
+            context.insert("plan".to_owned(), plan);
+        }
+        if display.results {
+            context.insert("results".to_owned(), results);
+        }
+    }
+    if !display.step {
+        context.remove("input");
+    }
+    let reasons = &opened.risk.reasons;
+    if !reasons.is_empty() {
+        context.insert("reasons".to_owned(), reasons.iter().map(|reason| reason.text.clone()).collect());
+    }
+    context.into()
+}
+
+/// A plan in the form of the source system (contract A8).
+pub(super) fn plan(native: &Value) -> Value {
+    let subtasks = native.get("subtasks").and_then(Value::as_array);
+    let told = subtasks.into_iter().flatten().map(subtask).collect::<Vec<_>>();
+    json!({ "sub_tasks": told })
+}
+
+fn subtask(native: &Value) -> Value {
+    let description = native.get("description").and_then(Value::as_str).unwrap_or_default();
+    // As they were taken in: the lines below the first that begin with a dash.
+    let (bullets, words): (Vec<&str>, Vec<&str>) =
+        description.lines().enumerate().map(|(_, line)| line).partition(|line| line.starts_with("- "));
+    json!({
+        "id": native.get("id"),
+        "sub_task": words.join("\n"),
+        "sub_task_agent": native.get("agent"),
+        "bullet_points": bullets.iter().map(|line| &line[2..]).collect::<Vec<_>>(),
+        "depends_on": native.get("depends_on").cloned().unwrap_or_else(|| json!([])),
+    })
+}
+
+/// `approval_received`.
+pub(super) fn received(opened: &Opened, decided: &Decided<'_>) -> Value {
+    let choice = decided.option.and_then(|id| opened.options.iter().find(|choice| choice.id == id));
+    let released = choice.is_some_and(|choice| choice.effect.outcome() == Outcome::Approved);
+    let mut data = Map::new();
+    let mut put = |key: &str, value: Value| data.insert(key.to_owned(), value);
+    put("approval_id", opened.interrupt.to_string().into());
+    put("step_id", json!(opened.step));
+    put("checkpoint_type", words::position(opened).into());
+    put("approved", released.into());
+    put("resolution", decided.option.map_or(Value::Null, |id| words::name(opened, id).into()));
+    put("approval_status", status(choice, decided, released).into());
+    put("effect", choice.map_or(Value::Null, |choice| word(&choice.effect).into()));
+    put("outcome", word(&decided.outcome).into());
+    put("cause", word(decided.cause).into());
+    put("feedback", decided.text.unwrap_or_default().into());
+    put("modifications", decided.edit.clone());
+    put("by", decided.by.into());
+    data.into()
+}
+
+/// The words of A12, for every kind.
+fn status(choice: Option<&Choice>, decided: &Decided<'_>, released: bool) -> &'static str {
+    match (decided.outcome, decided.cause) {
+        (Outcome::Expired, _) if released => "timeout_auto_approved",
+        (Outcome::Expired, _) => "timeout",
+        (Outcome::Cancelled, _) => "cancelled",
+        (Outcome::Superseded, _) => "superseded",
+        (Outcome::Approved, Cause::Grant(_)) => "auto_approved",
+        (Outcome::Approved, _) if choice.is_some_and(|choice| choice.id == "edit") => "modified",
+        (Outcome::Approved, _) => "approved",
+        (Outcome::Rejected, _) => "rejected",
+        (Outcome::Answered, _) => "answered",
+    }
+}
+
+/// Nodes and edges of the graph, with what became of each node.
+pub(super) fn graph(native: &Value, statuses: &BTreeMap<String, &'static str>) -> Value {
+    let subtasks = native.get("subtasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let id = |subtask: &Value| subtask.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let nodes: Vec<Value> = (1..)
+        .zip(subtasks)
+        .map(|(number, subtask)| {
+            let id = id(subtask);
+            json!({
+                "status": statuses.get(&id).copied().unwrap_or("pending"),
+                "step_number": number,
+                "label": subtask.get("description"),
+                "agent": subtask.get("agent"),
+                "id": id,
+            })
+        })
+        .collect();
+    let edges: Vec<Value> = subtasks
+        .iter()
+        .flat_map(|subtask| {
+            let needs = subtask.get("depends_on").and_then(Value::as_array);
+            let to = id(subtask);
+            needs.into_iter().flatten().map(move |from| json!({ "from": from, "to": to }))
+        })
+        .collect();
+    json!({ "nodes": nodes, "edges": edges })
+}

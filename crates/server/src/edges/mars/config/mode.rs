@@ -1,0 +1,280 @@
+//! Which phases a run has: by its mode, its variant, a preset, or a list of its own (contracts A8, A16).
+
+use holdshort_core::schema::Problem;
+use serde_json::Value;
+
+use super::given::{Given, Reader};
+
+/// The phases of the source system's registry (contract A8), the copilot aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Planning,
+    HitlPlanning,
+    Control,
+    HitlControl,
+    OneShot,
+    IdeaGeneration,
+    HitlCheckpoint,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 7] = [
+        Self::Planning,
+        Self::HitlPlanning,
+        Self::Control,
+        Self::HitlControl,
+        Self::OneShot,
+        Self::IdeaGeneration,
+        Self::HitlCheckpoint,
+    ];
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Planning => "planning",
+            Self::HitlPlanning => "hitl_planning",
+            Self::Control => "control",
+            Self::HitlControl => "hitl_control",
+            Self::OneShot => "one_shot",
+            Self::IdeaGeneration => "idea_generation",
+            Self::HitlCheckpoint => "hitl_checkpoint",
+        }
+    }
+
+    /// The keys that mean something in it (contracts A9 to A14).
+    pub(super) fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Planning => {
+                &["max_rounds", "max_plan_steps", "n_plan_reviews", "max_n_attempts", "timeout_seconds"]
+            }
+            Self::HitlPlanning => &[
+                "max_rounds",
+                "max_plan_steps",
+                "n_plan_reviews",
+                "max_n_attempts",
+                "timeout_seconds",
+                "max_human_iterations",
+                "auto_approve_after_iterations",
+                "require_explicit_approval",
+                "show_intermediate_plans",
+                "allow_plan_modification",
+            ],
+            Self::Control | Self::HitlControl => &[
+                "max_rounds",
+                "max_n_attempts",
+                "timeout_seconds",
+                "execute_all_steps",
+                "step_number",
+                "approval_mode",
+                "max_redos",
+                "allow_step_skip",
+                "allow_step_retry",
+                "allow_step_modification",
+                "show_step_context",
+                "auto_approve_successful_steps",
+            ],
+            Self::OneShot => &[
+                "agent",
+                "max_rounds",
+                "max_n_attempts",
+                "timeout_seconds",
+                "approval_mode",
+                "max_redos",
+                "show_step_context",
+            ],
+            Self::IdeaGeneration => &["n_ideas", "n_reviews", "max_rounds", "max_n_attempts"],
+            Self::HitlCheckpoint => &[
+                "checkpoint_type",
+                "require_approval",
+                "timeout_seconds",
+                "default_on_timeout",
+                "show_plan",
+                "show_context",
+                "custom_message",
+            ],
+        }
+    }
+}
+
+/// Where a step asks (contracts A14, E2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Approval {
+    #[default]
+    Never,
+    BeforeStep,
+    AfterStep,
+    Both,
+    OnError,
+}
+
+/// The canonical words first, then what else they are called (contract E2).
+pub(super) const APPROVALS: [(&str, Approval); 8] = [
+    ("none", Approval::Never),
+    ("before_step", Approval::BeforeStep),
+    ("after_step", Approval::AfterStep),
+    ("both", Approval::Both),
+    ("on_error", Approval::OnError),
+    ("never", Approval::Never),
+    ("manual", Approval::BeforeStep),
+    ("before_each_step", Approval::BeforeStep),
+];
+
+/// A phase to be made.
+pub(super) struct Chosen {
+    pub(super) kind: Kind,
+    /// Where its steps ask unless the config says otherwise.
+    pub(super) approval: Approval,
+    /// Keys that are its alone.
+    pub(super) own: Given,
+    pub(super) pointer: String,
+}
+
+impl Chosen {
+    fn new(kind: Kind) -> Self {
+        Self::asking(kind, if kind == Kind::HitlControl { Approval::BeforeStep } else { Approval::Never })
+    }
+
+    fn asking(kind: Kind, approval: Approval) -> Self {
+        Self { kind, approval, own: Given::default(), pointer: "/config/mode".to_owned() }
+    }
+}
+
+pub(super) const DEFAULT: &str = "one_shot";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    OneShot,
+    PlanningControl,
+    HitlInteractive,
+    IdeaGeneration,
+    Preset(Preset),
+    Copilot,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Preset {
+    Autonomous,
+    ReviewPlan,
+    StepByStep,
+    ErrorRecovery,
+}
+
+const PRESETS: [(&str, Mode); 5] = [
+    ("autonomous", Mode::Preset(Preset::Autonomous)),
+    ("review_plan", Mode::Preset(Preset::ReviewPlan)),
+    ("step_by_step", Mode::Preset(Preset::StepByStep)),
+    ("error_recovery", Mode::Preset(Preset::ErrorRecovery)),
+    ("copilot", Mode::Copilot),
+];
+
+const MODES: [(&str, Mode); 5] = [
+    (DEFAULT, Mode::OneShot),
+    ("planning_control", Mode::PlanningControl),
+    ("hitl_interactive", Mode::HitlInteractive),
+    ("idea_generation", Mode::IdeaGeneration),
+    ("copilot", Mode::Copilot),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Variant {
+    FullInteractive,
+    PlanningOnly,
+    ErrorRecovery,
+}
+
+const VARIANTS: [(&str, Variant); 3] = [
+    ("full_interactive", Variant::FullInteractive),
+    ("planning_only", Variant::PlanningOnly),
+    ("error_recovery", Variant::ErrorRecovery),
+];
+
+/// A mode's name, whichever of `-` and `_` it is written with.
+pub(super) fn canonical(mode: &str) -> String {
+    mode.trim().to_lowercase().replace('-', "_")
+}
+
+pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Chosen> {
+    if let (Some(_), Some(item)) = (reader.item("mode"), reader.item("preset")) {
+        reader.refuse(item, "is a mode too: leave one of the two out");
+    }
+    if let Some(item) = reader.item("phases") {
+        for key in ["mode", "preset"] {
+            if let Some(other) = reader.item(key) {
+                reader.refuse(other, "says which phases there are, and so does `phases`: leave one out");
+            }
+        }
+        return listed(&item.value, &item.pointer, reader.problems);
+    }
+    let all: Vec<(&str, Mode)> = MODES.into_iter().chain(PRESETS).collect();
+    let key = if reader.item("preset").is_some() { "preset" } else { "mode" };
+    let mode = if key == "preset" { reader.one_of(key, &PRESETS) } else { reader.one_of(key, &all) };
+    let variant = reader.one_of("hitl_variant", &VARIANTS);
+    if let Some(item) = reader.item("hitl_variant").filter(|_| mode != Some(Mode::HitlInteractive)) {
+        reader.refuse(item, "is a variant of the mode `hitl-interactive`");
+    }
+    if let Some(item) = reader.item(key).filter(|_| mode == Some(Mode::Copilot)) {
+        reader.refuse(item, "is the copilot, which this version does not support yet");
+    }
+    let human_control = |approval| Chosen::asking(Kind::HitlControl, approval);
+    match (mode.unwrap_or(Mode::OneShot), variant.unwrap_or(Variant::FullInteractive)) {
+        (Mode::OneShot | Mode::Copilot, _) => vec![Chosen::new(Kind::OneShot)],
+        (Mode::PlanningControl | Mode::Preset(Preset::Autonomous), _) => {
+            vec![Chosen::new(Kind::Planning), Chosen::new(Kind::Control)]
+        }
+        (Mode::IdeaGeneration, _) => vec![Chosen::new(Kind::IdeaGeneration)],
+        (Mode::HitlInteractive, Variant::FullInteractive) => {
+            vec![Chosen::new(Kind::HitlPlanning), human_control(Approval::Both)]
+        }
+        (Mode::HitlInteractive, Variant::PlanningOnly) | (Mode::Preset(Preset::ReviewPlan), _) => {
+            vec![Chosen::new(Kind::HitlPlanning), Chosen::new(Kind::Control)]
+        }
+        (Mode::HitlInteractive, Variant::ErrorRecovery) | (Mode::Preset(Preset::ErrorRecovery), _) => {
+            vec![Chosen::new(Kind::Planning), human_control(Approval::OnError)]
+        }
+        (Mode::Preset(Preset::StepByStep), _) => {
+            vec![Chosen::new(Kind::HitlPlanning), human_control(Approval::BeforeStep)]
+        }
+    }
+}
+
+/// `[{type, config}]`, one after the other.
+fn listed(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Vec<Chosen> {
+    const PHASES: usize = 20;
+    let Some(list) = value.as_array().filter(|list| (1..=PHASES).contains(&list.len())) else {
+        problems.push(Problem::new(pointer, format!("is not a list of 1 to {PHASES} phases")));
+        return Vec::new();
+    };
+    let mut chosen = Vec::new();
+    for (i, each) in list.iter().enumerate() {
+        let at = format!("{pointer}/{i}");
+        let Some(fields) = each.as_object() else {
+            problems.push(Problem::new(at, "is not an object with `type` and `config`"));
+            continue;
+        };
+        for key in fields.keys().filter(|key| !["type", "config"].contains(&key.as_str())) {
+            problems.push(Problem::new(format!("{at}/{key}"), "is not a known key"));
+        }
+        let word = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+        let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == canonical(word));
+        let Some(kind) = kind else {
+            let known: Vec<&str> = Kind::ALL.into_iter().map(Kind::as_str).collect();
+            let why = match word {
+                "copilot" => "is the copilot, which this version does not support yet".to_owned(),
+                _ => format!("is no type of phase, expected one of: {}", known.join(", ")),
+            };
+            problems.push(Problem::new(format!("{at}/type"), why));
+            continue;
+        };
+        let mut phase = Chosen { pointer: at.clone(), ..Chosen::new(kind) };
+        match fields.get("config") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(config)) => phase.own = Given::of(config, &format!("{at}/config"), problems),
+            Some(_) => problems.push(Problem::new(format!("{at}/config"), "is not an object")),
+        }
+        for (key, item) in phase.own.items().filter(|(key, _)| !kind.keys().contains(key)) {
+            let why = format!("`{key}` means nothing in a phase of the type `{}`", kind.as_str());
+            problems.push(Problem::new(&item.pointer, why));
+        }
+        chosen.push(phase);
+    }
+    chosen
+}

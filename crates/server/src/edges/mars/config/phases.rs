@@ -1,0 +1,207 @@
+//! The phases of a run: templates of the base, with what the config says of them.
+
+use std::collections::BTreeSet;
+
+use holdshort_core::definition::{Definition, Phase, PhaseKind};
+use holdshort_core::interrupt::Kind as Interrupt;
+use holdshort_core::schema::Problem;
+use holdshort_core::tool::{Receiver, Runs};
+
+use super::gates;
+use super::given::{Given, Reader};
+use super::mode::{APPROVALS, Approval, Chosen, Kind};
+
+/// A phase, and what is said of the people in it.
+pub(super) struct Made {
+    pub(super) kind: Kind,
+    pub(super) phase: Phase,
+    pub(super) approval: Approval,
+    pub(super) timeout_ms: Option<u64>,
+    /// What an expiry approves.
+    pub(super) on_timeout: Option<&'static str>,
+    /// Options that nobody is offered.
+    pub(super) dropped: Vec<(Interrupt, &'static str)>,
+}
+
+/// What the source system can switch off, and the options that are gone then (contracts A13, A14).
+const ALLOWED: [(&str, &[(Interrupt, &str)]); 4] = [
+    ("allow_plan_modification", &[(Interrupt::PlanApproval, "edit")]),
+    ("allow_step_skip", &[(Interrupt::Checkpoint, "skip"), (Interrupt::Error, "skip")]),
+    ("allow_step_retry", &[(Interrupt::Error, "retry")]),
+    ("allow_step_modification", &[(Interrupt::Checkpoint, "edit")]),
+];
+
+pub(super) fn make(
+    chosen: &[Chosen],
+    top: &Given,
+    base: &Definition,
+    problems: &mut Vec<Problem>,
+) -> Vec<Made> {
+    let mut made: Vec<Made> = Vec::new();
+    for each in chosen {
+        let Some(mut phase) = template(each.kind, base).cloned() else {
+            let why = format!("the workflow `{}` has no phase for `{}`", base.name, each.kind.as_str());
+            problems.push(Problem::new(&each.pointer, why));
+            continue;
+        };
+        let mut reader =
+            Reader { own: &each.own, top: Some(top), keys: each.kind.keys(), problems: &mut *problems };
+        let asks = reader.one_of("approval_mode", &APPROVALS).unwrap_or(each.approval);
+        let timeout_ms = reader.time_ms("timeout_seconds");
+        let on_timeout = reader.one_of("default_on_timeout", &[("reject", "reject"), ("approve", "approve")]);
+        let mut dropped = Vec::new();
+        for (key, options) in ALLOWED {
+            if reader.flag(key) == Some(false) {
+                dropped.extend_from_slice(options);
+            }
+        }
+        phase.gates = gates::around(asks);
+        phase.gates.unless_clean = reader.flag("auto_approve_successful_steps").unwrap_or(false);
+        let asked = fill(&mut phase, each, &mut reader, base);
+        if !asked {
+            continue;
+        }
+        let same = made.iter().filter(|other| other.phase.id.starts_with(&phase.id)).count();
+        if same > 0 {
+            phase.id = format!("{}_{}", phase.id, same + 1);
+        }
+        phase.needs = made.last().map(|before| before.phase.id.clone()).into_iter().collect();
+        if let PhaseKind::Control(control) = &mut phase.kind {
+            let planned = made.iter().rev().find(|before| before.phase.kind.planning().is_some());
+            match planned {
+                Some(planned) => control.plan.clone_from(&planned.phase.id),
+                None => problems
+                    .push(Problem::new(&each.pointer, "carries out a plan, and no phase before it plans")),
+            }
+        }
+        made.push(Made { kind: each.kind, phase, approval: asks, timeout_ms, on_timeout, dropped });
+    }
+    if made.is_empty() && problems.is_empty() {
+        problems
+            .push(Problem::new("/config/phases", "nothing is left to do: the only checkpoint asks nobody"));
+    }
+    made
+}
+
+fn template(kind: Kind, base: &Definition) -> Option<&Phase> {
+    base.phases.iter().find(|phase| match (&phase.kind, kind) {
+        (PhaseKind::Planning(_), Kind::Planning | Kind::HitlPlanning)
+        | (PhaseKind::Control(_), Kind::Control | Kind::HitlControl)
+        | (PhaseKind::OneShot { .. }, Kind::OneShot)
+        | (PhaseKind::IdeaGeneration(_), Kind::IdeaGeneration)
+        | (PhaseKind::Checkpoint { .. }, Kind::HitlCheckpoint) => true,
+        _ => false,
+    })
+}
+
+/// Writes the config into the template. `false`: a checkpoint that asks nobody.
+fn fill(phase: &mut Phase, chosen: &Chosen, reader: &mut Reader<'_>, base: &Definition) -> bool {
+    let kind = chosen.kind;
+    kind.as_str().clone_into(&mut phase.id);
+    let limits = &mut phase.limits;
+    limits.rounds = reader.count("max_rounds", 1).unwrap_or(match kind {
+        Kind::Control | Kind::HitlControl => 100,
+        _ => 50,
+    });
+    limits.attempts = reader.count("max_n_attempts", 1).unwrap_or(3);
+    limits.redos = reader.count("max_redos", 0).unwrap_or(2);
+    let most = if kind == Kind::HitlPlanning { 10 } else { 3 };
+    limits.plan_steps = reader.count("max_plan_steps", 1).unwrap_or(most);
+    // The source system goes through a plan one step at a time (contract A14).
+    limits.parallel = 1;
+    match &mut phase.kind {
+        PhaseKind::Planning(planning) => {
+            planning.reviews = reader.count("n_plan_reviews", 0).unwrap_or(1);
+            if planning.reviews == 0 {
+                planning.reviewer = None;
+            }
+            planning.iterations = reader.count("max_human_iterations", 1).unwrap_or(3);
+            // Only where approval is not required, and it always is.
+            reader.count("auto_approve_after_iterations", 1);
+            reader.only("require_explicit_approval", true, "a plan is never approved by itself");
+            reader.only("show_intermediate_plans", true, "a person is shown what a person decides on");
+        }
+        PhaseKind::Control(control) => {
+            control.only = reader.count("step_number", 1);
+            if reader.flag("execute_all_steps") == Some(false)
+                && control.only.is_none()
+                && let Some(item) = reader.item("execute_all_steps")
+            {
+                reader.refuse(item, "needs `step_number`: which one?");
+            }
+            reader.flag("show_step_context");
+        }
+        PhaseKind::OneShot { agent } => {
+            if let Some(named) = reader.text("agent") {
+                if base.agents.contains_key(&named) {
+                    *agent = named;
+                } else if let Some(item) = reader.item("agent") {
+                    let known: Vec<&str> = base.agents.keys().map(String::as_str).collect();
+                    reader.refuse(item, format!("is no agent; there are: {}", known.join(", ")));
+                }
+            }
+            reader.flag("show_step_context");
+        }
+        PhaseKind::IdeaGeneration(ideas) => {
+            ideas.ideas = reader.count("n_ideas", 1).unwrap_or(3);
+            ideas.reviews = reader.count("n_reviews", 0).unwrap_or(1);
+        }
+        PhaseKind::Checkpoint { message } => {
+            let (position, words) = reader.one_of("checkpoint_type", &POSITIONS).unwrap_or(POSITIONS[0].1);
+            phase.id = format!("{}_{position}", kind.as_str());
+            *message = reader.text("custom_message").unwrap_or_else(|| words.to_owned());
+            reader.flag("show_plan");
+            reader.flag("show_context");
+            return reader.flag("require_approval").unwrap_or(true);
+        }
+    }
+    true
+}
+
+/// `checkpoint_type`, with what is asked where nothing else is said (contract A12).
+const POSITIONS: [(&str, (&str, &str)); 6] = [
+    ("custom", ("custom", "Shall the work go on?")),
+    ("after_planning", ("after_planning", "Shall the plan be carried out?")),
+    ("before_step", ("before_step", "Shall the next step begin?")),
+    ("after_step", ("after_step", "Is the step done as it should be?")),
+    ("before_execution", ("before_execution", "Shall it be executed?")),
+    ("after_execution", ("after_execution", "Is what was executed as it should be?")),
+];
+
+/// Agents and tools that no phase needs would only ask for a folder and for models.
+pub(super) fn keep_what_is_used(definition: &mut Definition) {
+    let mut used: BTreeSet<String> = BTreeSet::new();
+    for phase in &definition.phases {
+        match &phase.kind {
+            PhaseKind::Planning(planning) => {
+                used.insert(planning.planner.clone());
+                used.extend(planning.improver.iter().chain(&planning.reviewer).cloned());
+                used.extend(planning.agents.iter().cloned());
+            }
+            PhaseKind::Control(control) => {
+                used.insert(control.agent.clone());
+            }
+            PhaseKind::OneShot { agent } => {
+                used.insert(agent.clone());
+            }
+            PhaseKind::IdeaGeneration(ideas) => used.extend([ideas.maker.clone(), ideas.critic.clone()]),
+            PhaseKind::Checkpoint { .. } => {}
+        }
+    }
+    // Whoever the work may be handed over to.
+    loop {
+        let handed = |name: &String| match &definition.tools.get(name)?.runs {
+            Runs::HandsOver(Receiver::Agent(to)) => Some(to.clone()),
+            _ => None,
+        };
+        let tools = used.iter().filter_map(|name| definition.agents.get(name)).flat_map(|agent| &agent.tools);
+        let more: Vec<String> = tools.filter_map(handed).filter(|to| !used.contains(to)).collect();
+        if more.is_empty() {
+            break;
+        }
+        used.extend(more);
+    }
+    definition.agents.retain(|name, _| used.contains(name));
+    let tools: BTreeSet<&String> = definition.agents.values().flat_map(|agent| &agent.tools).collect();
+    definition.tools.retain(|name, _| tools.contains(name));
+}

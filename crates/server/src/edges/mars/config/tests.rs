@@ -1,0 +1,284 @@
+//! Configs and the workflows that they come to.
+
+use holdshort_core::definition::{Definition, PhaseKind, PlanGate};
+use holdshort_core::interrupt::Kind;
+use serde_json::{Value, json};
+
+use super::super::start::shipped;
+use super::{Translated, translate};
+
+fn of(config: &Value) -> Result<Translated, Vec<(String, String)>> {
+    let base = shipped().unwrap();
+    let problems = |problems: Vec<holdshort_core::schema::Problem>| {
+        problems.into_iter().map(|problem| (problem.pointer, problem.message)).collect()
+    };
+    translate(config.as_object().unwrap(), &base).map_err(problems)
+}
+
+fn made(config: &Value) -> Definition {
+    of(config).unwrap_or_else(|problems| panic!("{config}: {problems:?}")).definition
+}
+
+/// Phases with the gates around their steps.
+fn shape(definition: &Definition) -> String {
+    let phase = |phase: &holdshort_core::definition::Phase| {
+        let gates = phase.gates;
+        let mut text = phase.id.clone();
+        for (is_on, word) in
+            [(gates.before_step, " before"), (gates.after_step, " after"), (gates.on_error, " error")]
+        {
+            text.push_str(if is_on { word } else { "" });
+        }
+        text
+    };
+    let plan = if definition.gates.plan == PlanGate::Ask { "plan: " } else { "" };
+    format!("{plan}{}", definition.phases.iter().map(phase).collect::<Vec<_>>().join(", "))
+}
+
+#[test]
+fn modes_and_presets() {
+    let table = [
+        (json!({}), "one_shot"),
+        (json!({"mode": "one-shot", "approvalMode": "before_step"}), "one_shot before"),
+        (json!({"mode": "planning-control"}), "planning, control"),
+        (json!({"mode": "planning_control", "approval_mode": "on_error"}), "planning, control error"),
+        (json!({"mode": "hitl-interactive"}), "plan: hitl_planning, hitl_control before after error"),
+        (json!({"mode": "hitl-interactive", "hitlVariant": "planning_only"}), "plan: hitl_planning, control"),
+        (
+            json!({"mode": "hitl-interactive", "hitl_variant": "error-recovery"}),
+            "planning, hitl_control error",
+        ),
+        (json!({"mode": "hitl-interactive", "approval_mode": "never"}), "plan: hitl_planning, hitl_control"),
+        (json!({"mode": "idea-generation", "n_ideas": 5}), "idea_generation"),
+        (json!({"preset": "autonomous"}), "planning, control"),
+        (json!({"preset": "review_plan"}), "plan: hitl_planning, control"),
+        (json!({"mode": "step_by_step"}), "plan: hitl_planning, hitl_control before"),
+        (json!({"preset": "error_recovery"}), "planning, hitl_control error"),
+        (
+            json!({"phases": [{"type": "planning"}, {"type": "hitl_checkpoint", "config": {"checkpoint_type": "after_planning"}}, {"type": "hitl_control"}]}),
+            "planning, hitl_checkpoint_after_planning, hitl_control before",
+        ),
+        (
+            json!({"phases": [{"type": "hitl_checkpoint", "config": {"require_approval": false}}, {"type": "one_shot"}]}),
+            "one_shot",
+        ),
+    ];
+    for (config, shape) in table {
+        assert_eq!(self::shape(&made(&config)), shape, "{config}");
+    }
+    for (word, gates) in [
+        ("none", ""),
+        ("never", ""),
+        ("manual", " before"),
+        ("before_each_step", " before"),
+        ("after_step", " after"),
+        ("both", " before after error"),
+        ("on_error", " error"),
+    ] {
+        let definition = made(&json!({"mode": "planning-control", "approval_mode": word}));
+        assert_eq!(shape(&definition), format!("planning, control{gates}"));
+    }
+}
+
+/// Each key is read: two values of it make two workflows.
+#[test]
+fn each_key_changes_the_workflow() {
+    let table = [
+        ("max_rounds", "planning-control", json!(7), json!(8)),
+        ("max_plan_steps", "planning-control", json!(7), json!(8)),
+        ("maxPlanSteps", "hitl-interactive", json!(7), json!(8)),
+        ("n_plan_reviews", "planning-control", json!(0), json!(2)),
+        ("max_n_attempts", "planning-control", json!(1), json!(2)),
+        ("maxAttempts", "planning-control", json!(1), json!(2)),
+        ("max_human_iterations", "hitl-interactive", json!(1), json!(2)),
+        ("approval_mode", "planning-control", json!("none"), json!("both")),
+        ("max_redos", "planning-control", json!(0), json!(1)),
+        ("step_number", "planning-control", json!(1), json!(2)),
+        ("timeout_seconds", "hitl-interactive", json!(0.2), json!(5)),
+        ("n_ideas", "idea-generation", json!(1), json!(2)),
+        ("n_reviews", "idea-generation", json!(0), json!(2)),
+        ("agent", "one-shot", json!("engineer"), json!("researcher")),
+        ("tool_approval", "one-shot", json!("none"), json!("prompt")),
+        ("toolApproval", "one-shot", json!("auto_allow_all"), json!("none")),
+        ("use_ag2_handoffs", "planning-control", json!(false), json!(true)),
+        ("use_ag2_handoffs", "one-shot", json!(false), json!(true)),
+        ("allow_plan_modification", "hitl-interactive", json!(false), json!(true)),
+        ("allow_step_skip", "hitl-interactive", json!(false), json!(true)),
+        ("allowStepRetry", "hitl-interactive", json!(false), json!(true)),
+        ("allow_step_modification", "hitl-interactive", json!(false), json!(true)),
+        ("auto_approve_successful_steps", "hitl-interactive", json!(false), json!(true)),
+        ("engineer_model", "one-shot", json!("a"), json!("b")),
+        ("hitl_variant", "hitl-interactive", json!("planning_only"), json!("error_recovery")),
+    ];
+    for (key, mode, one, other) in table {
+        let of = |value: &Value| made(&json!({"mode": mode, key: value}));
+        assert_ne!(of(&one), of(&other), "{key}");
+    }
+    let of = |config: Value| {
+        made(&json!({"phases": [{"type": "hitl_checkpoint", "config": config}, {"type": "one_shot"}]}))
+    };
+    for (key, one, other) in [
+        ("checkpoint_type", json!("custom"), json!("before_step")),
+        ("custom_message", json!("A?"), json!("B?")),
+        ("require_approval", json!(false), json!(true)),
+        ("default_on_timeout", json!("reject"), json!("approve")),
+        ("timeout_seconds", json!(1), json!(2)),
+    ] {
+        assert_ne!(of(json!({key: one})), of(json!({key: other})), "{key}");
+    }
+    let run = |config: &Value| {
+        let translated = self::of(config).unwrap();
+        (translated.config.workspace, translated.config.model, translated.session)
+    };
+    let all = json!({"workDir": "/w", "model": "m", "sessionId": "ses_1"});
+    assert_eq!(run(&all), (Some("/w".into()), Some("m".into()), Some("ses_1".into())));
+    let shown = |config: &Value| super::display_of(config);
+    assert_ne!(shown(&json!({"showPlan": false})), shown(&json!({})));
+    assert_ne!(shown(&json!({"phases": [{"config": {"show_context": true}}]})), shown(&json!({})));
+    assert_ne!(shown(&json!({"show_step_context": false})), shown(&json!({})));
+}
+
+#[test]
+fn defaults_are_those_of_each_phase() {
+    let definition = made(&json!({"mode": "hitl-interactive"}));
+    let [planning, control] = &definition.phases[..] else { panic!("two phases") };
+    assert_eq!((planning.limits.plan_steps, planning.limits.rounds, planning.limits.attempts), (10, 50, 3));
+    assert_eq!((control.limits.redos, control.limits.rounds, control.limits.parallel), (2, 100, 1));
+    let PhaseKind::Planning(plans) = &planning.kind else { panic!("a planning phase") };
+    assert_eq!((plans.reviews, plans.iterations), (1, 3));
+    let seconds = |kind: Kind| definition.gates.kinds[&kind].expires_in_ms.map(|ms| ms / 1_000);
+    assert_eq!(
+        [Kind::PlanApproval, Kind::Checkpoint, Kind::Error, Kind::ToolApproval, Kind::Question].map(seconds),
+        [3_600, 1_800, 1_800, 1_800, 1_800].map(Some)
+    );
+    let checkpoint = made(&json!({"phases": [{"type": "hitl_checkpoint"}]}));
+    let gate = &checkpoint.gates.kinds[&Kind::Checkpoint];
+    assert_eq!((gate.expires_in_ms, &gate.on_expiry), (Some(3_600_000), &None));
+    assert!(checkpoint.agents.is_empty() && checkpoint.tools.is_empty(), "nothing that no phase needs");
+}
+
+#[test]
+fn options_can_be_switched_off() {
+    let config = json!({
+        "mode": "hitl-interactive", "allow_plan_modification": false, "allow_step_skip": false,
+        "allow_step_retry": false, "allow_step_modification": false,
+    });
+    let definition = made(&config);
+    let left = |kind: Kind| definition.gates.kinds[&kind].options.join(" ");
+    assert_eq!(
+        [Kind::PlanApproval, Kind::Checkpoint, Kind::Error].map(left),
+        ["approve revise reject", "approve continue redo reject abort", "hand_over abort"]
+    );
+}
+
+/// The matrix of document 000 (contract A2): the layers are independent.
+#[test]
+fn the_second_layer_is_off_unless_it_is_switched_on() {
+    let table = [
+        (json!({}), ""),
+        (json!({"use_ag2_handoffs": false, "ag2_mandatory_checkpoints": ["before_file_edit"]}), ""),
+        (json!({"use_ag2_handoffs": true}), "after_planning"),
+        (json!({"use_ag2_handoffs": true, "ag2_mandatory_checkpoints": []}), ""),
+        (
+            json!({"use_ag2_handoffs": true, "ag2_mandatory_checkpoints": ["before_file_edit", "before_execution", "before_deploy"]}),
+            "before_file_edit before_execution before_deploy",
+        ),
+    ];
+    for (keys, mandatory) in table {
+        for mode in ["never", "before_step"] {
+            let mut config = keys.clone();
+            config["mode"] = json!("planning-control");
+            config["approval_mode"] = json!(mode);
+            let definition = made(&config);
+            let found: Vec<&str> = definition.gates.mandatory.iter().map(|each| each.as_str()).collect();
+            assert_eq!(
+                (found.join(" "), definition.phases[1].gates.before_step),
+                (mandatory.to_owned(), mode != "never"),
+                "{config}"
+            );
+        }
+    }
+    let one_shot = made(&json!({"use_ag2_handoffs": true}));
+    assert!(one_shot.gates.mandatory.is_empty(), "there is no plan");
+    let hands_over = |definition: &Definition| {
+        let tools = definition.agents.values().flat_map(|agent| agent.tools.clone());
+        tools.filter(|tool| tool.starts_with("handoff_to_")).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        hands_over(&one_shot),
+        "handoff_to_researcher handoff_to_admin handoff_to_engineer handoff_to_admin"
+    );
+    assert_eq!(hands_over(&made(&json!({}))), "");
+}
+
+#[test]
+fn whatever_can_not_be_is_named() {
+    let table = [
+        (json!({"mode": "copilot"}), "/config/mode", "not support"),
+        (json!({"preset": "copilot"}), "/config/preset", "not support"),
+        (json!({"mode": "ocr"}), "/config/mode", "expected one of"),
+        (json!({"mode": 5}), "/config/mode", "expected one of"),
+        (json!({"mode": "one-shot", "preset": "autonomous"}), "/config/preset", "leave one"),
+        (
+            json!({"mode": "one-shot", "hitlVariant": "planning_only"}),
+            "/config/hitlVariant",
+            "hitl-interactive",
+        ),
+        (json!({"mode": "hitl-interactive", "hitlVariant": "x"}), "/config/hitlVariant", "expected one of"),
+        (json!({"maxRounds": 5, "max_rounds": 6}), "/config/max_rounds", "leave one out"),
+        (json!({"max_rouns": 5}), "/config/max_rouns", "not a known key"),
+        (json!({"a/b": 5}), "/config/a~1b", "not a known key"),
+        (json!({"availableAgents": ["engineer"]}), "/config/availableAgents", "copilot"),
+        (json!({"ag2_smart_approval": true}), "/config/ag2_smart_approval", "not supported yet"),
+        (json!({"max_redos": 1, "mode": "idea-generation"}), "/config/max_redos", "means nothing here"),
+        (json!({"max_rounds": 0}), "/config/max_rounds", "whole number"),
+        (json!({"max_rounds": "5"}), "/config/max_rounds", "whole number"),
+        (json!({"approval_mode": "always"}), "/config/approval_mode", "expected one of"),
+        (
+            json!({"mode": "planning-control", "approval_mode": "conversational"}),
+            "/config/approval_mode",
+            "expected",
+        ),
+        (json!({"timeout_seconds": 0}), "/config/timeout_seconds", "seconds"),
+        (json!({"timeout_seconds": 1e12}), "/config/timeout_seconds", "seconds"),
+        (json!({"tool_approval": "ask"}), "/config/tool_approval", "expected one of"),
+        (json!({"use_ag2_handoffs": "yes"}), "/config/use_ag2_handoffs", "true nor false"),
+        (
+            json!({"ag2_mandatory_checkpoints": ["later"]}),
+            "/config/ag2_mandatory_checkpoints/0",
+            "no checkpoint",
+        ),
+        (json!({"agent": "hacker"}), "/config/agent", "no agent"),
+        (
+            json!({"mode": "planning-control", "execute_all_steps": false}),
+            "/config/execute_all_steps",
+            "which one",
+        ),
+        (
+            json!({"mode": "hitl-interactive", "require_explicit_approval": false}),
+            "/config/require_explicit_approval",
+            "by itself",
+        ),
+        (json!({"phases": []}), "/config/phases", "1 to 20"),
+        (json!({"phases": [{"type": "copilot"}]}), "/config/phases/0/type", "not support"),
+        (json!({"phases": [{"type": "dance"}]}), "/config/phases/0/type", "expected one of"),
+        (json!({"phases": [{"type": "control"}]}), "/config/phases/0", "no phase before it plans"),
+        (
+            json!({"phases": [{"type": "one_shot", "config": {"n_ideas": 1}}]}),
+            "/config/phases/0/config/n_ideas",
+            "means nothing",
+        ),
+        (json!({"phases": [{"type": "one_shot", "extra": 1}]}), "/config/phases/0/extra", "not a known key"),
+        (json!({"phases": [{"type": "one_shot"}], "mode": "one-shot"}), "/config/mode", "leave one out"),
+        (
+            json!({"phases": [{"type": "hitl_checkpoint", "config": {"require_approval": false}}]}),
+            "/config/phases",
+            "asks nobody",
+        ),
+    ];
+    for (config, pointer, words) in table {
+        let problems = of(&config).map(drop).unwrap_err();
+        let found = problems.iter().any(|(at, message)| at == pointer && message.contains(words));
+        assert!(found, "{config}: {problems:?}");
+    }
+}

@@ -1,0 +1,33 @@
+//! The MARS edge: `/ws/{task_id}` and `/api/sessions`, as the clients of the source documents 000 and 004 know them
+//! (contracts A27 to A31).
+//!
+//! `socket.rs` is one connection, `start.rs` starts or attaches, `act.rs` carries out what a client wants. What is
+//! told is `story.rs`, a function of the journal. `config/` makes a workflow of a config, `words.rs` is the table of
+//! options. Nothing here drives a run.
+
+mod act;
+mod approval;
+mod attached;
+mod config;
+mod frame;
+mod ledger;
+mod socket;
+mod start;
+mod story;
+mod words;
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::Router;
+use axum::routing::get;
+
+use crate::auth::Door;
+use attached::Attached;
+
+/// The channel that what a client does is recorded with.
+const CHANNEL: &str = "mars";
+
+pub(super) fn router() -> Router<Door> {
+    Router::new().route("/ws/{task_id}", get(socket::open)).layer(Extension(Arc::new(Attached::default())))
+}

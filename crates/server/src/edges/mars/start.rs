@@ -1,0 +1,118 @@
+//! From a task to its run: the first frame starts it, every later one finds it (LESSONS 26). A client's id of a task
+//! is an idempotency key within the person, so no number of connections starts a second run.
+
+use std::sync::Arc;
+
+use holdshort_core::definition::Definition;
+use holdshort_core::digest::Digest;
+use holdshort_core::id::RunId;
+use holdshort_core::run::Origin;
+use holdshort_core::schema::Problem;
+use holdshort_engine::{Error, IdempotencyKey, StartRun};
+use holdshort_protocol::Code;
+use holdshort_store::Journal;
+use serde_json::json;
+
+use super::config::{self, WORKFLOW};
+use super::frame::Start;
+use crate::app::{App, detached};
+use crate::auth::Caller;
+use crate::limits::IDEMPOTENCY_KEY_BYTES;
+use crate::problem::{Answer, Refused};
+
+/// A client's own name for a task, with the person whose it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct TaskId {
+    person: String,
+    name: String,
+}
+
+impl TaskId {
+    pub(super) fn of(caller: &Caller, name: &str) -> Answer<Self> {
+        let fits = (1..=IDEMPOTENCY_KEY_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
+        if !fits {
+            let rule =
+                format!("a task's id has 1 to {IDEMPOTENCY_KEY_BYTES} bytes and no control characters");
+            return Err(Refused::new(Code::NotFound, rule));
+        }
+        Ok(Self { person: caller.actor.id.clone(), name: name.to_owned() })
+    }
+
+    fn scope(&self) -> String {
+        format!("{} /edges/mars/ws", self.person)
+    }
+}
+
+/// The run of a task, if it was started.
+pub(super) async fn find(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
+    let known = app.journal().key(&task.scope(), &task.name).await?;
+    let parse = |text: String| text.parse().map_err(|_| Refused::of(Code::Internal));
+    known.map(|key| parse(key.reference)).transpose()
+}
+
+/// Starts the task, or finds the run that it has already. The same id with another task is refused.
+pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answer<RunId> {
+    let app = &caller.app;
+    if start.task.trim().is_empty() {
+        return Err(Refused::invalid_at("/task", "is empty: what shall be done?"));
+    }
+    let asked = json!({ "task": start.task, "config": start.config });
+    let key = IdempotencyKey { scope: task.scope(), key: task.name.clone(), digest: Digest::of_json(&asked) };
+    // Before the config is read: what it meant when the run started is none of today's business.
+    if let Some(known) = app.journal().key(&key.scope, &key.key).await? {
+        if known.digest != key.digest {
+            return Err(another());
+        }
+        return known.reference.parse().map_err(|_| Refused::of(Code::Internal));
+    }
+    let translated = config::translate(&start.config, &*base(app)?).map_err(Refused::invalid)?;
+    let session = caller.session(translated.session.as_deref()).await?;
+    let start = StartRun {
+        definition: Arc::new(translated.definition),
+        session,
+        config: translated.config,
+        input: asked,
+        origin: Origin::Native,
+        ask: None,
+        key: Some(key),
+    };
+    let (driver, actor) = (app.driver.clone(), caller.actor.clone());
+    match detached(async move { driver.start(start, actor).await }).await {
+        Ok(started) => Ok(started.run),
+        Err(Error::KeyReused) => Err(another()),
+        Err(Error::NotFound) => Err(Refused::of(Code::UnknownSession)),
+        Err(Error::Start(problems)) => Err(Refused::invalid(problems.into_iter().map(here).collect())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Where the native API and this one name a place differently.
+fn here(problem: Problem) -> Problem {
+    let Problem { pointer, message } = problem;
+    let pointer = match pointer.as_str() {
+        "/config/workspace" => "/config/work_dir".to_owned(),
+        other => other.strip_prefix("/input").unwrap_or(other).to_owned(),
+    };
+    Problem { pointer, message }
+}
+
+fn another() -> Refused {
+    let rule = "this task id belongs to another task or config, whose run goes on; take another id for a new task, or \
+                send what the id was used with to attach";
+    Refused::new(Code::IdempotencyKeyReused, rule)
+}
+
+/// The agents and templates of this edge; a workflow `mars` of the server's own folder takes their place.
+fn base(app: &App) -> Answer<Arc<Definition>> {
+    if let Some(own) = app.library.get(WORKFLOW) {
+        return Ok(own);
+    }
+    shipped().map(Arc::new).map_err(|problems| {
+        tracing::error!(?problems, "the workflow of the MARS edge can not be read");
+        Refused::of(Code::Internal)
+    })
+}
+
+pub(super) fn shipped() -> Result<Definition, Vec<holdshort_workflow::Problem>> {
+    holdshort_workflow::parse("mars/base.yaml", include_str!("base.yaml"), &holdshort_tools::catalogue())
+}

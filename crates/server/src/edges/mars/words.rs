@@ -1,0 +1,220 @@
+//! What options are called on this wire: one table, both ways (contracts A5, A12-A14, A22, A24, A27, E7).
+
+use holdshort_core::gate::Source;
+use holdshort_core::interrupt::{About, Choice, Kind, Opened};
+
+/// One option: our id, what this wire calls it, and what else a client may call it.
+struct Word(&'static str, &'static str, &'static [&'static str]);
+
+const APPROVE: &[&str] = &["approved", "accept", "accepted", "allow", "continue", "continued", "proceed"];
+const REJECT: &[&str] = &["rejected", "deny", "denied", "abort", "aborted", "decline", "terminate"];
+const MODIFY: &[&str] = &["modified", "edited"];
+
+/// In the conversation of an agent, at a checkpoint that it must pass, an approval has the words of A5.
+const AGENT: &[Word] = &[
+    Word("approve", "continue", &["approved", "accept", "allow", "proceed", "continued"]),
+    Word("edit", "edit", &["modify", "modified", "edited"]),
+    Word("respond", "provide_instructions", &["instruct", "instructions"]),
+    Word("reject", "abort", &["rejected", "deny", "denied", "aborted", "terminate"]),
+];
+
+fn words(opened: &Opened) -> &'static [Word] {
+    match opened.kind {
+        Kind::ToolApproval if is_of_an_agent(opened) => AGENT,
+        Kind::ToolApproval => {
+            const {
+                &[
+                    Word("approve", "allow", &["approved", "accept", "allowed", "continue", "proceed"]),
+                    Word("approve_session", "allow_session", &["allowed_session"]),
+                    Word("edit", "edit", &["modify", "modified", "edited"]),
+                    Word("respond", "provide_instructions", &["instruct", "instructions"]),
+                    Word("reject", "deny", &["rejected", "denied", "abort", "aborted"]),
+                ]
+            }
+        }
+        Kind::PlanApproval => {
+            const {
+                &[
+                    Word("approve", "approve", APPROVE),
+                    Word("edit", "modify", MODIFY),
+                    Word("revise", "revise", &["revised", "revision", "replan"]),
+                    Word("reject", "reject", REJECT),
+                ]
+            }
+        }
+        Kind::Checkpoint if matches!(opened.about, About::AfterStep(_)) => {
+            const {
+                &[
+                    Word("continue", "continue", &["continued", "approve", "approved", "accept", "proceed"]),
+                    Word("redo", "redo", &["redone"]),
+                    Word("abort", "abort", &["aborted", "reject", "rejected", "terminate"]),
+                ]
+            }
+        }
+        Kind::Checkpoint | Kind::Review => {
+            const {
+                &[
+                    Word("approve", "approve", APPROVE),
+                    Word("edit", "modify", MODIFY),
+                    Word("skip", "skip", &["skipped"]),
+                    Word("reject", "reject", REJECT),
+                ]
+            }
+        }
+        Kind::Error => {
+            const {
+                &[
+                    Word("retry", "retry", &["retried"]),
+                    Word("skip", "skip", &["skipped"]),
+                    Word("hand_over", "hand_over", &[]),
+                    Word("abort", "abort", &["aborted", "reject", "rejected", "terminate"]),
+                ]
+            }
+        }
+        Kind::Question => {
+            const {
+                &[
+                    Word("answer", "submit", &["respond", "answered", "submitted"]),
+                    Word("skip", "skip", &["skipped"]),
+                    Word("cancel", "cancel", &["cancelled"]),
+                ]
+            }
+        }
+        Kind::Escalation => {
+            const {
+                &[
+                    Word("continue", "continue", &["continued", "approve", "approved", "accept", "proceed"]),
+                    Word("instruct", "provide_instructions", &["instructions", "respond"]),
+                    Word("abort", "abort", &["aborted", "reject", "rejected", "terminate"]),
+                ]
+            }
+        }
+        Kind::Continuation => {
+            const {
+                &[
+                    Word("continue", "continue", &["continued", "approve", "approved"]),
+                    Word("finish", "finish", &["done", "finished"]),
+                    Word("cancel", "cancel", &["cancelled", "reject", "rejected", "abort"]),
+                ]
+            }
+        }
+        Kind::Choice | Kind::Turn | Kind::ClientCall | Kind::UnknownOutcome => &[],
+    }
+}
+
+/// Whether it is the second layer that asks: a mandatory checkpoint, or one that a judgement added.
+pub(super) fn is_of_an_agent(opened: &Opened) -> bool {
+    let added = |source: Source| matches!(source, Source::Checkpoint);
+    opened.kind == Kind::ToolApproval && opened.risk.reasons.iter().any(|reason| added(reason.source))
+}
+
+/// What an option is called.
+pub(super) fn name<'a>(opened: &Opened, id: &'a str) -> &'a str {
+    words(opened).iter().find(|word| word.0 == id).map_or(id, |word| word.1)
+}
+
+/// The options on offer, in the order in which they are shown.
+pub(super) fn names(opened: &Opened) -> Vec<&str> {
+    opened.options.iter().map(|choice| name(opened, &choice.id)).collect()
+}
+
+/// The option that a client means, if it is on offer: by its name here, by our own, or by another word for it.
+pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<&'o Choice> {
+    let said = said.trim().to_lowercase().replace(['-', ' '], "_");
+    let offered = |id: &str| opened.options.iter().find(|choice| choice.id == id);
+    let by_name = words(opened).iter().find(|word| word.1 == said).and_then(|word| offered(word.0));
+    by_name.or_else(|| offered(&said)).or_else(|| {
+        words(opened).iter().find(|word| word.2.contains(&&*said)).and_then(|word| offered(word.0))
+    })
+}
+
+/// Where it stands in the run: `checkpoint_type` (contract E3).
+pub(super) fn position(opened: &Opened) -> &str {
+    let reason = opened.risk.reasons.iter().find(|reason| reason.source == Source::Checkpoint);
+    match (&opened.about, opened.kind) {
+        (About::Plan(_), _) | (_, Kind::PlanApproval) => "after_planning",
+        (About::BeforeStep(_), _) => "before_step",
+        (About::AfterStep(_), _) => "after_step",
+        (About::Failure(_), _) => "on_error",
+        (About::Phase(phase), _) => phase.strip_prefix("hitl_checkpoint_").unwrap_or("custom"),
+        (About::Limit(_), _) => "max_rounds",
+        (About::Printed(_), _) | (_, Kind::Question) => "clarification",
+        (About::Call(_), _) => reason.map_or(opened.kind.as_str(), |reason| &reason.code),
+        (About::External, _) => opened.kind.as_str(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use holdshort_core::interrupt::options;
+
+    use super::*;
+
+    fn opened(kind: Kind, about: About, sources: &[Source]) -> Opened {
+        let reasons: Vec<_> = sources
+            .iter()
+            .map(|source| serde_json::json!({"source": source, "code": "c", "text": "t"}))
+            .collect();
+        serde_json::from_value(serde_json::json!({
+            "interrupt": "int_01k6f0000000000000000000cc", "kind": kind, "about": about,
+            "options": options(kind).iter().map(Choice::of).collect::<Vec<_>>(),
+            "risk": {"level": "low", "reasons": reasons}, "on_expiry": "reject", "quorum": 1,
+        }))
+        .unwrap()
+    }
+
+    /// No word means two things, each option can be said, and no word of a release stops or the other way round.
+    #[test]
+    fn each_word_has_one_meaning() {
+        let about = || About::Call("call_1".to_owned());
+        let mut all: Vec<Opened> = Kind::ALL.into_iter().map(|kind| opened(kind, about(), &[])).collect();
+        all.push(opened(Kind::Checkpoint, About::AfterStep("s".to_owned()), &[]));
+        all.push(opened(Kind::ToolApproval, about(), &[Source::Checkpoint]));
+        for opened in &all {
+            let mut seen = std::collections::BTreeMap::new();
+            for Word(id, wire, also) in words(opened) {
+                for word in std::iter::once(wire).chain(*also) {
+                    let other = seen.insert(word, id);
+                    assert!(other.is_none(), "`{word}` in {:?}: {other:?} and {id}", opened.kind);
+                }
+                if let Some(choice) = choose(opened, wire) {
+                    assert_eq!(choice.id, *id, "{:?}", opened.kind);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_said_is_what_is_meant() {
+        let call = || About::Call("call_1".to_owned());
+        let plan = opened(Kind::PlanApproval, About::Plan("planning".to_owned()), &[]);
+        let before = opened(Kind::Checkpoint, About::BeforeStep("s".to_owned()), &[]);
+        let after = opened(Kind::Checkpoint, About::AfterStep("s".to_owned()), &[]);
+        let tool = opened(Kind::ToolApproval, call(), &[Source::Default]);
+        let must = opened(Kind::ToolApproval, call(), &[Source::Workflow, Source::Checkpoint]);
+        let error = opened(Kind::Error, About::Failure("s".to_owned()), &[]);
+        let table = [
+            (&plan, "Approved", Some("approve")),
+            (&plan, "modify", Some("edit")),
+            (&plan, "edit", Some("edit")),
+            (&plan, "skip", None),
+            (&before, "continue", Some("continue")),
+            (&before, "rejected", Some("reject")),
+            (&after, "approve", Some("approve")),
+            (&after, "approved", Some("continue")),
+            (&tool, "allow", Some("approve")),
+            (&tool, "allow-session", Some("approve_session")),
+            (&tool, "deny", Some("reject")),
+            (&must, "continue", Some("approve")),
+            (&must, "abort", Some("reject")),
+            (&must, "provide_instructions", Some("respond")),
+            (&error, "retry", Some("retry")),
+            (&error, "approve", None),
+            (&error, "", None),
+        ];
+        for (opened, said, meant) in table {
+            let found = choose(opened, said).map(|choice| choice.id.as_str());
+            assert_eq!(found, meant, "{said} at {:?}", opened.about);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Compatibility edges: the wire formats of other systems, each below a base of its own, so that a client of theirs
+//! needs another address and a token and nothing else.
+//!
+//! An edge translates names: of frames, kinds, options, states. What it says is a function of the journal, what it
+//! is told becomes an input of the core. It holds no state that matters and decides nothing.
+//! `who.rs` reads tokens, `line.rs` WebSockets, `follow.rs` a run's events, for all edges.
+
+mod codelab;
+mod follow;
+mod line;
+mod mars;
+mod who;
+
+use axum::Router;
+
+use crate::auth::Door;
+
+pub(crate) fn router() -> Router<Door> {
+    Router::new().nest("/edges/codelab", codelab::router()).nest("/edges/mars", mars::router())
+}

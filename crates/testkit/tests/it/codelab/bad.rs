@@ -1,0 +1,128 @@
+//! Messages that are wrong change nothing, and say so (case 28).
+
+use holdshort_testkit::model::Scripted;
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Message;
+
+use super::ide::{Ide, post, post_refused, the};
+use super::{on_plan, plans, served, subtask, user};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wrong_message_is_an_error_frame_and_the_socket_stays() {
+    let (model, server) = served().await;
+    model.script("orchestrator", [plans(&[subtask("a", "coder", &[])])]);
+    model.script("coder", [Scripted::text("Done.")]);
+    let mut ide = Ide::connect(&server, "s").await;
+    ide.say(&user("Build it.")).await;
+    let plan = ide.find("plan_notification").await;
+    ide.next().await;
+    let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
+    let events = server.events(&run).await.len();
+
+    let plan_id = &plan["metadata"]["plan_id"];
+    let decision =
+        |decision: &str| json!({ "type": "plan_decision", "plan_id": plan_id, "decision": decision });
+    let table = [
+        (json!({ "type": "shout" }), "invalid_request"),
+        (json!({ "content": "no type" }), "invalid_request"),
+        (json!(["not", "an", "object"]), "invalid_request"),
+        (json!({ "type": "user_message" }), "invalid_request"),
+        (decision("maybe"), "invalid_request"),
+        (decision("edit"), "invalid_request"),
+        (json!({ "type": "plan_decision", "plan_id": "plan_00000000", "decision": "approve" }), "not_found"),
+        (json!({ "type": "hitl_decision", "call_id": "nothing", "decision": "approve" }), "not_found"),
+        (json!({ "type": "tool_result", "call_id": "nothing", "result": "x" }), "not_found"),
+        (json!({ "type": "switch_agent", "agent_type": "poet", "content": "x" }), "invalid_request"),
+    ];
+    for (message, code) in &table {
+        let refused = ide.refused(message).await;
+        assert_eq!(refused["code"], *code, "{message}: {refused}");
+        assert_eq!(refused["error"], refused["content"], "both forms of the source system");
+    }
+    for broken in ["{", "", "{\"type\": \"user_message\", \"type\": \"x\"}"] {
+        ide.send(Message::text(broken)).await;
+        assert_eq!(ide.next().await["code"], "malformed_json", "{broken}");
+    }
+    ide.send(Message::binary(vec![1, 2, 3])).await;
+    assert_eq!(ide.next().await["code"], "malformed_json");
+    ide.send(Message::text("x".repeat(1024 * 1024 + 1))).await;
+    assert_eq!(ide.next().await["code"], "body_too_large");
+    assert_eq!(server.events(&run).await.len(), events, "nothing was written");
+
+    // The same posted is a 400 with the same words.
+    for (message, code) in &table {
+        let (status, body) = post_refused(&server, &json!({ "session_id": "s", "message": message })).await;
+        assert_eq!((status, &body["type"], &body["code"]), (400, &json!("error"), &json!(code)), "{message}");
+    }
+    for body in [json!({}), json!({ "session_id": "s" }), json!({ "message": user("x") }), json!([])] {
+        assert_eq!(post_refused(&server, &body).await.0, 400, "{body}");
+    }
+    let broken = server.request(Method::POST, "/edges/codelab/agent/message/stream");
+    let broken = broken.header("content-type", "application/json").body("{");
+    assert_eq!(server.send(broken).await.status, 400);
+    assert_eq!(server.events(&run).await.len(), events, "nothing was written");
+
+    // And the plan is still there to be decided on.
+    ide.say(&on_plan(&plan, "approve")).await;
+    assert_eq!(ide.find("plan_completed").await["completed"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_is_not_the_operator_does_not_get_in() {
+    let (model, server) = served().await;
+    model.script("orchestrator", [Scripted::text("Hello.")]);
+    let path = "/edges/codelab/ws/s";
+    let token = server.token().to_owned();
+    let bearer = |token: &str| ("authorization", format!("Bearer {token}"));
+    let internal = ("x-internal-auth", token.clone());
+    let with_token = format!("{path}?token={token}");
+    let table: [(&str, Vec<(&'static str, String)>, Option<u16>); 8] = [
+        (path, vec![bearer(&token)], None),
+        (path, vec![internal.clone()], None),
+        (&with_token, vec![], None),
+        (path, vec![], Some(401)),
+        (path, vec![bearer("wrong")], Some(401)),
+        (path, vec![bearer(server.agent_token())], Some(403)),
+        (&with_token, vec![internal.clone()], Some(400)),
+        (path, vec![bearer(&token), ("origin", "https://evil.example".to_owned())], Some(403)),
+    ];
+    for (path, headers, refused) in table {
+        assert_eq!(Ide::try_open(&server, path, &headers).await.err(), refused, "{path} {headers:?}");
+    }
+    let agent = server.agent_request(Method::POST, "/edges/codelab/agent/message/stream");
+    let answer = server.send(agent.json(&json!({ "session_id": "s", "message": user("x") }))).await;
+    assert_eq!(answer.refusal(), (403, "forbidden_role"));
+    assert_eq!(server.get("/v1/runs").await.ok()["items"], json!([]), "nothing was started");
+    assert_eq!(the(&post(&server, "s", &user("Hi")).await, "assistant_message")["content"], "Hello.");
+}
+
+/// However many speak at once, a session has one run at a time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_never_has_two_runs() {
+    let (model, server) = served().await;
+    model.script("orchestrator", [Scripted::hang(), Scripted::text("You said more.").repeat()]);
+    let mut ides = Vec::new();
+    for _ in 0..5 {
+        ides.push(Ide::connect(&server, "s").await);
+    }
+    for (n, ide) in ides.iter_mut().enumerate() {
+        ide.say(&user(&format!("word {n}"))).await;
+    }
+    model.wait_for_requests(1).await;
+    // All were heard: one began the run, the others are told to it.
+    let run = holdshort_testkit::server::eventually("five words", async || {
+        let runs = server.get("/v1/runs").await.ok()["items"].as_array().cloned()?;
+        assert_eq!(runs.len(), 1, "{runs:#?}");
+        let run = runs[0]["id"].as_str()?.to_owned();
+        (server.events_of(&run, "message_added").await.len() == 4).then_some(run)
+    });
+    let run = run.await;
+    model.release();
+    server.wait_status(&run, &["completed"]).await;
+    let told = model.requests().pop().unwrap().texts().join("\n");
+    for n in 0..5 {
+        assert!(told.contains(&format!("word {n}")), "{told}");
+    }
+    let _: Vec<Value> = ides[0].until("done").await;
+}

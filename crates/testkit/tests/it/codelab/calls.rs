@@ -1,0 +1,245 @@
+//! Calls that the IDE runs (cases 30 to 32).
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+use super::ide::{Ide, kinds, post, the};
+use super::{assert_paired, conversation, on_call, result, served, user};
+
+fn write(path: &str) -> (&'static str, Value) {
+    ("write_file", json!({ "path": path, "content": "x" }))
+}
+
+fn read(path: &str) -> (&'static str, Value) {
+    ("read_file", json!({ "path": path }))
+}
+
+/// The coder is in front and says these, and then that it is done.
+async fn coding(steps: Vec<Scripted>) -> (ScriptedModel, TestServer, Ide) {
+    let (model, server) = served().await;
+    let steps: Vec<Scripted> = steps.into_iter().chain([Scripted::text("Done.")]).collect();
+    model.script("coder", steps);
+    let mut ide = Ide::connect(&server, "s").await;
+    ide.say(&json!({ "type": "switch_agent", "agent_type": "coder", "content": "Write it." })).await;
+    let switched = ide.next().await;
+    assert_eq!(switched, json!({ "type": "agent_switched", "from": "orchestrator", "to": "coder" }));
+    (model, server, ide)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_is_approved_run_in_the_ide_and_paired_with_its_result() {
+    let (model, _server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
+    let call = ide.next().await;
+    assert_eq!(
+        (&call["type"], &call["tool_name"], &call["arguments"], &call["requires_approval"]),
+        (&json!("tool_call"), &json!("write_file"), &json!({ "path": "a.py", "content": "x" }), &json!(true))
+    );
+    assert_eq!(ide.next().await["status"], "waiting");
+    ide.say(&on_call(&call, "approve")).await;
+    let frames = ide.until("done").await;
+    assert_eq!(kinds(&frames), ["status", "done"], "whoever approves a call runs it, and is not told again");
+    assert_eq!(model.requests().len(), 1);
+    ide.say(&result(&call, "written")).await;
+    let frames = ide.until("done").await;
+    assert_eq!(the(&frames, "assistant_message")["content"], "Done.");
+    assert_eq!(model.requests().len(), 2, "one model call after it");
+    let told = conversation(&model);
+    assert_eq!(
+        (&told[1]["tool_calls"][0]["function"]["name"], &told[2]["content"]),
+        (&json!("write_file"), &json!("written"))
+    );
+    assert_paired(&model);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_calls_one_runs_free_and_the_other_waits() {
+    let (model, _server, mut ide) = coding(vec![Scripted::calls([read("a.py"), write("b.py")])]).await;
+    let frames = ide.until("done").await;
+    let calls: Vec<&Value> = frames.iter().filter(|frame| frame["type"] == "tool_call").collect();
+    let call = |tool: &str| *calls.iter().find(|call| call["tool_name"] == tool).unwrap();
+    let (reads, writes) = (call("read_file"), call("write_file"));
+    assert_eq!((&reads["requires_approval"], &writes["requires_approval"]), (&json!(false), &json!(true)));
+    ide.say(&result(reads, "import os")).await;
+    ide.until("done").await;
+    assert_eq!(model.requests().len(), 1, "the other one has no result yet");
+    ide.say(&on_call(writes, "approve")).await;
+    ide.until("done").await;
+    ide.say(&result(writes, "ok")).await;
+    let frames = ide.until("done").await;
+    assert_eq!(the(&frames, "assistant_message")["content"], "Done.");
+    assert_eq!(model.requests().len(), 2);
+    assert_paired(&model);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_can_be_edited_or_refused() {
+    let (model, _server, mut ide) =
+        coding(vec![Scripted::calls([write("a.py")]), Scripted::calls([write("b.py")])]).await;
+    let call = ide.next().await;
+    ide.next().await;
+    let refused = ide.refused(&on_call(&call, "edit")).await;
+    assert_eq!(refused["errors"][0]["pointer"], "/modified_arguments");
+    let mut edit = on_call(&call, "edit");
+    edit["modified_arguments"] = json!({ "path": "c.py" });
+    let refused = ide.refused(&edit).await;
+    assert!(
+        refused["errors"][0]["pointer"].as_str().unwrap().starts_with("/modified_arguments"),
+        "{refused}"
+    );
+    edit["modified_arguments"] = json!({ "path": "c.py", "content": "y" });
+    ide.say(&edit).await;
+    ide.until("done").await;
+    ide.say(&result(&call, "written")).await;
+    let second = ide.find("tool_call").await;
+    ide.next().await;
+    let told = conversation(&model);
+    let arguments: Value =
+        serde_json::from_str(told[1]["tool_calls"][0]["function"]["arguments"].as_str().unwrap()).unwrap();
+    assert_eq!(arguments["path"], "c.py", "the model is told what ran");
+
+    let mut no = on_call(&second, "reject");
+    no["feedback"] = json!("not there");
+    ide.say(&no).await;
+    ide.until("done").await;
+    let told = conversation(&model).iter().map(Value::to_string).collect::<String>();
+    assert!(told.contains("refused") && told.contains("not there"), "{told}");
+    assert_paired(&model);
+}
+
+/// A result is its person's approval where nobody has decided (E33); late, repeated and foreign ones change nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn results_come_early_twice_and_for_nothing() {
+    let (model, server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
+    let call = ide.next().await;
+    ide.next().await;
+    let unknown = json!({ "type": "tool_result", "call_id": "call_99", "result": "x" });
+    assert_eq!(ide.refused(&unknown).await["code"], "not_found");
+    let foreign = json!({ "type": "tool_result", "result": "x",
+        "call_id": call["call_id"].as_str().unwrap().replace("call_1", "call_77") });
+    assert_eq!(ide.refused(&foreign).await["code"], "not_found");
+
+    ide.say(&result(&call, "written")).await;
+    let frames = ide.until("done").await;
+    assert_eq!(the(&frames, "assistant_message")["content"], "Done.");
+    let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
+    let made = server.events_of(&run, "decision_made").await;
+    assert_eq!((&made[0]["data"]["option"], &made[0]["data"]["implied"]), (&json!("approve"), &json!(true)));
+    assert_eq!(made[0]["actor"]["via"], "codelab");
+
+    // The run is over: the same result again and another one are both too late to count.
+    let events = server.events(&run).await.len();
+    ide.refused(&result(&call, "something else")).await;
+    assert_eq!(server.events(&run).await.len(), events);
+    assert_eq!(model.requests().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repeat_is_harmless_and_a_contradiction_is_not_taken() {
+    let (model, server, mut ide) = coding(vec![Scripted::calls([read("a"), read("b")])]).await;
+    let frames = ide.until("done").await;
+    let calls: Vec<&Value> = frames.iter().filter(|frame| frame["type"] == "tool_call").collect();
+    ide.say(&result(calls[0], "one")).await;
+    ide.until("done").await;
+    let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
+    let events = server.events(&run).await.len();
+    ide.say(&result(calls[0], "one")).await;
+    assert_eq!(ide.refused(&result(calls[0], "two")).await["code"], "already_resolved");
+    assert_eq!(server.events(&run).await.len(), events, "nothing was written");
+    ide.say(&json!({ "type": "tool_result", "call_id": calls[1]["call_id"], "error": "no such file" })).await;
+    ide.until("done").await;
+    let told = conversation(&model);
+    assert_eq!(told[2]["content"], "one");
+    assert!(told[3]["content"].as_str().unwrap().contains("no such file"), "{told:#?}");
+}
+
+/// The IDE is started again while a call waits (case 32).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_open_call_is_found_again() {
+    let (_model, mut server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
+    let call = ide.next().await;
+    drop(ide);
+    let path = "/edges/codelab/sessions/s/pending-approvals";
+    let before = server.get(path).await.ok();
+    server.kill();
+    server.start().await;
+    assert_eq!(server.get(path).await.ok(), before);
+    let item = &before["pending_approvals"][0];
+    assert_eq!(
+        (&before["count"], &item["request_type"], &item["call_id"], &item["tool_name"], &item["arguments"]),
+        (&json!(1), &json!("tool"), &call["call_id"], &json!("write_file"), &call["arguments"])
+    );
+    let mut ide = Ide::connect(&server, "s").await;
+    assert_eq!(ide.next().await, call);
+    ide.say(&on_call(&call, "approve")).await;
+    ide.until("done").await;
+    // Between the approval and the result: whoever comes back is told to run it.
+    drop(ide);
+    let mut ide = Ide::connect(&server, "s").await;
+    let again = ide.next().await;
+    assert_eq!((&again["call_id"], &again["requires_approval"]), (&call["call_id"], &json!(false)));
+    ide.say(&result(&call, "written")).await;
+    ide.until("done").await;
+    assert_eq!(server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len(), 1);
+}
+
+/// Decided elsewhere, a call is handed out to the IDE.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_is_approved_elsewhere_is_handed_out() {
+    let (_model, server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
+    let call = ide.next().await;
+    ide.next().await;
+    let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
+    let asked = server.open(&run).await.remove(0);
+    server.choose(&asked, "approve").await;
+    let handed_out = ide.find("tool_call").await;
+    assert_eq!((&handed_out["call_id"], &handed_out["requires_approval"]), (&call["call_id"], &json!(false)));
+}
+
+/// Two windows on one session decide at once: one decision counts, and both see it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_clients_decide_at_once() {
+    let (model, server, mut first) = coding(vec![Scripted::calls([write("a.py")])]).await;
+    let call = first.next().await;
+    first.next().await;
+    let mut second = Ide::connect(&server, "s").await;
+    assert_eq!(second.next().await, call);
+    let (yes, no) = (on_call(&call, "approve"), on_call(&call, "reject"));
+    tokio::join!(first.say(&yes), second.say(&no));
+    let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
+    let seen = [first.until("status").await, second.until("status").await];
+    let outcome = |frames: &[Value]| frames.last().unwrap()["metadata"]["outcome"].clone();
+    assert_eq!(outcome(&seen[0]), outcome(&seen[1]));
+    assert_eq!(server.events_of(&run, "decision_made").await.len(), 1);
+    if outcome(&seen[0]) == "approved" {
+        first.say(&result(&call, "ok")).await;
+    }
+    server.wait_status(&run, &["completed"]).await;
+    assert_paired(&model);
+}
+
+/// What an agent may not do is refused to it, and the person hears nothing (B13).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn agents_keep_to_what_they_may_do() {
+    let (model, server) = served().await;
+    let table = [
+        ("notes.md", true),
+        ("src/a.py", false),
+        ("../../x.md", false),
+        ("md", false),
+        ("docs/PLAN.md", true),
+    ];
+    let steps: Vec<Scripted> = table.iter().map(|(path, _)| Scripted::calls([write(path)])).collect();
+    model.script("architect", [steps, vec![Scripted::text("Done.")]].concat());
+    let start = json!({ "type": "switch_agent", "agent_type": "architect", "content": "Design it." });
+    let mut frames = post(&server, "s", &start).await;
+    let mut asked = Vec::new();
+    while let Some(call) = frames.iter().find(|frame| frame["type"] == "tool_call").cloned() {
+        asked.push(call["arguments"]["path"].as_str().unwrap().to_owned());
+        frames = post(&server, "s", &result(&call, "ok")).await;
+    }
+    assert_eq!(asked, ["notes.md", "docs/PLAN.md"]);
+    let told = conversation(&model).iter().map(Value::to_string).collect::<String>();
+    assert_eq!(told.matches("the architect writes .md files and nothing else").count(), 3, "{told}");
+    assert_paired(&model);
+}

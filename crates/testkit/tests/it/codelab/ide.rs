@@ -1,0 +1,140 @@
+//! An IDE and a gateway, as far as the wire goes.
+
+use futures::{SinkExt, StreamExt};
+use holdshort_testkit::server::{PATIENCE, TestServer};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{WebSocketStream, client_async};
+
+pub(super) struct Ide(WebSocketStream<TcpStream>);
+
+impl Ide {
+    /// Connects, and reads what stands: the frames after `session_info` up to so many.
+    pub(super) async fn connect(server: &TestServer, session: &str) -> Self {
+        let mut ide = Self::open(server, session).await;
+        let info = ide.next().await;
+        assert_eq!((&info["type"], &info["session_id"]), (&json!("session_info"), &json!(session)), "{info}");
+        ide
+    }
+
+    /// The same without reading anything.
+    pub(super) async fn open(server: &TestServer, session: &str) -> Self {
+        let headers = [("authorization", format!("Bearer {}", server.token()))];
+        Self::try_open(server, &format!("/edges/codelab/ws/{session}"), &headers).await.unwrap()
+    }
+
+    /// The status where it is refused.
+    pub(super) async fn try_open(
+        server: &TestServer,
+        path: &str,
+        headers: &[(&'static str, String)],
+    ) -> Result<Self, u16> {
+        let address = server.base().strip_prefix("http://").unwrap();
+        let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        let stream = TcpStream::connect(address).await.unwrap();
+        match timeout(PATIENCE, client_async(request, stream)).await.unwrap() {
+            Ok((stream, _)) => Ok(Self(stream)),
+            Err(Error::Http(response)) => Err(response.status().as_u16()),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    pub(super) async fn say(&mut self, message: &Value) {
+        self.send(Message::text(message.to_string())).await;
+    }
+
+    pub(super) async fn send(&mut self, message: Message) {
+        timeout(PATIENCE, self.0.send(message)).await.unwrap().unwrap();
+    }
+
+    pub(super) async fn next(&mut self) -> Value {
+        loop {
+            match timeout(PATIENCE, self.0.next()).await.expect("a socket that says nothing") {
+                Some(Ok(Message::Text(text))) => {
+                    let frame: Value = serde_json::from_str(&text).unwrap();
+                    assert_no_nulls(&frame);
+                    return frame;
+                }
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// The frames up to the one of this type.
+    pub(super) async fn until(&mut self, kind: &str) -> Vec<Value> {
+        let mut frames = Vec::new();
+        loop {
+            frames.push(self.next().await);
+            if frames.last().is_some_and(|frame| frame["type"] == kind) {
+                return frames;
+            }
+        }
+    }
+
+    /// The next frame of this type; what comes before it is passed over.
+    pub(super) async fn find(&mut self, kind: &str) -> Value {
+        self.until(kind).await.pop().unwrap()
+    }
+
+    /// Says something that is not carried out, and gives the error frame.
+    pub(super) async fn refused(&mut self, message: &Value) -> Value {
+        self.say(message).await;
+        let frame = self.next().await;
+        assert_eq!((&frame["type"], &frame["is_final"]), (&json!("error"), &json!(false)), "{frame}");
+        frame
+    }
+}
+
+/// The source system leaves nulls out.
+fn assert_no_nulls(value: &Value) {
+    match value {
+        Value::Null => panic!("a null on the wire"),
+        Value::Object(fields) => {
+            fields.iter().filter(|(key, _)| *key != "arguments").for_each(|(_, value)| assert_no_nulls(value))
+        }
+        Value::Array(items) => items.iter().for_each(assert_no_nulls),
+        _ => {}
+    }
+}
+
+/// Posts one message, and gives the frames of the whole answer.
+pub(super) async fn post(server: &TestServer, session: &str, message: &Value) -> Vec<Value> {
+    let body = json!({ "session_id": session, "message": message });
+    let request = server.request(Method::POST, "/edges/codelab/agent/message/stream").json(&body);
+    let read = async {
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        let text = response.text().await.unwrap();
+        assert_eq!(status, 200, "{text}");
+        let frames = text.split("\n\n").filter_map(|event| event.strip_prefix("data: "));
+        frames.map(|frame| serde_json::from_str(frame).unwrap()).collect()
+    };
+    timeout(PATIENCE, read).await.expect("the stream ends")
+}
+
+/// The status and the body of a post that is refused.
+pub(super) async fn post_refused(server: &TestServer, body: &Value) -> (u16, Value) {
+    let request = server.request(Method::POST, "/edges/codelab/agent/message/stream").json(body);
+    let answer = server.send(request).await;
+    (answer.status, answer.body)
+}
+
+/// What the frames are, in order.
+pub(super) fn kinds(frames: &[Value]) -> Vec<&str> {
+    frames.iter().filter_map(|frame| frame["type"].as_str()).collect()
+}
+
+/// The one frame of this type.
+pub(super) fn the<'f>(frames: &'f [Value], kind: &str) -> &'f Value {
+    let found: Vec<&Value> = frames.iter().filter(|frame| frame["type"] == kind).collect();
+    assert_eq!(found.len(), 1, "{kind} in {frames:#?}");
+    found[0]
+}

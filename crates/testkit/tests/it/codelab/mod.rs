@@ -1,0 +1,76 @@
+//! The CodeLab edge over the real binary, by a client that is no part of it (cases 24 to 32).
+
+mod bad;
+mod calls;
+mod ide;
+mod plans;
+mod reads;
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+/// As it ships.
+const WORKFLOW: &str = include_str!("../../../../../workflows/codelab_ide/workflow.yaml");
+
+/// A server whose agents are played; what they say is to be scripted.
+async fn served() -> (ScriptedModel, TestServer) {
+    served_with(WORKFLOW).await
+}
+
+async fn served_with(workflow: &str) -> (ScriptedModel, TestServer) {
+    let model = ScriptedModel::start().await;
+    let server = TestServer::setup().workflow("codelab_ide", workflow).model(&model).start().await;
+    (model, server)
+}
+
+fn subtask(id: &str, agent: &str, needs: &[&str]) -> Value {
+    json!({ "id": id, "description": format!("do {id}"), "agent": agent, "depends_on": needs })
+}
+
+/// The agent proposes these.
+fn plans(subtasks: &[Value]) -> Scripted {
+    Scripted::call("create_plan", json!({ "subtasks": subtasks }))
+}
+
+fn user(content: &str) -> Value {
+    json!({ "type": "user_message", "content": content, "role": "user" })
+}
+
+fn on_plan(plan: &Value, decision: &str) -> Value {
+    json!({ "type": "plan_decision", "plan_id": plan["metadata"]["plan_id"], "decision": decision })
+}
+
+fn on_call(call: &Value, decision: &str) -> Value {
+    json!({ "type": "hitl_decision", "call_id": call["call_id"], "decision": decision })
+}
+
+fn result(call: &Value, text: &str) -> Value {
+    json!({ "type": "tool_result", "call_id": call["call_id"], "result": text })
+}
+
+/// The messages that the model was sent last, without the system's.
+fn conversation(model: &ScriptedModel) -> Vec<Value> {
+    let request = model.requests().pop().unwrap();
+    request.body["messages"].as_array().unwrap().iter().skip(1).cloned().collect()
+}
+
+/// As strict providers demand: after a reply with calls come their results, each once, and nothing between.
+fn assert_paired(model: &ScriptedModel) {
+    for request in model.requests() {
+        let messages = request.body["messages"].as_array().unwrap();
+        let mut owed: Vec<&str> = Vec::new();
+        for message in messages {
+            if message["role"] == "tool" {
+                let id = message["tool_call_id"].as_str().unwrap();
+                let at = owed.iter().position(|owed| *owed == id);
+                owed.remove(at.unwrap_or_else(|| panic!("nobody called {id}: {messages:#?}")));
+                continue;
+            }
+            assert!(owed.is_empty(), "no result of {owed:?}: {messages:#?}");
+            let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+            owed.extend(calls.iter().filter_map(|call| call["id"].as_str()));
+        }
+        assert!(owed.is_empty(), "no result of {owed:?}: {messages:#?}");
+    }
+}

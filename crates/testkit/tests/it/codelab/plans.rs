@@ -1,0 +1,299 @@
+//! Plans: shown, decided on, carried out one subtask after the other (cases 24 to 27, 29).
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+use super::ide::{Ide, kinds, post, the};
+use super::{on_plan, plans, served, subtask, user};
+
+fn five() -> Vec<Value> {
+    ["coder", "debug", "ask", "coder", "architect"]
+        .iter()
+        .zip(1..)
+        .map(|(agent, n)| subtask(&format!("s{n}"), agent, &[]))
+        .collect()
+}
+
+/// Every agent does its subtask with a word.
+fn all_say_done(model: &ScriptedModel) {
+    for agent in ["coder", "debug", "ask", "architect"] {
+        model.script(agent, [Scripted::text(format!("{agent} is done."))]);
+    }
+}
+
+/// A plan waits in session `s`.
+async fn planned(subtasks: &[Value]) -> (ScriptedModel, TestServer, Ide, Value) {
+    let (model, server) = served().await;
+    model.script("orchestrator", [plans(subtasks)]);
+    all_say_done(&model);
+    let mut ide = Ide::connect(&server, "s").await;
+    ide.say(&user("Build it.")).await;
+    let plan = ide.find("plan_notification").await;
+    assert_eq!(ide.next().await, json!({ "type": "done", "status": "waiting" }));
+    (model, server, ide, plan)
+}
+
+/// The run behind the session.
+async fn run_of(server: &TestServer) -> Value {
+    server.get("/v1/runs").await.ok()["items"][0].clone()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_is_shown_and_nothing_runs_before_the_decision() {
+    let (model, server, mut ide, plan) = planned(&five()).await;
+    let metadata = &plan["metadata"];
+    let id = metadata["plan_id"].as_str().unwrap();
+    assert!(id.len() == 13 && id.starts_with("plan_"), "{id}");
+    assert_eq!(
+        (&metadata["subtask_count"], &metadata["requires_approval"], &plan["is_final"]),
+        (&json!(5), &json!(true), &json!(true))
+    );
+    assert_eq!(
+        metadata["subtasks"][1],
+        json!({ "id": "s2", "description": "do s2", "agent": "debug", "dependencies": [], "status": "pending" })
+    );
+    let content = plan["content"].as_str().unwrap();
+    assert!(
+        content.contains("plan_decision") && content.contains(id) && content.contains("do s5"),
+        "{content}"
+    );
+    assert_eq!(model.requests().len(), 1, "nobody works");
+
+    // Words run nothing, whatever they say (B4).
+    for words in ["yes, go ahead", "no"] {
+        ide.say(&user(words)).await;
+        let notice = ide.next().await;
+        assert_eq!(
+            (&notice["type"], &notice["metadata"]["plan_id"], &notice["metadata"]["waiting"]),
+            (&json!("assistant_message"), &metadata["plan_id"], &json!(true))
+        );
+    }
+    assert_eq!(model.requests().len(), 1);
+    assert_eq!(run_of(&server).await["status"], "waiting");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_approved_plan_is_carried_out_in_order_by_its_agents() {
+    let (model, server, mut ide, plan) = planned(&five()).await;
+    ide.say(&on_plan(&plan, "approve")).await;
+    let frames = ide.until("done").await;
+
+    let started: Vec<_> = frames
+        .iter()
+        .filter(|frame| frame["type"] == "subtask_started")
+        .map(|frame| &frame["subtask_id"])
+        .collect();
+    assert_eq!(started, ["s1", "s2", "s3", "s4", "s5"]);
+    let progress: Vec<(&str, &str)> = frames
+        .iter()
+        .filter_map(|frame| {
+            let status = frame["metadata"]["subtask_status"].as_str()?;
+            Some((frame["content"].as_str()?, status))
+        })
+        .collect();
+    assert_eq!(progress[0], ("Subtask 1/5: do s1", "in_progress"));
+    assert_eq!(progress[1], ("Subtask 1/5: do s1", "completed"));
+    assert_eq!(progress.len(), 10);
+    let switched: Vec<String> = frames
+        .iter()
+        .filter(|frame| frame["type"] == "agent_switched")
+        .map(|frame| format!("{} {}", frame["from"], frame["to"]).replace('"', ""))
+        .collect();
+    assert_eq!(switched, ["orchestrator coder", "coder debug", "debug ask", "ask coder", "coder architect"]);
+    let completed = the(&frames, "plan_completed");
+    assert_eq!(
+        *completed,
+        json!({ "type": "plan_completed", "plan_id": plan["metadata"]["plan_id"], "plan_status": "completed",
+                "total_subtasks": 5, "completed": 5, "failed": 0, "skipped": 0, "is_final": true })
+    );
+    let summary = &frames[frames.len() - 2];
+    assert_eq!(
+        (&summary["content"], &summary["is_final"]),
+        (&json!("The plan is completed: 5 of 5 subtasks completed, 0 failed, 0 skipped."), &json!(true))
+    );
+    // One after the other: each heard what the ones before it brought.
+    let last = model.requests_of("architect").pop().unwrap().texts().join("\n");
+    assert!(last.contains("coder is done.") && last.contains("ask is done."), "{last}");
+    assert_eq!(run_of(&server).await["end_reason"], "done");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rejected_plan_is_dropped_and_the_session_goes_on() {
+    let (model, server, mut ide, plan) = planned(&five()).await;
+    let mut no = on_plan(&plan, "reject");
+    no["feedback"] = json!("This is not the way.");
+    ide.say(&no).await;
+    let frames = ide.until("done").await;
+    let cancelled = the(&frames, "assistant_message");
+    assert_eq!(cancelled["is_final"], true);
+    assert!(cancelled["content"].as_str().unwrap().contains("This is not the way."), "{cancelled}");
+    assert_eq!(run_of(&server).await["status"], "completed");
+
+    // The next word is heard as any other, and what was said before goes with it.
+    model.script("orchestrator", [Scripted::text("Then I explain it.")]);
+    ide.say(&user("Explain it instead.")).await;
+    let frames = ide.until("done").await;
+    let answer = the(&frames, "assistant_message");
+    assert_eq!((&answer["content"], &answer["is_final"]), (&json!("Then I explain it."), &json!(true)));
+    let told = model.requests().pop().unwrap().texts().join("\n");
+    assert!(told.contains("Build it.") && told.contains("Explain it instead."), "{told}");
+    assert_eq!(server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edited_plan_is_the_one_that_runs() {
+    let (_model, server, mut ide, plan) = planned(&five()).await;
+    let refused = ide.refused(&on_plan(&plan, "edit")).await;
+    assert_eq!(refused["errors"][0]["pointer"], "/modified_subtasks");
+    let two = |first: &str, second: &str, needs: &[&str]| {
+        let mut edit = on_plan(&plan, "edit");
+        edit["modified_subtasks"] = json!([
+            { "id": "a", "description": "only this", "agent": first, "dependencies": needs, "status": "pending" },
+            { "id": "b", "description": "and that", "agent": second, "dependencies": ["a"],
+              "estimated_time": "5 min", "result": null }
+        ]);
+        edit
+    };
+    let table = [
+        (two("nobody", "coder", &[]), "/modified_subtasks/0/agent"),
+        (two("coder", "coder", &["b"]), "/modified_subtasks"),
+        (two("coder", "coder", &["ghost"]), "/modified_subtasks/0/dependencies/0"),
+    ];
+    for (edit, pointer) in table {
+        let refused = ide.refused(&edit).await;
+        assert_eq!(refused["errors"][0]["pointer"], pointer, "{refused}");
+        assert_eq!(run_of(&server).await["status"], "waiting");
+    }
+    ide.say(&two("coder", "ask", &[])).await;
+    let frames = ide.until("done").await;
+    let started: Vec<_> = frames
+        .iter()
+        .filter(|frame| frame["type"] == "subtask_started")
+        .map(|frame| &frame["subtask_id"])
+        .collect();
+    assert_eq!(started, ["a", "b"]);
+    assert_eq!(the(&frames, "plan_completed")["total_subtasks"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_depends_on_a_failure_is_skipped_and_the_rest_goes_on() {
+    let graph = [subtask("s1", "debug", &[]), subtask("s2", "coder", &["s1"]), subtask("s3", "coder", &[])];
+    let (model, _server, mut ide, plan) = planned(&graph).await;
+    model.script("debug", [Scripted::status(400)]);
+    let mut approve = json!({ "type": "plan_decision", "decision": "approved" });
+    approve["approval_request_id"] = plan["metadata"]["approval_request_id"].clone();
+    ide.say(&approve).await;
+    let frames = ide.until("done").await;
+    let ended: Vec<String> = frames
+        .iter()
+        .filter(|frame| frame["type"] == "subtask_completed")
+        .map(|frame| format!("{} {}", frame["subtask_id"], frame["status"]).replace('"', ""))
+        .collect();
+    assert_eq!(ended, ["s1 failed", "s2 skipped", "s3 completed"]);
+    let completed = the(&frames, "plan_completed");
+    assert_eq!(
+        (&completed["plan_status"], &completed["completed"], &completed["failed"], &completed["skipped"]),
+        (&json!("partial"), &json!(1), &json!(1), &json!(1))
+    );
+    // Nobody started what was skipped.
+    let started = frames.iter().filter(|frame| frame["type"] == "subtask_started").count();
+    assert_eq!(started, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cyclic_plan_is_refused_when_it_is_made() {
+    let (model, server) = served().await;
+    let cycle = [subtask("a", "coder", &["b"]), subtask("b", "coder", &["a"])];
+    model.script("orchestrator", [plans(&cycle), plans(&[subtask("a", "coder", &[])])]);
+    let frames = post(&server, "s", &user("Build it.")).await;
+    assert_eq!(the(&frames, "plan_notification")["metadata"]["subtask_count"], 1);
+    let told = model.requests().pop().unwrap().texts().join("\n");
+    assert!(told.contains("cycle"), "{told}");
+    super::assert_paired(&model);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_plan_can_be_asked_for() {
+    let (model, _server, mut ide, plan) = planned(&five()).await;
+    model.script("orchestrator", [plans(&five()), plans(&[subtask("small", "coder", &[])])]);
+    let mut other = on_plan(&plan, "modify");
+    other["feedback"] = json!("one step is enough");
+    ide.say(&other).await;
+    let frames = ide.until("done").await;
+    let second = the(&frames, "plan_notification");
+    assert_eq!(second["metadata"]["subtask_count"], 1);
+    assert_ne!(second["metadata"]["plan_id"], plan["metadata"]["plan_id"]);
+    let told = model.requests().pop().unwrap().texts().join("\n");
+    assert!(told.contains("one step is enough"), "{told}");
+    // The first one is closed.
+    let late = ide.refused(&on_plan(&plan, "approve")).await;
+    assert_eq!(late["code"], "already_resolved", "{late}");
+}
+
+/// The gateway's way: each message is a request, its frames the answer, and the answer ends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_over_server_sent_events() {
+    let (model, server) = served().await;
+    model.script("orchestrator", [plans(&five()[..2])]);
+    all_say_done(&model);
+    let frames = post(&server, "session 1", &user("Build it.")).await;
+    assert_eq!(kinds(&frames), ["session_info", "plan_approval_required", "plan_notification", "done"]);
+    let plan = the(&frames, "plan_notification").clone();
+    let frames = post(&server, "session 1", &user("yes")).await;
+    assert_eq!(kinds(&frames), ["session_info", "assistant_message", "done"]);
+    let frames = post(&server, "session 1", &on_plan(&plan, "approve")).await;
+    assert_eq!(
+        kinds(&frames),
+        [
+            "session_info",
+            "status",
+            "agent_switched",
+            "subtask_started",
+            "assistant_message",
+            "subtask_completed",
+            "assistant_message",
+            "agent_switched",
+            "subtask_started",
+            "assistant_message",
+            "subtask_completed",
+            "assistant_message",
+            "plan_completed",
+            "assistant_message",
+            "done",
+        ]
+    );
+}
+
+/// The IDE is started again in the middle of a plan, and so is the server (LESSONS 7, case 32).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_goes_on_after_everything_was_started_again() {
+    let (_model, mut server, ide, plan) = planned(&five()[..2]).await;
+    drop(ide);
+    server.kill();
+    server.start().await;
+    let mut ide = Ide::connect(&server, "s").await;
+    assert_eq!(ide.next().await["type"], "plan_approval_required");
+    assert_eq!(ide.next().await, plan, "the same under the same id");
+    ide.say(&on_plan(&plan, "approve")).await;
+    let frames = ide.until("plan_completed").await;
+    assert_eq!(the(&frames, "plan_completed")["completed"], 2);
+    assert_eq!(server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len(), 1);
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+}
+
+/// Nobody decides: the plan is dropped, and that is not called a rejection.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_that_nobody_decides_on_expires() {
+    let (model, server) = super::served_with(&super::WORKFLOW.replace("300s", "300ms")).await;
+    model.script("orchestrator", [plans(&five())]);
+    let mut ide = Ide::connect(&server, "s").await;
+    ide.say(&user("Build it.")).await;
+    let plan = ide.find("plan_notification").await;
+    let message = ide.find("assistant_message").await;
+    assert_eq!((&message["is_final"], &message["metadata"]["outcome"]), (&json!(true), &json!("expired")));
+    assert_eq!(ide.find("done").await["status"], "completed");
+    assert_eq!(ide.refused(&on_plan(&plan, "approve")).await["code"], "expired");
+    let log = server.get("/edges/codelab/events/audit-log?session_id=s").await.ok();
+    assert_eq!(log["events"][0]["decision"], "expired");
+}

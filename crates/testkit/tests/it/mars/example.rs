@@ -1,0 +1,1 @@
+//! `examples/mars`, as it stands in the repository.

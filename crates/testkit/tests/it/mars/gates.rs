@@ -1,0 +1,265 @@
+//! Gates around steps and on calls: cases 06 to 09, and 45.
+
+use holdshort_testkit::model::Scripted;
+use serde_json::{Value, json};
+
+use super::{Mars, options, plan, planned};
+use crate::play::{count, done, one, write};
+
+fn two() -> Scripted {
+    plan(&[("build", "engineer"), ("test", "engineer")])
+}
+
+fn config(approval_mode: &str) -> Value {
+    json!({"mode": "planning-control", "n_plan_reviews": 0, "approval_mode": approval_mode})
+}
+
+/// Case 06.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn before_each_step_a_person_is_asked() {
+    let (model, server) = planned(&[two()]).await;
+    let mut mars = Mars::start(&server, "t1", "Build it.", config("before_step")).await;
+    let first = mars.asked().await;
+    assert_eq!(
+        (options(&first), &first["checkpoint_type"]),
+        (vec!["approve", "modify", "skip", "reject"], &json!("before_step"))
+    );
+    mars.resolve(&first, "skip", json!({})).await;
+    let skipped = mars.wait("step_progress").await;
+    assert_eq!((&skipped["status"], server.lines("count.txt")), (&json!("skipped"), 0));
+    let second = mars.asked().await;
+    let received = mars.resolve(&second, "approve", json!({"feedback": "only the fast ones"})).await;
+    assert_eq!(received["approved"], true);
+    let ended = mars.wait("workflow_completed").await;
+    assert_eq!((server.lines("count.txt"), &ended["skipped_steps"]), (1, &json!([first["step_id"]])));
+    assert_eq!(
+        ended["step_feedback"],
+        json!([{"step": second["step_id"], "timing": "before", "feedback": "only the fast ones"}])
+    );
+    assert!(model.requests_of("engineer")[0].texts().join("\n").contains("only the fast ones"));
+}
+
+/// A person rewrites what a step is told; and a rejection is the end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_is_modified_and_the_next_one_rejected() {
+    let (model, server) = planned(&[two()]).await;
+    let mut mars = Mars::start(&server, "t1", "Build it.", config("manual")).await;
+    let first = mars.asked().await;
+    let received =
+        mars.resolve(&first, "modify", json!({"modifications": {"sub_task": "build it in Rust"}})).await;
+    assert_eq!(received["approval_status"], "modified");
+    let second = mars.asked().await;
+    assert!(model.requests_of("engineer")[0].texts().join("\n").contains("build it in Rust"));
+    mars.say(&json!({"type": "approval_response", "approval_id": second["approval_id"], "approved": false}))
+        .await;
+    assert_eq!(mars.wait("workflow_failed").await["reason"], "rejected");
+    assert_eq!(server.lines("count.txt"), 1);
+}
+
+/// Case 07: redo, and past `max_redos` it is no longer offered.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_step_it_is_done_again_or_accepted() {
+    let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
+    model.script("engineer", [one(count("one")), done(), one(count("two")), done()]);
+    let mut settings = config("after_step");
+    settings["max_redos"] = json!(1);
+    let mut mars = Mars::start(&server, "t1", "Build it.", settings).await;
+    let first = mars.asked().await;
+    assert_eq!(options(&first), ["continue", "redo", "abort"]);
+    mars.resolve(&first, "redo", json!({"feedback": "use ISO"})).await;
+    let again = mars.wait("step_retry_started").await;
+    assert_eq!((&again["why"], &again["attempt"]), (&json!("redo"), &json!(2)));
+    let second = mars.asked().await;
+    assert_eq!(options(&second), ["continue", "abort"], "max_redos is 1");
+    let refused = mars
+        .refused(
+            &json!({"type": "resolve_approval", "approval_id": second["approval_id"], "resolution": "redo"}),
+        )
+        .await;
+    assert!(refused["message"].as_str().unwrap().contains("choose one of: continue, abort"), "{refused}");
+    let received = mars.resolve(&second, "continue", json!({"feedback": "good"})).await;
+    assert_eq!(received["approved"], true, "continue is an approval (LESSONS 31)");
+    let ended = mars.wait("workflow_completed").await;
+    assert_eq!(
+        (
+            server.lines("count.txt"),
+            &ended["step_results"][0]["redos"],
+            &ended["step_results"][0]["attempts"]
+        ),
+        (2, &json!(1), &json!(2))
+    );
+    assert!(model.requests_of("engineer")[2].texts().join("\n").contains("use ISO"));
+}
+
+/// Case 08: retry, skip, abort.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_that_fails_asks() {
+    let fails = || one(("run_command", json!({"command": "false"})));
+    for (resolution, ends, status) in [
+        ("retry", "workflow_completed", "completed"),
+        ("skip", "workflow_completed", "skipped"),
+        ("abort", "workflow_failed", "cancelled"),
+    ] {
+        let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
+        model.script("engineer", [fails(), one(count("again")), done()]);
+        let mut mars = Mars::start(&server, "t1", "Build it.", config("on_error")).await;
+        let asked = mars.asked().await;
+        assert_eq!((&asked["checkpoint_type"], &asked["options"][0]), (&json!("on_error"), &json!("retry")));
+        mars.resolve(&asked, resolution, json!({})).await;
+        let ended = mars.wait(ends).await;
+        if resolution == "retry" {
+            assert_eq!((server.lines("count.txt"), &ended["step_results"][0]["attempts"]), (1, &json!(2)));
+        }
+        let last = mars.frames.iter().rev().find(|frame| frame["event_type"] == "dag_node_status_changed");
+        assert_eq!(last.unwrap()["data"]["new_status"], status, "{resolution}");
+    }
+}
+
+/// Case 09: the second layer, and nothing of the first.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_edit_is_asked_about_before_it_happens() {
+    let (model, server) = planned(&[plan(&[("configure", "engineer")])]).await;
+    model.script("engineer", [one(write("config.yaml", "a: 1\n")), done()]);
+    let mut settings = config("never");
+    settings["use_ag2_handoffs"] = json!(true);
+    settings["ag2_mandatory_checkpoints"] = json!(["before_file_edit"]);
+    let mut mars = Mars::start(&server, "t1", "Build it.", settings).await;
+    let asked = mars.asked().await;
+    assert_eq!(
+        (options(&asked), &asked["action"], &asked["checkpoint_type"]),
+        (
+            vec!["continue", "edit", "provide_instructions", "abort"],
+            &json!("ag2_dynamic"),
+            &json!("before_file_edit")
+        )
+    );
+    assert_eq!(asked["context"]["arguments"]["path"], "config.yaml");
+    assert!(asked["context"]["diff"].to_string().contains("a: 1"), "{asked}");
+    assert!(!server.workspace().join("config.yaml").exists());
+    mars.resolve(&asked, "continue", json!({})).await;
+    mars.wait("workflow_completed").await;
+    assert_eq!(std::fs::read_to_string(server.workspace().join("config.yaml")).unwrap(), "a: 1\n");
+    assert_eq!(model.requests_of("engineer").len(), 2, "the same agent went on");
+
+    // Abort ends the run, instructions answer the call.
+    let mut settings = config("never");
+    settings["use_ag2_handoffs"] = json!(true);
+    settings["ag2_mandatory_checkpoints"] = json!(["before_file_edit"]);
+    std::fs::remove_file(server.workspace().join("config.yaml")).unwrap();
+    let mut mars = Mars::start(&server, "t2", "Build it.", settings.clone()).await;
+    let asked = mars.asked().await;
+    mars.resolve(&asked, "provide_instructions", json!({"feedback": "archive instead"})).await;
+    mars.wait("workflow_completed").await;
+    assert!(!server.workspace().join("config.yaml").exists());
+    assert!(model.requests().last().unwrap().texts().join("\n").contains("archive instead"));
+    let mut mars = Mars::start(&server, "t3", "Build it.", settings).await;
+    let asked = mars.asked().await;
+    mars.resolve(&asked, "abort", json!({})).await;
+    mars.wait("workflow_failed").await;
+}
+
+/// `tool_approval` is `none` on this wire unless it is set (E32).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_ask_where_tool_approval_is_prompt() {
+    let (model, server) = planned(&[]).await;
+    model.script("engineer", [one(count("one")), one(count("two")), done()]);
+    let config = json!({"mode": "one-shot", "toolApproval": "prompt"});
+    let mut mars = Mars::start(&server, "t1", "Count.", config).await;
+    let asked = mars.asked().await;
+    assert_eq!(options(&asked), ["allow", "allow_session", "edit", "provide_instructions", "deny"]);
+    let edited =
+        json!({"modifications": json!({"arguments": {"command": "echo edited >> count.txt"}}).to_string()});
+    let received = mars.resolve(&asked, "edit", edited).await;
+    assert_eq!((&received["approved"], &received["approval_status"]), (&json!(true), &json!("modified")));
+    let second = mars.asked().await;
+    assert_eq!(std::fs::read_to_string(server.workspace().join("count.txt")).unwrap(), "edited\n");
+    let received = mars.resolve(&second, "deny", json!({"feedback": "enough"})).await;
+    assert_eq!((&received["approved"], &received["resolution"]), (&json!(false), &json!("deny")));
+    mars.wait("workflow_completed").await;
+    assert_eq!(server.lines("count.txt"), 1);
+    assert!(model.requests().last().unwrap().texts().join("\n").contains("enough"));
+}
+
+/// A checkpoint asks for as long as it may, and an expiry approves nothing unless that was configured (E9).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_expiry_approves_only_what_was_configured() {
+    let (_model, server) = planned(&[]).await;
+    for (on_timeout, ends, status, approved) in [
+        (None, "workflow_failed", "timeout", false),
+        (Some("reject"), "workflow_failed", "timeout", false),
+        (Some("approve"), "workflow_completed", "timeout_auto_approved", true),
+    ] {
+        let mut checkpoint = json!({"timeout_seconds": 0.05, "custom_message": "Shall it be?"});
+        if let Some(option) = on_timeout {
+            checkpoint["default_on_timeout"] = json!(option);
+        }
+        let config = json!({"phases": [{"type": "hitl_checkpoint", "config": checkpoint}]});
+        let mut mars = Mars::start(&server, &format!("t-{on_timeout:?}"), "Wait.", config).await;
+        let asked = mars.asked().await;
+        assert_eq!(
+            (&asked["description"], options(&asked)),
+            (&json!("Shall it be?"), vec!["approve", "reject"])
+        );
+        let received = mars.wait("approval_received").await;
+        assert_eq!((&received["approval_status"], &received["approved"]), (&json!(status), &json!(approved)));
+        mars.wait(ends).await;
+    }
+}
+
+/// Case 45: nobody there, nothing approved.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_connection_it_is_parked_and_listed() {
+    let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
+    let config = json!({"mode": "hitl-interactive", "n_plan_reviews": 0});
+    let mut mars = Mars::start(&server, "t1", "Build it.", config).await;
+    mars.wait("workflow_started").await;
+    let run = mars.run();
+    drop(mars);
+    let waits = server.wait_one(&run).await;
+    assert_eq!((&waits["kind"], &waits["status"]), (&json!("plan_approval"), &json!("open")));
+    assert_eq!(server.lines("count.txt"), 0);
+}
+
+/// What the config switches off is not offered; after a clean step nobody is asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn options_that_are_switched_off_are_not_offered() {
+    let (_model, server) = planned(&[two()]).await;
+    let config = json!({
+        "mode": "hitl-interactive", "n_plan_reviews": 0, "allow_plan_modification": false, "allow_step_skip": false,
+        "allow_step_modification": false, "auto_approve_successful_steps": true,
+    });
+    let mut mars = Mars::start(&server, "t1", "Build it.", config).await;
+    let asked = mars.asked().await;
+    assert_eq!(options(&asked), ["approve", "revise", "reject"]);
+    mars.resolve(&asked, "approve", json!({})).await;
+    for _ in 0..2 {
+        let asked = mars.asked().await;
+        assert_eq!(
+            (options(&asked), &asked["checkpoint_type"]),
+            (vec!["approve", "reject"], &json!("before_step"))
+        );
+        mars.resolve(&asked, "approve", json!({})).await;
+    }
+    mars.wait("workflow_completed").await;
+}
+
+/// The second layer again: an agent stops for a person, who tells it what to do (A5, A7).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_hands_over_to_a_person() {
+    let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
+    let stop = Scripted::call("handoff_to_admin", json!({"message": "Two ways are open."}));
+    model.script("engineer", [stop, one(count("step")), done()]);
+    let mut settings = config("never");
+    settings["use_ag2_handoffs"] = json!(true);
+    settings["ag2_mandatory_checkpoints"] = json!([]);
+    let mut mars = Mars::start(&server, "t1", "Build it.", settings).await;
+    let asked = mars.asked().await;
+    assert_eq!(
+        (options(&asked), &asked["action"]),
+        (vec!["continue", "provide_instructions", "abort"], &json!("ag2_dynamic"))
+    );
+    mars.resolve(&asked, "provide_instructions", json!({"feedback": "take the first"})).await;
+    mars.wait("workflow_completed").await;
+    assert!(model.requests_of("engineer")[1].texts().join("\n").contains("take the first"));
+    assert_eq!(server.lines("count.txt"), 1);
+}

@@ -1,0 +1,185 @@
+//! The MARS edge over the real binary: the cases of documents 000 and 004 at the level of phases, on their own wire.
+
+mod bad;
+mod example;
+mod gates;
+mod plans;
+mod sessions;
+mod sockets;
+
+use futures::{SinkExt, StreamExt};
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::{PATIENCE, TestServer};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+use crate::play::{count, done, one};
+
+/// A client of the source system.
+pub(crate) struct Mars {
+    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    /// All that came, oldest first.
+    pub(crate) frames: Vec<Value>,
+}
+
+impl Mars {
+    pub(crate) async fn connect(server: &TestServer, task: &str) -> Self {
+        let path = format!("/edges/mars/ws/{task}?token={}", server.token());
+        Self::open(server, &path, &[]).await.unwrap_or_else(|status| panic!("{status}"))
+    }
+
+    /// Opens one; the status where it is refused.
+    pub(crate) async fn open(
+        server: &TestServer,
+        path: &str,
+        headers: &[(&'static str, &str)],
+    ) -> Result<Self, u16> {
+        let url = format!("{}{path}", server.base().replacen("http", "ws", 1));
+        let mut request = url.into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        match timeout(PATIENCE, connect_async(request)).await.unwrap() {
+            Ok((socket, _)) => Ok(Self { socket, frames: Vec::new() }),
+            Err(Error::Http(response)) => Err(response.status().as_u16()),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    /// Opens one and starts, or attaches to, the task.
+    pub(crate) async fn start(server: &TestServer, id: &str, task: &str, config: Value) -> Self {
+        let mut mars = Self::connect(server, id).await;
+        mars.say(&first(server, task, config)).await;
+        mars
+    }
+
+    pub(crate) async fn say(&mut self, frame: &Value) {
+        self.send(Message::text(frame.to_string())).await;
+    }
+
+    pub(crate) async fn send(&mut self, message: Message) {
+        timeout(PATIENCE, self.socket.send(message)).await.unwrap().unwrap();
+    }
+
+    /// Whether it could be said.
+    pub(crate) async fn try_say(&mut self, frame: &Value) -> bool {
+        timeout(PATIENCE, self.socket.send(Message::text(frame.to_string()))).await.unwrap().is_ok()
+    }
+
+    /// The next frame, or the code with which the connection ends.
+    pub(crate) async fn came(&mut self) -> Result<Value, Option<u16>> {
+        loop {
+            let so_far = || self.frames.iter().map(short).collect::<Vec<_>>().join("\n");
+            match timeout(PATIENCE, self.socket.next()).await {
+                Ok(Some(Ok(Message::Text(text)))) => {
+                    let frame: Value = serde_json::from_str(&text).unwrap();
+                    self.frames.push(frame.clone());
+                    return Ok(frame);
+                }
+                Ok(Some(Ok(Message::Close(close)))) => return Err(close.map(|close| close.code.into())),
+                Ok(Some(Ok(_))) => {}
+                Ok(Some(Err(_)) | None) => return Err(None),
+                Err(_) => panic!("nothing more came after\n{}", so_far()),
+            }
+        }
+    }
+
+    pub(crate) async fn next(&mut self) -> Value {
+        match self.came().await {
+            Ok(frame) => frame,
+            Err(code) => {
+                panic!(
+                    "closed: {code:?}, after\n{}",
+                    self.frames.iter().map(short).collect::<Vec<_>>().join("\n")
+                )
+            }
+        }
+    }
+
+    /// The data of the next frame of this type.
+    pub(crate) async fn wait(&mut self, event_type: &str) -> Value {
+        loop {
+            let frame = self.next().await;
+            if frame["event_type"] == event_type {
+                return frame["data"].clone();
+            }
+        }
+    }
+
+    pub(crate) async fn asked(&mut self) -> Value {
+        self.wait("approval_requested").await
+    }
+
+    pub(crate) async fn resolve(&mut self, asked: &Value, resolution: &str, more: Value) -> Value {
+        let mut frame = json!({
+            "type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": resolution,
+        });
+        frame.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.say(&frame).await;
+        self.wait("approval_received").await
+    }
+
+    /// Says something, and gives the data of the error that answers it.
+    pub(crate) async fn refused(&mut self, frame: &Value) -> Value {
+        self.say(frame).await;
+        self.wait("error_occurred").await
+    }
+
+    /// The frames of what stands in the journal.
+    pub(crate) fn told(&self) -> Vec<Value> {
+        self.frames.iter().filter(|frame| frame["id"].is_string()).cloned().collect()
+    }
+
+    pub(crate) fn types(&self) -> Vec<&str> {
+        self.frames.iter().filter_map(|frame| frame["event_type"].as_str()).collect()
+    }
+
+    pub(crate) fn run(&self) -> String {
+        self.frames.iter().find_map(|frame| frame["run_id"].as_str()).unwrap().to_owned()
+    }
+}
+
+fn short(frame: &Value) -> String {
+    let text = frame.to_string();
+    text.chars().take(300).collect()
+}
+
+/// The first frame, with the server's workspace.
+pub(crate) fn first(server: &TestServer, task: &str, mut config: Value) -> Value {
+    config["work_dir"] = json!(server.workspace());
+    json!({ "task": task, "config": config })
+}
+
+/// A plan as the source system's planner writes it.
+pub(crate) fn plan(steps: &[(&str, &str)]) -> Scripted {
+    let steps: Vec<Value> = steps
+        .iter()
+        .map(|(task, agent)| json!({ "sub_task": task, "sub_task_agent": agent, "bullet_points": ["carefully"] }))
+        .collect();
+    Scripted::text(json!({ "sub_tasks": steps }).to_string())
+}
+
+/// A server whose planner says these, and whose engineer writes a line for each step.
+pub(crate) async fn planned(plans: &[Scripted]) -> (ScriptedModel, TestServer) {
+    let model = ScriptedModel::start().await;
+    model.script("task_improver", [Scripted::text("Build it well.").repeat()]);
+    model.script("plan_reviewer", [Scripted::text("Fine.").repeat()]);
+    model.script("planner", plans);
+    model.script("engineer", [one(count("step")), done()]);
+    model.script("researcher", [done()]);
+    let server = TestServer::setup().model(&model).start().await;
+    (model, server)
+}
+
+pub(crate) fn options(asked: &Value) -> Vec<&str> {
+    asked["options"].as_array().unwrap().iter().filter_map(Value::as_str).collect()
+}
+
+pub(crate) fn words(value: &Value) -> (&str, &str) {
+    let text = |key: &str| value[key].as_str().unwrap_or_default();
+    (text("error_type"), value["errors"][0]["pointer"].as_str().unwrap_or_default())
+}

@@ -1,0 +1,195 @@
+//! Connections: one task, one run, whatever happens to the wire (LESSONS 16, 22-28, 31).
+
+use serde_json::{Value, json};
+
+use super::{Mars, first, plan, planned};
+
+fn config() -> Value {
+    json!({"mode": "planning-control", "n_plan_reviews": 0, "approval_mode": "both"})
+}
+
+fn one_step() -> holdshort_testkit::model::Scripted {
+    plan(&[("build", "engineer")])
+}
+
+async fn runs(server: &holdshort_testkit::server::TestServer) -> usize {
+    server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_frame_starts_or_attaches() {
+    let (_model, server) = planned(&[one_step()]).await;
+    let mut mars = Mars::start(&server, "t1", "Build it.", config()).await;
+    let asked = mars.asked().await;
+    let run = mars.run();
+    let told = mars.told();
+    drop(mars);
+
+    // As clients of the source system do it: the same frame again. Everything is told again, from its beginning.
+    let mut again = Mars::start(&server, "t1", "Build it.", config()).await;
+    let status = again.wait("status").await;
+    assert_eq!(
+        (&status["status"], &status["open_approvals"]),
+        (&json!("waiting_approval"), &json!([asked["approval_id"]]))
+    );
+    assert_eq!(again.asked().await, asked);
+    assert_eq!((again.run(), again.told()), (run.clone(), told.clone()));
+    assert_eq!(runs(&server).await, 1);
+
+    // Another task, or another config, under the same id: refused, and the run is as it was.
+    for other in [first(&server, "Burn it.", config()), first(&server, "Build it.", json!({}))] {
+        let refused = again.refused(&other).await;
+        assert_eq!(refused["error_type"], "idempotency_key_reused", "{refused}");
+        let mut third = Mars::connect(&server, "t1").await;
+        assert_eq!(third.refused(&other).await["error_type"], "idempotency_key_reused");
+        again = Mars::connect(&server, "t1").await;
+    }
+    assert_eq!((runs(&server).await, &server.run(&run).await["status"]), (1, &json!("waiting")));
+
+    // Since a place, and nothing before it.
+    let place = &told[told.len() - 3]["id"];
+    again.say(&json!({"type": "request_state", "since": place})).await;
+    again.wait("status").await;
+    for expected in &told[told.len() - 2..] {
+        assert_eq!(again.next().await, *expected);
+    }
+    let beyond = again.refused(&json!({"type": "request_state", "since": 10_000})).await;
+    assert_eq!(beyond["errors"][0]["pointer"], "/since");
+
+    // Another id is another run, with the same task.
+    let mut other = Mars::start(&server, "t2", "Build it.", config()).await;
+    other.asked().await;
+    assert_ne!(other.run(), run);
+}
+
+/// No gap and no duplicate, whichever frame was the last one that came, also after SIGKILL.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_comes_back_gets_what_follows() {
+    let (_model, mut server) = planned(&[one_step()]).await;
+    let mut mars = Mars::start(&server, "t1", "Build it.", config()).await;
+    let asked = mars.asked().await;
+    server.restart().await;
+
+    let mut back = Mars::connect(&server, "t1").await;
+    let mut seen = mars.told();
+    let last = seen.last().unwrap()["id"].clone();
+    back.say(&json!({"type": "request_state", "since": last})).await;
+    let status = back.wait("status").await;
+    assert_eq!(status["open_approvals"], json!([asked["approval_id"]]), "what was asked is still asked");
+    back.resolve(&asked, "approve", json!({})).await;
+    let after = back.asked().await;
+    server.restart().await;
+    seen.extend(back.told());
+
+    let mut again = Mars::connect(&server, "t1").await;
+    let mut frame = first(&server, "Build it.", config());
+    frame["since"] = seen.last().unwrap()["id"].clone();
+    again.say(&frame).await;
+    again.resolve(&after, "continue", json!({})).await;
+    again.wait("workflow_completed").await;
+    seen.extend(again.told());
+
+    let mut whole = Mars::start(&server, "t1", "Build it.", config()).await;
+    whole.wait("workflow_completed").await;
+    let ids = |frames: &[Value]| frames.iter().map(|frame| frame["id"].clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&seen), ids(&whole.told()));
+    assert_eq!(seen, whole.told());
+    assert_eq!((runs(&server).await, server.lines("count.txt")), (1, 1));
+    // From each place on it is the rest.
+    for at in 0..seen.len() {
+        whole.say(&json!({"type": "request_state", "since": seen[at]["id"]})).await;
+        whole.wait("status").await;
+        for expected in &seen[at + 1..] {
+            assert_eq!(whole.next().await, *expected);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_newest_connection_has_the_task() {
+    let (_model, server) = planned(&[one_step()]).await;
+    let mut older = Mars::start(&server, "t1", "Build it.", config()).await;
+    let asked = older.asked().await;
+    let mut newer = Mars::start(&server, "t1", "Build it.", config()).await;
+    newer.asked().await;
+    let code = loop {
+        if let Err(code) = older.came().await {
+            break code;
+        }
+    };
+    assert_eq!(code, Some(4409));
+    newer.resolve(&asked, "approve", json!({})).await;
+    assert_eq!(runs(&server).await, 1);
+}
+
+/// Many at once start one run.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_connections_start_one_run() {
+    let (_model, server) = planned(&[one_step()]).await;
+    let rush = (0..8).map(async |_| {
+        let mut mars = Mars::connect(&server, "t1").await;
+        // The next one may have closed it by now.
+        mars.try_say(&first(&server, "Build it.", config())).await;
+        while let Ok(frame) = mars.came().await {
+            if frame["event_type"] == "approval_requested" {
+                return Some(mars.run());
+            }
+        }
+        None
+    });
+    let served: Vec<String> = futures::future::join_all(rush).await.into_iter().flatten().collect();
+    assert!(!served.is_empty() && served.iter().all(|run| *run == served[0]), "{served:?}");
+    assert_eq!(runs(&server).await, 1);
+}
+
+/// Decided in the browser or the terminal: the same `approval_received`, and the truth in it (LESSONS 31).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_decision_elsewhere_is_told_here() {
+    let (_model, server) = planned(&[one_step()]).await;
+    let mut mars = Mars::start(&server, "t1", "Build it.", config()).await;
+    let before = mars.asked().await;
+    let id = before["approval_id"].as_str().unwrap();
+    server.choose(&server.interrupt(id).await, "approve").await;
+    let received = mars.wait("approval_received").await;
+    assert_eq!(
+        (&received["approval_id"], &received["approved"], &received["resolution"], &received["by"]),
+        (&json!(id), &json!(true), &json!("approve"), &json!("operator"))
+    );
+    // The same decision once more is answered with what stands; another one is too late.
+    let again = mars.resolve(&before, "approved", json!({})).await;
+    assert_eq!(again, received);
+    let late =
+        mars.refused(&json!({"type": "resolve_approval", "approval_id": id, "resolution": "skip"})).await;
+    assert_eq!(
+        (&late["error_type"], &late["resolution"]["option"]),
+        (&json!("already_resolved"), &json!("approve"))
+    );
+    let after = mars.asked().await;
+    let decided = json!({"option": "continue", "text": "good"});
+    server.decide(&server.interrupt(after["approval_id"].as_str().unwrap()).await, &decided).await.ok();
+    let received = mars.wait("approval_received").await;
+    assert_eq!((&received["approved"], &received["feedback"]), (&json!(true), &json!("good")));
+    mars.wait("workflow_completed").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pause_resume_and_cancel_get_in_while_the_model_works() {
+    let (model, server) = planned(&[holdshort_testkit::model::Scripted::hang()]).await;
+    let mut mars = Mars::start(&server, "t1", "Build it.", config()).await;
+    mars.wait("step_started").await;
+    model.wait_for_requests(2).await;
+    mars.say(&json!({"type": "ping"})).await;
+    mars.wait("pong").await;
+    mars.say(&json!({"type": "pause"})).await;
+    mars.wait("workflow_paused").await;
+    mars.say(&json!({"type": "request_state"})).await;
+    assert_eq!(mars.wait("status").await["status"], "paused");
+    mars.say(&json!({"type": "resume"})).await;
+    mars.wait("workflow_resumed").await;
+    mars.say(&json!({"type": "cancel", "reason": "enough"})).await;
+    let ended = mars.wait("workflow_cancelled").await;
+    assert_eq!(ended["message"], "enough");
+    model.wait_for_hang_ups(1).await;
+    let late = mars.refused(&json!({"type": "pause"})).await;
+    assert_eq!(late["error_type"], "run_ended");
+}

@@ -1,0 +1,177 @@
+"""A small IDE for the CodeLab edge: shows plans, asks you, runs the agents' tools in a folder.
+
+    python3 client.py FOLDER "what you want"
+    python3 client.py --yes --session my-session FOLDER "what you want"
+
+Needs Python 3.11 and the package `websockets` (Debian: python3-websockets). HOLDSHORT_URL names the server and
+HOLDSHORT_TOKEN the operator's token. Everything that a real IDE needs to know is in `Ide.hear`: one frame after
+the other, in the order in which they come.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import uuid
+
+import websockets
+
+
+class Tools:
+    """The tools of the agents, in one folder. A name that leads out of it is refused."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder).resolve()
+
+    def run(self, name, arguments):
+        return getattr(self, f"_{name}")(**arguments)
+
+    def _place(self, path):
+        place = (self.folder / path).resolve()
+        if place != self.folder and self.folder not in place.parents:
+            raise ValueError(f"{path} leads out of the project")
+        return place
+
+    def _read_file(self, path):
+        return self._place(path).read_text()
+
+    def _list_files(self, path="."):
+        files = (file for file in self._place(path).rglob("*") if file.is_file())
+        return "\n".join(sorted(str(file.relative_to(self.folder)) for file in files))
+
+    def _search_files(self, pattern, path="."):
+        found = []
+        for name in self._list_files(path).splitlines():
+            for number, line in enumerate(self._place(name).read_text(errors="replace").splitlines(), 1):
+                if pattern in line:
+                    found.append(f"{name}:{number}: {line}")
+        return "\n".join(found) or "nothing found"
+
+    def _write_file(self, path, content):
+        place = self._place(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(content)
+        return f"{path} is written"
+
+    def _execute_command(self, command):
+        done = subprocess.run(
+            command, shell=True, cwd=self.folder, capture_output=True, text=True, timeout=600, check=False
+        )
+        return f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
+
+    def _delete_file(self, path):
+        self._place(path).unlink()
+        return f"{path} is deleted"
+
+    def _move_file(self, path, to):
+        self._place(path).rename(self._place(to))
+        return f"{path} is now {to}"
+
+    def _create_directory(self, path):
+        self._place(path).mkdir(parents=True, exist_ok=True)
+        return f"{path} is there"
+
+
+class Ide:
+    def __init__(self, socket, tools, yes):
+        self.socket, self.tools, self.yes = socket, tools, yes
+        # A call is run once, however often it is named.
+        self.ran = set()
+        self.failed = False
+
+    async def say(self, message):
+        await self.socket.send(json.dumps(message))
+
+    async def ask(self, question):
+        if self.yes:
+            print(f"{question} yes")
+            return "yes"
+        return (await asyncio.to_thread(input, f"{question} ")).strip()
+
+    async def run_tool(self, call):
+        if call["call_id"] in self.ran:
+            return
+        self.ran.add(call["call_id"])
+        answer = {"type": "tool_result", "call_id": call["call_id"]}
+        try:
+            answer["result"] = await asyncio.to_thread(self.tools.run, call["tool_name"], call["arguments"])
+        except Exception as error:  # The agent is told, and goes on.
+            answer["error"] = f"{type(error).__name__}: {error}"
+        await self.say(answer)
+
+    async def hear(self, frame):
+        """What an IDE does about each frame. `True`: nothing more comes of what was said."""
+        kind = frame["type"]
+        if kind == "session_info":
+            print(f"session {frame['session_id']}: {frame['status']}" + (", a rehearsal" if frame.get("rehearsal") else ""))
+        elif kind == "assistant_message":
+            print(frame["content"])
+            metadata = frame.get("metadata", {})
+            if metadata.get("question") and not self.yes:
+                await self.say({"type": "user_message", "content": await self.ask(">"), "role": "user"})
+        elif kind == "agent_switched":
+            print(f"[{frame['from']} -> {frame['to']}]")
+        elif kind == "plan_notification":
+            await self.decide_plan(frame)
+        elif kind == "tool_call" and frame["requires_approval"]:
+            await self.decide_call(frame)
+        elif kind == "tool_call":
+            print(f"[{frame['tool_name']} {json.dumps(frame['arguments'])}]")
+            await self.run_tool(frame)
+        elif kind == "plan_completed":
+            print(f"[plan {frame['plan_status']}: {frame['completed']} of {frame['total_subtasks']}]")
+        elif kind == "error":
+            print(f"error: {frame['error']}", file=sys.stderr)
+            self.failed |= frame["is_final"]
+        # `waiting` is not the end: what this client was asked, it answers.
+        return kind == "done" and frame["status"] in ("completed", "failed", "cancelled")
+
+    async def decide_plan(self, plan):
+        print(plan["content"])
+        answer = await self.ask("Approve the plan? (yes, or why not)")
+        decision = {"type": "plan_decision", "plan_id": plan["metadata"]["plan_id"], "decision": "approve"}
+        if answer != "yes":
+            decision |= {"decision": "reject", "feedback": answer}
+        await self.say(decision)
+
+    async def decide_call(self, call):
+        print(f"[{call['tool_name']} {json.dumps(call['arguments'])}]")
+        answer = await self.ask("Run it? (yes, or why not)")
+        decision = {"type": "hitl_decision", "call_id": call["call_id"], "decision": "approve"}
+        if answer != "yes":
+            await self.say(decision | {"decision": "reject", "feedback": answer})
+            return
+        await self.say(decision)
+        # Whoever approves a call runs it.
+        await self.run_tool(call)
+
+
+async def main():
+    parser = argparse.ArgumentParser(description="an IDE for the CodeLab edge")
+    parser.add_argument("folder")
+    parser.add_argument("message")
+    parser.add_argument("--session", default=f"ide-{uuid.uuid4().hex[:8]}", help="go on with this session")
+    parser.add_argument("--agent", help="begin with this agent instead of the orchestrator")
+    parser.add_argument("--yes", action="store_true", help="approve everything")
+    given = parser.parse_args()
+
+    base = os.environ.get("HOLDSHORT_URL", "http://127.0.0.1:7349").replace("http", "ws", 1)
+    token = os.environ["HOLDSHORT_TOKEN"]
+    url = f"{base}/edges/codelab/ws/{given.session}?token={token}"
+    async with websockets.connect(url, max_size=None) as socket:
+        ide = Ide(socket, Tools(given.folder), given.yes)
+        message = {"type": "user_message", "content": given.message, "role": "user"}
+        if given.agent:
+            message = {"type": "switch_agent", "agent_type": given.agent, "content": given.message}
+        await ide.say(message)
+        async for text in socket:
+            if await ide.hear(json.loads(text)):
+                return 1 if ide.failed else 0
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
