@@ -42,6 +42,8 @@ pub(super) struct Opening {
     pub(super) response_schema: Option<Value>,
     /// What `reject` does here, unless the workflow says something else.
     pub(super) reject: Option<Effect>,
+    /// What it does here, whatever the workflow says of other interrupts of this kind.
+    pub(super) always_rejects: Option<Effect>,
 }
 
 impl Opening {
@@ -60,6 +62,7 @@ impl Opening {
             supersedes: None,
             response_schema: None,
             reject: None,
+            always_rejects: None,
         }
     }
 }
@@ -110,7 +113,7 @@ impl<'a> Draft<'a> {
     /// Opens an interrupt with the options, labels, expiry and approvers that the workflow gives its kind.
     pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
         let mut gate = self.run.definition.gates.kinds.get(&opening.kind).cloned().unwrap_or_default();
-        gate.reject = gate.reject.or(opening.reject);
+        gate.reject = opening.always_rejects.or(gate.reject).or(opening.reject);
         let own: Vec<Choice> = options(opening.kind)
             .iter()
             .filter(|row| opening.only.is_empty() || opening.only.contains(&row.id))

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{
-    Agent, Checkpoint, Control, Definition, IdeaGeneration, Phase, PhaseKind, PlanGate, Planning, StepGates,
+    Agent, Checkpoint, Control, Definition, IdeaGeneration, KindGate, Phase, PhaseKind, PlanGate, Planning,
+    StepGates,
 };
 use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_core::message::{FailureKind, Message};
@@ -694,4 +695,18 @@ fn a_person_who_speaks_during_a_review_is_heard_after_it() {
     world.message("Use ISO dates.");
     let due: Vec<String> = world.run.actions().iter().map(|action| action.id().to_string()).collect();
     assert_eq!(due, ["model/plan/review_1/0/1"]);
+}
+
+#[test]
+fn rejecting_another_version_never_ends_the_run() {
+    let mut definition = planned(planning());
+    let gate = KindGate { reject: Some(Effect::FailRun), ..KindGate::default() };
+    definition.gates.kinds.insert(Kind::PlanApproval, gate);
+    let mut world = approved(definition, &[subtask("a", &[])]);
+    world.person(replan(None, plan_of(&[subtask("a", &[]), subtask("b", &["a"])])));
+    let told = world.decide(Kind::PlanApproval, choose("reject"));
+    assert_eq!(told[1], "interrupt_resolved rejected reject");
+    let resolved = world.log.iter().rev().find(|event| event.fact.encode().0 == "interrupt_resolved");
+    assert_eq!(resolved.expect("it is there").fact.encode().1["effect"], "drop_plan");
+    assert_eq!(at_work(&world), "work/a");
 }

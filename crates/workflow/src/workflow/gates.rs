@@ -82,18 +82,30 @@ pub(super) fn read(
     (around_steps, gates)
 }
 
-/// A phase's gates, over the workflow's.
-pub(super) fn of_phase(item: &Item<'_>, base: StepGates, problems: &mut Problems) -> StepGates {
-    match item.fields(&KEYS, problems) {
-        Some(fields) => {
-            for key in &KEYS.known[3..] {
-                if let Some(item) = fields.find(key) {
-                    problems.at(item, format!("`{key}` belongs to the workflow's `gates`, not to a phase's"));
-                }
-            }
-            around_steps(&fields, base, problems)
+/// A phase's gates, over the workflow's. `usual` is what the phase has where it names none.
+pub(super) fn of_phase(
+    item: &Item<'_>,
+    usual: StepGates,
+    base: StepGates,
+    problems: &mut Problems,
+) -> StepGates {
+    let Some(fields) = item.fields(&KEYS, problems) else { return usual };
+    for key in &KEYS.known[3..] {
+        if let Some(item) = fields.find(key) {
+            problems.at(item, format!("`{key}` belongs to the workflow's `gates`, not to a phase's"));
         }
-        None => base,
+    }
+    let names_one = KEYS.known[..3].iter().any(|key| fields.find(key).is_some());
+    if names_one { around_steps(&fields, base, problems) } else { usual }
+}
+
+/// Those who plan or have ideas are gated by what they bring: around their steps stands the gate of errors alone.
+pub(super) fn of_errors_alone(item: &Item<'_>, kind: &str, problems: &mut Problems) {
+    let Some(fields) = item.fields(&KEYS, &mut Problems::of("")) else { return };
+    for key in ["before_step", "after_step"] {
+        if let Some(item) = fields.find(key) {
+            problems.at(item, format!("`{key}` means nothing in a phase of the kind `{kind}`"));
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use holdshort_core::definition::{Control, IdeaGeneration, PhaseKind, Planning, StepGates};
 
 use super::agents::Agents;
+use super::gates;
 use super::phases::Around;
 use crate::bounds;
 use crate::item::{Fields, Item, Keys};
@@ -98,11 +99,15 @@ pub(super) fn read(
         return None;
     }
     let kind = item.one_of(&KINDS, problems)?;
+    let word = KINDS.iter().find(|(_, of)| *of == kind).map_or("", |(word, _)| word);
     for key in KEYS.known[COMMON..].iter().filter(|key| !kind.keys().contains(key)) {
         if let Some(item) = fields.find(key) {
-            let kind = KINDS.iter().find(|(_, of)| *of == kind).map_or("", |(word, _)| word);
-            problems.at(item, format!("`{key}` means nothing in a phase of the kind `{kind}`"));
+            problems.at(item, format!("`{key}` means nothing in a phase of the kind `{word}`"));
         }
+    }
+    if let Some(item) = fields.find("gates").filter(|_| matches!(kind, Kind::Planning | Kind::IdeaGeneration))
+    {
+        gates::of_errors_alone(item, word, problems);
     }
     let read = match kind {
         Kind::OneShot => PhaseKind::OneShot { agent: agent(fields, "agent", around, problems)? },

@@ -56,7 +56,7 @@ fn phase(
         kind,
         needs: Vec::new(),
         input,
-        gates: gates.map_or(base, |item| gates::of_phase(item, around.gates, problems)),
+        gates: gates.map_or(base, |item| gates::of_phase(item, base, around.gates, problems)),
         limits: limits.map_or(around.limits, |item| settings::limits(item, around.limits, problems)),
     }
 }

@@ -542,4 +542,14 @@ limits: {rounds: 0, tool_calls: -1, attempts: 1.5, redos: many, parallel: 100000
             "workflow.yaml:9:5: there is another tool `w` before",
         ],
     },
+    Case {
+        about: "gates around those who plan",
+        text: "name: a\nagents: {solo: {instructions: i}}\nphases:\n  - {id: p, kind: planning, agents: {planner: solo}, \
+               gates: {before_step: ask, on_error: ask}}\n  - {id: i, kind: idea_generation, agents: {maker: solo, \
+               critic: solo}, gates: {after_step: ask}}\n",
+        says: &[
+            "workflow.yaml:4:75: `before_step` means nothing in a phase of the kind `planning`",
+            "workflow.yaml:5:93: `after_step` means nothing in a phase of the kind `idea_generation`",
+        ],
+    },
 ];

@@ -171,6 +171,8 @@ impl Draft<'_> {
         opening.response_schema = Some(plan::schema());
         if step.is_none() {
             opening.only = &["approve", "edit", "reject"];
+            // The plan that is carried out goes on.
+            opening.always_rejects = Some(Effect::DropPlan);
         } else {
             // Nothing can follow without a plan: unless the workflow says otherwise, a rejection is the end.
             opening.reject = Some(Effect::FailRun);
