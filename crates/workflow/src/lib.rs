@@ -5,6 +5,7 @@
 
 pub mod bounds;
 pub mod duration;
+mod extend;
 mod item;
 mod library;
 mod name;
@@ -17,5 +18,5 @@ mod yaml;
 
 pub use library::{Library, Override};
 pub use problem::Problem;
-pub use shipped::{Shipped, external, shipped};
+pub use shipped::{PRESETS, Preset, Shipped, external, shipped};
 pub use workflow::parse;

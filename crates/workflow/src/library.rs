@@ -8,9 +8,10 @@ use std::sync::Arc;
 use holdshort_core::definition::{Definition, EXTERNAL};
 use holdshort_core::tool;
 
+use crate::extend::Bases;
 use crate::problem::{Problem, Problems};
 use crate::rehearsal::{self, Script};
-use crate::shipped::{external, shipped};
+use crate::shipped::{external, shipped, texts};
 use crate::workflow;
 use crate::yaml::Place;
 
@@ -31,14 +32,18 @@ impl Library {
         let mut library = Self::default();
         let mut problems = Vec::new();
         library.workflows.insert(EXTERNAL.to_owned(), Arc::new(external()));
-        for shipped in shipped() {
-            let file = format!("workflows/{}/workflow.yaml", shipped.name);
-            let added = library.add(catalogue, &file, shipped.workflow, shipped.rehearsal);
+        let rehearsals: BTreeMap<&str, Option<&str>> =
+            shipped().iter().map(|shipped| (shipped.name, shipped.rehearsal)).collect();
+        for (name, text) in texts() {
+            let file = format!("workflows/{name}/workflow.yaml");
+            let rehearsal = rehearsals.get(name).copied().flatten();
+            let added = library.add(catalogue, &file, text, rehearsal, &Bases::shipped());
             problems.extend(added.err().into_iter().flatten());
         }
+        let bases = Bases::and(overrides.iter().map(|(_, workflow, _)| workflow.as_str()));
         let mut files = BTreeMap::new();
         for (file, workflow, rehearsal) in overrides {
-            match library.add(catalogue, &file, &workflow, rehearsal.as_deref()) {
+            match library.add(catalogue, &file, &workflow, rehearsal.as_deref(), &bases) {
                 Ok((name, place)) => {
                     if let Some(other) = files.insert(name.clone(), file.clone()) {
                         problems.extend(taken(&file, &name, place, &other));
@@ -69,8 +74,9 @@ impl Library {
         file: &str,
         workflow: &str,
         rehearsal: Option<&str>,
+        bases: &Bases,
     ) -> Result<(String, Place), Vec<Problem>> {
-        let (definition, place) = workflow::parse_placed(file, workflow, catalogue)?;
+        let (definition, place) = workflow::parse_placed(file, workflow, catalogue, bases)?;
         let name = definition.name.clone();
         self.rehearsals.remove(&name);
         if let Some(text) = rehearsal {

@@ -35,11 +35,18 @@ impl fmt::Display for Problem {
 pub(crate) struct Problems {
     file: String,
     list: Vec<Problem>,
+    /// The workflow that the file extends, and where it says so.
+    base: Option<(String, Place)>,
 }
 
 impl Problems {
     pub(crate) fn of(file: &str) -> Self {
-        Self { file: file.to_owned(), list: Vec::new() }
+        Self { file: file.to_owned(), list: Vec::new(), base: None }
+    }
+
+    /// Problems at inherited places are told where the file says what it extends.
+    pub(crate) fn extends(&mut self, base: &str, place: Place) {
+        self.base = Some((base.to_owned(), place));
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -66,7 +73,12 @@ impl Problems {
     /// Something is wrong at a place that is no item, as with text that is not YAML.
     pub(crate) fn push(&mut self, place: Place, path: String, message: String, suggestion: Option<String>) {
         let file = self.file.clone();
-        let Place { line, column } = place;
+        let (Place { line, column, .. }, message) = match &self.base {
+            Some((base, at)) if place.inherited => {
+                (*at, format!("in the workflow `{base}`, line {}: {message}", place.line))
+            }
+            Some(_) | None => (place, message),
+        };
         self.list.push(Problem { file, line, column, path, message, suggestion });
     }
 

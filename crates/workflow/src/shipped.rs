@@ -28,6 +28,34 @@ pub fn shipped() -> &'static [Shipped] {
     const { &[PAIR, RESEARCH] }
 }
 
+/// A workflow for any task in any folder: no sample, no rehearsal.
+#[derive(Debug)]
+pub struct Preset {
+    pub name: &'static str,
+    pub workflow: &'static str,
+}
+
+/// From one that asks nobody to one that asks everywhere (contract A16), by name.
+pub const PRESETS: [Preset; 5] = [
+    Preset { name: "autonomous", workflow: include_str!("../../../workflows/autonomous/workflow.yaml") },
+    Preset {
+        name: "error_recovery",
+        workflow: include_str!("../../../workflows/error_recovery/workflow.yaml"),
+    },
+    Preset {
+        name: "full_interactive",
+        workflow: include_str!("../../../workflows/full_interactive/workflow.yaml"),
+    },
+    Preset { name: "review_plan", workflow: include_str!("../../../workflows/review_plan/workflow.yaml") },
+    Preset { name: "step_by_step", workflow: include_str!("../../../workflows/step_by_step/workflow.yaml") },
+];
+
+/// The text of every workflow in the binary, with its name.
+pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let samples = shipped().iter().map(|shipped| (shipped.name, shipped.workflow));
+    PRESETS.iter().map(|preset| (preset.name, preset.workflow)).chain(samples)
+}
+
 /// The workflow behind interrupts of other frameworks' agents: nothing in it runs.
 pub fn external() -> Definition {
     Definition {

@@ -3,6 +3,7 @@
 //! | key | holds (**default**) | read by |
 //! |---|---|---|
 //! | `name` | `[a-z0-9_-]+`, required; `external` is built in | here |
+//! | `extends` | the workflow that this one is, but for the keys written here (**none**) | [`crate::extend`] |
 //! | `description` | text (**empty**) | here |
 //! | `input` | JSON Schema of the run's input (**`{task: string}`, required**) | `input` |
 //! | `agents.NAME` | `instructions` (required), `model`, `tools[]` (**none**) · `handoffs[]`: agents, `terminator`, `admin` (**none**) | `agents`, `handoffs` |
@@ -37,6 +38,7 @@ mod tools;
 use holdshort_core::definition::{Definition, EXTERNAL, Limits};
 use holdshort_core::tool;
 
+use crate::extend::{self, Bases};
 use crate::item::{Item, Keys};
 use crate::problem::{Problem, Problems};
 use crate::yaml::{self, Place};
@@ -45,6 +47,7 @@ use crate::{bounds, name};
 const KEYS: Keys = Keys {
     known: &[
         "name",
+        "extends",
         "description",
         "input",
         "agents",
@@ -58,17 +61,18 @@ const KEYS: Keys = Keys {
     later: &["mcp_servers"],
 };
 
-/// Parses and validates a workflow. `file_name` is for the problems only; `catalogue` holds the tools that
-/// there are.
+/// Parses and validates a workflow, which may extend a shipped one. `file_name` is for the problems only;
+/// `catalogue` holds the tools that there are.
 pub fn parse(file_name: &str, text: &str, catalogue: &[tool::Spec]) -> Result<Definition, Vec<Problem>> {
-    parse_placed(file_name, text, catalogue).map(|(definition, _)| definition)
+    parse_placed(file_name, text, catalogue, &Bases::shipped()).map(|(definition, _)| definition)
 }
 
-/// The same, with the place of the workflow's name.
+/// The same over these workflows, with the place of the workflow's name.
 pub(crate) fn parse_placed(
     file_name: &str,
     text: &str,
     catalogue: &[tool::Spec],
+    bases: &Bases,
 ) -> Result<(Definition, Place), Vec<Problem>> {
     let mut problems = Problems::of(file_name);
     let node = match yaml::parse(text, bounds::WORKFLOW_BYTES) {
@@ -78,7 +82,9 @@ pub(crate) fn parse_placed(
             return problems.finish(None);
         }
     };
-    let definition = read(&Item::top(&node), catalogue, &mut problems);
+    let is_good = |text: &str| parse_placed("", text, catalogue, &Bases::none()).is_ok();
+    let node = extend::resolve(node, bases, is_good, &mut problems);
+    let definition = node.and_then(|node| read(&Item::top(&node), catalogue, &mut problems));
     problems.finish(definition)
 }
 

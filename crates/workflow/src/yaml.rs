@@ -19,16 +19,18 @@ use crate::bounds;
 pub(crate) struct Place {
     pub(crate) line: u64,
     pub(crate) column: u64,
+    /// It is a place in the workflow that the file extends.
+    pub(crate) inherited: bool,
 }
 
 impl Place {
-    pub(crate) const START: Self = Self { line: 1, column: 1 };
+    pub(crate) const START: Self = Self { line: 1, column: 1, inherited: false };
 }
 
 impl From<Location> for Place {
     /// An unknown location (0:0, as of an empty document) is the start.
     fn from(location: Location) -> Self {
-        Self { line: location.line().max(1), column: location.column().max(1) }
+        Self { line: location.line().max(1), column: location.column().max(1), inherited: false }
     }
 }
 
@@ -48,6 +50,25 @@ pub(crate) enum Value {
     List(Vec<Node>),
     /// Keys of any type, in order, duplicates included: whoever reads the mapping reports them.
     Map(Vec<(Node, Node)>),
+}
+
+impl Node {
+    pub(crate) fn nothing() -> Self {
+        Self { value: Value::Null, place: Place::START }
+    }
+
+    /// From here on it belongs to a file that extends this one. As deep as files may be ([`bounds::DEPTH`]).
+    pub(crate) fn inherit(&mut self) {
+        self.place.inherited = true;
+        match &mut self.value {
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => {}
+            Value::List(items) => items.iter_mut().for_each(Self::inherit),
+            Value::Map(entries) => entries.iter_mut().for_each(|(key, value)| {
+                key.inherit();
+                value.inherit();
+            }),
+        }
+    }
 }
 
 /// A text that is not YAML, or goes beyond what we read of it.

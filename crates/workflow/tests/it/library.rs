@@ -1,7 +1,7 @@
 //! The library: what ships, what overrides, what cannot be.
 
 use holdshort_core::definition::EXTERNAL;
-use holdshort_workflow::{Library, external, shipped};
+use holdshort_workflow::{Library, external, shipped, workflow};
 
 use crate::catalogue::catalogue;
 
@@ -24,7 +24,19 @@ fn library(overrides: &[(&str, &str, Option<&str>)]) -> Result<Library, Vec<Stri
 #[test]
 fn what_ships_is_there() {
     let library = library(&[]).unwrap();
-    assert_eq!(library.names().collect::<Vec<_>>(), ["external", "pair", "research"]);
+    assert_eq!(
+        library.names().collect::<Vec<_>>(),
+        [
+            "autonomous",
+            "error_recovery",
+            "external",
+            "full_interactive",
+            "pair",
+            "research",
+            "review_plan",
+            "step_by_step",
+        ]
+    );
     assert_eq!(library.get(EXTERNAL).as_deref(), Some(&external()));
     assert!(external().is_external());
     assert!(library.rehearsal("pair").is_some() && library.rehearsal(EXTERNAL).is_none());
@@ -63,4 +75,145 @@ fn all_problems_of_all_files_are_told() {
             "four.yaml:2:7: the workflow `pair` is in three/workflow.yaml too",
         ]
     );
+}
+
+/// A team to extend: `BASE` in a folder, with a plan.
+const BASE: &str = "
+name: base
+description: The base.
+agents:
+  planner: {instructions: Plan.}
+  engineer: {instructions: Build., tools: [read_file, run_command]}
+phases:
+  - {id: plan, kind: planning, agents: {planner: planner}}
+  - {id: work, kind: control, agent: engineer}
+gates:
+  plan: show
+  rules: [{tools: [run_command], do: ask}]
+  question: {expires_in: 1h}
+limits: {rounds: 7, redos: 1}
+";
+
+fn extended(text: &str) -> Result<Library, Vec<String>> {
+    library(&[("base.yaml", BASE, None), ("mine.yaml", text, None)])
+}
+
+#[test]
+fn a_workflow_is_another_one_with_a_few_keys_changed() {
+    let library = extended(
+        "
+name: mine
+extends: base
+agents: {engineer: {instructions: Build well., tools: [run_command]}, critic: {instructions: Judge.}}
+phases:
+  - {id: work, kind: control, agent: critic}
+  - {id: look, kind: checkpoint, message: Good?}
+gates: {plan: ask, before_step: ask}
+limits: {rounds: 9}
+",
+    )
+    .unwrap();
+    let (base, mine) = (library.get("base").unwrap(), library.get("mine").unwrap());
+    let alone = workflow::parse(
+        "alone.yaml",
+        "
+name: mine
+description: The base.
+agents:
+  planner: {instructions: Plan.}
+  engineer: {instructions: Build well., tools: [run_command]}
+  critic: {instructions: Judge.}
+phases:
+  - {id: plan, kind: planning, agents: {planner: planner}}
+  - {id: work, kind: control, agent: critic}
+  - {id: look, kind: checkpoint, message: Good?}
+gates:
+  plan: ask
+  before_step: ask
+  rules: [{tools: [run_command], do: ask}]
+  question: {expires_in: 1h}
+limits: {rounds: 9, redos: 1}
+",
+        &catalogue(),
+    )
+    .unwrap();
+    assert_eq!(*mine, alone);
+    assert_eq!(base.name, "base", "which stays as it is");
+}
+
+/// Also the shipped one whose place it takes, and of two of a name the one in the folder.
+#[test]
+fn what_is_extended_is_found_by_its_name() {
+    let quiet = "name: pair\nextends: pair\nlimits: {rounds: 3}\n";
+    let own = library(&[("pair.yaml", quiet, None)]).unwrap();
+    assert_eq!(own.get("pair").unwrap().limits.rounds, 3);
+    assert_eq!(
+        own.get("pair").unwrap().phases.len(),
+        library(&[]).unwrap().get("pair").unwrap().phases.len()
+    );
+    let more = "name: more\nextends: pair\ndescription: More.\n";
+    let both = library(&[("pair.yaml", PAIR, None), ("more.yaml", more, None)]).unwrap();
+    assert_eq!(both.get("more").unwrap().agents["pair"].instructions, "Work.");
+    assert!(workflow::parse("more.yaml", more, &catalogue()).is_ok(), "the shipped ones are always there");
+}
+
+#[test]
+fn what_can_not_be_extended_has_its_place() {
+    let table = [
+        (
+            "name: mine\nextends: bas\n",
+            vec!["mine.yaml:2:10: there is no workflow `bas` to extend (did you mean `base`?)"],
+        ),
+        (
+            "name: mine\nextends: external\n",
+            vec!["mine.yaml:2:10: there is no workflow `external` to extend"],
+        ),
+        ("name: mine\nextends: mine\n", vec!["mine.yaml:2:10: `mine` would extend itself"]),
+        (
+            "name: mine\nextends: review_plan\n",
+            vec!["mine.yaml:2:10: `review_plan` extends another workflow itself; extend that one"],
+        ),
+        ("name: mine\nextends: [base]\n", vec!["mine.yaml:2:10: expected a text, found a list"]),
+        ("extends: base\n", vec!["mine.yaml:1:1: the key `name` is missing"]),
+        (
+            "name: mine\nextends: base\nextends: base\n",
+            vec!["mine.yaml:3:1: the key `extends` appears twice (first in line 2)"],
+        ),
+        (
+            "name: mine\nextend: base\n",
+            vec![
+                "mine.yaml:1:1: the key `phases` is missing",
+                "mine.yaml:2:1: unknown key `extend` (did you mean `extends`?)",
+            ],
+        ),
+        // What is wrong with the keys written here is told here; what they do to the others, at `extends`.
+        (
+            "name: mine\nextends: base\nphases: [{id: plan, kind: checkpoint, message: Look.}]\ngates: {plan: aks}\n",
+            vec![
+                "mine.yaml:3:9: `work` needs a planning phase before it",
+                "mine.yaml:4:15: expected `ask` or `show`, found `aks` (did you mean `ask`?)",
+            ],
+        ),
+        (
+            "name: mine\nextends: base\nagents: {engineer: {instructions: Build.}}\n",
+            vec![
+                "mine.yaml:2:10: in the workflow `base`, line 12: no agent has the tool `run_command`, so this rule would never match it",
+            ],
+        ),
+    ];
+    for (text, says) in table {
+        assert_eq!(extended(text).unwrap_err(), says, "{text}");
+    }
+    let ring =
+        library(&[("a.yaml", "name: a\nextends: b\n", None), ("b.yaml", "name: b\nextends: a\n", None)]);
+    assert_eq!(
+        ring.unwrap_err(),
+        [
+            "a.yaml:2:10: `b` extends another workflow itself; extend that one",
+            "b.yaml:2:10: `a` extends another workflow itself; extend that one",
+        ]
+    );
+    let broken = BASE.replace("kind: control", "kind: contrl");
+    let said = library(&[("base.yaml", &broken, None), ("mine.yaml", "name: mine\nextends: base\n", None)]);
+    assert_eq!(said.unwrap_err()[1], "mine.yaml:2:10: the workflow `base` has problems of its own");
 }

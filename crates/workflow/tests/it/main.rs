@@ -7,6 +7,7 @@ mod chains;
 mod library;
 mod mutations;
 mod player;
+mod presets;
 mod problem_cases;
 mod problems;
 mod rehearsals;

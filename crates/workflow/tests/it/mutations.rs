@@ -1,6 +1,6 @@
 //! Broken input breaks nothing: seeded mutations of good files give a value or problems, never a panic.
 
-use holdshort_workflow::{parse, rehearsal, shipped};
+use holdshort_workflow::{PRESETS, parse, rehearsal, shipped};
 
 use crate::catalogue::catalogue;
 
@@ -66,8 +66,12 @@ fn mutate(text: &str, random: &mut Random) -> String {
 #[test]
 fn mutated_files_never_panic_and_never_point_outside() {
     let catalogue = catalogue();
-    let sources: Vec<&str> =
-        shipped().iter().flat_map(|shipped| [Some(shipped.workflow), shipped.rehearsal]).flatten().collect();
+    let sources: Vec<&str> = shipped()
+        .iter()
+        .flat_map(|shipped| [Some(shipped.workflow), shipped.rehearsal])
+        .flatten()
+        .chain(PRESETS.iter().map(|preset| preset.workflow))
+        .collect();
     for seed in 0..400 {
         let mut random = Random(seed);
         let text = mutate(sources[random.below(sources.len())], &mut random);

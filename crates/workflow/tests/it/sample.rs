@@ -1,9 +1,9 @@
 //! The shipped sample: it is what lies in the folder, its tests fail, and the rehearsal's edits mend them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use holdshort_workflow::{Library, Shipped, parse, rehearsal, shipped};
+use holdshort_workflow::{Library, PRESETS, Shipped, parse, rehearsal, shipped};
 use tempfile::TempDir;
 
 use crate::catalogue::catalogue;
@@ -39,7 +39,23 @@ fn exit_code(text: &str) -> &str {
 fn the_tables_are_the_folders() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../workflows");
     let folders: Vec<String> = entries(&root).map(|path| file_name(&path)).collect();
-    assert_eq!(folders, shipped().iter().map(|shipped| shipped.name).collect::<Vec<_>>());
+    let names: BTreeSet<&str> = shipped()
+        .iter()
+        .map(|shipped| shipped.name)
+        .chain(PRESETS.iter().map(|preset| preset.name))
+        .collect();
+    assert_eq!(folders, Vec::from_iter(names));
+    for preset in &PRESETS {
+        let mut files = BTreeMap::new();
+        collect(&root.join(preset.name), "", &mut files);
+        let embedded = [("workflow.yaml".to_owned(), preset.workflow.as_bytes().to_vec())];
+        assert_eq!(
+            files,
+            BTreeMap::from(embedded),
+            "`shipped.rs` and the folder of `{}` differ",
+            preset.name
+        );
+    }
     for shipped in shipped() {
         let mut files = BTreeMap::new();
         collect(&root.join(shipped.name), "", &mut files);

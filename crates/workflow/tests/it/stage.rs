@@ -177,6 +177,12 @@ impl Stage {
         self.chain()
     }
 
+    /// The option with which somebody agrees to what is open, if one interrupt is.
+    pub(crate) fn agrees(&self) -> Option<&'static str> {
+        let (_, open) = self.run.open_interrupts().next()?;
+        ["approve", "continue", "retry"].into_iter().find(|option| open.offers(option).is_some())
+    }
+
     /// What the next request of a step says, all of it. Every call in it has its result right after it.
     #[track_caller]
     pub(crate) fn request(&self, step: &str) -> String {

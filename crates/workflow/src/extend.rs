@@ -1,0 +1,182 @@
+//! `extends`: a workflow as another one with a few keys changed. Merges trees before anything is read in them.
+//!
+//! | key | what the file's own value does to the other workflow's |
+//! |---|---|
+//! | `agents`, `gates`, `limits` | takes the place of each key below that it names |
+//! | `phases` | each takes the place of the one with its `id`; others come after |
+//! | every other | takes its place |
+//!
+//! One step deep: whoever reads the file has two places to look at, never a chain.
+
+use std::collections::BTreeMap;
+
+use crate::bounds;
+use crate::item::Item;
+use crate::problem::Problems;
+use crate::shipped;
+use crate::yaml::{self, Node, Value};
+
+pub(crate) const KEY: &str = "extends";
+const BY_KEY: [&str; 3] = ["agents", "gates", "limits"];
+
+/// The texts of the workflows that a file may extend.
+pub(crate) struct Bases {
+    shipped: BTreeMap<&'static str, &'static str>,
+    /// Those beside it. They come first, as they do when they are run.
+    others: BTreeMap<String, String>,
+}
+
+impl Bases {
+    pub(crate) fn shipped() -> Self {
+        Self { shipped: shipped::texts().collect(), others: BTreeMap::new() }
+    }
+
+    /// For what must stand by itself.
+    pub(crate) fn none() -> Self {
+        Self { shipped: BTreeMap::new(), others: BTreeMap::new() }
+    }
+
+    /// And these, by the names that they give themselves.
+    pub(crate) fn and<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+        let name = |text| named(&yaml::parse(text, bounds::WORKFLOW_BYTES).ok()?);
+        let others = texts.filter_map(|text| Some((name(text)?, text.to_owned())));
+        Self { others: others.collect(), ..Self::shipped() }
+    }
+
+    /// A file may extend the shipped workflow whose place it takes.
+    fn find(&self, base: &str, own: Option<&str>) -> Option<&str> {
+        let other = self.others.get(base).filter(|_| own != Some(base));
+        other.map(String::as_str).or_else(|| self.shipped.get(base).copied())
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.others.keys().map(String::as_str).chain(self.shipped.keys().copied())
+    }
+}
+
+/// The tree with what it extends; `None`, with a problem, where that can not be.
+pub(crate) fn resolve(
+    own: Node,
+    bases: &Bases,
+    is_good: impl Fn(&str) -> bool,
+    problems: &mut Problems,
+) -> Option<Node> {
+    let top = Item::top(&own);
+    let Some(base) = value(&own, KEY) else { return Some(own) };
+    let item = top.under(KEY, base);
+    let name = item.text(bounds::NAME, problems)?;
+    let own_name = named(&own);
+    let Some(text) = bases.find(&name, own_name.as_deref()) else {
+        if own_name.as_ref() == Some(&name) {
+            problems.at(&item, format!("`{name}` would extend itself"));
+        } else {
+            problems.unknown(&item, &name, format!("there is no workflow `{name}` to extend"), bases.names());
+        }
+        return None;
+    };
+    let read = yaml::parse(text, bounds::WORKFLOW_BYTES).ok();
+    if read.as_ref().is_some_and(|base| value(base, KEY).is_some()) {
+        problems.at(&item, format!("`{name}` extends another workflow itself; extend that one"));
+        return None;
+    }
+    let Some(mut base) = read.filter(|_| is_good(text)) else {
+        problems.at(&item, format!("the workflow `{name}` has problems of its own"));
+        return None;
+    };
+    base.inherit();
+    problems.extends(&name, item.node.place);
+    Some(merged(base, own))
+}
+
+fn merged(mut base: Node, own: Node) -> Node {
+    let place = own.place;
+    match (&mut base.value, own.value) {
+        (Value::Map(entries), Value::Map(own)) => {
+            // A workflow has a name of its own.
+            entries.retain(|(key, _)| !is(key, "name"));
+            put(entries, own.into_iter(), |key, base, own| match key {
+                "phases" => by_id(base, own),
+                key if BY_KEY.contains(&key) => by_key(base, own),
+                _ => own,
+            });
+        }
+        (_, value) => base.value = value,
+    }
+    Node { place, ..base }
+}
+
+/// Puts entries in the place of those with their key, or after them. A key that is there twice stays so: whoever reads
+/// the mapping says it.
+fn put(
+    entries: &mut Vec<(Node, Node)>,
+    own: impl Iterator<Item = (Node, Node)>,
+    merge: impl Fn(&str, Node, Node) -> Node,
+) {
+    let inherited = entries.len();
+    let mut replaced = vec![false; inherited];
+    for (key, value) in own {
+        let text = if let Value::Text(text) = &key.value { Some(text.clone()) } else { None };
+        let found = text.and_then(|text| {
+            let at = entries[..inherited].iter().position(|(other, _)| is(other, &text))?;
+            (!replaced[at]).then_some((at, text))
+        });
+        match found {
+            Some((at, text)) => {
+                replaced[at] = true;
+                let base = std::mem::replace(&mut entries[at].1, Node::nothing());
+                entries[at] = (key, merge(&text, base, value));
+            }
+            None => entries.push((key, value)),
+        }
+    }
+}
+
+fn by_key(mut base: Node, own: Node) -> Node {
+    let place = own.place;
+    match (&mut base.value, own.value) {
+        (Value::Map(entries), Value::Map(own)) => put(entries, own.into_iter(), |_, _, own| own),
+        (_, value) => base.value = value,
+    }
+    Node { place, ..base }
+}
+
+fn by_id(mut base: Node, own: Node) -> Node {
+    let place = own.place;
+    match (&mut base.value, own.value) {
+        (Value::List(phases), Value::List(own)) => {
+            for phase in own {
+                let id = id(&phase);
+                match phases
+                    .iter()
+                    .position(|base| base.place.inherited && id.is_some() && self::id(base) == id)
+                {
+                    Some(at) => phases[at] = phase,
+                    None => phases.push(phase),
+                }
+            }
+        }
+        (_, value) => base.value = value,
+    }
+    Node { place, ..base }
+}
+
+fn value<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
+    let Value::Map(entries) = &node.value else { return None };
+    entries.iter().find(|(name, _)| is(name, key)).map(|(_, value)| value)
+}
+
+fn text(node: &Node, key: &str) -> Option<String> {
+    if let Value::Text(text) = &value(node, key)?.value { Some(text.clone()) } else { None }
+}
+
+fn named(top: &Node) -> Option<String> {
+    text(top, "name")
+}
+
+fn id(phase: &Node) -> Option<String> {
+    text(phase, "id")
+}
+
+fn is(key: &Node, name: &str) -> bool {
+    matches!(&key.value, Value::Text(text) if text == name)
+}
