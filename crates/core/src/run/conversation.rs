@@ -1,8 +1,11 @@
 //! The provider's history as a projection of the journal: every call paired with its result, ids our own.
 
+use std::collections::BTreeSet;
+
 use super::{Call, CallEnd, CallState, Entry, Run, Step};
 use crate::limits;
 use crate::message::{self, Declaration, Message, Request};
+use crate::tool::Spec;
 
 impl Run {
     /// The request that the step's next model call sends.
@@ -40,18 +43,39 @@ impl Run {
                 }
             }
         }
-        let tools = agent
-            .tools
-            .iter()
-            .filter_map(|name| self.spec(name))
-            .map(|spec| Declaration {
-                name: spec.name.clone(),
-                description: spec.description.clone(),
-                parameters: spec.parameters.clone(),
-            })
-            .collect();
+        let mut tools: Vec<Declaration> =
+            agent.tools.iter().filter_map(|name| self.spec(name)).map(declaration).collect();
+        if tools.is_empty() {
+            tools = self.called_before(&messages);
+        }
         let model = agent.model.clone().or_else(|| self.config().and_then(|config| config.model.clone()));
         Some(Request { agent: step.agent.clone(), model, messages, tools })
+    }
+
+    /// Some providers refuse a history with calls where no tool is declared. An agent without tools that goes on after
+    /// another one is shown those that were called; a call of its own to one of them is answered as unknown.
+    fn called_before(&self, messages: &[Message]) -> Vec<Declaration> {
+        let called: BTreeSet<&str> = messages
+            .iter()
+            .flat_map(|message| match message {
+                Message::Assistant { calls, .. } => calls.as_slice(),
+                Message::System { .. } | Message::User { .. } | Message::Tool { .. } => &[],
+            })
+            .map(|call| call.tool.as_str())
+            .collect();
+        let told = called.into_iter().filter_map(|name| self.spec(name)).map(|spec| Declaration {
+            description: "Not available to you: another agent called it.".to_owned(),
+            ..declaration(spec)
+        });
+        told.collect()
+    }
+}
+
+fn declaration(spec: &Spec) -> Declaration {
+    Declaration {
+        name: spec.name.clone(),
+        description: spec.description.clone(),
+        parameters: spec.parameters.clone(),
     }
 }
 

@@ -334,3 +334,21 @@ fn a_hand_off_that_can_not_be_read_is_none() {
         "the first that can be read counts"
     );
 }
+
+/// Strict providers want tools declared where there are calls in the history.
+#[test]
+fn an_agent_without_tools_goes_on_too() {
+    let mut definition = handing_over();
+    definition.agents.entry("writer".to_owned()).and_modify(|agent| agent.tools.clear());
+    let mut world = worked(definition, vec![calls(&[read("a"), hands(TO_WRITER, "go on")])]);
+    let declared = |world: &World| {
+        let tools = request(world).tools.into_iter();
+        tools.map(|tool| (tool.name, tool.description)).collect::<Vec<_>>()
+    };
+    let not = "Not available to you: another agent called it.".to_owned();
+    assert_eq!(declared(&world), [(TO_WRITER.to_owned(), not.clone()), ("read_file".to_owned(), not)]);
+    world = world.with("work", vec![calls(&[read("a")]), says("Done.")]);
+    world.work();
+    assert_eq!(results(&world)[2], "the tool `read_file` is not available");
+    assert_eq!(ended(&world), Some((Status::Completed, "done", "Done.")));
+}

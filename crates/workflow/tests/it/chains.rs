@@ -164,3 +164,61 @@ fn a_person_stands_before_the_agent_that_deploys() {
     assert_eq!(team.decide("instruct", "Not before Monday."), "control");
     assert!(team.request("work/ship").contains("Not before Monday."));
 }
+
+/// Whatever an agent brings, it may bring as its last word: a plan, an idea.
+#[test]
+fn the_terminator_takes_what_a_last_word_would_be() {
+    let text = "
+name: thinkers
+agents:
+  maker: {instructions: Think., handoffs: [terminator]}
+  critic: {instructions: Judge., handoffs: [terminator]}
+  planner: {instructions: Plan., handoffs: [terminator]}
+phases:
+  - {id: ideas, kind: idea_generation, agents: {maker: maker, critic: critic}}
+  - {id: plan, kind: planning, agents: {planner: planner}, workers: [maker]}
+";
+    let definition = parse("thinkers.yaml", text, &catalogue()).expect("it is good");
+    let done = |message: &str| hands("terminator", message);
+    let script: [(&str, &[Reply]); 3] = [
+        ("maker", &[done("A kite."), done("A red kite.")]),
+        ("critic", &[done("Bolder.")]),
+        ("planner", &[done(&plans(&["fold", "fly"]).text)]),
+    ];
+    let mut stage = Stage::new(Arc::new(definition), &script);
+    assert_eq!(stage.chain(), "maker critic maker planner (plan_approval)");
+    assert!(stage.request("ideas/review_1").contains("A red kite."), "what was said last");
+    assert!(stage.request("ideas/make").contains("Bolder."));
+    assert_eq!((stage.decide("approve", "").as_str(), stage.ended().as_str()), ("", "completed done"));
+    let result = &stage.run.ended.as_ref().expect("it has").result["phases"];
+    assert_eq!(
+        (&result["ideas"], &result["plan"]["subtasks"][1]["id"]),
+        (&json!("A red kite."), &json!("fly"))
+    );
+}
+
+/// It is not finished while something beside it has failed and errors are asked about.
+#[test]
+fn a_failure_is_asked_about_before_the_end() {
+    let gates = "gates: {plan: show, on_error: ask, rules: [{tools: [\"*\"], do: allow}]}\n";
+    let text = TEAM.replace("handoffs: [control, admin]", "handoffs: [terminator]") + gates;
+    let definition = Arc::new(parse("team.yaml", &text, &catalogue()).expect("it is good"));
+    let mut both = calls("run_command", json!({ "command": "false" }));
+    both.calls.extend(hands("terminator", "It builds.").calls);
+    let asked = || {
+        let engineer = [both.clone(), says("It does not build.")];
+        let planning = planning(&["build@engineer"]);
+        let planning = planning.iter().map(|(agent, replies)| (*agent, replies.as_slice()));
+        let script: Vec<(&str, &[Reply])> = planning.chain([("engineer", engineer.as_slice())]).collect();
+        let mut team = Stage::new(definition.clone(), &script);
+        assert_eq!(team.chain(), "planner plan_reviewer planner engineer (error)");
+        team
+    };
+    let output = |team: &Stage| team.run.steps["work/build"].output.clone();
+    let mut team = asked();
+    assert_eq!(team.decide("retry", ""), "engineer");
+    assert_eq!(output(&team).as_deref(), Some("It does not build."));
+    let mut team = asked();
+    assert_eq!(team.decide("hand_over", "I built it."), "");
+    assert_eq!(output(&team).as_deref(), Some("I built it."));
+}
