@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::digest::Digest;
+use crate::gate::smart;
 use crate::interrupt::{Effect, Kind};
 use crate::tool;
 
@@ -164,6 +165,9 @@ pub struct Gates {
     /// What [`Checkpoint::BeforeDeploy`] covers: single words, and command patterns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deploy: Vec<String>,
+    /// Off where it is not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smart: Option<Smart>,
     pub rules: Vec<Rule>,
     pub kinds: BTreeMap<Kind, KindGate>,
 }
@@ -200,6 +204,32 @@ impl Checkpoint {
             Self::BeforeDeploy => "before_deploy",
         }
     }
+}
+
+/// Smart approval: words and a model hold back what gates would let through (contract A4). It only adds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Smart {
+    /// Words and phrases that speak of risk.
+    pub keywords: Vec<String>,
+    pub judge: Judge,
+}
+
+impl Default for Smart {
+    fn default() -> Self {
+        Self { keywords: smart::KEYWORDS.map(str::to_owned).to_vec(), judge: Judge::Run }
+    }
+}
+
+/// The model that judges what nothing else holds back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judge {
+    Off,
+    /// The run's own.
+    Run,
+    /// The name of a configured model.
+    Model(String),
 }
 
 /// One rule: every list that is not empty must match. The first rule that matches counts.

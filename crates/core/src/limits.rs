@@ -52,6 +52,10 @@ pub const PLAN_PROBLEMS: usize = 20;
 /// What people said before a step started, in its requests: the newest that fit, whole (contract A15).
 pub const NOTES_CHARS: usize = 4_000;
 
+/// What a model that judges is shown of a conversation, the newest of it, and of each message.
+pub const JUDGED_BYTES: usize = 60_000;
+pub const JUDGED_MESSAGE_BYTES: usize = 8_000;
+
 /// Results of earlier subtasks in a request, in all, and of each that is older than the last few.
 pub const RESULTS_CHARS: usize = 60_000;
 pub const OLD_RESULT_CHARS: usize = 300;

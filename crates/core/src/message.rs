@@ -12,6 +12,9 @@ pub struct Request {
     pub model: Option<String>,
     pub messages: Vec<Message>,
     pub tools: Vec<Declaration>,
+    /// JSON Schema of the answer, where it is no free text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_schema: Option<Value>,
 }
 
 /// A tool as a model sees it.

@@ -37,7 +37,7 @@ pub use plan::{
 pub use problem::{FieldError, Problem};
 pub use run::{
     Category, Checkpoint, Finish, Gate, GateConfig, Message, Note, Rule, RuleAction, Run, RunConfig,
-    RunResult, StartRun, Status,
+    RunResult, SmartConfig, StartRun, Status,
 };
 pub use session::{Grant, GrantCommand, GrantStatus, Session};
 pub use system::{Damage, Health, Info, Model, Node, System, Verification, Workflow};

@@ -126,6 +126,9 @@ pub struct GateConfig {
     /// Where a person must speak whatever rules and grants allow, beside the workflow's own checkpoints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mandatory: Vec<Checkpoint>,
+    /// Smart approval, beside the workflow's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smart: Option<SmartConfig>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Gate>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -134,6 +137,18 @@ pub struct GateConfig {
     pub after_step: Option<Gate>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_error: Option<Gate>,
+}
+
+/// Words and a model hold back what gates would let through.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SmartConfig {
+    /// Words and phrases that speak of risk; those that are usual where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keywords: Option<Vec<String>>,
+    /// `run`: the run's model, also where nothing is said; `off`; or the name of a configured model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
 }
 
 /// A mandatory checkpoint. What each covers stands in the documentation of workflows.

@@ -14,7 +14,7 @@
 //! | … of `planning` | `agents`: `planner`, `improver`?, `reviewer`? · `workers[]` (**all other agents**) · `reviews` **1** · `iterations` **3** · `optional` **false** | `phase_kind` |
 //! | … of `control` | `agent` of subtasks that name none · `plan` (**the nearest planning phase before**) · `only` (**all subtasks**) | `phase_kind` |
 //! | … of `idea_generation` | `agents`: `maker`, `critic` · `ideas` **3** · `reviews` **1** | `phase_kind` |
-//! | `gates` | `before_step`, `on_error`: ask \| **off** · `after_step`: ask \| `unless_clean` \| **off** · `plan`: **ask** \| show · `mandatory[]`: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy` (**none**) · `deploy[]`: words and command patterns of `before_deploy` (**push, publish, deploy …**) · `rules[]` · per kind of interrupt `options[]`, `labels`, `reject`, `expires_in`, `on_expiry`, `approvers` | `gates`, `rules`, `kinds` |
+//! | `gates` | `before_step`, `on_error`: ask \| **off** · `after_step`: ask \| `unless_clean` \| **off** · `plan`: **ask** \| show · `mandatory[]`: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy` (**none**) · `deploy[]`: words and command patterns of `before_deploy` (**push, publish, deploy …**) · `smart`: on \| **off** \| `{keywords[], judge: run \| off \| MODEL}` (**the usual words, `run`**) · `rules[]` · per kind of interrupt `options[]`, `labels`, `reject`, `expires_in`, `on_expiry`, `approvers` | `gates`, `smart`, `rules`, `kinds` |
 //! | `gates.rules[]` | criteria `tools`, `commands`, `paths`, `categories`, `agents`, at least one (`tools: ["*"]`: every call); `do`: allow \| ask \| forbid, required; `reason` | `rules` |
 //! | `limits` | `rounds` **50**, `tool_calls` **100**, `attempts` **3**, `redos` **2**, `plan_steps` **20**, `parallel` **4**, `budget: {tokens}` (**none**) | `settings` |
 //! | `asking` | `enabled` **true**; false takes the tools that ask from every agent | `settings`, `agents` |
@@ -33,6 +33,7 @@ mod phase_kind;
 mod phases;
 mod rules;
 mod settings;
+mod smart;
 mod tools;
 
 use holdshort_core::definition::{Definition, EXTERNAL, Limits};

@@ -1,13 +1,14 @@
 //! The vote of the gates: may this call run, must a person be asked, is it forbidden?
 //!
 //! Gates sit here, in the runtime, never in a prompt. All sources vote and the most severe wins:
-//! forbid > mandatory ask > grant allow > rule > default (ask). Nothing here can fail open: what is not
+//! forbid > mandatory ask > escalation ask > grant allow > rule > default (ask). Nothing here can fail open: what is not
 //! understood asks.
 
 pub(crate) mod checkpoint;
 pub mod command;
 mod grant;
 mod rule;
+pub mod smart;
 
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,8 @@ pub enum Source {
     Workflow,
     /// A mandatory checkpoint of the workflow.
     Checkpoint,
+    /// Smart approval: words, failures, or a model's judgement.
+    Smart,
     /// The look at the call before the gate.
     Inspection,
     /// No rule speaks of it.
@@ -91,12 +94,13 @@ pub enum Verdict {
     Allow(Release),
 }
 
-/// What votes beside grants and inspection: lists of rules, and the workflow's mandatory checkpoints.
+/// What votes beside grants and inspection: lists of rules, mandatory checkpoints, and what smart approval found.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
     pub run: &'a [Rule],
     pub workflow: &'a [Rule],
     pub checkpoints: Checkpoints<'a>,
+    pub smart: &'a [Reason],
 }
 
 /// Counts the votes on one call.
@@ -124,6 +128,7 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
 
     let mut mandatory = mandatory(subject, command);
     mandatory.extend(rules.checkpoints.reasons(subject, command));
+    mandatory.extend_from_slice(rules.smart);
     if !mandatory.is_empty() {
         // A grant lifts none of these: offering one would promise too much.
         return Verdict::Ask { reasons: mandatory.into_iter().chain(asks).collect(), grantable: false };

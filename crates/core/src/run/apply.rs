@@ -138,6 +138,10 @@ impl Run {
                 call.look_again = false;
                 call.card = content.data.clone();
             }),
+            Fact::CallJudged { call, judgement, .. } => self.call(call, |call| {
+                call.judged = Some(*judgement);
+                call.judgement = content.data.clone();
+            }),
             Fact::ToolAuthorised { call, digest, by } => self.call(call, |call| {
                 call.state = CallState::Authorised;
                 call.digest = Some(*digest);
@@ -305,7 +309,7 @@ impl Run {
                     Arc::make_mut(step).entries.push(Entry::Note { text: text.clone() });
                 }
             }
-            Fact::NoteAdded { step, .. } => self.tell(step, content),
+            Fact::NoteAdded { step, .. } | Fact::JudgementUnusable { step } => self.tell(step, content),
         }
     }
 

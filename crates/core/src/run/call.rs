@@ -90,6 +90,8 @@ impl Draft<'_> {
             Verdict::Forbid(reason) => {
                 self.finish_call(id, CallEnd::Refused, Some("forbidden"), refused_by_rule(&reason));
             }
+            // It stays proposed, and comes here again when it is judged.
+            Verdict::Allow(_) if self.is_judged_first(id, &call) => {}
             Verdict::Allow(release) => self.authorise(id, look.digest, Authority::Gate(release)),
             Verdict::Ask { reasons, grantable } => match &call.cleared {
                 // A person has seen these reasons and edited the call: no second question.
@@ -115,7 +117,7 @@ impl Draft<'_> {
         opening.message = super::draft::clip(&self.said_with(call), 2_000);
         opening.risk = super::gating::risk(call, &reasons);
         // Where a person must speak, a refusal is the end, unless the workflow says otherwise (contract A5).
-        let must = reasons.iter().any(|reason| reason.source == Source::Checkpoint);
+        let must = reasons.iter().any(|reason| matches!(reason.source, Source::Checkpoint | Source::Smart));
         opening.reject = must.then_some(Effect::FailRun);
         opening.reasons = reasons;
         opening.action_digest = Some(digest);
@@ -135,6 +137,9 @@ impl Draft<'_> {
             for (key, value) in card {
                 payload.entry(key.clone()).or_insert_with(|| value.clone());
             }
+        }
+        if !call.judgement.is_null() {
+            payload["judgement"] = call.judgement.clone();
         }
         match self.run.grant_for(call).filter(|_| grantable) {
             // What "for this session" would cover is on the card before anybody chooses it.
@@ -273,6 +278,8 @@ impl Draft<'_> {
         for (id, call) in gated {
             let (CallState::Gated(interrupt), Some(look)) = (&call.state, &call.look) else { continue };
             match self.run.vote(&call, &self.session, self.cx.system) {
+                // A person has it already, who may say more than a model would.
+                Verdict::Allow(_) if self.run.needs_judgement(&call) => {}
                 Verdict::Allow(release) => {
                     let cause = match &release {
                         crate::gate::Release::Grant { grant } => Cause::Grant(grant.clone()),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::definition::{Checkpoint, Rule};
+use crate::definition::{Checkpoint, Rule, Smart};
 
 /// Fixed at the start of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -30,6 +30,9 @@ pub struct Gates {
     /// Where a person must speak, beside the workflow's own checkpoints.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub mandatory: BTreeSet<Checkpoint>,
+    /// Beside the workflow's own: its keywords, and its judge where the workflow has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smart: Option<Smart>,
     /// Each of these asks where the workflow does not.
     #[serde(skip_serializing_if = "is_default")]
     pub plan: bool,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Call, CallEnd, CallState, Entry, Run, Step};
+use super::{Call, CallEnd, CallState, Entry, Role, Run, Step};
 use crate::limits;
 use crate::message::{self, Declaration, Message, Request};
 use crate::tool::Spec;
@@ -11,13 +11,29 @@ impl Run {
     /// The request that the step's next model call sends.
     pub fn request(&self, id: &str) -> Option<Request> {
         let step = self.steps.get(id)?;
+        if step.role == Role::Overseer {
+            return Some(self.overseer_request(id, step));
+        }
         let agent = self.definition.agents.get(&step.agent)?;
         let mut system = format!("Agent: {}\n\n{}", step.agent, agent.instructions.trim_end());
         if !self.definition.asking.enabled {
             system.push_str("\n\nNobody can be asked. Decide by yourself, and state what you assumed.");
         }
         let mut messages = vec![Message::System { text: system }, Message::User { text: self.task_of(id) }];
-        for entry in remembered(step) {
+        messages.extend(self.conversation(remembered(step)));
+        let mut tools: Vec<Declaration> =
+            agent.tools.iter().filter_map(|name| self.spec(name)).map(declaration).collect();
+        if tools.is_empty() {
+            tools = self.called_before(&messages);
+        }
+        let model = agent.model.clone().or_else(|| self.config().and_then(|config| config.model.clone()));
+        Some(Request { agent: step.agent.clone(), model, messages, tools, response_schema: None })
+    }
+
+    /// What these entries of a step say, every call with its result.
+    pub(super) fn conversation<'e>(&self, entries: impl Iterator<Item = &'e Entry>) -> Vec<Message> {
+        let mut messages = Vec::new();
+        for entry in entries {
             match entry {
                 Entry::Note { text } => messages.push(Message::User { text: text.to_string() }),
                 Entry::Turn { agent, text, calls } => {
@@ -43,13 +59,7 @@ impl Run {
                 }
             }
         }
-        let mut tools: Vec<Declaration> =
-            agent.tools.iter().filter_map(|name| self.spec(name)).map(declaration).collect();
-        if tools.is_empty() {
-            tools = self.called_before(&messages);
-        }
-        let model = agent.model.clone().or_else(|| self.config().and_then(|config| config.model.clone()));
-        Some(Request { agent: step.agent.clone(), model, messages, tools })
+        messages
     }
 
     /// Some providers refuse a history with calls where no tool is declared. An agent without tools that goes on after

@@ -127,6 +127,17 @@ pub enum Fact {
         call: String,
         look: Look,
     },
+    /// A model was asked whether a person must decide about it. data: `{"reasons": […]}`.
+    CallJudged {
+        call: String,
+        /// The step that judged.
+        by: String,
+        judgement: Judgement,
+    },
+    /// What the judging model said can not be read. text: what it is told.
+    JudgementUnusable {
+        step: String,
+    },
     ToolAuthorised {
         call: String,
         digest: Digest,
@@ -288,6 +299,17 @@ pub struct Look {
 pub enum Authority {
     Gate(Release),
     Interrupt(InterruptId),
+}
+
+/// What a model says about a call that the gates let through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judgement {
+    Clear,
+    /// A person must decide.
+    Escalate,
+    /// It could not be reached or read: a person must decide.
+    Unheard,
 }
 
 /// Why a call goes back to the gate.

@@ -34,7 +34,7 @@ pub(super) fn title(call: &Call) -> String {
 
 /// How much is at stake, from facts alone.
 pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
-    if reasons.iter().any(|reason| reason.source == Source::Inspection) {
+    if reasons.iter().any(|reason| matches!(reason.source, Source::Inspection | Source::Smart)) {
         return Level::High;
     }
     match call.look.as_ref().map(|look| look.category) {
@@ -50,8 +50,11 @@ impl Run {
         let gates = &self.definition.gates;
         let mandatory = self.mandatory();
         let checkpoints = Checkpoints { at: &mandatory, deploy: &gates.deploy };
-        let rules = Rules { run, workflow: &gates.rules, checkpoints };
-        gate::vote(&self.subject(call), rules, session, system)
+        let subject = self.subject(call);
+        let said = self.steps.get(&call.step).and_then(|step| self.last_turn(step)).map(|(text, _)| text);
+        let smart = self.smart_reasons(call, said.unwrap_or_default(), subject.category);
+        let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart };
+        gate::vote(&subject, rules, session, system)
     }
 
     /// The mandatory checkpoints: the workflow's, and those that the run adds.

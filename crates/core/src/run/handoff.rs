@@ -18,23 +18,27 @@ use crate::tool::{Receiver, Runs};
 impl Draft<'_> {
     /// Whether a hand-off is due: it takes effect, or a person is asked, or a rule forbids it.
     pub(super) fn advance_handoffs(&mut self) -> bool {
-        let due = self.run.calls.iter().find(|(id, call)| {
+        let due = self.run.calls.iter().filter(|(id, call)| {
             call.state == CallState::Proposed
                 && self.run.receiver(&call.tool).is_some()
                 && self.run.comes_last(id, call)
         });
-        let Some((id, call)) = due.map(|(id, call)| (id.clone(), (**call).clone())) else { return false };
-        match self.run.vote_on_handoff(&call, &self.session, self.cx.system) {
-            Err(reason) => self.forbid_handoff(&id, &reason),
-            Ok(reasons) => {
-                if reasons.is_empty() && self.run.receiver(&call.tool) != Some(&Receiver::Admin) {
-                    self.hand_over(&id, &call);
-                } else {
-                    self.escalate(&id, &call, reasons);
-                }
+        let due: Vec<(String, Call)> = due.map(|(id, call)| (id.clone(), (**call).clone())).collect();
+        due.iter().any(|(id, call)| self.advance_handoff(id, call))
+    }
+
+    /// Whether something followed: while a model judges it, nothing does.
+    fn advance_handoff(&mut self, id: &str, call: &Call) -> bool {
+        let before = self.written();
+        match self.run.vote_on_handoff(call, &self.session, self.cx.system) {
+            Err(reason) => self.forbid_handoff(id, &reason),
+            Ok(reasons) if !reasons.is_empty() || self.run.receiver(&call.tool) == Some(&Receiver::Admin) => {
+                self.escalate(id, call, reasons);
             }
+            Ok(_) if self.is_judged_first(id, call) => {}
+            Ok(_) => self.hand_over(id, call),
         }
-        true
+        self.written() > before
     }
 
     fn escalate(&mut self, id: &str, call: &Call, reasons: Vec<Reason>) {
@@ -60,6 +64,9 @@ impl Draft<'_> {
             "from": from,
             "to": to,
         });
+        if !call.judgement.is_null() {
+            opening.payload["judgement"] = call.judgement.clone();
+        }
         opening.reasons = reasons;
         self.open(opening);
     }

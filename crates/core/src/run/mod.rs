@@ -20,6 +20,7 @@ mod handle;
 mod handoff;
 mod input;
 mod model;
+mod oversight;
 mod phase;
 mod state;
 mod step;
@@ -34,8 +35,9 @@ use serde_json::Value;
 pub use action::{Action, ActionId};
 pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
-pub use fact::{Authority, Fact, Listed, Look, Node, Returned};
+pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, Returned};
 pub use input::{Ask, Begin, Context, Input, Rejection, Start};
+pub use oversight::OVERSEER;
 pub use state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Role, Step, StepEnd, Used};
 
 use crate::actor::Actor;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::draft::Draft;
 use super::fact::Listed;
 use super::input::Rejection;
-use super::{CallEnd, Fact, ModelCall};
+use super::{CallEnd, Fact, ModelCall, Role};
 use crate::digest::Digest;
 use crate::event::Content;
 use crate::json;
@@ -105,6 +105,8 @@ impl Draft<'_> {
             .run
             .steps
             .get(step)
+            // Who judges acts on nothing, also where an agent of the workflow has that name.
+            .filter(|step| step.role != Role::Overseer)
             .and_then(|step| self.run.definition.agents.get(&step.agent))
             .is_some_and(|agent| agent.tools.contains(&call.tool));
         let Some(spec) = self.run.spec(&call.tool).filter(|_| offered) else {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fact::{Authority, Look};
+use super::fact::{Authority, Judgement, Look};
 use crate::digest::Digest;
 use crate::gate::Reason;
 use crate::id::InterruptId;
@@ -39,6 +39,8 @@ pub enum Role {
     Maker,
     /// Carries out one subtask of a plan.
     Subtask,
+    /// Judges whether a person must decide about a call.
+    Overseer,
 }
 
 /// One agent's turn loop.
@@ -192,6 +194,10 @@ pub struct Call {
     pub authority: Option<Authority>,
     /// What a person has released it from: the same reasons do not ask again after an edit.
     pub cleared: Option<(InterruptId, Vec<Reason>)>,
+    /// What a model says of it, where one was asked.
+    pub judged: Option<Judgement>,
+    /// The words of that judgement.
+    pub judgement: Value,
     /// The last interrupt about it.
     pub interrupt: Option<InterruptId>,
     pub result: Option<Arc<str>>,
@@ -215,6 +221,8 @@ impl Call {
             digest: None,
             authority: None,
             cleared: None,
+            judged: None,
+            judgement: Value::Null,
             interrupt: None,
             result: None,
             outcome: Value::Null,

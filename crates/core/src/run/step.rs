@@ -56,6 +56,9 @@ impl Draft<'_> {
         if let Some(end) = step.closing {
             return self.advance_closing(id, &step, end);
         }
+        if step.role == Role::Overseer {
+            return self.advance_overseer(id, &step);
+        }
         if step.crashes >= limits::CRASHES {
             self.step_failed(id);
             return true;
@@ -197,7 +200,12 @@ impl Draft<'_> {
 
     /// A step that can not go on: a person is asked, a subtask fails alone, any other step fails the run.
     pub(super) fn failed_for(&mut self, id: &str, reason: &'static str, text: String, attempts: u32) {
-        let is_subtask = self.run.steps.get(id).is_some_and(|step| step.role == Role::Subtask);
+        let is = |role: Role| self.run.steps.get(id).is_some_and(|step| step.role == role);
+        if is(Role::Overseer) {
+            self.unheard(id, &text);
+            return;
+        }
+        let is_subtask = is(Role::Subtask);
         if self.run.gates(id).on_error {
             self.ask_about_failure(id, Failure { reason, text, attempts });
         } else if is_subtask {
@@ -232,7 +240,7 @@ impl Draft<'_> {
         match step.role {
             Role::Planner => self.plan_proposed(id, step),
             Role::Maker => self.ideas_made(id, step),
-            Role::Worker | Role::Improver | Role::Judge | Role::Subtask => {
+            Role::Worker | Role::Improver | Role::Judge | Role::Subtask | Role::Overseer => {
                 let text = self.run.final_word(step).unwrap_or_default();
                 self.step_answered(id, step, &text);
                 true
@@ -256,7 +264,7 @@ impl Run {
         let Some(step) = self.steps.get(step) else { return StepGates::default() };
         let works = match step.role {
             Role::Worker | Role::Subtask => true,
-            Role::Improver | Role::Planner | Role::Judge | Role::Maker => false,
+            Role::Improver | Role::Planner | Role::Judge | Role::Maker | Role::Overseer => false,
         };
         let own = self.phase(&step.phase).map(|phase| phase.gates).unwrap_or_default();
         let added = self.config().map(|config| config.gates.clone()).unwrap_or_default();
@@ -264,7 +272,8 @@ impl Run {
             before_step: works && (own.before_step || added.before_step),
             after_step: works && (own.after_step || added.after_step),
             unless_clean: own.unless_clean && !added.after_step,
-            on_error: own.on_error || added.on_error,
+            // A judge that can not be heard asks a person by itself.
+            on_error: step.role != Role::Overseer && (own.on_error || added.on_error),
         }
     }
 
@@ -347,6 +356,22 @@ impl Run {
             }
             Some(Entry::Note { .. }) | None => false,
         }
+    }
+}
+
+/// Whether a call failed or did what it should; `None` where it did neither.
+pub(super) fn went_wrong(call: &Call) -> Option<bool> {
+    match call.state {
+        CallState::Ended(CallEnd::Done | CallEnd::Failed) => Some(has_failed(call)),
+        CallState::Ended(
+            CallEnd::Refused | CallEnd::Answered | CallEnd::Skipped | CallEnd::Cancelled | CallEnd::Unknown,
+        )
+        | CallState::Proposed
+        | CallState::Gated(_)
+        | CallState::Authorised
+        | CallState::Started { .. }
+        | CallState::WithClient(_)
+        | CallState::Doubted(_) => None,
     }
 }
 

@@ -26,6 +26,7 @@ impl Run {
             Role::Planner => format!("{}\n\n{}", self.improved(phase), self.plan_form(&phase.id)),
             Role::Maker => format!("{}{}", self.background(phase), ideas_wanted(phase)),
             Role::Judge => self.to_judge(phase, id),
+            Role::Overseer => self.overseer_task(id),
             Role::Subtask => {
                 let before = self.part_of(phase, step, part(id));
                 format!("{before}\n\nYour part of it, `{}`:\n{}", part(id), self.work_of(id))
@@ -39,9 +40,10 @@ impl Run {
         match (step.role, &step.input) {
             (Role::Subtask, Some(input)) => input.to_string(),
             (Role::Subtask, None) => self.subtask_text(step, id).unwrap_or_default(),
-            (Role::Worker | Role::Improver | Role::Planner | Role::Maker | Role::Judge, _) => {
-                self.task_of(id)
-            }
+            (
+                Role::Worker | Role::Improver | Role::Planner | Role::Maker | Role::Judge | Role::Overseer,
+                _,
+            ) => self.task_of(id),
         }
     }
 

@@ -75,7 +75,7 @@ fn told(verdict: &Verdict) -> String {
 static NOWHERE: BTreeSet<Checkpoint> = BTreeSet::new();
 
 fn lists<'a>(run: &'a [Rule], workflow: &'a [Rule]) -> Rules<'a> {
-    Rules { run, workflow, checkpoints: Checkpoints { at: &NOWHERE, deploy: &[] } }
+    Rules { run, workflow, checkpoints: Checkpoints { at: &NOWHERE, deploy: &[] }, smart: &[] }
 }
 
 fn one(subject: &Subject<'_>, rules: &[Rule]) -> String {

@@ -1,6 +1,7 @@
 //! Hand-offs: to another agent, to a person, to nobody; gated, limited, with every call paired.
 
-use holdshort_core::definition::{Checkpoint, Definition, RuleAction};
+use holdshort_core::definition::{Checkpoint, Definition, Judge, RuleAction, Smart};
+use holdshort_core::gate::Source;
 use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::message::{Message, Request};
 use holdshort_core::projection::Status;
@@ -89,7 +90,7 @@ fn another_agent_goes_on_with_the_same_conversation() {
         "in the append that the reply came with",
     );
     assert_eq!((world.run.steps["work"].agent.as_str(), world.commits.len()), ("writer", 3));
-    let Request { agent, model, messages, tools } = request(&world);
+    let Request { agent, model, messages, tools, .. } = request(&world);
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!((agent.as_str(), model.as_deref()), ("writer", Some("large")));
     assert_eq!(names, ["read_file", "write_file", TO_PAIR, TO_TERMINATOR, TO_ADMIN]);
@@ -351,4 +352,38 @@ fn an_agent_without_tools_goes_on_too() {
     world.work();
     assert_eq!(results(&world)[2], "the tool `read_file` is not available");
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Done.")));
+}
+
+/// A4: smart approval judges who is about to hand off as well as who is about to act.
+#[test]
+fn smart_approval_looks_at_hand_offs_too() {
+    let smart = |judge| {
+        let mut definition = handing_over();
+        definition.gates.smart = Some(Smart { judge, ..Smart::default() });
+        definition
+    };
+    let risky = worked(smart(Judge::Off), vec![calls(&[hands(TO_WRITER, "Now deploy it.")])]);
+    assert_eq!(risky.open_kinds(), ["escalation"]);
+    let open = risky.open(Kind::Escalation);
+    let reasons = &risky.run.interrupts[&open].opened.risk.reasons;
+    assert_eq!(reasons[0].source, Source::Smart, "{reasons:?}");
+    let plain = worked(smart(Judge::Off), vec![calls(&[hands(TO_WRITER, "Write it down.")])]);
+    assert_eq!(handovers(&plain), ["handed_over call_1 pair writer"]);
+
+    let judged = |said: &str| {
+        let hands_over = vec![calls(&[hands(TO_WRITER, "Write it down.")])];
+        let mut world = World::started(smart(Judge::Run), hands_over)
+            .with("oversee:call_1", vec![says(said)])
+            .with("work", vec![calls(&[hands(TO_TERMINATOR, "Done.")])]);
+        world.work();
+        world
+    };
+    let clear = judged(r#"{"escalate": false, "reasons": []}"#);
+    assert_eq!(ended(&clear), Some((Status::Completed, "done", "Done.")), "{:#?}", clear.story());
+    let mut held = judged(r#"{"escalate": true, "reasons": ["It is a complex decision."]}"#);
+    let open = held.open(Kind::Escalation);
+    let card = &held.run.interrupts[&open].content["payload"]["judgement"];
+    assert_eq!(card["reasons"][0], "It is a complex decision.");
+    held.decide(Kind::Escalation, choose("continue"));
+    assert_eq!(handovers(&held), ["handed_over call_1 pair writer"]);
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::StepGates;
+use holdshort_core::definition::{Smart, StepGates};
 use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::message::{Failure, FailureKind, Reply};
 use holdshort_core::run::{Ask, Begin, ClientOutcome, Config, Input, Origin};
@@ -39,6 +39,14 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         world
     };
     let gated_call = asks("write_file", write("a.txt").1);
+    let judged = {
+        let mut definition = definition();
+        definition.gates.rules = vec![world::allow(&["*"])];
+        definition.gates.smart = Some(Smart::default());
+        let mut world = World::started(definition, vec![calls(&[write("a.txt")])]);
+        world.work();
+        world
+    };
     let authorised = {
         let mut world = gated_call.clone();
         world.decide(Kind::ToolApproval, choose("approve"));
@@ -150,6 +158,7 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         ("model backing off", backing_off),
         ("call proposed", proposed),
         ("call gated", gated_call),
+        ("call being judged", judged),
         ("call authorised", authorised),
         ("call started", started),
         ("call probing", probing),

@@ -2,7 +2,7 @@
 //! written replays to what is live. A failing seed is the bug report.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{Definition, KindGate, PlanGate, RuleAction};
+use holdshort_core::definition::{Definition, Judge, KindGate, PlanGate, RuleAction, Smart};
 use holdshort_core::interrupt::{Decision, Effect, Kind};
 use holdshort_core::message::{Arguments, FailureKind, Reply, RequestedCall, Usage};
 use holdshort_core::projection::Status;
@@ -62,6 +62,10 @@ fn some_definition(dice: &mut Dice) -> Definition {
         let action = *dice.pick(&[RuleAction::Ask, RuleAction::Forbid]);
         definition.gates.rules.push(rule(action, &[TO_PAIR, TO_TERMINATOR], &[]));
     }
+    if dice.one_in(3) {
+        let judge = if dice.one_in(4) { Judge::Off } else { Judge::Run };
+        definition.gates.smart = Some(Smart { judge, ..Smart::default() });
+    }
     for kind in Kind::ALL {
         if dice.one_in(3) {
             let gate = KindGate {
@@ -85,7 +89,7 @@ fn some_definition(dice: &mut Dice) -> Definition {
 
 fn some_call(dice: &mut Dice) -> RequestedCall {
     let n = dice.roll(3);
-    let (tool, arguments) = match dice.roll(14) {
+    let (tool, arguments) = match dice.roll(17) {
         0..3 => ("read_file", json!({ "path": format!("f{n}") })),
         3..5 => ("write_file", json!({ "path": format!("f{n}"), "content": format!("{n}") })),
         5 => {
@@ -97,7 +101,7 @@ fn some_call(dice: &mut Dice) -> RequestedCall {
         8 => ("request_review", json!({ "title": "t", "content": "c" })),
         9 => ("client_read", json!({ "path": format!("f{n}") })),
         10 => ("client_write", json!({ "path": format!("f{n}"), "content": format!("{n}") })),
-        11..13 => {
+        11..16 => {
             let to = *dice.pick(&[TO_WRITER, TO_PAIR, TO_WRITER, TO_PAIR, TO_ADMIN, TO_TERMINATOR]);
             (to, if dice.one_in(2) { json!({}) } else { json!({ "message": format!("{n}") }) })
         }
@@ -109,11 +113,13 @@ fn some_call(dice: &mut Dice) -> RequestedCall {
 }
 
 fn some_reply(dice: &mut Dice) -> Answer {
-    match dice.roll(8) {
+    match dice.roll(10) {
         0 => fails(*dice.pick(&[FailureKind::Unavailable, FailureKind::Rejected, FailureKind::RateLimited])),
         1 => says("Done."),
         2 => says("Which one?"),
         3 => says(""),
+        4 => says(r#"{"escalate": true, "reasons": ["it guesses"]}"#),
+        5 => says(r#"{"escalate": false, "reasons": []}"#),
         _ => Ok(Reply {
             text: "I will.".to_owned(),
             calls: (0..=dice.roll(4)).map(|_| some_call(dice)).collect(),

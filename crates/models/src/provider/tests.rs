@@ -124,6 +124,7 @@ fn request() -> Request {
             Message::Tool { call: "call.1".into(), name: "read_file".into(), text: "X".into() },
         ],
         tools: vec![],
+        response_schema: None,
     }
 }
 

@@ -24,6 +24,7 @@ fn request() -> Request {
             description: "Reads a file".into(),
             parameters: json!({"type": "object", "properties": {"path": {"type": "string"}}, "additionalProperties": false}),
         }],
+        response_schema: None,
     }
 }
 

@@ -34,6 +34,7 @@ async fn every_shipped_script_plays() {
                         model: None,
                         messages: messages.clone(),
                         tools: offered(step),
+                        response_schema: None,
                     };
                     let reply = rehearsal.call(&request, &|_| {}).await.unwrap();
                     let calls: Vec<Call> = reply

@@ -5,10 +5,13 @@ use holdshort_core::definition::{self, Definition};
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use holdshort_core::tool;
-use holdshort_protocol::{Category, Checkpoint, GateConfig, Rule, RuleAction, RunConfig};
+use holdshort_protocol::{Category, Checkpoint, GateConfig, Rule, RuleAction, RunConfig, SmartConfig};
 
 use crate::limits::LINE_BYTES;
 use crate::problem::{Answer, Refused};
+
+/// Keywords that one run may add.
+const MAX_KEYWORDS: usize = 200;
 
 pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answer<run::Config> {
     let Some(config) = config else { return Ok(run::Config::default()) };
@@ -25,6 +28,9 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
     let gates = config.gates.unwrap_or_default();
     for (i, rule) in gates.rules.iter().enumerate() {
         check(rule, definition, &format!("/config/gates/rules/{i}"), &mut problems);
+    }
+    if let Some(smart) = &gates.smart {
+        check_smart(smart, &mut problems);
     }
     if !problems.is_empty() {
         return Err(Refused::invalid(problems));
@@ -66,10 +72,41 @@ fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Prob
     }
 }
 
+fn check_smart(smart: &SmartConfig, problems: &mut Vec<Problem>) {
+    let keywords = smart.keywords.as_deref().unwrap_or_default();
+    if keywords.len() > MAX_KEYWORDS {
+        let message = format!("holds more than {MAX_KEYWORDS}");
+        problems.push(Problem::new("/config/gates/smart/keywords", message));
+    }
+    for (i, keyword) in keywords.iter().enumerate() {
+        if !is_line(keyword) || !holdshort_core::gate::smart::is_keyword(keyword) {
+            let message =
+                format!("holds no word, is longer than {LINE_BYTES} bytes or holds control characters");
+            problems.push(Problem::new(format!("/config/gates/smart/keywords/{i}"), message));
+        }
+    }
+    if smart.judge.as_ref().is_some_and(|name| !is_line(name)) {
+        problems.push(Problem::new("/config/gates/smart/judge", "is not the name of a model"));
+    }
+}
+
+fn smart(smart: SmartConfig) -> definition::Smart {
+    let usual = definition::Smart::default();
+    definition::Smart {
+        keywords: smart.keywords.unwrap_or(usual.keywords),
+        judge: match smart.judge.as_deref() {
+            None | Some("run") => definition::Judge::Run,
+            Some("off") => definition::Judge::Off,
+            Some(name) => definition::Judge::Model(name.to_owned()),
+        },
+    }
+}
+
 fn gates(gates: GateConfig) -> run::Gates {
     run::Gates {
         rules: gates.rules.into_iter().map(rule).collect(),
         mandatory: gates.mandatory.into_iter().map(checkpoint).collect(),
+        smart: gates.smart.map(smart),
         plan: gates.plan.is_some(),
         before_step: gates.before_step.is_some(),
         after_step: gates.after_step.is_some(),

@@ -1,6 +1,6 @@
 //! Runs as clients see them: from a row and the two events it points at, or from a run that is loaded anyway.
 
-use holdshort_core::definition::{Checkpoint, Rule, RuleAction};
+use holdshort_core::definition::{Checkpoint, Judge, Rule, RuleAction, Smart};
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::StreamId;
 use holdshort_core::limits::OPEN_INTERRUPTS;
@@ -107,6 +107,7 @@ fn config(config: &Config) -> wire::RunConfig {
     let gates = wire::GateConfig {
         rules: config.gates.rules.iter().map(rule).collect(),
         mandatory: config.gates.mandatory.iter().map(|at| checkpoint(*at)).collect(),
+        smart: config.gates.smart.as_ref().map(smart),
         plan: gate(config.gates.plan),
         before_step: gate(config.gates.before_step),
         after_step: gate(config.gates.after_step),
@@ -117,6 +118,15 @@ fn config(config: &Config) -> wire::RunConfig {
         model: config.model.clone(),
         gates: (gates != wire::GateConfig::default()).then_some(gates),
     }
+}
+
+fn smart(smart: &Smart) -> wire::SmartConfig {
+    let judge = match &smart.judge {
+        Judge::Off => "off",
+        Judge::Run => "run",
+        Judge::Model(name) => name,
+    };
+    wire::SmartConfig { keywords: Some(smart.keywords.clone()), judge: Some(judge.to_owned()) }
 }
 
 fn checkpoint(checkpoint: Checkpoint) -> wire::Checkpoint {

@@ -5,7 +5,7 @@ use holdshort_core::interrupt::Kind;
 use holdshort_core::tool;
 
 use super::agents::Agents;
-use super::{kinds, rules};
+use super::{kinds, rules, smart};
 use crate::bounds;
 use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
@@ -18,6 +18,7 @@ const KEYS: Keys = Keys {
         "plan",
         "mandatory",
         "deploy",
+        "smart",
         "rules",
         "tool_approval",
         "plan_approval",
@@ -32,7 +33,7 @@ const KEYS: Keys = Keys {
         "client_call",
         "unknown_outcome",
     ],
-    later: &["smart"],
+    later: &[],
 };
 const ASK_OR_OFF: [(&str, bool); 2] = [("ask", true), ("off", false)];
 /// Whether it asks, and whether a clean step is let through.
@@ -71,6 +72,7 @@ pub(super) fn read(
         let named = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();
         gates.deploy = named.into_iter().map(|(named, _)| named).collect();
     }
+    gates.smart = fields.find("smart").and_then(|item| smart::read(item, problems));
     if let Some(item) = fields.find("rules") {
         gates.rules = rules::read(item, agents, catalogue, problems).unwrap_or_default();
     }
@@ -129,6 +131,6 @@ mod tests {
 
     #[test]
     fn every_kind_of_interrupt_is_a_key() {
-        assert_eq!(&KEYS.known[7..], Kind::ALL.map(Kind::as_str));
+        assert_eq!(&KEYS.known[8..], Kind::ALL.map(Kind::as_str));
     }
 }

@@ -124,7 +124,6 @@ asking: {deliver: per_stage}
             "workflow.yaml:3:1: `mcp_servers` is not supported yet by this version",
             "workflow.yaml:8:22: phases of the kind `copilot` are not supported yet by this version",
             "workflow.yaml:9:36: expected `after_planning`, `before_file_edit`, `before_execution` or `before_deploy`, found `before_lunch`",
-            "workflow.yaml:9:51: `smart` is not supported yet by this version",
             "workflow.yaml:9:71: `assignment` is not supported yet by this version",
             "workflow.yaml:10:10: `deliver` is not supported yet by this version",
         ],
@@ -485,6 +484,22 @@ gates:
             "workflow.yaml:8:24: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `1.5h`",
             "workflow.yaml:8:47: `ana` is listed twice",
             "workflow.yaml:8:52: expected a text, found the number 7",
+        ],
+    },
+    Case {
+        about: "smart approval",
+        text: "
+name: a
+phases:
+  - {id: look, kind: checkpoint, message: Look.}
+gates: {smart: {keyword: [delete], keywords: [\"--\", drop, drop, 7], judge: true}}
+",
+        says: &[
+            "workflow.yaml:4:17: unknown key `keyword` (did you mean `keywords`?)",
+            "workflow.yaml:4:47: `--` holds no word, so it would never be found",
+            "workflow.yaml:4:59: `drop` is listed twice",
+            "workflow.yaml:4:65: expected a text, found the number 7",
+            "workflow.yaml:4:76: expected a text, found `true`",
         ],
     },
     Case {

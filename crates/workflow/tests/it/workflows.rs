@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::definition::{
-    Asking, Checkpoint, Control, Definition, Gates, IdeaGeneration, KindGate, Limits, Phase, PhaseKind,
-    PlanGate, Planning, Rule, RuleAction, StepGates,
+    Asking, Checkpoint, Control, Definition, Gates, IdeaGeneration, Judge, KindGate, Limits, Phase,
+    PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{Effect, Kind};
@@ -58,6 +58,7 @@ gates:
   plan: show
   mandatory: [before_deploy, after_planning]
   deploy: [ship, "kubectl *"]
+  smart: {keywords: [drop table, wipe], judge: large}
   rules:
     - {tools: [read_file, ask_human], do: allow}
     - {tools: [run_command], commands: ["git push *"], do: forbid, reason: People push.}
@@ -157,6 +158,7 @@ fn full_gates() -> Gates {
         plan: PlanGate::Show,
         mandatory: [Checkpoint::AfterPlanning, Checkpoint::BeforeDeploy].into(),
         deploy: texts(&["ship", "kubectl *"]),
+        smart: Some(Smart { keywords: texts(&["drop table", "wipe"]), judge: Judge::Model("large".into()) }),
         rules: vec![
             Rule { tools: texts(&["read_file", "ask_human"]), ..rule(RuleAction::Allow) },
             Rule {
@@ -196,6 +198,18 @@ fn off_is_a_word_quoted_or_not() {
     };
     let gates = StepGates { before_step: true, ..StepGates::default() };
     assert_eq!([on_error("off"), on_error("\"off\""), on_error("'off'")], [gates; 3]);
+}
+
+#[test]
+fn smart_approval_is_on_off_or_described() {
+    let smart =
+        |written: &str| good(&(SMALL.to_owned() + &format!("gates: {{smart: {written}}}\n"))).gates.smart;
+    let usual = Smart::default();
+    assert_eq!(usual.keywords, ["delete", "production", "deploy", "critical", "irreversible"]);
+    assert_eq!([smart("on"), smart("{}"), smart("{judge: run}")], [(); 3].map(|()| Some(usual.clone())));
+    assert_eq!(smart("off"), None);
+    assert_eq!(smart("{judge: off}"), Some(Smart { judge: Judge::Off, ..usual.clone() }));
+    assert_eq!(smart("{keywords: []}"), Some(Smart { keywords: Vec::new(), ..usual }));
 }
 
 #[test]

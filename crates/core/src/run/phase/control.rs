@@ -113,7 +113,8 @@ impl Run {
     }
 
     fn steps_of<'a>(&'a self, phase: &'a Phase) -> impl Iterator<Item = &'a Step> {
-        self.steps.values().map(|step| &**step).filter(|step| step.phase == phase.id)
+        let own = |step: &&Step| step.phase == phase.id && step.role != Role::Overseer;
+        self.steps.values().map(|step| &**step).filter(own)
     }
 
     fn at_work(&self, phase: &Phase) -> usize {

@@ -1,0 +1,207 @@
+//! Smart approval: what in an agent's words, in its call and in its luck so far makes a person decide (contract A4).
+//!
+//! Deterministic, on words, never on parts of them. It only asks; whoever is asked for another reason is asked all
+//! the same. What only reads is never held back by it. A model judges beside it: `run/oversight.rs`.
+//!
+//! | code | asks where |
+//! |---|---|
+//! | `keyword` | a keyword of the workflow, or a form of it (`deletes`, `deletion`), is said or stands in the call |
+//! | `production` | a word for production (`prod`, `--env=prod`, `db.prod.example.com`, `PRD=1`) is said or stands in the call |
+//! | `uncertain` | the agent says that it is not sure |
+//! | `failing` | calls of the step failed three times in a row, or it was tried again three times |
+
+use serde_json::Value;
+
+use super::{Reason, Source};
+
+/// What speaks of risk where a workflow says nothing else.
+pub const KEYWORDS: [&str; 5] = ["delete", "production", "deploy", "critical", "irreversible"];
+
+/// Names of the environment that nobody wants to break.
+const PRODUCTION: [&str; 3] = ["production", "prod", "prd"];
+
+/// How agents say that they do not know.
+const UNCERTAIN: [&str; 18] = [
+    "not sure",
+    "unsure",
+    "not certain",
+    "uncertain",
+    "not confident",
+    "no idea",
+    "might break",
+    "may break",
+    "could break",
+    "might fail",
+    "i assume",
+    "i am assuming",
+    "i'm assuming",
+    "i guess",
+    "i am guessing",
+    "i'm guessing",
+    "risky",
+    "hopefully",
+];
+
+/// So many failures in a row are no bad luck any more.
+const FAILURES: u32 = 3;
+
+/// Endings that make another form of the same word.
+const ENDINGS: [&str; 21] = [
+    "s", "es", "d", "ed", "ing", "er", "ers", "or", "ors", "ion", "ions", "ment", "ments", "al", "als",
+    "ure", "able", "ly", "y", "ies", "ied",
+];
+
+/// Shorter ones are abbreviations, and have no forms: `apt` is not in `aptly`.
+const INFLECTED: usize = 4;
+
+/// What an agent is about to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Act<'a> {
+    /// What it said with it.
+    pub said: &'a str,
+    pub tool: &'a str,
+    pub arguments: &'a Value,
+    /// Calls of the step that failed in a row, up to now.
+    pub failures: u32,
+    /// How often the step was tried again.
+    pub retries: u32,
+}
+
+/// Why a person should decide, in the order of the table.
+pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
+    let mut texts = Vec::new();
+    strings(act.arguments, &mut texts);
+    let places = [
+        ("the agent's message", read(act.said)),
+        ("the tool's name", read(act.tool)),
+        ("the arguments", texts.into_iter().flat_map(read).collect()),
+    ];
+    let found = |is_there: &dyn Fn(&[Text]) -> bool| {
+        let names: Vec<&str> =
+            places.iter().filter(|(_, texts)| is_there(texts)).map(|(name, _)| *name).collect();
+        (!names.is_empty()).then(|| names.join(" and "))
+    };
+    let mut reasons = Vec::new();
+    for keyword in keywords {
+        if let Some(at) = found(&|texts| says_keyword(texts, keyword)) {
+            reasons.push(reason("keyword", format!("keyword `{keyword}` in {at}")));
+        }
+    }
+    let named = |word: &str| keywords.iter().any(|keyword| keyword.eq_ignore_ascii_case(word));
+    for word in PRODUCTION.into_iter().filter(|word| !named(word)) {
+        if let Some(at) = found(&|texts| texts.iter().any(|text| text.is_numbered(word))) {
+            reasons.push(reason("production", format!("`{word}` in {at}: a production environment")));
+        }
+    }
+    let said = &places[0].1;
+    if let Some(phrase) = UNCERTAIN.into_iter().find(|phrase| says_exactly(said, phrase)) {
+        reasons.push(reason("uncertain", format!("the agent is uncertain: `{phrase}` in its message")));
+    }
+    if act.failures >= FAILURES {
+        let text = format!("the last {} calls of the step failed: it may need help to recover", act.failures);
+        reasons.push(reason("failing", text));
+    } else if act.retries >= FAILURES {
+        let text = format!("the step was tried again {} times: it may need help to recover", act.retries);
+        reasons.push(reason("failing", text));
+    }
+    reasons
+}
+
+/// Whether a keyword could ever be found: it holds at least one word.
+pub fn is_keyword(text: &str) -> bool {
+    read(text).iter().any(|text| !text.words.is_empty())
+}
+
+fn reason(code: &str, text: String) -> Reason {
+    Reason { source: Source::Smart, code: code.to_owned(), rule: None, text }
+}
+
+/// The texts of a value, however deep.
+fn strings<'v>(value: &'v Value, into: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => into.push(text),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, into)),
+        Value::Object(fields) => fields.values().for_each(|value| strings(value, into)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// A text as its words, in small letters.
+struct Text {
+    words: Vec<String>,
+}
+
+impl Text {
+    /// `prod`, also as `prod2`.
+    fn is_numbered(&self, word: &str) -> bool {
+        self.words.iter().any(|each| each.trim_end_matches(|c: char| c.is_ascii_digit()) == word)
+    }
+
+    fn holds(&self, phrase: &[String], is_it: impl Fn(&str, &str) -> bool) -> bool {
+        !phrase.is_empty()
+            && self
+                .words
+                .windows(phrase.len())
+                .any(|window| window.iter().zip(phrase).all(|(said, word)| is_it(said, word)))
+    }
+}
+
+/// Twice: split where letters and digits end, and once more where a capital begins a word (`deleteOldFiles`).
+fn read(text: &str) -> Vec<Text> {
+    let plain = words(text);
+    let mut humped = String::with_capacity(text.len());
+    let mut small_before = false;
+    for c in text.chars() {
+        if c.is_uppercase() && small_before {
+            humped.push(' ');
+        }
+        small_before = c.is_lowercase() || c.is_numeric();
+        humped.push(c);
+    }
+    let humped = words(&humped);
+    if humped == plain {
+        vec![Text { words: plain }]
+    } else {
+        vec![Text { words: plain }, Text { words: humped }]
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}
+
+fn says_keyword(texts: &[Text], keyword: &str) -> bool {
+    let phrase = words(keyword);
+    texts.iter().any(|text| text.holds(&phrase, is_form_of))
+}
+
+fn says_exactly(texts: &[Text], phrase: &str) -> bool {
+    let phrase = words(phrase);
+    texts.iter().any(|text| text.holds(&phrase, |said, word| said == word))
+}
+
+/// The word itself, or it with another ending: `deletes`, `deleting`, `dropped`, `deployment`; not `undeleted`.
+fn is_form_of(said: &str, word: &str) -> bool {
+    if said == word {
+        return true;
+    }
+    // Where letters have no case, words often have no space between them either.
+    if word.chars().any(|c| c.is_alphabetic() && !c.is_lowercase()) {
+        return said.contains(word);
+    }
+    if word.chars().count() < INFLECTED {
+        return false;
+    }
+    let mut stems = vec![word.to_owned()];
+    if let Some((last, c)) = word.char_indices().next_back() {
+        if matches!(c, 'e' | 'y') {
+            stems.push(word[..last].to_owned());
+        } else {
+            stems.push(format!("{word}{c}"));
+        }
+    }
+    stems.iter().any(|stem| said.strip_prefix(stem.as_str()).is_some_and(|ending| ENDINGS.contains(&ending)))
+}

@@ -1,0 +1,44 @@
+//! `gates.smart`: `on`, `off`, or which words and which model. Knows no workflow.
+
+use holdshort_core::definition::{Judge, Smart};
+use holdshort_core::gate::smart;
+
+use crate::bounds;
+use crate::item::{Item, Keys};
+use crate::problem::Problems;
+use crate::yaml::Value;
+
+const KEYS: Keys = Keys { known: &["keywords", "judge"], later: &[] };
+const ON_OR_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
+
+/// A mapping is on, also an empty one.
+pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Smart> {
+    if matches!(item.node.value, Value::Text(_)) {
+        return item.one_of(&ON_OR_OFF, problems)?.then(Smart::default);
+    }
+    let fields = item.fields(&KEYS, problems)?;
+    let mut read = Smart::default();
+    if let Some(item) = fields.find("keywords") {
+        read.keywords = keywords(item, problems);
+    }
+    if let Some(name) = fields.find("judge").and_then(|item| item.text(bounds::LINE, problems)) {
+        read.judge = match name.as_str() {
+            "off" => Judge::Off,
+            "run" => Judge::Run,
+            _ => Judge::Model(name),
+        };
+    }
+    Some(read)
+}
+
+fn keywords(item: &Item<'_>, problems: &mut Problems) -> Vec<String> {
+    let mut keywords = Vec::new();
+    for (keyword, item) in item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default() {
+        if smart::is_keyword(&keyword) {
+            keywords.push(keyword);
+        } else {
+            problems.at(&item, format!("`{keyword}` holds no word, so it would never be found"));
+        }
+    }
+    keywords
+}
