@@ -14,8 +14,9 @@ export default defineConfig({
         entryFileNames: "assets/[name].js",
         chunkFileNames: "assets/[name].js",
         assetFileNames: "assets/[name][extname]",
-        // What every place needs is one file, below the places: no two chunks wait for each other.
-        codeSplitting: { groups: [{ name: "base", test: /node_modules|src\/(api|state|parts|texts|style)\// }] },
+        // What every place needs is one file, below the places: no two chunks wait for each other. Words of one place
+        // go with it.
+        codeSplitting: { groups: [{ name: "base", test: /node_modules|src\/(api|state|parts|texts(?!\/en-)|style)\// }] },
       },
     },
   },

@@ -112,6 +112,10 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
     assert.deepEqual(await ids(edit), ["check", "program", "report", "s4"], "a restart takes nothing away");
     await option(page, "Edit the plan").click();
     await outcome(page, /approved/).waitFor();
+    const became = card(page).getByRole("region", { name: text("plan.changes.edited") });
+    await became.getByRole("listitem").filter({ hasText: /look removed/ }).waitFor();
+    await became.getByRole("listitem").filter({ hasText: /s4 added/ }).waitFor();
+    await assertSound(page, "a plan that was edited");
   });
 
   await t.test("exactly that is carried out", async () => {

@@ -3,7 +3,9 @@ import test from "node:test";
 import { person, visit } from "./harness/browser.js";
 import { card, shown, visitCard } from "./harness/card.js";
 import { holdsShort, serveDemo } from "./harness/demo.js";
+import { graph } from "./harness/plan.js";
 import { shoot } from "./harness/shots.js";
+import { serveSteered } from "./harness/steered.js";
 import { t as text } from "./harness/texts.js";
 
 test("pictures of every view", async (t) => {
@@ -23,6 +25,7 @@ test("pictures of every view", async (t) => {
   await decide(question, { option: "answer", text: "the period that begins" });
   const plan = await holdsShort(server, id);
   await visitCard(page, plan);
+  await graph(card(page)).waitFor();
   await shoot(page, "plan");
   await decide(plan, { option: "approve" });
   const command = await holdsShort(server, id);
@@ -72,4 +75,25 @@ test("pictures of every view", async (t) => {
   await page.goto(`/runs/${id}`);
   await page.getByRole("region", { name: text("run.result") }).waitFor();
   await shoot(page, "run-completed", whole);
+});
+
+test("pictures of a plan that is steered", async (t) => {
+  const { server, id } = await serveSteered(t);
+  const decide = (interrupt, decision) => server.api("POST", `/v1/interrupts/${interrupt.id}/decisions`, decision);
+  const whole = { fullPage: true };
+  await decide(await holdsShort(server, id), { option: "revise", text: "Check the numbers, too." });
+  const second = await holdsShort(server, id);
+  const page = await person(t, server);
+  await visitCard(page, second);
+  await page.getByText(text("plan.changes", { n: 1 })).waitFor();
+  await shoot(page, "plan-again", whole);
+  await decide(second, { option: "approve" });
+  await decide(await holdsShort(server, id), { option: "continue" });
+  await page.goto(`/runs/${id}`);
+  const part = page.locator("[data-plan]");
+  await graph(part).getByText(text("plan.status.completed")).waitFor();
+  await shoot(page, "plan-run", whole);
+  await part.getByRole("button", { name: text("plan.edit") }).click();
+  await graph(part).waitFor();
+  await shoot(page, "plan-edit", whole);
 });

@@ -50,10 +50,14 @@ pub const PRESETS: [Preset; 5] = [
     Preset { name: "step_by_step", workflow: include_str!("../../../workflows/step_by_step/workflow.yaml") },
 ];
 
+/// What the compatibility edges start: tools that their clients run.
+pub const BEHIND_EDGES: [Preset; 1] =
+    [Preset { name: "codelab_ide", workflow: include_str!("../../../workflows/codelab_ide/workflow.yaml") }];
+
 /// The text of every workflow in the binary, with its name.
 pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     let samples = shipped().iter().map(|shipped| (shipped.name, shipped.workflow));
-    PRESETS.iter().map(|preset| (preset.name, preset.workflow)).chain(samples)
+    PRESETS.iter().chain(&BEHIND_EDGES).map(|preset| (preset.name, preset.workflow)).chain(samples)
 }
 
 /// The workflow behind interrupts of other frameworks' agents: nothing in it runs.

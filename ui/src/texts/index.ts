@@ -1,10 +1,16 @@
 // The words of the app, by key. One file per language; `t` fills in what a text leaves open as `{name}`.
 import { en } from "./en";
+import type { plan } from "./en-plan";
 
-export type Key = keyof typeof en;
+export type Key = keyof typeof en | keyof typeof plan;
 export type Texts = Record<Key, string>;
 
-const texts: Texts = en;
+const texts = { ...en } as Texts;
+
+/** Words of a place that is fetched later: they come with it. */
+export function add(more: Partial<Texts>): void {
+  Object.assign(texts, more);
+}
 
 export function t(key: Key, values: Record<string, string | number> = {}): string {
   return texts[key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));

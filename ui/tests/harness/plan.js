@@ -7,7 +7,7 @@ export const graph = (place) => place.getByRole("group", { name: t("plan.graph")
 export const box = (place, id) => graph(place).locator(`button[data-subtask="${id}"]`);
 
 /** The rows of the list, in order. */
-export const rows = (place) => place.getByRole("list", { name: t("plan.edit.list"), exact: true }).locator(":scope > li");
+export const rows = (place) => place.getByRole("list", { name: t("card.plan.subtasks"), exact: true }).locator(":scope > li");
 
 /** Fields of a row. */
 export const field = (row, key) => row.getByLabel(t(key), { exact: true });

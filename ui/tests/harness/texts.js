@@ -2,9 +2,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const source = readFileSync(join(import.meta.dirname, "../../src/texts/en.ts"));
-/** @type {{en: Record<string, string>}} */
-const { en } = await import(`data:text/javascript;base64,${source.toString("base64")}`);
+const folder = join(import.meta.dirname, "../../src/texts");
+/** They hold nothing but words: they are JavaScript, too. */
+const read = (file) => import(`data:text/javascript;base64,${readFileSync(join(folder, file)).toString("base64")}`);
+/** @type {Record<string, string>} */
+const en = { ...(await read("en.ts")).en, ...(await read("en-plan.ts")).plan };
 
 /**
  * @param {string} key

@@ -49,7 +49,7 @@ Plan `plan`, version 2 of 2: 3 subtasks, not approved yet
     assert_eq!(before.join("\n"), expected.trim_end());
     home.json(&["decide", home.open_interrupt()["id"].as_str().unwrap(), "approve"]);
     let mut told = Vec::new();
-    while let Some(line) = lines.next() {
+    for line in lines {
         let line = line.trim().to_owned();
         if line.contains("waits for a person") && !line.starts_with("Plan") {
             home.json(&["decide", home.open_interrupt()["id"].as_str().unwrap(), "approve"]);

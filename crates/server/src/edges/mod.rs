@@ -3,7 +3,7 @@
 //!
 //! An edge translates names: of frames, kinds, options, states. What it says is a function of the journal, what it
 //! is told becomes an input of the core. It holds no state that matters and decides nothing.
-//! `who.rs` reads tokens, `line.rs` WebSockets, `follow.rs` a run's events, for all edges.
+//! `who.rs` reads tokens, `line.rs` sockets, `follow.rs` a run's events, for all edges.
 
 mod codelab;
 mod follow;

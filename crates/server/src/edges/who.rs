@@ -60,14 +60,11 @@ fn token(headers: &HeaderMap, query: Option<String>) -> Answer<String> {
         .chain(texts(INTERNAL_AUTH))
         .chain(query)
         .collect();
-    match &shown[..] {
-        [token] => Ok(token.clone()),
-        _ => {
-            let rule =
-                "show one token, once: as `Authorization: Bearer`, as `X-Internal-Auth`, or as `?token=`";
-            Err(Refused::new(Code::Unauthenticated, rule))
-        }
-    }
+    let [token] = &shown[..] else {
+        let rule = "show one token, once: as `Authorization: Bearer`, as `X-Internal-Auth`, or as `?token=`";
+        return Err(Refused::new(Code::Unauthenticated, rule));
+    };
+    Ok(token.clone())
 }
 
 #[cfg(test)]
@@ -76,10 +73,11 @@ mod tests {
 
     #[test]
     fn one_token_in_one_place() {
-        let headers = |list: &[(&'static str, &str)]| -> HeaderMap {
+        let headers = |list: Headers| -> HeaderMap {
             list.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
         };
-        let table: [(&[(&str, &str)], Option<&str>, Option<&str>); 6] = [
+        type Headers = &'static [(&'static str, &'static str)];
+        let table: [(Headers, Option<&str>, Option<&str>); 6] = [
             (&[("authorization", "Bearer a")], None, Some("a")),
             (&[("x-internal-auth", "b")], None, Some("b")),
             (&[], Some("c"), Some("c")),

@@ -136,7 +136,20 @@ async fn what_is_not_there_is_said_to_be_unknown() {
     let operator = served.operator();
     let said = operator.post("/v1/runs", &json!({"workflow": "nonsense"})).await;
     assert_eq!(refusal(&said), (422, "unknown_workflow", vec![]));
-    assert_eq!(said.1["known"], json!(["external", "pair", "research"]));
+    assert_eq!(
+        said.1["known"],
+        json!([
+            "autonomous",
+            "codelab_ide",
+            "error_recovery",
+            "external",
+            "full_interactive",
+            "pair",
+            "research",
+            "review_plan",
+            "step_by_step",
+        ])
+    );
 
     for session in ["ses_00000000000000000000000000", "nonsense"] {
         let said = operator.post("/v1/runs", &json!({"workflow": "external", "session": session})).await;

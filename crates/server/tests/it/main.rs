@@ -20,6 +20,7 @@ mod lists;
 mod logins;
 mod native;
 mod openapi;
+mod plans;
 mod socket;
 mod start;
 mod store;

@@ -77,7 +77,21 @@ async fn the_server_says_what_it_is_and_what_it_offers() {
     let workflows = ok(served.operator().get("/v1/workflows").await);
     let names: Vec<_> =
         workflows["items"].as_array().unwrap().iter().map(|each| text(each, "name")).collect();
-    assert_eq!(names, ["external", "look", "pair", "research"]);
+    assert_eq!(
+        names,
+        [
+            "autonomous",
+            "codelab_ide",
+            "error_recovery",
+            "external",
+            "full_interactive",
+            "look",
+            "pair",
+            "research",
+            "review_plan",
+            "step_by_step",
+        ]
+    );
     assert_eq!(workflows["items"][1]["phases"], json!(["look"]));
     assert_eq!(workflows["items"][2]["rehearsal"], true);
 }

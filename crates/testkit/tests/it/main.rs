@@ -19,6 +19,7 @@ mod matrix;
 mod model;
 mod plans;
 mod play;
+mod python;
 mod replies;
 mod restart;
 mod rush;

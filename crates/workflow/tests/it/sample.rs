@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use holdshort_workflow::{Library, PRESETS, Shipped, parse, rehearsal, shipped};
+use holdshort_workflow::{BEHIND_EDGES, Library, PRESETS, Shipped, parse, rehearsal, shipped};
 use tempfile::TempDir;
 
 use crate::catalogue::catalogue;
@@ -42,10 +42,10 @@ fn the_tables_are_the_folders() {
     let names: BTreeSet<&str> = shipped()
         .iter()
         .map(|shipped| shipped.name)
-        .chain(PRESETS.iter().map(|preset| preset.name))
+        .chain(PRESETS.iter().chain(&BEHIND_EDGES).map(|preset| preset.name))
         .collect();
     assert_eq!(folders, Vec::from_iter(names));
-    for preset in &PRESETS {
+    for preset in PRESETS.iter().chain(&BEHIND_EDGES) {
         let mut files = BTreeMap::new();
         collect(&root.join(preset.name), "", &mut files);
         let embedded = [("workflow.yaml".to_owned(), preset.workflow.as_bytes().to_vec())];

@@ -19,7 +19,7 @@ export interface Geometry {
 
 export const BOX_HEIGHT = 88;
 const GAP = { across: 40, down: 20 };
-const BOX_WIDTH = { least: 168, most: 280 };
+const BOX_WIDTH = { least: 184, most: 280 };
 /** Narrower than this the layers stand below each other. */
 const WIDE = 560;
 /** Beside the boxes of a narrow graph. */
@@ -33,7 +33,7 @@ function across(parts: readonly Drawn[], room: number): Geometry {
   const layers = 1 + Math.max(0, ...parts.map((part) => part.layer));
   const rows = 1 + Math.max(0, ...parts.map((part) => part.row));
   const fair = (room - (layers - 1) * GAP.across) / layers;
-  const width = Math.round(Math.min(BOX_WIDTH.most, Math.max(BOX_WIDTH.least, fair)));
+  const width = Math.floor(Math.min(BOX_WIDTH.most, Math.max(BOX_WIDTH.least, fair)));
   const boxes = new Map<string, Box>();
   for (const part of parts) {
     const left = part.layer * (width + GAP.across);

@@ -1,6 +1,6 @@
 // A plan that somebody writes: its subtasks in order. They know each other by key, so that an id can be typed anew
 // without what waits for it losing it.
-import { t } from "../../texts";
+import { t } from "./texts";
 import type { Part } from "./part";
 
 export interface Row {

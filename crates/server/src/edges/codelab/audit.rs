@@ -48,16 +48,13 @@ pub(super) async fn read(Person(operator): Person, Params(query): Params<AuditQu
         return Err(Refused::new(Code::InvalidQuery, rule));
     }
     let app = operator.app.clone();
-    let runs = match query.session_id {
-        Some(name) => {
-            let session = Session::of(operator, name).map_err(|_| Refused::not_found("session"))?;
-            session.known().await?;
-            session.runs(SESSION_RUNS).await?
-        }
-        None => {
-            let filter = RunFilter { workflow: Some(WORKFLOW.to_owned()), ..RunFilter::default() };
-            app.journal().runs(&filter, None, SESSION_RUNS).await?.items
-        }
+    let runs = if let Some(name) = query.session_id {
+        let session = Session::of(operator, name).map_err(|_| Refused::not_found("session"))?;
+        session.known().await?;
+        session.runs(SESSION_RUNS).await?
+    } else {
+        let filter = RunFilter { workflow: Some(WORKFLOW.to_owned()), ..RunFilter::default() };
+        app.journal().runs(&filter, None, SESSION_RUNS).await?.items
     };
     let mut entries = Vec::new();
     for row in runs {

@@ -56,7 +56,7 @@ pub(super) fn said(run: &Run) -> &str {
 }
 
 fn turn(run: &Run) -> Turn {
-    let messages = run.messages.iter().map(|text| text.to_string());
+    let messages = run.messages.iter().map(ToString::to_string);
     let said = std::iter::once(said(run).to_owned()).chain(messages).collect();
     Turn { said, came: came(run) }
 }

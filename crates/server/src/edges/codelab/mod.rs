@@ -1,4 +1,4 @@
-//! The CodeLab edge (contracts B1 to B14): an IDE over a WebSocket, or a gateway over server-sent events.
+//! The `CodeLab` edge (contracts B1 to B14): an IDE over a WebSocket, or a gateway over server-sent events.
 //!
 //! Both say the same messages (`message.rs`) and hear the same frames (`frame.rs`). A session of theirs is a name
 //! for one of ours (`session.rs`); what a message does is in `act.rs`, and what happened is told by `tell.rs`, from

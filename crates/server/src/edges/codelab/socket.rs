@@ -2,29 +2,25 @@
 //! error frame, and the socket stays open; a socket that breaks changes nothing.
 
 use std::pin::pin;
-use std::time::Duration;
 
-use axum::body::Bytes;
 use axum::extract::Path;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::extract::ws::{WebSocket, WebSocketUpgrade};
 use axum::response::Response;
-use futures::stream::{SplitSink, SplitStream};
-use futures::{SinkExt, StreamExt};
+use futures::StreamExt;
+use futures::stream::SplitStream;
 use holdshort_protocol::Code;
-use tokio::sync::mpsc;
-use tokio::time::{Instant, interval_at, timeout};
 
 use super::follow::Follower;
 use super::frame::Frame;
 use super::person::Person;
 use super::session::Session;
 use super::{act, message};
-use crate::limits::{
-    FRAME_BYTES, FRAME_READ_BYTES, GOODBYE_TIME, READ_BUFFER_BYTES, SOCKET_FRAMES, WRITE_BUFFER_BYTES,
-};
-use crate::pace::Pace;
+use crate::edges::line::{self, End};
+use crate::limits::{FRAME_READ_BYTES, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
 use crate::problem::{Answer, Refused};
+use crate::socket::outbox::{Outbox, Unsent};
+use crate::socket::write;
 
 pub(super) async fn open(
     Person(operator): Person,
@@ -46,151 +42,79 @@ pub(super) async fn open(
     }))
 }
 
-/// Why a connection ends.
-enum End {
-    Left,
-    Stopping,
-    /// The client does not read, or nothing is heard from it: it comes back and hears what is open.
-    Behind,
-    /// The journal can not be read.
-    Failed(Refused),
-}
-
-/// Frames on their way out.
-struct Outbox {
-    queue: mpsc::Sender<Message>,
-    patience: Duration,
-}
-
-impl Outbox {
-    async fn put(&self, frames: &[Frame]) -> Result<(), End> {
-        for frame in frames {
-            let message = Message::Text(frame.text().into());
-            match timeout(self.patience, self.queue.send(message)).await {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) => return Err(End::Left),
-                Err(_) => return Err(End::Behind),
-            }
-        }
-        Ok(())
-    }
-}
-
 async fn serve(socket: WebSocket, session: Session) {
     let app = session.app.clone();
     let (sink, mut incoming) = socket.split();
-    let (queue, frames) = mpsc::channel(SOCKET_FRAMES);
-    let outbox = Outbox { queue, patience: app.pace.patience };
-    let mut writing = pin!(write(sink, frames, app.pace.ping));
+    let (outbox, queue) = Outbox::new(app.pace.patience);
+    let mut writing = pin!(write::all(sink, queue, app.pace.ping));
     let end = tokio::select! {
-        end = converse(&mut incoming, &session, app.pace, &outbox) => end,
+        end = converse(&mut incoming, &session, outbox) => end,
+        // Only a broken connection ends it before the outbox is gone.
         _ = &mut writing => return,
         () = app.stopped() => End::Stopping,
     };
-    let last = match &end {
-        End::Left => None,
-        End::Stopping => Some((close_code::AWAY, "the server stops: come back")),
-        End::Behind => {
-            Some((close_code::POLICY, "you read too slowly, or nothing was heard from you: come back"))
-        }
-        End::Failed(_) => Some((close_code::ERROR, "the journal can not be read")),
-    };
-    if let End::Failed(refused) = &end {
-        let _ = outbox.put(&[Frame::refused(refused)]).await;
-    }
-    // What is queued is written before the goodbye.
-    drop(outbox);
-    let goodbye = async {
-        let Some(mut sink) = writing.await else { return };
-        if let Some((code, reason)) = last {
-            let _ = sink.send(Message::Close(Some(CloseFrame { code, reason: reason.into() }))).await;
-        }
-        while let Some(Ok(_)) = incoming.next().await {}
-    };
-    let _ = timeout(GOODBYE_TIME, goodbye).await;
+    Box::pin(line::goodbye(end, writing, incoming)).await;
 }
 
 /// Messages come in while frames go out (LESSONS 16).
-async fn converse(
-    incoming: &mut SplitStream<WebSocket>,
-    session: &Session,
-    pace: Pace,
-    outbox: &Outbox,
-) -> End {
-    let follower = match Follower::attach(session.clone()).await {
-        Ok(follower) => follower,
-        Err(refused) => return End::Failed(refused),
-    };
-    let ended = tokio::select! {
-        ended = listen(incoming, session, pace, outbox) => ended,
-        ended = tell(follower, outbox) => ended,
-    };
-    match ended {
-        Ok(()) => End::Left,
-        Err(end) => end,
+async fn converse(incoming: &mut SplitStream<WebSocket>, session: &Session, outbox: Outbox) -> End {
+    tokio::select! {
+        end = listen(incoming, session, &outbox) => end,
+        end = tell(session, &outbox) => end,
     }
 }
 
-async fn tell(mut follower: Follower, outbox: &Outbox) -> Result<(), End> {
-    outbox.put(&[follower.info()]).await?;
-    outbox.put(&follower.standing()).await?;
-    while let Some(frames) = follower.next().await.map_err(End::Failed)? {
-        outbox.put(&frames).await?;
+async fn tell(session: &Session, outbox: &Outbox) -> End {
+    match follow(session, outbox).await {
+        Ok(end) => end,
+        // The journal can not be read: the client is told, and comes back.
+        Err(refused) => match put(outbox, &[Frame::refused(&refused)]).await {
+            Ok(()) => End::Left,
+            Err(unsent) => unsent.into(),
+        },
     }
-    Err(End::Stopping)
 }
 
-async fn listen(
-    incoming: &mut SplitStream<WebSocket>,
-    session: &Session,
-    pace: Pace,
-    outbox: &Outbox,
-) -> Result<(), End> {
+async fn follow(session: &Session, outbox: &Outbox) -> Answer<End> {
+    let mut follower = Follower::attach(session.clone()).await?;
+    let mut frames = vec![follower.info()];
+    frames.extend(follower.standing());
     loop {
-        let text = match timeout(pace.silence, incoming.next()).await {
-            Ok(Some(Ok(Message::Text(text)))) => text,
-            Ok(Some(Ok(Message::Binary(_)))) => {
-                let refused = Refused::new(Code::MalformedJson, "messages are text, not binary");
-                outbox.put(&[Frame::refused(&refused)]).await?;
-                continue;
-            }
-            Ok(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => continue,
-            Ok(Some(Ok(Message::Close(_)) | Err(_)) | None) => return Ok(()),
-            Err(_) => return Err(End::Behind),
+        if let Err(unsent) = put(outbox, &frames).await {
+            return Ok(unsent.into());
+        }
+        match follower.next().await? {
+            Some(next) => frames = next,
+            None => return Ok(End::Stopping),
+        }
+    }
+}
+
+async fn listen(incoming: &mut SplitStream<WebSocket>, session: &Session, outbox: &Outbox) -> End {
+    loop {
+        let text = match line::next(incoming, session.app.pace.silence).await {
+            Ok(text) => text,
+            Err(end) => return end,
         };
         // On the heap for as long as it lasts: an idle socket is to be small.
-        let frames = match Box::pin(hear(session, text.as_bytes())).await {
+        let frames = match Box::pin(hear(session, text.as_deref())).await {
             Ok(frames) => frames,
             Err(refused) => vec![Frame::refused(&refused)],
         };
-        outbox.put(&frames).await?;
+        if let Err(unsent) = put(outbox, &frames).await {
+            return unsent.into();
+        }
     }
 }
 
-async fn hear(session: &Session, text: &[u8]) -> Answer<Vec<Frame>> {
-    if text.len() > FRAME_BYTES {
-        let rule = format!("a message has at most {FRAME_BYTES} bytes");
-        return Err(Refused::new(Code::BodyTooLarge, rule));
-    }
-    act::carry_out(session, message::read(text)?).await
+async fn hear(session: &Session, text: Option<&str>) -> Answer<Vec<Frame>> {
+    let not_text = || Refused::new(Code::MalformedJson, "messages are text, not binary");
+    act::carry_out(session, message::read(text.ok_or_else(not_text)?.as_bytes())?).await
 }
 
-/// Writes what is queued, and a ping now and then; gives the socket back once nobody queues any more.
-async fn write(
-    mut sink: SplitSink<WebSocket, Message>,
-    mut queue: mpsc::Receiver<Message>,
-    ping: Duration,
-) -> Option<SplitSink<WebSocket, Message>> {
-    let mut pings = interval_at(Instant::now() + ping, ping);
-    loop {
-        let message = tokio::select! {
-            biased;
-            _ = pings.tick() => Message::Ping(Bytes::new()),
-            message = queue.recv() => match message {
-                Some(message) => message,
-                None => return Some(sink),
-            },
-        };
-        sink.send(message).await.ok()?;
+async fn put(outbox: &Outbox, frames: &[Frame]) -> Result<(), Unsent> {
+    for frame in frames {
+        outbox.put(frame.text().into()).await?;
     }
+    Ok(())
 }

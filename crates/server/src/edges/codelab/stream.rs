@@ -90,7 +90,11 @@ async fn next(mut events: Events) -> Option<(Chunk, Option<Events>)> {
 
 /// JSON holds no line break of its own, so one `data:` line holds a frame.
 fn chunk(frames: &[Frame]) -> Bytes {
-    frames.iter().map(|frame| format!("data: {}\n\n", frame.text())).collect::<String>().into()
+    let mut chunk = String::new();
+    for frame in frames {
+        chunk.extend(["data: ", &frame.text(), "\n\n"]);
+    }
+    chunk.into()
 }
 
 /// The places of a message as it stands in the body.

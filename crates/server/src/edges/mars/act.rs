@@ -68,7 +68,7 @@ fn decision(opened: &Opened, resolve: Resolve) -> Answer<Decision> {
         (a, b) => a.or(b).filter(|text| !text.is_empty()),
     };
     Ok(Decision {
-        edit: edit(opened, choice, modifications)?,
+        edit: edit(opened, choice, &modifications)?,
         option: choice.id.clone(),
         text,
         version: None,
@@ -76,8 +76,8 @@ fn decision(opened: &Opened, resolve: Resolve) -> Answer<Decision> {
 }
 
 /// `modifications` as what they replace: a plan, arguments, or a text. An object, or JSON text of one.
-fn edit(opened: &Opened, choice: &Choice, modifications: Value) -> Answer<Value> {
-    let is_nothing = match &modifications {
+fn edit(opened: &Opened, choice: &Choice, modifications: &Value) -> Answer<Value> {
+    let is_nothing = match modifications {
         Value::Null => true,
         Value::String(text) => text.trim().is_empty(),
         Value::Object(fields) => fields.is_empty(),
@@ -91,7 +91,7 @@ fn edit(opened: &Opened, choice: &Choice, modifications: Value) -> Answer<Value>
         return Err(Refused::invalid_at("/modifications", why));
     }
     let replaces_text = opened.kind == Kind::Review || matches!(opened.about, About::BeforeStep(_));
-    let value = match &modifications {
+    let value = match modifications {
         Value::String(text) => match holdshort_core::json::parse(text.as_bytes()) {
             Ok(value) => value,
             Err(_) if replaces_text => modifications.clone(),

@@ -104,7 +104,7 @@ fn subtask(native: &Value) -> Value {
     let description = native.get("description").and_then(Value::as_str).unwrap_or_default();
     // As they were taken in: the lines below the first that begin with a dash.
     let (bullets, words): (Vec<&str>, Vec<&str>) =
-        description.lines().enumerate().map(|(_, line)| line).partition(|line| line.starts_with("- "));
+        description.lines().partition(|line| line.starts_with("- "));
     json!({
         "id": native.get("id"),
         "sub_task": words.join("\n"),

@@ -156,7 +156,7 @@ fn understand(mut value: Value, run: Option<&RunId>) -> Answer<ClientFrame> {
 }
 
 /// What is refused, in the words of an `error_occurred` (the frame has no id: it is in no journal).
-pub(super) fn refusal(of: Option<String>, refused: &Refused) -> Value {
+pub(super) fn refusal(of: Option<&str>, refused: &Refused) -> Value {
     let problem = &refused.0;
     let mut data = json!({
         "error_type": problem.code,

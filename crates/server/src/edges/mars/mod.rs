@@ -3,7 +3,7 @@
 //!
 //! `socket.rs` is one connection, `start.rs` starts or attaches, `act.rs` carries out what a client wants. What is
 //! told is `story.rs`, a function of the journal. `config/` makes a workflow of a config, `words.rs` is the table of
-//! options. Nothing here drives a run.
+//! options, `sessions.rs` the REST beside it. Nothing here drives a run.
 
 mod act;
 mod approval;
@@ -11,6 +11,7 @@ mod attached;
 mod config;
 mod frame;
 mod ledger;
+mod sessions;
 mod socket;
 mod start;
 mod story;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{get, post};
 
 use crate::auth::Door;
 use attached::Attached;
@@ -29,5 +30,14 @@ use attached::Attached;
 const CHANNEL: &str = "mars";
 
 pub(super) fn router() -> Router<Door> {
-    Router::new().route("/ws/{task_id}", get(socket::open)).layer(Extension(Arc::new(Attached::default())))
+    Router::new()
+        .route("/ws/{task_id}", get(socket::open))
+        .route("/api/sessions", get(sessions::list).post(sessions::make))
+        .route("/api/sessions/modes/list", get(sessions::modes))
+        .route("/api/sessions/{id}", get(sessions::read).delete(sessions::end))
+        .route("/api/sessions/{id}/history", get(sessions::history))
+        .route("/api/sessions/{id}/runs", get(sessions::runs))
+        .route("/api/sessions/{id}/suspend", post(sessions::suspend))
+        .route("/api/sessions/{id}/resume", post(sessions::resume))
+        .layer(Extension(Arc::new(Attached::default())))
 }

@@ -150,7 +150,7 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
             Err(refused) => Err(refused),
         };
         let said = done.unwrap_or_else(|refused| {
-            vec![say(client, run.as_ref(), "error_occurred", frame::refusal(kind, &refused))]
+            vec![say(client, run.as_ref(), "error_occurred", frame::refusal(kind.as_deref(), &refused))]
         });
         for order in said {
             match timeout(pace.patience, orders.send(order)).await {
@@ -181,14 +181,12 @@ async fn carry_out(client: &Client, run: &mut Option<RunId>, frame: ClientFrame)
     }
     // Whoever comes back may say anything first: the task is known.
     let known = match run {
-        Some(known) => known.clone(),
-        None => match start::find(app, &client.task).await? {
-            Some(known) => known,
-            None => {
-                let rule = "nothing runs under this id: the first frame is {\"task\", \"config\"}";
-                return Err(Refused::new(Code::NotFound, rule));
-            }
-        },
+        Some(known) => Some(known.clone()),
+        None => start::find(app, &client.task).await?,
+    };
+    let Some(known) = known else {
+        let rule = "nothing runs under this id: the first frame is {\"task\", \"config\"}";
+        return Err(Refused::new(Code::NotFound, rule));
     };
     let is_new = run.replace(known.clone()).is_none();
     let from = match &frame {

@@ -217,6 +217,17 @@ impl Story {
                 let reached = json!({ "error_type": "limit_reached", "message": message, "step_id": step });
                 vec![("error_occurred", reached)]
             }
+            Fact::CallJudged { call, by, judgement } => {
+                let (agent, tool) =
+                    (self.agent(by).to_owned(), self.calls.get(call).map(|(tool, _)| tool.clone()));
+                vec![(
+                    "agent_message",
+                    json!({
+                        "agent": agent, "role": "judge", "message": judgement, "call_id": call, "tool_name": tool,
+                        "reasons": content.data.get("reasons"), "step_id": by,
+                    }),
+                )]
+            }
             Fact::HandedOver { step, from, to, .. } => {
                 if let Some(step) = self.steps.get_mut(step) {
                     step.agent.clone_from(to);

@@ -104,7 +104,7 @@ fn words(opened: &Opened) -> &'static [Word] {
 
 /// Whether it is the second layer that asks: a mandatory checkpoint, or one that a judgement added.
 pub(super) fn is_of_an_agent(opened: &Opened) -> bool {
-    let added = |source: Source| matches!(source, Source::Checkpoint);
+    let added = |source: Source| matches!(source, Source::Checkpoint | Source::Smart);
     opened.kind == Kind::ToolApproval && opened.risk.reasons.iter().any(|reason| added(reason.source))
 }
 
@@ -130,7 +130,7 @@ pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<&'o Choice> {
 
 /// Where it stands in the run: `checkpoint_type` (contract E3).
 pub(super) fn position(opened: &Opened) -> &str {
-    let reason = opened.risk.reasons.iter().find(|reason| reason.source == Source::Checkpoint);
+    let of = |source: Source| opened.risk.reasons.iter().find(move |reason| reason.source == source);
     match (&opened.about, opened.kind) {
         (About::Plan(_), _) | (_, Kind::PlanApproval) => "after_planning",
         (About::BeforeStep(_), _) => "before_step",
@@ -139,7 +139,11 @@ pub(super) fn position(opened: &Opened) -> &str {
         (About::Phase(phase), _) => phase.strip_prefix("hitl_checkpoint_").unwrap_or("custom"),
         (About::Limit(_), _) => "max_rounds",
         (About::Printed(_), _) | (_, Kind::Question) => "clarification",
-        (About::Call(_), _) => reason.map_or(opened.kind.as_str(), |reason| &reason.code),
+        (About::Call(_), _) => match (of(Source::Checkpoint), of(Source::Smart)) {
+            (Some(reason), _) => &reason.code,
+            (None, Some(_)) => "smart_approval",
+            (None, None) => opened.kind.as_str(),
+        },
         (About::External, _) => opened.kind.as_str(),
     }
 }
@@ -150,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    fn opened(kind: Kind, about: About, sources: &[Source]) -> Opened {
+    fn opened(kind: Kind, about: &About, sources: &[Source]) -> Opened {
         let reasons: Vec<_> = sources
             .iter()
             .map(|source| serde_json::json!({"source": source, "code": "c", "text": "t"}))
@@ -167,9 +171,9 @@ mod tests {
     #[test]
     fn each_word_has_one_meaning() {
         let about = || About::Call("call_1".to_owned());
-        let mut all: Vec<Opened> = Kind::ALL.into_iter().map(|kind| opened(kind, about(), &[])).collect();
-        all.push(opened(Kind::Checkpoint, About::AfterStep("s".to_owned()), &[]));
-        all.push(opened(Kind::ToolApproval, about(), &[Source::Checkpoint]));
+        let mut all: Vec<Opened> = Kind::ALL.into_iter().map(|kind| opened(kind, &about(), &[])).collect();
+        all.push(opened(Kind::Checkpoint, &About::AfterStep("s".to_owned()), &[]));
+        all.push(opened(Kind::ToolApproval, &about(), &[Source::Checkpoint]));
         for opened in &all {
             let mut seen = std::collections::BTreeMap::new();
             for Word(id, wire, also) in words(opened) {
@@ -187,12 +191,12 @@ mod tests {
     #[test]
     fn what_is_said_is_what_is_meant() {
         let call = || About::Call("call_1".to_owned());
-        let plan = opened(Kind::PlanApproval, About::Plan("planning".to_owned()), &[]);
-        let before = opened(Kind::Checkpoint, About::BeforeStep("s".to_owned()), &[]);
-        let after = opened(Kind::Checkpoint, About::AfterStep("s".to_owned()), &[]);
-        let tool = opened(Kind::ToolApproval, call(), &[Source::Default]);
-        let must = opened(Kind::ToolApproval, call(), &[Source::Workflow, Source::Checkpoint]);
-        let error = opened(Kind::Error, About::Failure("s".to_owned()), &[]);
+        let plan = opened(Kind::PlanApproval, &About::Plan("planning".to_owned()), &[]);
+        let before = opened(Kind::Checkpoint, &About::BeforeStep("s".to_owned()), &[]);
+        let after = opened(Kind::Checkpoint, &About::AfterStep("s".to_owned()), &[]);
+        let tool = opened(Kind::ToolApproval, &call(), &[Source::Default]);
+        let must = opened(Kind::ToolApproval, &call(), &[Source::Workflow, Source::Checkpoint]);
+        let error = opened(Kind::Error, &About::Failure("s".to_owned()), &[]);
         let table = [
             (&plan, "Approved", Some("approve")),
             (&plan, "modify", Some("edit")),

@@ -46,8 +46,6 @@ async fn a_wrong_message_is_an_error_frame_and_the_socket_stays() {
     }
     ide.send(Message::binary(vec![1, 2, 3])).await;
     assert_eq!(ide.next().await["code"], "malformed_json");
-    ide.send(Message::text("x".repeat(1024 * 1024 + 1))).await;
-    assert_eq!(ide.next().await["code"], "body_too_large");
     assert_eq!(server.events(&run).await.len(), events, "nothing was written");
 
     // The same posted is a 400 with the same words.
@@ -84,7 +82,7 @@ async fn who_is_not_the_operator_does_not_get_in() {
         (path, vec![], Some(401)),
         (path, vec![bearer("wrong")], Some(401)),
         (path, vec![bearer(server.agent_token())], Some(403)),
-        (&with_token, vec![internal.clone()], Some(400)),
+        (&with_token, vec![internal.clone()], Some(401)),
         (path, vec![bearer(&token), ("origin", "https://evil.example".to_owned())], Some(403)),
     ];
     for (path, headers, refused) in table {

@@ -2,6 +2,9 @@
 
 mod bad;
 mod calls;
+mod docs;
+mod example;
+mod handoffs;
 mod ide;
 mod plans;
 mod reads;

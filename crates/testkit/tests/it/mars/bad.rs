@@ -111,7 +111,8 @@ async fn who_may_open_one() {
     let path = "/edges/mars/ws/t1";
     let bearer = format!("Bearer {token}");
     let query = format!("{path}?token={token}");
-    let table: [(&str, &[(&'static str, &str)], Option<u16>); 10] = [
+    type Headers<'a> = &'a [(&'static str, &'a str)];
+    let table: [(&str, Headers<'_>, Option<u16>); 10] = [
         (path, &[("authorization", &bearer)], None),
         (path, &[("x-internal-auth", &token)], None),
         (&query, &[], None),

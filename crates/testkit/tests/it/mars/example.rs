@@ -1,1 +1,123 @@
-//! `examples/mars`, as it stands in the repository.
+//! `examples/mars`, as it stands in the repository: a person at its terminal.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use holdshort_testkit::server::{PATIENCE, TestServer};
+use serde_json::json;
+
+use super::{plan, planned};
+use crate::python::python;
+
+struct Terminal {
+    child: Child,
+    keys: Option<ChildStdin>,
+    lines: Receiver<String>,
+    seen: Vec<String>,
+}
+
+impl Terminal {
+    fn open(server: &TestServer, id: &str) -> Self {
+        let client = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/mars/client.py");
+        let config = json!({"mode": "step_by_step", "n_plan_reviews": 0, "tool_approval": "prompt"});
+        let mut child = python()
+            .arg(client)
+            .args(["--id", id, "--config", &config.to_string(), "--work-dir"])
+            .arg(server.workspace())
+            .arg("Build it.")
+            .env("HOLDSHORT_URL", server.base())
+            .env("HOLDSHORT_TOKEN", server.token())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (tell, lines) = channel();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                if tell.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { keys: child.stdin.take(), child, lines, seen: Vec::new() }
+    }
+
+    /// The next line that begins so.
+    fn until(&mut self, start: &str) -> String {
+        loop {
+            let Ok(line) = self.lines.recv_timeout(PATIENCE) else {
+                panic!("`{start}` does not come after\n{}", self.seen.join("\n"));
+            };
+            self.seen.push(line.clone());
+            if line.starts_with(start) {
+                return line;
+            }
+        }
+    }
+
+    fn type_in(&mut self, text: &str) {
+        writeln!(self.keys.as_mut().unwrap(), "{text}").unwrap();
+    }
+
+    fn exit_code(&mut self) -> Option<i32> {
+        drop(self.keys.take());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The answers of A31, with E34: text that is no key is confirmed, the end of input leaves.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_at_the_terminal() {
+    let drafts = [plan(&[("build", "engineer")]), plan(&[("build with tests", "engineer")])];
+    let (model, server) = planned(&drafts).await;
+    let mut terminal = Terminal::open(&server, "t1");
+    terminal.until("holds at after_planning");
+    terminal.until("  - build (engineer)");
+    let asked = terminal.until("? ");
+    assert!(asked.ends_with("[y = approve, n = reject, or your own words]"), "{asked}");
+    terminal.type_in("add tests");
+    assert_eq!(terminal.until("? "), "? \"add tests\" means: revise. Send it? [y/n]");
+    terminal.type_in("y");
+    terminal.until("revise by operator: approved is False");
+    terminal.until("  - build with tests (engineer)");
+    terminal.until("? ");
+    // The input ends: the client leaves, the task holds.
+    assert_eq!(terminal.exit_code(), Some(4));
+    assert_eq!(server.lines("count.txt"), 0);
+
+    let mut terminal = Terminal::open(&server, "t1");
+    // What was decided is shown and not asked again.
+    terminal.until("holds at after_planning");
+    terminal.until("revise by operator");
+    assert!(!terminal.seen.iter().any(|line| line.starts_with('?')), "{:?}", terminal.seen);
+    terminal.until("holds at after_planning");
+    terminal.until("? ");
+    terminal.type_in("");
+    terminal.until("? ");
+    terminal.type_in("y");
+    terminal.until("approve by operator: approved is True");
+    terminal.until("holds at before_step");
+    terminal.until("? ");
+    terminal.type_in("only the fast ones");
+    terminal.until("? \"only the fast ones\" means: approve");
+    terminal.type_in("y");
+    terminal.until("holds at tool_approval");
+    terminal.until("? ");
+    terminal.type_in("y");
+    terminal.until("allow by operator: approved is True");
+    terminal.until("completed: done");
+    assert_eq!((terminal.exit_code(), server.lines("count.txt")), (Some(0), 1));
+    assert!(model.requests_of("engineer")[0].texts().join("\n").contains("only the fast ones"));
+    let runs = server.get("/v1/runs").await.ok();
+    assert_eq!(runs["items"].as_array().map(Vec::len), Some(1));
+}

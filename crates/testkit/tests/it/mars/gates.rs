@@ -263,3 +263,43 @@ async fn an_agent_hands_over_to_a_person() {
     assert!(model.requests_of("engineer")[1].texts().join("\n").contains("take the first"));
     assert_eq!(server.lines("count.txt"), 1);
 }
+
+/// Cases 10 and 11: what only reads is not held up, what deletes is, with the reason; the agent reads the text
+/// instead of a result.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn smart_approval_holds_what_speaks_of_risk() {
+    let (model, server) = planned(&[plan(&[("tidy up", "engineer")])]).await;
+    std::fs::create_dir(server.workspace().join("old_data")).unwrap();
+    std::fs::write(server.workspace().join("old_data/a.csv"), "1\n").unwrap();
+    let says = |text: &str, call: (&str, Value)| Scripted::Calls {
+        text: text.to_owned(),
+        calls: vec![(call.0.to_owned(), call.1)],
+    };
+    let clear = Scripted::text(json!({"escalate": false, "reasons": []}).to_string());
+    model.script("overseer", [clear.repeat()]);
+    model.script(
+        "engineer",
+        [
+            says("I read data.", ("read_file", json!({"path": "old_data/a.csv"}))),
+            says("I delete old_data/ now.", ("run_command", json!({"command": "rm -r old_data"}))),
+            done(),
+        ],
+    );
+    let mut settings = config("never");
+    settings["use_ag2_handoffs"] = json!(true);
+    settings["ag2_mandatory_checkpoints"] = json!([]);
+    settings["ag2_smart_approval"] = json!(true);
+    settings["ag2_smart_criteria"] = json!({"keywords": ["delete"]});
+    let mut mars = Mars::start(&server, "t1", "Tidy up.", settings).await;
+    let asked = mars.asked().await;
+    assert_eq!(
+        (&asked["action"], &asked["checkpoint_type"], options(&asked)[0]),
+        (&json!("ag2_dynamic"), &json!("smart_approval"), "continue")
+    );
+    assert_eq!(asked["context"]["arguments"]["command"], "rm -r old_data", "the read was not held up");
+    assert!(asked["context"]["reasons"].to_string().contains("`delete`"), "{asked:#}");
+    mars.resolve(&asked, "provide_instructions", json!({"feedback": "archive instead"})).await;
+    mars.wait("workflow_completed").await;
+    assert!(server.workspace().join("old_data/a.csv").exists());
+    assert!(model.requests_of("engineer")[2].texts().join("\n").contains("archive instead"));
+}

@@ -83,7 +83,7 @@ impl Mars {
                 Ok(Some(Ok(Message::Close(close)))) => return Err(close.map(|close| close.code.into())),
                 Ok(Some(Ok(_))) => {}
                 Ok(Some(Err(_)) | None) => return Err(None),
-                Err(_) => panic!("nothing more came after\n{}", so_far()),
+                Err(error) => panic!("nothing more came: {error}, after\n{}", so_far()),
             }
         }
     }

@@ -137,8 +137,8 @@ async fn many_connections_start_one_run() {
         }
         None
     });
-    let served: Vec<String> = futures::future::join_all(rush).await.into_iter().flatten().collect();
-    assert!(!served.is_empty() && served.iter().all(|run| *run == served[0]), "{served:?}");
+    let found: Vec<String> = futures::future::join_all(rush).await.into_iter().flatten().collect();
+    assert!(!found.is_empty() && found.iter().all(|run| *run == found[0]), "{found:?}");
     assert_eq!(runs(&server).await, 1);
 }
 

@@ -1,6 +1,6 @@
 //! Where people speak: around steps, on plans, on calls; and how long they have (contracts A2, A3, A12 to A14, A24).
 
-use holdshort_core::definition::{Checkpoint, Definition, PlanGate, Rule, RuleAction, StepGates};
+use holdshort_core::definition::{Checkpoint, Definition, PlanGate, Rule, RuleAction, Smart, StepGates};
 use holdshort_core::interrupt::{self, Kind as Interrupt};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::Runs;
@@ -111,19 +111,20 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
             };
             for (i, name) in names.iter().enumerate() {
                 let found = Checkpoint::ALL.into_iter().find(|each| Some(each.as_str()) == name.as_str());
-                match found {
-                    Some(checkpoint) => mandatory.push(checkpoint),
-                    None => {
-                        let known = Checkpoint::ALL.map(Checkpoint::as_str).join(", ");
-                        let why = format!("is no checkpoint, expected one of: {known}");
-                        reader.problems.push(Problem::new(format!("{}/{i}", item.pointer), why));
-                    }
+                if let Some(checkpoint) = found {
+                    mandatory.push(checkpoint);
+                } else {
+                    let known = Checkpoint::ALL.map(Checkpoint::as_str).join(", ");
+                    let why = format!("is no checkpoint, expected one of: {known}");
+                    reader.problems.push(Problem::new(format!("{}/{i}", item.pointer), why));
                 }
             }
         }
     }
+    let smart = smart(reader);
     if is_on {
         definition.gates.mandatory.extend(mandatory);
+        definition.gates.smart = smart;
         return;
     }
     // No agent hands over, to another one or to a person.
@@ -133,4 +134,41 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     for agent in definition.agents.values_mut() {
         agent.tools.retain(|name| !hands_over(name));
     }
+}
+
+/// `ag2_smart_approval`, and the words that it looks for (contract A4).
+fn smart(reader: &mut Reader<'_>) -> Option<Smart> {
+    const KEYWORDS: [&str; 3] = ["keywords", "escalate_keywords", "high_risk_keywords"];
+    const WORDS: usize = 100;
+    let is_on = reader.flag("ag2_smart_approval").unwrap_or(false);
+    let mut smart = Smart::default();
+    if let Some(item) = reader.item("ag2_smart_criteria") {
+        let Value::Object(fields) = &item.value else {
+            reader.refuse(item, "is not an object");
+            return None;
+        };
+        for (key, value) in fields {
+            let words = || {
+                let words = value.as_array().filter(|words| words.len() <= WORDS)?.iter();
+                words
+                    .map(|word| word.as_str().filter(|word| !word.trim().is_empty()).map(str::to_owned))
+                    .collect()
+            };
+            let why = match key.as_str() {
+                key if KEYWORDS.contains(&key) => match words() {
+                    Some(words) => {
+                        smart.keywords = words;
+                        continue;
+                    }
+                    None => "is not a list of words",
+                },
+                // The source system takes it, and nothing reads it there either.
+                "risk_threshold" if value.is_number() => continue,
+                "risk_threshold" => "is not a number",
+                _ => "is not a known key: `keywords`, `risk_threshold`",
+            };
+            reader.problems.push(Problem::new(format!("{}/{key}", item.pointer), why));
+        }
+    }
+    is_on.then_some(smart)
 }

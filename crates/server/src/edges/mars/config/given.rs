@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use holdshort_core::schema::Problem;
 use serde_json::{Map, Value};
 
-use crate::limits::{EXPIRY_MS, LINE_BYTES};
+use crate::limits::EXPIRY_MS;
 
 /// Other names of keys, in the web's form too.
 const ALIASES: [(&str, &str); 4] = [
@@ -16,6 +16,8 @@ const ALIASES: [(&str, &str); 4] = [
 ];
 /// The largest count that any key takes.
 const COUNT: u64 = 10_000;
+/// The longest text that any key takes.
+const TEXT_BYTES: usize = 4_096;
 
 pub(super) struct Item {
     pub(super) pointer: String,
@@ -125,11 +127,11 @@ impl<'a> Reader<'a> {
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
         let item = self.item(key)?;
         let is_line = |text: &&str| {
-            !text.trim().is_empty() && text.len() <= LINE_BYTES * 20 && !text.chars().any(|c| c == '\0')
+            !text.trim().is_empty() && text.len() <= TEXT_BYTES && !text.chars().any(|c| c == '\0')
         };
         let text = item.value.as_str().filter(is_line).map(str::to_owned);
         if text.is_none() {
-            self.refuse(item, "is not a text");
+            self.refuse(item, format!("is not a text of 1 to {TEXT_BYTES} bytes"));
         }
         text
     }

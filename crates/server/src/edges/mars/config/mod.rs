@@ -29,6 +29,8 @@ pub(super) struct Translated {
     pub(super) session: Option<String>,
 }
 
+pub(super) use mode::LISTED as MODES;
+
 /// Keys that speak of no single phase.
 const RUN: &[&str] = &[
     "mode",
@@ -41,6 +43,8 @@ const RUN: &[&str] = &[
     "tool_approval",
     "use_ag2_handoffs",
     "ag2_mandatory_checkpoints",
+    "ag2_smart_approval",
+    "ag2_smart_criteria",
 ];
 
 /// Keys of the copilot (contract A17).
@@ -60,9 +64,6 @@ const COPILOT: &[&str] = &[
     "control_model",
     "copilot_session_id",
 ];
-
-/// Keys that a later version knows.
-const LATER: &[&str] = &["ag2_smart_approval", "ag2_smart_criteria"];
 
 /// The workflow and the run's own settings, or everything that is wrong with the config.
 pub(super) fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Translated, Vec<Problem>> {
@@ -107,8 +108,6 @@ fn refused(key: &str, chosen: &[mode::Chosen], base: &Definition) -> Option<Stri
     }
     Some(if COPILOT.contains(&key) {
         "is of the copilot, which this version does not support yet".to_owned()
-    } else if LATER.contains(&key) {
-        "is not supported yet by this version".to_owned()
     } else if mode::Kind::ALL.iter().any(|kind| kind.keys().contains(&key)) {
         let phases: Vec<&str> = chosen.iter().map(|phase| phase.kind.as_str()).collect();
         format!("means nothing here: the phases are {}", phases.join(", "))
@@ -135,6 +134,11 @@ pub(super) fn is_planning(phase: &str) -> bool {
 pub(super) fn mode_of(config: &Value) -> String {
     let named = ["mode", "preset"].iter().find_map(|key| config.get(*key).and_then(Value::as_str));
     named.map_or_else(|| mode::DEFAULT.to_owned(), mode::canonical)
+}
+
+/// Whether a mode that somebody asks for is the one that a config names.
+pub(super) fn is_mode(asked: &str, config: &Value) -> bool {
+    mode::canonical(asked) == mode_of(config)
 }
 
 /// What the client wants to see beside a question (contracts A12, A14).

@@ -187,6 +187,18 @@ const VARIANTS: [(&str, Variant); 3] = [
     ("error_recovery", Variant::ErrorRecovery),
 ];
 
+/// Modes and presets, with what they are, for those who choose one.
+pub(in super::super) const LISTED: [(&str, &str); 8] = [
+    (DEFAULT, "one agent works until it has an answer"),
+    ("planning_control", "a plan is made and carried out; people speak where the config says so"),
+    ("hitl_interactive", "people decide on the plan and on its steps, as `hitl_variant` says"),
+    ("idea_generation", "one agent has ideas, another one judges them"),
+    ("autonomous", "a plan is made and carried out without a person"),
+    ("review_plan", "a person decides on the plan"),
+    ("step_by_step", "a person decides on the plan and before each step"),
+    ("error_recovery", "a person is asked when a step fails"),
+];
+
 /// A mode's name, whichever of `-` and `_` it is written with.
 pub(super) fn canonical(mode: &str) -> String {
     mode.trim().to_lowercase().replace('-', "_")

@@ -84,13 +84,12 @@ pub(super) fn make(
 }
 
 fn template(kind: Kind, base: &Definition) -> Option<&Phase> {
-    base.phases.iter().find(|phase| match (&phase.kind, kind) {
-        (PhaseKind::Planning(_), Kind::Planning | Kind::HitlPlanning)
-        | (PhaseKind::Control(_), Kind::Control | Kind::HitlControl)
-        | (PhaseKind::OneShot { .. }, Kind::OneShot)
-        | (PhaseKind::IdeaGeneration(_), Kind::IdeaGeneration)
-        | (PhaseKind::Checkpoint { .. }, Kind::HitlCheckpoint) => true,
-        _ => false,
+    base.phases.iter().find(|phase| match &phase.kind {
+        PhaseKind::Planning(_) => matches!(kind, Kind::Planning | Kind::HitlPlanning),
+        PhaseKind::Control(_) => matches!(kind, Kind::Control | Kind::HitlControl),
+        PhaseKind::OneShot { .. } => kind == Kind::OneShot,
+        PhaseKind::IdeaGeneration(_) => kind == Kind::IdeaGeneration,
+        PhaseKind::Checkpoint { .. } => kind == Kind::HitlCheckpoint,
     })
 }
 

@@ -198,6 +198,13 @@ fn the_second_layer_is_off_unless_it_is_switched_on() {
             );
         }
     }
+    let smart = |config: Value| made(&config).gates.smart.map(|smart| smart.keywords.join(" "));
+    assert_eq!(smart(json!({"ag2_smart_approval": true})), None, "the layer is off");
+    let on = json!({"use_ag2_handoffs": true, "ag2_smart_approval": true});
+    assert_eq!(smart(on.clone()).as_deref(), Some("delete production deploy critical irreversible"));
+    let mut own = on;
+    own["ag2_smart_criteria"] = json!({"escalate_keywords": ["drop"], "risk_threshold": 0.7});
+    assert_eq!(smart(own).as_deref(), Some("drop"));
     let one_shot = made(&json!({"use_ag2_handoffs": true}));
     assert!(one_shot.gates.mandatory.is_empty(), "there is no plan");
     let hands_over = |definition: &Definition| {
@@ -229,7 +236,13 @@ fn whatever_can_not_be_is_named() {
         (json!({"max_rouns": 5}), "/config/max_rouns", "not a known key"),
         (json!({"a/b": 5}), "/config/a~1b", "not a known key"),
         (json!({"availableAgents": ["engineer"]}), "/config/availableAgents", "copilot"),
-        (json!({"ag2_smart_approval": true}), "/config/ag2_smart_approval", "not supported yet"),
+        (json!({"ag2_smart_approval": 1}), "/config/ag2_smart_approval", "true nor false"),
+        (
+            json!({"ag2_smart_criteria": {"keywords": "delete"}}),
+            "/config/ag2_smart_criteria/keywords",
+            "list",
+        ),
+        (json!({"ag2_smart_criteria": {"mood": 1}}), "/config/ag2_smart_criteria/mood", "not a known key"),
         (json!({"max_redos": 1, "mode": "idea-generation"}), "/config/max_redos", "means nothing here"),
         (json!({"max_rounds": 0}), "/config/max_rounds", "whole number"),
         (json!({"max_rounds": "5"}), "/config/max_rounds", "whole number"),

@@ -1,0 +1,101 @@
+//! `docs/reference/edges/codelab.md` keeps its word: what it shows is understood, or is what comes.
+
+use std::path::Path;
+
+use holdshort_testkit::model::Scripted;
+use serde_json::{Value, json};
+
+use super::ide::{Ide, post, post_refused, the};
+use super::{on_call, on_plan, plans, result, served, subtask, user};
+
+/// The examples of one part of the page.
+fn examples(part: &str) -> Vec<Value> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/edges/codelab.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let from = text.find(part).unwrap_or_else(|| panic!("no part `{part}`"));
+    let rest = &text[from + part.len()..];
+    let part = &rest[..rest.find("\n## ").unwrap_or(rest.len())];
+    let blocks = part.split("```json\n").skip(1).map(|block| block.split("```").next().unwrap());
+    blocks.map(|block| serde_json::from_str(block).expect(block)).collect()
+}
+
+/// Whether one has the fields of the other, of the same kinds.
+fn alike(shown: &Value, real: &Value) -> bool {
+    match (shown, real) {
+        (Value::Object(shown), Value::Object(real)) => {
+            shown.len() == real.len()
+                && shown.iter().all(|(key, shown)| {
+                    real.get(key).is_some_and(|real| key == "arguments" || alike(shown, real))
+                })
+        }
+        (Value::Array(shown), Value::Array(real)) => match (shown.first(), real.first()) {
+            (Some(shown), Some(real)) => alike(shown, real),
+            (None, _) | (_, None) => true,
+        },
+        (Value::String(_), Value::String(_)) | (Value::Number(_), Value::Number(_)) => true,
+        (shown, real) => shown == real,
+    }
+}
+
+/// Each is understood: what refuses it is that there is no such plan, call or run.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_client_sends_is_understood() {
+    let (model, server) = served().await;
+    model.push("orchestrator", Scripted::text("Hello.").repeat());
+    model.push("debug", Scripted::text("Hello.").repeat());
+    let shown = examples("## What a client sends");
+    assert_eq!(shown.len(), 10);
+    for message in shown {
+        let kind = message["type"].as_str().unwrap().to_owned();
+        if ["user_message", "switch_agent"].contains(&kind.as_str()) {
+            assert_eq!(
+                post(&server, &kind, &message).await.last().unwrap()["status"],
+                "completed",
+                "{message}"
+            );
+            continue;
+        }
+        let (status, body) =
+            post_refused(&server, &json!({ "session_id": "user_message", "message": message })).await;
+        assert_eq!((status, &body["code"]), (400, &json!("not_found")), "{message}: {body}");
+    }
+}
+
+/// A story in which every frame comes, and each example is like one of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_client_hears_is_what_is_shown() {
+    let (model, server) = served().await;
+    let mut heard = Vec::new();
+    model.push("orchestrator", Scripted::call("handoff_to_ask", json!({ "reason": "it is a question" })));
+    model.push("ask", Scripted::text("There."));
+    heard.extend(post(&server, "s", &user("Where is it?")).await);
+    model.push("orchestrator", plans(&[subtask("s1", "coder", &[])]));
+    model.push("coder", Scripted::call("execute_command", json!({ "command": "make" })));
+    model.push("coder", Scripted::text("Written."));
+    heard.extend(post(&server, "s", &user("Write it.")).await);
+    let mut ide = Ide::open(&server, "s").await;
+    for _ in 0..3 {
+        heard.push(ide.next().await);
+    }
+    let maybe = json!({ "type": "plan_decision", "plan_id": "plan_5f3a9c01", "decision": "maybe" });
+    heard.push(ide.refused(&maybe).await);
+    let plan = the(&heard[heard.len() - 3..], "plan_notification").clone();
+    ide.say(&on_plan(&plan, "approve")).await;
+    heard.extend(ide.until("done").await);
+    let call = the(&heard, "tool_call").clone();
+    ide.say(&on_call(&call, "approve")).await;
+    heard.extend(ide.until("done").await);
+    ide.say(&result(&call, "exit code 0")).await;
+    heard.extend(ide.until("done").await);
+
+    let shown = examples("## What a client hears");
+    for example in &shown {
+        let found = heard.iter().any(|real| real["type"] == example["type"] && alike(example, real));
+        let same: Vec<&Value> = heard.iter().filter(|real| real["type"] == example["type"]).collect();
+        assert!(found, "nothing like {example:#} came, but {same:#?}");
+    }
+    // And nothing comes that is not shown.
+    for real in &heard {
+        assert!(shown.iter().any(|example| example["type"] == real["type"]), "{real} is not documented");
+    }
+}
