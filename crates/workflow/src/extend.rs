@@ -3,7 +3,7 @@
 //! | key | what the file's own value does to the other workflow's |
 //! |---|---|
 //! | `agents`, `gates`, `limits` | takes the place of each key below that it names |
-//! | `phases` | each takes the place of the one with its `id`; others come after |
+//! | `phases`, `tools` | each takes the place of the one with its `id` or `name`; others come after |
 //! | every other | takes its place |
 //!
 //! One step deep: whoever reads the file has two places to look at, never a chain.
@@ -95,7 +95,8 @@ fn merged(mut base: Node, own: Node) -> Node {
             // A workflow has a name of its own.
             entries.retain(|(key, _)| !is(key, "name"));
             put(entries, own.into_iter(), |key, base, own| match key {
-                "phases" => by_id(base, own),
+                "phases" => by_name("id", base, own),
+                "tools" => by_name("name", base, own),
                 key if BY_KEY.contains(&key) => by_key(base, own),
                 _ => own,
             });
@@ -140,18 +141,17 @@ fn by_key(mut base: Node, own: Node) -> Node {
     Node { place, ..base }
 }
 
-fn by_id(mut base: Node, own: Node) -> Node {
+fn by_name(key: &str, mut base: Node, own: Node) -> Node {
     let place = own.place;
     match (&mut base.value, own.value) {
-        (Value::List(phases), Value::List(own)) => {
-            for phase in own {
-                let id = id(&phase);
-                match phases
-                    .iter()
-                    .position(|base| base.place.inherited && id.is_some() && self::id(base) == id)
-                {
-                    Some(at) => phases[at] = phase,
-                    None => phases.push(phase),
+        (Value::List(items), Value::List(own)) => {
+            for item in own {
+                let name = text(&item, key);
+                let is_replaced =
+                    |base: &Node| base.place.inherited && name.is_some() && text(base, key) == name;
+                match items.iter().position(is_replaced) {
+                    Some(at) => items[at] = item,
+                    None => items.push(item),
                 }
             }
         }
@@ -171,10 +171,6 @@ fn text(node: &Node, key: &str) -> Option<String> {
 
 fn named(top: &Node) -> Option<String> {
     text(top, "name")
-}
-
-fn id(phase: &Node) -> Option<String> {
-    text(phase, "id")
 }
 
 fn is(key: &Node, name: &str) -> bool {

@@ -18,5 +18,5 @@ mod yaml;
 
 pub use library::{Library, Override};
 pub use problem::Problem;
-pub use shipped::{BEHIND_EDGES, PRESETS, Preset, Shipped, external, shipped};
+pub use shipped::{EDGES, PRESETS, Plain, Shipped, external, shipped};
 pub use workflow::parse;

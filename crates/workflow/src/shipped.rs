@@ -28,36 +28,36 @@ pub fn shipped() -> &'static [Shipped] {
     const { &[PAIR, RESEARCH] }
 }
 
-/// A workflow for any task in any folder: no sample, no rehearsal.
+/// A workflow without a sample and a rehearsal.
 #[derive(Debug)]
-pub struct Preset {
+pub struct Plain {
     pub name: &'static str,
     pub workflow: &'static str,
 }
 
-/// From one that asks nobody to one that asks everywhere (contract A16), by name.
-pub const PRESETS: [Preset; 5] = [
-    Preset { name: "autonomous", workflow: include_str!("../../../workflows/autonomous/workflow.yaml") },
-    Preset {
+/// For any task in any folder, from one that asks nobody to one that asks everywhere (contract A16), by name.
+pub const PRESETS: [Plain; 5] = [
+    Plain { name: "autonomous", workflow: include_str!("../../../workflows/autonomous/workflow.yaml") },
+    Plain {
         name: "error_recovery",
         workflow: include_str!("../../../workflows/error_recovery/workflow.yaml"),
     },
-    Preset {
+    Plain {
         name: "full_interactive",
         workflow: include_str!("../../../workflows/full_interactive/workflow.yaml"),
     },
-    Preset { name: "review_plan", workflow: include_str!("../../../workflows/review_plan/workflow.yaml") },
-    Preset { name: "step_by_step", workflow: include_str!("../../../workflows/step_by_step/workflow.yaml") },
+    Plain { name: "review_plan", workflow: include_str!("../../../workflows/review_plan/workflow.yaml") },
+    Plain { name: "step_by_step", workflow: include_str!("../../../workflows/step_by_step/workflow.yaml") },
 ];
 
-/// What the compatibility edges start: tools that their clients run.
-pub const BEHIND_EDGES: [Preset; 1] =
-    [Preset { name: "codelab_ide", workflow: include_str!("../../../workflows/codelab_ide/workflow.yaml") }];
+/// What the compatible edges run.
+pub const EDGES: [Plain; 1] =
+    [Plain { name: "codelab_ide", workflow: include_str!("../../../workflows/codelab_ide/workflow.yaml") }];
 
 /// The text of every workflow in the binary, with its name.
 pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     let samples = shipped().iter().map(|shipped| (shipped.name, shipped.workflow));
-    PRESETS.iter().chain(&BEHIND_EDGES).map(|preset| (preset.name, preset.workflow)).chain(samples)
+    PRESETS.iter().chain(&EDGES).map(|plain| (plain.name, plain.workflow)).chain(samples)
 }
 
 /// The workflow behind interrupts of other frameworks' agents: nothing in it runs.

@@ -27,7 +27,7 @@ fn what_is_not_there_is_said() {
         (&["run", "pair", "--workspace", folder, "do it"], 2, "holdshort demo"),
         (&["run", "pair", "--workspace", "/nowhere", "do it"], 2, "/nowhere"),
         (&["run", "pair", "--model", "rehearsal", "do it"], 2, "--workspace: is missing"),
-        (&["run", "nothing", "--model", "rehearsal", "do it"], 2, "the known ones are: external, pair"),
+        (&["run", "nothing", "--model", "rehearsal", "do it"], 2, "the known ones are: autonomous"),
         (&["decide", "int_00000000000000000000000000", "edit", "--edit", "/nowhere"], 1, "no such interrupt"),
         (&["frobnicate"], 2, "unrecognized subcommand"),
     ];

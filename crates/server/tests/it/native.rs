@@ -92,6 +92,6 @@ async fn the_server_says_what_it_is_and_what_it_offers() {
             "step_by_step",
         ]
     );
-    assert_eq!(workflows["items"][1]["phases"], json!(["look"]));
-    assert_eq!(workflows["items"][2]["rehearsal"], true);
+    assert_eq!(workflows["items"][5]["phases"], json!(["look"]));
+    assert_eq!(workflows["items"][6]["rehearsal"], true);
 }

@@ -159,6 +159,21 @@ fn what_is_extended_is_found_by_its_name() {
 }
 
 #[test]
+fn a_tool_takes_the_place_of_the_one_with_its_name() {
+    let tool = |name: &str, effect: &str| {
+        format!("{{name: {name}, description: It., runs: client, effect: {effect}}}")
+    };
+    let solo = "agents: {solo: {instructions: Work., tools: [look, send]}}\nphases: [{id: work, kind: one_shot, agent: solo}]";
+    let base = format!("name: base\ntools: [{}, {}]\n{solo}\n", tool("look", "write"), tool("send", "write"));
+    let mine = format!("name: mine\nextends: base\ntools: [{}]\n", tool("look", "read"));
+    let library = library(&[("base.yaml", &base, None), ("mine.yaml", &mine, None)]).unwrap();
+    let (base, mine) = (library.get("base").unwrap(), library.get("mine").unwrap());
+    assert_eq!(mine.tools.keys().collect::<Vec<_>>(), ["look", "send"]);
+    assert_ne!(mine.tools["look"], base.tools["look"]);
+    assert_eq!(mine.tools["send"], base.tools["send"]);
+}
+
+#[test]
 fn what_can_not_be_extended_has_its_place() {
     let table = [
         (

@@ -1,6 +1,6 @@
 //! Broken input breaks nothing: seeded mutations of good files give a value or problems, never a panic.
 
-use holdshort_workflow::{BEHIND_EDGES, PRESETS, parse, rehearsal, shipped};
+use holdshort_workflow::{EDGES, PRESETS, parse, rehearsal, shipped};
 
 use crate::catalogue::catalogue;
 
@@ -70,7 +70,7 @@ fn mutated_files_never_panic_and_never_point_outside() {
         .iter()
         .flat_map(|shipped| [Some(shipped.workflow), shipped.rehearsal])
         .flatten()
-        .chain(PRESETS.iter().chain(&BEHIND_EDGES).map(|preset| preset.workflow))
+        .chain(PRESETS.iter().chain(&EDGES).map(|plain| plain.workflow))
         .collect();
     for seed in 0..400 {
         let mut random = Random(seed);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use holdshort_workflow::{BEHIND_EDGES, Library, PRESETS, Shipped, parse, rehearsal, shipped};
+use holdshort_workflow::{EDGES, Library, PRESETS, Shipped, parse, rehearsal, shipped};
 use tempfile::TempDir;
 
 use crate::catalogue::catalogue;
@@ -39,22 +39,15 @@ fn exit_code(text: &str) -> &str {
 fn the_tables_are_the_folders() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../workflows");
     let folders: Vec<String> = entries(&root).map(|path| file_name(&path)).collect();
-    let names: BTreeSet<&str> = shipped()
-        .iter()
-        .map(|shipped| shipped.name)
-        .chain(PRESETS.iter().chain(&BEHIND_EDGES).map(|preset| preset.name))
-        .collect();
+    let plain = || PRESETS.iter().chain(&EDGES);
+    let names: BTreeSet<&str> =
+        shipped().iter().map(|shipped| shipped.name).chain(plain().map(|plain| plain.name)).collect();
     assert_eq!(folders, Vec::from_iter(names));
-    for preset in PRESETS.iter().chain(&BEHIND_EDGES) {
+    for plain in plain() {
         let mut files = BTreeMap::new();
-        collect(&root.join(preset.name), "", &mut files);
-        let embedded = [("workflow.yaml".to_owned(), preset.workflow.as_bytes().to_vec())];
-        assert_eq!(
-            files,
-            BTreeMap::from(embedded),
-            "`shipped.rs` and the folder of `{}` differ",
-            preset.name
-        );
+        collect(&root.join(plain.name), "", &mut files);
+        let embedded = [("workflow.yaml".to_owned(), plain.workflow.as_bytes().to_vec())];
+        assert_eq!(files, BTreeMap::from(embedded), "`shipped.rs` and the folder of `{}` differ", plain.name);
     }
     for shipped in shipped() {
         let mut files = BTreeMap::new();
