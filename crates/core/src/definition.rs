@@ -74,13 +74,26 @@ pub enum PhaseKind {
     /// One agent's turn loop.
     OneShot { agent: String },
     /// A person looks before the phases that need this one start.
-    Checkpoint { message: String },
+    Checkpoint(LookAt),
     /// A plan: drafted, judged by an agent, put before a person.
     Planning(Planning),
     /// The subtasks of a plan, each a step.
     Control(Control),
     /// Ideas: one agent has them, another one judges them.
     IdeaGeneration(IdeaGeneration),
+}
+
+/// What a person is shown before the phases that come later start (contract A12).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LookAt {
+    pub message: String,
+    /// Nobody is asked: it is written down as approved, and work goes on.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unasked: bool,
+    /// A person may say what is to be different: whoever works later is told.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub edit: bool,
 }
 
 impl PhaseKind {
@@ -108,6 +121,9 @@ pub struct Planning {
     pub reviews: u32,
     /// How many plans a person is shown before the run fails.
     pub iterations: u32,
+    /// After that many without an approval the next plan is carried out all the same; otherwise the run fails.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub settles: bool,
     /// The agents that subtasks may name.
     pub agents: Vec<String>,
     /// The planner may answer in words instead: only its tool makes a plan, and without one nothing is carried out.

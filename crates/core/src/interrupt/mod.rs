@@ -191,6 +191,8 @@ pub enum Cause {
     Expiry,
     /// A grant that covers it was given.
     Grant(GrantId),
+    /// The workflow asks nobody here.
+    Unasked,
     /// What it was about changed; another interrupt took its place, or none was needed.
     Superseded,
     /// The run ended.

@@ -286,7 +286,8 @@ impl Draft<'_> {
             }
             Effect::Replan => {
                 let limit = self.run.planning(phase).map_or(0, |planning| planning.iterations);
-                if planned.iterations >= limit {
+                let settles = self.run.planning(phase).is_some_and(|planning| planning.settles);
+                if planned.iterations >= limit && !settles {
                     let text = format!("no plan was approved in {limit} iterations{}", why(taken));
                     self.fail_run("plan_iterations", text);
                 } else {
@@ -374,6 +375,14 @@ impl Draft<'_> {
                     Content::none(),
                 );
                 self.tell_run(taken.text);
+            }
+            Effect::ProceedWithEdit => {
+                self.emit(
+                    Fact::PhaseEnded { phase: phase.to_owned(), end: StepEnd::Completed },
+                    Content::none(),
+                );
+                let changes = Self::readable(taken.edit);
+                self.tell_run(&format!("A person wants this to be different{}:\n{changes}", why(taken)));
             }
             _ => self.fail_run("rejected", format!("checkpoint `{phase}` was rejected{}", why(taken))),
         }

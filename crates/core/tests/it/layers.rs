@@ -25,6 +25,7 @@ fn free() -> Definition {
         reviews: 0,
         iterations: 3,
         agents: vec!["pair".to_owned()],
+        settles: false,
         optional: false,
     };
     let control = Control { plan: "plan".to_owned(), agent: "pair".to_owned(), only: None };

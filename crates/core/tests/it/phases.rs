@@ -1,6 +1,6 @@
 //! Phases: which start when, what they hand on, what the run results in.
 
-use holdshort_core::definition::{Definition, Phase, PhaseKind};
+use holdshort_core::definition::{Definition, LookAt, Phase, PhaseKind};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::Message;
 use holdshort_core::projection::Status;
@@ -210,4 +210,37 @@ fn a_run_waits_when_nothing_else_can() {
 fn a_workflow_knows_its_kinds_of_phase() {
     let kinds = [one_shot("a", &[]).kind, checkpoint("b", &[]).kind];
     assert!(matches!(kinds, [PhaseKind::OneShot { .. }, PhaseKind::Checkpoint { .. }]));
+}
+
+/// A12, E8: a checkpoint that asks nobody is in the journal all the same.
+#[test]
+fn a_checkpoint_that_asks_nobody_is_written_down_as_approved() {
+    let mut definition = definition();
+    let look = LookAt { message: "Look.".to_owned(), unasked: true, edit: false };
+    definition.phases.insert(0, Phase { kind: PhaseKind::Checkpoint(look), ..one_shot("look", &[]) });
+    definition.phases[1].needs = vec!["look".to_owned()];
+    let world = World::started(definition, Vec::new());
+    assert_eq!(
+        world.story()[1..6],
+        [
+            "phase_started look",
+            "interrupt_opened checkpoint",
+            "interrupt_resolved approved approve",
+            "phase_ended completed look",
+            "phase_started work",
+        ],
+    );
+}
+
+/// A12: what a person wants to be different reaches whoever works later.
+#[test]
+fn a_checkpoint_may_take_what_is_to_be_different() {
+    let mut definition = definition();
+    let look = LookAt { message: "Look.".to_owned(), unasked: false, edit: true };
+    definition.phases.insert(0, Phase { kind: PhaseKind::Checkpoint(look), ..one_shot("look", &[]) });
+    definition.phases[1].needs = vec!["look".to_owned()];
+    let mut world = World::started(definition, Vec::new());
+    world.decide(Kind::Checkpoint, edit(json!({ "dates": "ISO" })));
+    let heard = format!("{:?}", world.run.request("work").expect("it has started").messages);
+    assert!(heard.contains("to be different") && heard.contains("ISO"), "{heard}");
 }

@@ -38,6 +38,7 @@ fn planning() -> Planning {
         reviews: 0,
         iterations: 3,
         agents: vec!["pair".to_owned(), "writer".to_owned()],
+        settles: false,
         optional: false,
     }
 }
@@ -709,4 +710,23 @@ fn rejecting_another_version_never_ends_the_run() {
     let resolved = world.log.iter().rev().find(|event| event.fact.encode().0 == "interrupt_resolved");
     assert_eq!(resolved.expect("it is there").fact.encode().1["effect"], "drop_plan");
     assert_eq!(at_work(&world), "work/a");
+}
+
+/// A13: where approval is not required, feedback is taken so often, and then the plan is.
+#[test]
+fn a_plan_may_be_settled_after_its_iterations() {
+    let settles = || planned(Planning { iterations: 1, settles: true, ..planning() });
+    let revised = |definition| {
+        let mut world = proposed(definition, &[subtask("a", &[])]);
+        world.decide(Kind::PlanApproval, choose_with("revise", "shorter"));
+        let mut world = world.with("plan/plan", vec![proposes(&[subtask("b", &[])])]);
+        world.work();
+        world
+    };
+    let world = revised(settles());
+    assert_eq!((at_work(&world).as_str(), world.open_kinds().len()), ("work/b", 0));
+    // A mandatory checkpoint is never passed by.
+    let mut must = settles();
+    must.gates.mandatory.insert(Checkpoint::AfterPlanning);
+    assert_eq!(revised(must).open_kinds(), ["plan_approval"]);
 }

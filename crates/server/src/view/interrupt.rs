@@ -90,13 +90,15 @@ async fn resolution(app: &App, row: &InterruptRow, opened: &Opened) -> Answer<Op
     };
     let made = match cause {
         Cause::Decision => made(&app.event(&stream, seq - 1).await?, &row.interrupt),
-        Cause::Expiry | Cause::Grant(_) | Cause::Superseded | Cause::RunEnded => None,
+        Cause::Expiry | Cause::Grant(_) | Cause::Unasked | Cause::Superseded | Cause::RunEnded => None,
     };
     let decided = match (&made, cause) {
         (Some(made), _) => Some(Decided { by: &made.by, text: made.text.clone(), edit: &made.edit }),
         // Whoever gave the grant decided this one with it.
         (None, Cause::Grant(_)) => Some(Decided { by: &event.actor.id, text: None, edit: &Value::Null }),
-        (None, Cause::Decision | Cause::Expiry | Cause::Superseded | Cause::RunEnded) => None,
+        (None, Cause::Decision | Cause::Expiry | Cause::Unasked | Cause::Superseded | Cause::RunEnded) => {
+            None
+        }
     };
     Ok(Some(settle(opened, &resolution, decided)))
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use holdshort_core::definition::{
-    Agent, Asking, Control, Definition, EXTERNAL, Gates, KindGate, Limits, Phase, PhaseKind, PlanGate,
-    Planning, Rule, RuleAction, StepGates,
+    Agent, Asking, Control, Definition, EXTERNAL, Gates, KindGate, Limits, LookAt, Phase, PhaseKind,
+    PlanGate, Planning, Rule, RuleAction, StepGates,
 };
 use holdshort_core::interrupt::{Effect, Kind, options};
 use holdshort_core::tool::Spec;
@@ -59,6 +59,7 @@ pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
         reviews: u32::from(choices.one_in(2)),
         iterations: 2,
         agents: vec!["agent".to_owned()],
+        settles: false,
         optional: false,
     };
     let control = Control { plan: "plan".to_owned(), agent: "agent".to_owned(), only: None };
@@ -94,7 +95,7 @@ pub(super) fn external() -> Arc<Definition> {
 
 fn phase(n: usize, limits: Limits, choices: &mut Choices) -> Phase {
     let kind = if choices.one_in(6) {
-        PhaseKind::Checkpoint { message: "Look.".to_owned() }
+        PhaseKind::Checkpoint(LookAt { message: "Look.".to_owned(), ..LookAt::default() })
     } else {
         PhaseKind::OneShot { agent: "agent".to_owned() }
     };

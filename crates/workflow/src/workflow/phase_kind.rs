@@ -1,6 +1,6 @@
 //! `phases[].kind`, and the keys that belong to each kind.
 
-use holdshort_core::definition::{Control, IdeaGeneration, PhaseKind, Planning, StepGates};
+use holdshort_core::definition::{Control, IdeaGeneration, LookAt, PhaseKind, Planning, StepGates};
 
 use super::agents::Agents;
 use super::gates;
@@ -42,9 +42,12 @@ pub(super) const KEYS: Keys = Keys {
         "agent",
         "agents",
         "message",
+        "ask",
+        "edit",
         "workers",
         "reviews",
         "iterations",
+        "then",
         "optional",
         "plan",
         "only",
@@ -60,6 +63,9 @@ const COMMON: usize = 3;
 const PLANNING_AGENTS: Keys = Keys { known: &["planner", "improver", "reviewer"], later: &[] };
 const IDEA_AGENTS: Keys = Keys { known: &["maker", "critic"], later: &[] };
 
+/// What follows when nobody has approved any of the plans.
+const THEN: [(&str, bool); 2] = [("fail", false), ("settle", true)];
+
 /// Plans that a person is shown, ideas and judgements where nothing else is said (contracts A9, A11, A13).
 const ITERATIONS: u32 = 3;
 const IDEAS: u32 = 3;
@@ -69,10 +75,18 @@ impl Kind {
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::OneShot => &["agent", "input", "gates", "limits"],
-            Self::Checkpoint => &["message"],
-            Self::Planning => {
-                &["agents", "workers", "reviews", "iterations", "optional", "input", "gates", "limits"]
-            }
+            Self::Checkpoint => &["message", "ask", "edit"],
+            Self::Planning => &[
+                "agents",
+                "workers",
+                "reviews",
+                "iterations",
+                "then",
+                "optional",
+                "input",
+                "gates",
+                "limits",
+            ],
             Self::Control | Self::HumanControl => &["agent", "plan", "only", "input", "gates", "limits"],
             Self::IdeaGeneration => &["agents", "ideas", "reviews", "input", "gates", "limits"],
         }
@@ -113,7 +127,10 @@ pub(super) fn read(
         Kind::OneShot => PhaseKind::OneShot { agent: agent(fields, "agent", around, problems)? },
         Kind::Checkpoint => {
             let item = fields.need("message", problems)?;
-            PhaseKind::Checkpoint { message: item.text(bounds::TEXT, problems)? }
+            let message = item.text(bounds::TEXT, problems)?;
+            let ask = fields.find("ask").and_then(|item| item.flag(problems)).unwrap_or(true);
+            let edit = fields.find("edit").and_then(|item| item.flag(problems)).unwrap_or_default();
+            PhaseKind::Checkpoint(LookAt { message, unasked: !ask, edit })
         }
         Kind::Planning => PhaseKind::Planning(planning(fields, around, problems)?),
         Kind::Control | Kind::HumanControl => PhaseKind::Control(control(fields, around, problems)?),
@@ -143,6 +160,7 @@ fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -
     Some(Planning {
         reviews: if reviewer.is_some() { reviews } else { 0 },
         iterations: count(fields, "iterations", ITERATIONS, problems),
+        settles: fields.find("then").and_then(|item| item.one_of(&THEN, problems)).unwrap_or_default(),
         optional: fields.find("optional").and_then(|item| item.flag(problems)).unwrap_or_default(),
         planner,
         improver,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::definition::{
-    Asking, Checkpoint, Control, Definition, Gates, IdeaGeneration, Judge, KindGate, Limits, Phase,
+    Asking, Checkpoint, Control, Definition, Gates, IdeaGeneration, Judge, KindGate, Limits, LookAt, Phase,
     PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
@@ -126,7 +126,8 @@ fn every_key_is_read() {
         limits: Limits { rounds: 5, budget_tokens: Some(1000), ..limits },
         ..phase("draft", one_shot("Author"), &[])
     };
-    let look = PhaseKind::Checkpoint { message: "Is the draft good enough?".into() };
+    let look =
+        PhaseKind::Checkpoint(LookAt { message: "Is the draft good enough?".into(), ..LookAt::default() });
     assert_eq!(
         definition.phases,
         [
@@ -298,6 +299,7 @@ phases:
         reviewer: Some("reviewer".into()),
         reviews: 2,
         iterations: 3,
+        settles: false,
         optional: false,
         agents: vec!["engineer".into(), "researcher".into()],
     };
@@ -306,7 +308,7 @@ phases:
         [
             &PhaseKind::IdeaGeneration(ideas),
             &PhaseKind::Planning(planning),
-            &PhaseKind::Checkpoint { message: "Good?".into() },
+            &PhaseKind::Checkpoint(LookAt { message: "Good?".into(), ..LookAt::default() }),
             &PhaseKind::Control(control(None)),
             &PhaseKind::Control(control(Some(2))),
         ]
@@ -332,7 +334,9 @@ tools:
   - {name: reload, description: Reloads., runs: client}
 agents:
   solo: {instructions: Work., tools: [read_file, save, execute, reload, ask_human]}
-phases: [{id: work, kind: planning, optional: true, agents: {planner: solo}}]
+phases:
+  - {id: work, kind: planning, optional: true, then: settle, agents: {planner: solo}}
+  - {id: look, kind: checkpoint, message: Good?, ask: false, edit: true}
 ",
     );
     let client = |effect, category| Runs::Client { effect, category };
@@ -346,5 +350,9 @@ phases: [{id: work, kind: planning, optional: true, agents: {planner: solo}}]
         assert_eq!(definition.tools[name].runs, runs, "{name}");
         assert_eq!(definition.tools[name].parameters["additionalProperties"], false, "{name}");
     }
-    assert!(definition.phases[0].kind.planning().is_some_and(|planning| planning.optional));
+    assert!(
+        definition.phases[0].kind.planning().is_some_and(|planning| planning.optional && planning.settles)
+    );
+    let look = LookAt { message: "Good?".into(), unasked: true, edit: true };
+    assert_eq!(definition.phases[1].kind, PhaseKind::Checkpoint(look));
 }

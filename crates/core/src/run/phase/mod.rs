@@ -15,7 +15,8 @@ use super::draft::{Draft, Opening};
 use super::{Fact, Role, Run, StepEnd};
 use crate::definition::{Phase, PhaseKind};
 use crate::event::Content;
-use crate::interrupt::{About, Kind};
+use crate::id::InterruptId;
+use crate::interrupt::{About, Cause, Kind, Outcome};
 
 impl Draft<'_> {
     pub(super) fn advance_phases(&mut self) -> bool {
@@ -47,13 +48,18 @@ impl Draft<'_> {
     fn start_phase(&mut self, phase: &Phase) {
         self.emit(Fact::PhaseStarted { phase: phase.id.clone() }, Content::none());
         match &phase.kind {
-            PhaseKind::Checkpoint { message } => {
+            PhaseKind::Checkpoint(look) => {
                 let about = About::Phase(phase.id.clone());
-                let mut opening = Opening::new(Kind::Checkpoint, about, message.clone());
-                opening.only = &["approve", "reject"];
+                let mut opening = Opening::new(Kind::Checkpoint, about, look.message.clone());
+                opening.only =
+                    if look.edit { &["approve", "edit", "reject"] } else { &["approve", "reject"] };
                 opening.payload =
                     json!({ "position": "phase", "phase": phase.id, "results": self.run.results() });
-                self.open(opening);
+                let interrupt = self.open(opening);
+                if look.unasked {
+                    self.approve_unasked(&interrupt);
+                    self.end_phase(&phase.id, StepEnd::Completed);
+                }
             }
             PhaseKind::OneShot { agent } => self.start_step(&phase.id, &phase.id, agent, Role::Worker),
             PhaseKind::Planning(_) | PhaseKind::Control(_) | PhaseKind::IdeaGeneration(_) => {
@@ -65,11 +71,18 @@ impl Draft<'_> {
     /// Whether something followed. A phase of one step ends with it, a checkpoint with its decision.
     fn advance_phase(&mut self, phase: &Phase) -> bool {
         match &phase.kind {
-            PhaseKind::OneShot { .. } | PhaseKind::Checkpoint { .. } => false,
+            PhaseKind::OneShot { .. } | PhaseKind::Checkpoint(_) => false,
             PhaseKind::Planning(planning) => self.advance_planning(&phase.id, planning),
             PhaseKind::Control(control) => self.advance_control(phase, control),
             PhaseKind::IdeaGeneration(ideas) => self.advance_ideas(&phase.id, ideas),
         }
+    }
+
+    /// The workflow asks nobody: that it was let through is in the journal all the same (contract E8).
+    fn approve_unasked(&mut self, interrupt: &InterruptId) {
+        let Some(opened) = self.run.interrupts.get(interrupt).map(|each| (**each).clone()) else { return };
+        let approve = opened.offers("approve");
+        self.resolve(interrupt, Outcome::Approved, approve, Cause::Unasked);
     }
 
     fn end_phase(&mut self, phase: &str, end: StepEnd) {
@@ -124,7 +137,7 @@ impl Run {
     fn brought(&self, phase: &Phase) -> Option<Value> {
         let output = |step: &str| self.steps.get(step).and_then(|step| step.output.clone());
         match &phase.kind {
-            PhaseKind::Checkpoint { .. } => None,
+            PhaseKind::Checkpoint(_) => None,
             PhaseKind::OneShot { .. } => output(&phase.id).map(|text| json!(text)),
             PhaseKind::Planning(_) => match self.plans.get(&phase.id).and_then(|plan| plan.settled()) {
                 Some(plan) => Some(json!(plan)),
@@ -143,7 +156,7 @@ impl Run {
                 None => self.answer(&phase.id),
             },
             PhaseKind::Control(control) => Some(self.results_text(phase, control, None)),
-            PhaseKind::Checkpoint { .. } | PhaseKind::OneShot { .. } | PhaseKind::IdeaGeneration(_) => {
+            PhaseKind::Checkpoint(_) | PhaseKind::OneShot { .. } | PhaseKind::IdeaGeneration(_) => {
                 self.brought(phase)?.as_str().map(str::to_owned)
             }
         }
@@ -152,12 +165,12 @@ impl Run {
     /// `{text, phases, released}`: the output of the last phase that was not skipped, every phase's, and what reviews let out.
     fn result(&self) -> Value {
         let brings = |phase: &&Phase| {
-            !matches!(phase.kind, PhaseKind::Checkpoint { .. })
+            !matches!(phase.kind, PhaseKind::Checkpoint(_))
                 && self.phases.get(&phase.id) != Some(&Some(StepEnd::Skipped))
         };
         let last = self.definition.phases.iter().rfind(brings).and_then(|phase| match &phase.kind {
             PhaseKind::Control(control) => self.last_word(phase, control),
-            PhaseKind::Checkpoint { .. }
+            PhaseKind::Checkpoint(_)
             | PhaseKind::OneShot { .. }
             | PhaseKind::Planning(_)
             | PhaseKind::IdeaGeneration(_) => self.told_of(phase),

@@ -72,7 +72,10 @@ impl Draft<'_> {
         {
             return more;
         }
-        if self.run.asks_about_plans() {
+        let shown = self.run.plans.get(&step.phase).map_or(0, |plan| plan.iterations);
+        let must = !self.run.reasons_about_plans().is_empty();
+        let asked_enough = planning.settles && !must && shown >= planning.iterations;
+        if self.run.asks_about_plans() && !asked_enough {
             self.ask_about_plan(&step.phase, Some(id));
         } else {
             self.settle_plan(&step.phase);
