@@ -108,8 +108,10 @@ class Ide:
         if kind == "session_info":
             print(f"session {frame['session_id']}: {frame['status']}" + (", a rehearsal" if frame.get("rehearsal") else ""))
         elif kind == "assistant_message":
-            print(frame["content"])
             metadata = frame.get("metadata", {})
+            # How a subtask ended stands in `subtask_completed`.
+            if metadata.get("subtask_status", "in_progress") == "in_progress":
+                print(frame["content"])
             if metadata.get("question") and not self.yes:
                 await self.say({"type": "user_message", "content": await self.ask(">"), "role": "user"})
         elif kind == "agent_switched":
@@ -121,6 +123,8 @@ class Ide:
         elif kind == "tool_call":
             print(f"[{frame['tool_name']} {json.dumps(frame['arguments'])}]")
             await self.run_tool(frame)
+        elif kind == "subtask_completed":
+            print(f"[{frame['subtask_id']} {frame['status']}] {frame.get('result') or frame.get('error') or ''}")
         elif kind == "plan_completed":
             print(f"[plan {frame['plan_status']}: {frame['completed']} of {frame['total_subtasks']}]")
         elif kind == "error":

@@ -65,11 +65,15 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
     assert.deepEqual(await ids(edit), SECOND.map(({ id }) => id));
     await after(rows(edit).nth(0), "check").check();
     await edit.getByText(text("plan.wrong.cycle", { chain: "look → check → look" })).waitFor();
+    await option(page, "Edit the plan").click();
+    assert(await has(after(rows(edit).nth(0), "check")), "what is wrong has the focus");
     await field(rows(edit).nth(1), "plan.edit.text").fill(" ");
     await edit.getByText(text("plan.wrong.text")).waitFor();
+    await after(rows(edit).nth(0), "check").uncheck();
     await option(page, "Edit the plan").click();
-    assert(await has(field(rows(edit).nth(1), "plan.edit.text")), "what is wrong has the focus");
+    assert(await has(field(rows(edit).nth(1), "plan.edit.text")), "so has this");
     assert.equal((await server.api("GET", `/v1/interrupts/${second.id}`)).status, "open");
+    await after(rows(edit).nth(0), "check").check();
     await assertSound(page, "a list with mistakes");
     await after(rows(edit).nth(0), "check").uncheck();
     await field(rows(edit).nth(1), "plan.edit.text").fill("Write the script");
@@ -217,6 +221,9 @@ test("a plan is steered on the page of its run", async (t) => {
   await t.test("the new version is carried out once somebody has approved it", async () => {
     const open = (await server.api("GET", `/v1/interrupts?run=${id}&status=open`)).items;
     await decide(server, open.find(({ kind }) => kind === "plan_approval"), { option: "approve" });
+    const plan = part(page);
+    await plan.getByRole("button", { name: text("plan.edit") }).click();
+    await field(rows(plan).nth(4), "plan.edit.text").fill("Write a book");
     await goOn(server, id);
     const done = await carriedOut(server, id);
     assert.deepEqual(done.map(([id, status]) => `${id} ${status}`).toSorted(), [
@@ -227,7 +234,14 @@ test("a plan is steered on the page of its run", async (t) => {
       "script completed",
     ]);
     assert.equal(done.find(([id]) => id === "report")[2], "Write the report, in one page");
-    await part(page).getByText(text("plan.done", { done: 5, all: 5 })).waitFor();
+    await plan.getByText(text("plan.done", { done: 5, all: 5 })).waitFor();
+    // It was over before that was saved: nothing takes away what was typed.
+    await plan.getByText(text("plan.edit.started.since")).waitFor();
+    await plan.getByText(/Write a book/).first().waitFor();
+    await plan.getByRole("button", { name: text("plan.edit.save") }).click();
+    await plan.getByRole("alert").filter({ hasText: "run_ended" }).waitFor();
+    await plan.getByRole("button", { name: text("plan.edit.discard") }).click();
+    await graph(plan).waitFor();
     await assertSound(page, "a plan that is done");
   });
 });

@@ -847,6 +847,11 @@ export interface components {
          * @enum {string}
          */
         Category: "read_only" | "file_write" | "bash" | "code_exec" | "install" | "web";
+        /**
+         * @description A mandatory checkpoint. What each covers stands in the documentation of workflows.
+         * @enum {string}
+         */
+        Checkpoint: "after_planning" | "before_file_edit" | "before_execution" | "before_deploy";
         /** @description One option, as offered. */
         Choice: {
             /** @description What it does: `proceed`, `proceed_with_edit`, `respond`, `grant`, `refuse` … */
@@ -966,9 +971,12 @@ export interface components {
         GateConfig: {
             after_step?: components["schemas"]["Gate"] | null;
             before_step?: components["schemas"]["Gate"] | null;
+            /** @description Where a person must speak whatever rules and grants allow, beside the workflow's own checkpoints. */
+            mandatory?: components["schemas"]["Checkpoint"][];
             on_error?: components["schemas"]["Gate"] | null;
             plan?: components["schemas"]["Gate"] | null;
             rules?: components["schemas"]["Rule"][];
+            smart?: components["schemas"]["SmartConfig"] | null;
         };
         /** @description A remembered decision: calls that it covers are not asked about again in its session. */
         Grant: {
@@ -1753,6 +1761,13 @@ export interface components {
             id: string;
             /** @description Its newest runs; the others by `GET /v1/runs?session=`. */
             runs: string[];
+        };
+        /** @description Words and a model hold back what gates would let through. */
+        SmartConfig: {
+            /** @description `run`: the run's model, also where nothing is said; `off`; or the name of a configured model. */
+            judge?: string | null;
+            /** @description Words and phrases that speak of risk; those that are usual where nothing is said. */
+            keywords?: string[] | null;
         };
         /**
          * @description Starts a run.

@@ -73,10 +73,10 @@ mod tests {
 
     #[test]
     fn one_token_in_one_place() {
+        type Headers = &'static [(&'static str, &'static str)];
         let headers = |list: Headers| -> HeaderMap {
             list.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
         };
-        type Headers = &'static [(&'static str, &'static str)];
         let table: [(Headers, Option<&str>, Option<&str>); 6] = [
             (&[("authorization", "Bearer a")], None, Some("a")),
             (&[("x-internal-auth", "b")], None, Some("b")),

@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 
 use crate::harness::{Served, ok, refusal};
 
-fn draft(subtasks: &[(&str, &[&str])]) -> Value {
+/// Ids, and what each depends on.
+type Subtasks = &'static [(&'static str, &'static [&'static str])];
+
+fn draft(subtasks: Subtasks) -> Value {
     let subtasks: Vec<Value> =
         subtasks.iter().map(|(id, needs)| json!({ "id": id, "depends_on": needs })).collect();
     json!({ "subtasks": subtasks })
@@ -14,7 +17,7 @@ fn draft(subtasks: &[(&str, &[&str])]) -> Value {
 async fn a_draft_is_laid_out_also_one_that_can_not_be_carried_out() {
     let served = Served::new().await;
     let operator = served.operator();
-    let table: [(&[(&str, &[&str])], Value); 5] = [
+    let table: [(Subtasks, Value); 5] = [
         (&[], json!([])),
         (&[("report", &["look"]), ("look", &[])], json!([[1, 0], [0, 0]])),
         (

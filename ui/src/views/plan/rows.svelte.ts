@@ -112,7 +112,6 @@ export class Rows {
       }
       return undefined;
     };
-    const way = walk(start, [start]);
-    return way;
+    return walk(start, [start]);
   }
 }

@@ -162,8 +162,8 @@ pub(super) fn front_of(definition: &Definition) -> Option<&str> {
     }
 }
 
-/// The agent at work in a run, or the one that was last.
+/// The agent at work in a run; otherwise the one that it began with, which hears the next word.
 pub(super) fn agent_of(run: &Run) -> Option<&str> {
-    let at_work = run.steps.values().find(|step| step.end.is_none());
+    let at_work = run.steps.values().find(|step| step.end.is_none() && run.ended.is_none());
     at_work.map(|step| step.agent.as_str()).or_else(|| front_of(&run.definition))
 }

@@ -20,7 +20,7 @@ const RESULT_CHARS: usize = 500;
 
 pub(super) struct Teller {
     pub(super) run: Run,
-    /// Who is at work, as the client was told.
+    /// Who is at work; after it, who hears the next word.
     pub(super) agent: String,
     /// Calls that a client of this edge approved: it runs them without being told again.
     released: BTreeSet<String>,
@@ -78,8 +78,11 @@ impl Teller {
                 None => Vec::new(),
             },
             Fact::RunCompleted { .. } | Fact::RunFailed { .. } | Fact::RunCancelled { .. } => {
+                // The next word goes to the agent in front again.
+                session::agent_of(&self.run).unwrap_or_default().clone_into(&mut self.agent);
                 self.ended(text)
             }
+
             _ => Vec::new(),
         }
     }

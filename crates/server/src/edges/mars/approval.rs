@@ -31,7 +31,9 @@ pub(super) struct Display {
 pub(super) fn requested(opened: &Opened, content: &Value, told: &[Value], display: Display) -> Value {
     let text = |field: &str| content.get(field).and_then(Value::as_str).unwrap_or_default();
     let title = text("title");
-    let message = Some(text("message")).filter(|message| !message.is_empty()).unwrap_or(title);
+    // What a planner said with its plan is the plan once more.
+    let said = Some(text("message")).filter(|said| !said.is_empty() && opened.kind != Kind::PlanApproval);
+    let message = said.unwrap_or(title);
     let detail = |choice: &Choice| {
         json!({
             "id": words::name(opened, &choice.id),
@@ -142,7 +144,7 @@ fn status(choice: Option<&Choice>, decided: &Decided<'_>, released: bool) -> &'s
         (Outcome::Expired, _) => "timeout",
         (Outcome::Cancelled, _) => "cancelled",
         (Outcome::Superseded, _) => "superseded",
-        (Outcome::Approved, Cause::Grant(_)) => "auto_approved",
+        (Outcome::Approved, Cause::Grant(_) | Cause::Unasked) => "auto_approved",
         (Outcome::Approved, _) if choice.is_some_and(|choice| choice.id == "edit") => "modified",
         (Outcome::Approved, _) => "approved",
         (Outcome::Rejected, _) => "rejected",

@@ -1,12 +1,15 @@
 //! `examples/codelab/client.py`, as it stands in the repository, against the real binary.
 
+use std::fs;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::TestServer;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{plans, served, subtask};
+use crate::play::SOLO;
 
 /// One that has the package: on a fresh machine Debian's.
 fn python() -> &'static str {
@@ -15,6 +18,24 @@ fn python() -> &'static str {
         import.is_ok_and(|status| status.success())
     };
     ["python3", "/usr/bin/python3"].into_iter().find(has_it).expect("python3-websockets is installed")
+}
+
+/// A server without a model, on the workflows of the repository: agents rehearse on the sample of `codelab`.
+async fn rehearsing() -> TestServer {
+    let mut server = TestServer::setup().workflow("solo", SOLO).stopped();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows");
+    let workflows = server.workspace().with_file_name("workflows");
+    for name in ["codelab", "codelab_ide"] {
+        fs::create_dir(workflows.join(name)).unwrap();
+        for file in ["workflow.yaml", "rehearsal.yaml"] {
+            fs::copy(root.join(name).join(file), workflows.join(name).join(file)).unwrap();
+        }
+    }
+    for file in ["README.md", "todo.py", "test_todo.py"] {
+        fs::copy(root.join("codelab/sample").join(file), server.workspace().join(file)).unwrap();
+    }
+    server.start().await;
+    server
 }
 
 async fn client(server: &TestServer, arguments: &[&str]) -> Output {
@@ -50,4 +71,40 @@ async fn the_client_approves_a_plan_and_runs_its_calls() {
     let told = model.requests_of("coder").pop().unwrap().texts().join("\n");
     assert!(told.contains("leads out of the project") && told.contains("exit code 0\nhello"), "{told}");
     super::assert_paired(&model);
+}
+
+/// The rehearsal that ships, played by the client that ships, in a copy of the sample.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_client_plays_the_rehearsal_on_the_sample() {
+    let server = rehearsing().await;
+    let folder = server.workspace();
+    let output = client(&server, &["--yes", folder.to_str().unwrap(), "done 1 marks the wrong line"]).await;
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}\n{err}");
+    assert!(out.contains("a rehearsal") && out.contains("[plan completed: 3 of 3]"), "{out}");
+    assert!(out.contains("`test_done_takes_the_number_that_is_shown` fails."), "{out}");
+    assert!(out.contains("the tests pass"), "{out}");
+    assert!(fs::read_to_string(folder.join("docs/numbers.md")).unwrap().contains("From 1, everywhere"));
+}
+
+/// The same agents with tools that run here.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn codelab_plays_on_its_sample() {
+    let server = rehearsing().await;
+    let input = include_str!("../../../../../workflows/codelab/input.json");
+    let config = json!({ "workspace": server.workspace(), "model": "rehearsal" });
+    let input: Value = serde_json::from_str(input).unwrap();
+    let body = json!({ "workflow": "codelab", "input": input, "config": config });
+    let run = server.post("/v1/runs", &body).await.ok()["id"].as_str().unwrap().to_owned();
+    let mut kinds = Vec::new();
+    for _ in 0..5 {
+        let asked = server.wait_one(&run).await;
+        kinds.push(asked["kind"].as_str().unwrap().to_owned());
+        server.choose(&asked, "approve").await;
+    }
+    let ended = server.wait_status(&run, &["completed"]).await;
+    assert_eq!(ended["end_reason"], "done");
+    assert_eq!(kinds.join(" "), "plan_approval tool_approval tool_approval tool_approval tool_approval");
+    let code = fs::read_to_string(server.workspace().join("todo.py")).unwrap();
+    assert_eq!(code.matches("enumerate(lines, 1)").count(), 2);
 }

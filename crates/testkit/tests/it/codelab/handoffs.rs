@@ -46,7 +46,8 @@ async fn the_orchestrator_hands_over_and_every_call_has_its_result() {
     // The next word goes to the orchestrator again.
     model.push("orchestrator", Scripted::text("Anything."));
     let frames = post(&server, "s", &user("Thanks.")).await;
-    assert_eq!(the(&frames, "agent_switched")["to"], "orchestrator");
+    assert_eq!(the(&frames, "assistant_message")["metadata"]["agent"], "orchestrator");
+    assert_eq!(frames[0]["agent"], "orchestrator");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

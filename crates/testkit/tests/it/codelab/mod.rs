@@ -8,6 +8,7 @@ mod handoffs;
 mod ide;
 mod plans;
 mod reads;
+mod talk;
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;

@@ -106,12 +106,12 @@ async fn a_decision_that_does_not_fit_leaves_the_request_open() {
 /// The token in three places, and nobody without one; agents never decide, pages of others never get in.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_may_open_one() {
+    type Headers<'a> = &'a [(&'static str, &'a str)];
     let (_model, server) = planned(&[]).await;
     let (token, agent) = (server.token().to_owned(), server.agent_token().to_owned());
     let path = "/edges/mars/ws/t1";
     let bearer = format!("Bearer {token}");
     let query = format!("{path}?token={token}");
-    type Headers<'a> = &'a [(&'static str, &'a str)];
     let table: [(&str, Headers<'_>, Option<u16>); 10] = [
         (path, &[("authorization", &bearer)], None),
         (path, &[("x-internal-auth", &token)], None),

@@ -1,6 +1,7 @@
 //! The MARS edge over the real binary: the cases of documents 000 and 004 at the level of phases, on their own wire.
 
 mod bad;
+mod docs;
 mod example;
 mod gates;
 mod plans;

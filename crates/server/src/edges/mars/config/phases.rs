@@ -57,10 +57,7 @@ pub(super) fn make(
         }
         phase.gates = gates::around(asks);
         phase.gates.unless_clean = reader.flag("auto_approve_successful_steps").unwrap_or(false);
-        let asked = fill(&mut phase, each, &mut reader, base);
-        if !asked {
-            continue;
-        }
+        fill(&mut phase, each, &mut reader, base);
         let same = made.iter().filter(|other| other.phase.id.starts_with(&phase.id)).count();
         if same > 0 {
             phase.id = format!("{}_{}", phase.id, same + 1);
@@ -78,7 +75,7 @@ pub(super) fn make(
     }
     if made.is_empty() && problems.is_empty() {
         problems
-            .push(Problem::new("/config/phases", "nothing is left to do: the only checkpoint asks nobody"));
+            .push(Problem::new("/config/phases", "holds no phase"));
     }
     made
 }
@@ -89,12 +86,12 @@ fn template(kind: Kind, base: &Definition) -> Option<&Phase> {
         PhaseKind::Control(_) => matches!(kind, Kind::Control | Kind::HitlControl),
         PhaseKind::OneShot { .. } => kind == Kind::OneShot,
         PhaseKind::IdeaGeneration(_) => kind == Kind::IdeaGeneration,
-        PhaseKind::Checkpoint { .. } => kind == Kind::HitlCheckpoint,
+        PhaseKind::Checkpoint(_) => kind == Kind::HitlCheckpoint,
     })
 }
 
-/// Writes the config into the template. `false`: a checkpoint that asks nobody.
-fn fill(phase: &mut Phase, chosen: &Chosen, reader: &mut Reader<'_>, base: &Definition) -> bool {
+/// Writes the config into the template.
+fn fill(phase: &mut Phase, chosen: &Chosen, reader: &mut Reader<'_>, base: &Definition) {
     let kind = chosen.kind;
     kind.as_str().clone_into(&mut phase.id);
     let limits = &mut phase.limits;
@@ -115,9 +112,12 @@ fn fill(phase: &mut Phase, chosen: &Chosen, reader: &mut Reader<'_>, base: &Defi
                 planning.reviewer = None;
             }
             planning.iterations = reader.count("max_human_iterations", 1).unwrap_or(3);
-            // Only where approval is not required, and it always is.
-            reader.count("auto_approve_after_iterations", 1);
-            reader.only("require_explicit_approval", true, "a plan is never approved by itself");
+            // Only where approval is not required (contract A13).
+            let most = reader.count("auto_approve_after_iterations", 1).unwrap_or(3);
+            planning.settles = reader.flag("require_explicit_approval") == Some(false);
+            if planning.settles {
+                planning.iterations = planning.iterations.min(most);
+            }
             reader.only("show_intermediate_plans", true, "a person is shown what a person decides on");
         }
         PhaseKind::Control(control) => {
@@ -145,16 +145,16 @@ fn fill(phase: &mut Phase, chosen: &Chosen, reader: &mut Reader<'_>, base: &Defi
             ideas.ideas = reader.count("n_ideas", 1).unwrap_or(3);
             ideas.reviews = reader.count("n_reviews", 0).unwrap_or(1);
         }
-        PhaseKind::Checkpoint { message } => {
+        PhaseKind::Checkpoint(look) => {
             let (position, words) = reader.one_of("checkpoint_type", &POSITIONS).unwrap_or(POSITIONS[0].1);
             phase.id = format!("{}_{position}", kind.as_str());
-            *message = reader.text("custom_message").unwrap_or_else(|| words.to_owned());
+            look.message = reader.text("custom_message").unwrap_or_else(|| words.to_owned());
             reader.flag("show_plan");
             reader.flag("show_context");
-            return reader.flag("require_approval").unwrap_or(true);
+            look.unasked = !reader.flag("require_approval").unwrap_or(true);
+            look.edit = true;
         }
     }
-    true
 }
 
 /// `checkpoint_type`, with what is asked where nothing else is said (contract A12).
@@ -184,7 +184,7 @@ pub(super) fn keep_what_is_used(definition: &mut Definition) {
                 used.insert(agent.clone());
             }
             PhaseKind::IdeaGeneration(ideas) => used.extend([ideas.maker.clone(), ideas.critic.clone()]),
-            PhaseKind::Checkpoint { .. } => {}
+            PhaseKind::Checkpoint(_) => {}
         }
     }
     // Whoever the work may be handed over to.

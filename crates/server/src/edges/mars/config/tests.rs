@@ -29,6 +29,9 @@ fn shape(definition: &Definition) -> String {
         {
             text.push_str(if is_on { word } else { "" });
         }
+        if matches!(&phase.kind, PhaseKind::Checkpoint(look) if look.unasked) {
+            text.push_str(" unasked");
+        }
         text
     };
     let plan = if definition.gates.plan == PlanGate::Ask { "plan: " } else { "" };
@@ -60,7 +63,7 @@ fn modes_and_presets() {
         ),
         (
             json!({"phases": [{"type": "hitl_checkpoint", "config": {"require_approval": false}}, {"type": "one_shot"}]}),
-            "one_shot",
+            "hitl_checkpoint_custom unasked, one_shot",
         ),
     ];
     for (config, shape) in table {
@@ -283,11 +286,7 @@ fn whatever_can_not_be_is_named() {
         ),
         (json!({"phases": [{"type": "one_shot", "extra": 1}]}), "/config/phases/0/extra", "not a known key"),
         (json!({"phases": [{"type": "one_shot"}], "mode": "one-shot"}), "/config/mode", "leave one out"),
-        (
-            json!({"phases": [{"type": "hitl_checkpoint", "config": {"require_approval": false}}]}),
-            "/config/phases",
-            "asks nobody",
-        ),
+        (json!({"phases": []}), "/config/phases", "phase"),
     ];
     for (config, pointer, words) in table {
         let problems = of(&config).map(drop).unwrap_err();
