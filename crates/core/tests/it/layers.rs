@@ -69,6 +69,9 @@ fn asked(mut world: World) -> Vec<String> {
     asked
 }
 
+/// `approval_mode`, `use_ag2_handoffs`, `ag2_mandatory_checkpoints`, `ag2_smart_approval`; what asks.
+type Row<'a> = (&'a str, bool, &'a [Checkpoint], bool, &'a [&'a str]);
+
 /// The matrix of document 000 in native words: neither layer switches the other one on or off.
 #[test]
 fn each_layer_fires_by_itself() {
@@ -76,8 +79,7 @@ fn each_layer_fires_by_itself() {
     const BEFORE: &str = "checkpoint before_step";
     const AFTER: &str = "checkpoint after_step";
     const PLANNED: &str = "plan_approval after_planning";
-    // `approval_mode`, `use_ag2_handoffs`, `ag2_mandatory_checkpoints`, `ag2_smart_approval`; what asks.
-    let table: &[(&str, bool, &[Checkpoint], bool, &[&str])] = &[
+    let table: &[Row<'_>] = &[
         ("never", false, &[], false, &[]),
         ("never", false, &[AfterPlanning, BeforeFileEdit], true, &[]),
         ("before_step", false, &[BeforeFileEdit], true, &[BEFORE]),

@@ -114,10 +114,12 @@ fn beneath(workspace: &Workspace, cwd: &[String], path: &str) -> Option<Vec<Stri
 
 /// The places that a path with `*` and `?` means, as the shell expands it.
 fn expanded(workspace: &Workspace, path: &[String]) -> Vec<Vec<String>> {
-    let mut places = vec![Vec::new()];
+    let mut places: Vec<Vec<String>> = vec![Vec::new()];
     for component in path {
         if !component.contains(['*', '?']) {
-            places.iter_mut().for_each(|place: &mut Vec<String>| place.push(component.clone()));
+            for place in &mut places {
+                place.push(component.clone());
+            }
             continue;
         }
         let mut next = Vec::new();
