@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use genai::adapter::AdapterKind;
-use genai::chat::{ChatOptions, ChatStreamEvent, ReasoningEffort, StreamEnd};
+use genai::chat::{ChatOptions, ChatStreamEvent, JsonSpec, ReasoningEffort, StreamEnd};
 use genai::resolver::{AuthData, Endpoint, ProviderConfig};
 use genai::{Client, ModelIden, WebConfig};
 use holdshort_core::message::{Failure, FailureKind, Reply, Request, RequestedCall, Usage};
@@ -153,7 +153,10 @@ impl Provider {
         let name = request.model.as_deref().unwrap_or(&self.model);
         let model = self.route.model(name);
         let frames = Arc::new(Frames::default());
-        let options = self.options(&model, Arc::clone(&frames));
+        let mut options = self.options(&model, Arc::clone(&frames));
+        if let Some(schema) = &request.response_schema {
+            options = options.with_response_format(JsonSpec::new("answer", schema.clone()));
+        }
         let failed = |error: genai::Error| failure::of(&error, &self.mask);
 
         let mut stream = self

@@ -199,7 +199,7 @@ mod tests {
             (
                 json!({"workflow": "w", "config": {"gates": {"plans": "ask"}}}),
                 "/config/gates/plans",
-                "unknown field `plans`, expected one of `rules`, `plan`, `before_step`, `after_step`, `on_error`",
+                "unknown field `plans`, expected one of `rules`, `mandatory`, `smart`, `plan`, `before_step`, `after_step`, `on_error`",
             ),
         ];
         for (body, pointer, message) in table {

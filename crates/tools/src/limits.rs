@@ -37,6 +37,10 @@ pub const COMMAND_BYTES: usize = 32 * 1024;
 pub const COMMAND_SECONDS: u64 = 3600;
 /// The time a command has unless its call says otherwise.
 pub const COMMAND_DEFAULT_MS: u64 = 120_000;
+/// Entries of folders looked at to tell a person how many files a command would reach: it has to be told at once.
+pub const IMPACT_ENTRIES: usize = 10_000;
+/// Folders in one another that are looked into for that; each holds a handle.
+pub const IMPACT_DEPTH: usize = 64;
 /// Bytes that a command may print before it is stopped.
 pub const OUTPUT_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes of output that are kept from the beginning …

@@ -190,7 +190,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Inspection, Refusal> {
             let level = inner.level();
             inspection.ask_because.extend(command::ask_because(level).map(ToOwned::to_owned));
             inspection.sandbox = Some(level);
-            inspection.card = command.card(level, inner.settings.network);
+            inspection.card = command.card(inner, level);
             inspection.cwd = command.cwd;
         }
     }

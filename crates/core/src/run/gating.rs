@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::draft::clip;
 use super::{Call, Run};
 use crate::definition::Checkpoint;
 use crate::digest::Digest;
 use crate::gate::{self, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict, command};
 use crate::interrupt::Level;
+use crate::limits;
 use crate::session::Session;
 use crate::system::System;
 use crate::tool::{Category, Inspection, Runs, SandboxLevel};
@@ -26,10 +28,29 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
 /// One line that says what would happen.
 pub(super) fn title(call: &Call) -> String {
     match (call.argument("command"), call.argument("path")) {
-        (Some(command), _) => format!("{}: {command}", call.tool),
+        (Some(command), _) => match reach(&call.card) {
+            // The count is what a person must not miss: a long line gives way to it.
+            Some(files) => format!("{}: {} ({files})", call.tool, clip(command, limits::TITLE_BYTES / 2)),
+            None => format!("{}: {command}", call.tool),
+        },
         (None, Some(path)) => format!("{}: {path}", call.tool),
         (None, None) => call.tool.clone(),
     }
+}
+
+/// How many files it would reach, where that was counted and is more than the one that anybody expects.
+fn reach(card: &Value) -> Option<String> {
+    let impact = card.get("impact")?;
+    let files = impact.get("files").and_then(Value::as_u64).filter(|files| *files > 1)?;
+    let says = |key: &str| impact.get(key).and_then(Value::as_bool) == Some(true);
+    let about = match (says("at_least"), says("at_most")) {
+        (true, false) => "at least ",
+        (false, true) => "up to ",
+        (false, false) => "",
+        // Some of more than were counted: no number says that.
+        (true, true) => return None,
+    };
+    Some(format!("{about}{files} files"))
 }
 
 /// How much is at stake, from facts alone.

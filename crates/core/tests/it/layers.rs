@@ -1,7 +1,7 @@
 //! The two layers of document 000: gates around steps, and gates within the conversation (contracts A1, A2, A14).
 
 use holdshort_core::definition::{
-    Agent, Checkpoint, Control, Definition, Phase, PhaseKind, PlanGate, Planning, StepGates,
+    Agent, Checkpoint, Control, Definition, Judge, Phase, PhaseKind, PlanGate, Planning, Smart, StepGates,
 };
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::Status;
@@ -39,18 +39,20 @@ fn free() -> Definition {
 }
 
 /// `approval_mode` and the handoff keys of document 000 as gates of a run.
-fn config(mode: &str, handoffs: bool, mandatory: &[Checkpoint]) -> Config {
+fn config(mode: &str, handoffs: bool, mandatory: &[Checkpoint], smart: bool) -> Config {
     let mut config = Config::default();
     config.gates.before_step = matches!(mode, "before_step" | "both");
     config.gates.after_step = matches!(mode, "after_step" | "both");
     if handoffs {
         config.gates.mandatory = mandatory.iter().copied().collect();
+        let words = Smart { keywords: vec!["config".to_owned()], judge: Judge::Off };
+        config.gates.smart = smart.then_some(words);
     }
     config
 }
 
 /// Everything that asked, in order: the kind, and where it stands or why. Each is agreed to.
-fn asked(mut world: World) -> String {
+fn asked(mut world: World) -> Vec<String> {
     let mut asked = Vec::new();
     for _ in 0..20 {
         world.work();
@@ -64,39 +66,48 @@ fn asked(mut world: World) -> String {
         world.decide(kind, choose(option));
     }
     assert_eq!(world.run.status(), Status::Completed, "{:#?}", world.story());
-    asked.join(", ")
+    asked
 }
+
+/// `approval_mode`, `use_ag2_handoffs`, `ag2_mandatory_checkpoints`, `ag2_smart_approval`; what asks.
+type Row<'a> = (&'a str, bool, &'a [Checkpoint], bool, &'a [&'a str]);
 
 /// The matrix of document 000 in native words: neither layer switches the other one on or off.
 #[test]
 fn each_layer_fires_by_itself() {
     use Checkpoint::{AfterPlanning, BeforeDeploy, BeforeFileEdit};
-    // `approval_mode`, `use_ag2_handoffs`, `ag2_mandatory_checkpoints`; what asks.
-    let table: &[(&str, bool, &[Checkpoint], &str)] = &[
-        ("never", false, &[], ""),
-        ("never", false, &[AfterPlanning, BeforeFileEdit], ""),
-        ("before_step", false, &[BeforeFileEdit], "checkpoint before_step"),
-        ("after_step", false, &[], "checkpoint after_step"),
-        ("both", false, &[], "checkpoint before_step, checkpoint after_step"),
-        ("never", true, &[], ""),
-        ("never", true, &[AfterPlanning], "plan_approval after_planning"),
-        ("never", true, &[BeforeFileEdit], "tool_approval before_file_edit"),
-        ("never", true, &[BeforeDeploy], ""),
-        ("before_step", true, &[BeforeFileEdit], "checkpoint before_step, tool_approval before_file_edit"),
+    const BEFORE: &str = "checkpoint before_step";
+    const AFTER: &str = "checkpoint after_step";
+    const PLANNED: &str = "plan_approval after_planning";
+    let table: &[Row<'_>] = &[
+        ("never", false, &[], false, &[]),
+        ("never", false, &[AfterPlanning, BeforeFileEdit], true, &[]),
+        ("before_step", false, &[BeforeFileEdit], true, &[BEFORE]),
+        ("after_step", false, &[], false, &[AFTER]),
+        ("both", false, &[], false, &[BEFORE, AFTER]),
+        ("never", true, &[], false, &[]),
+        ("never", true, &[AfterPlanning], false, &[PLANNED]),
+        ("never", true, &[BeforeFileEdit], false, &["tool_approval before_file_edit"]),
+        ("never", true, &[BeforeDeploy], false, &[]),
+        ("never", true, &[], true, &["tool_approval keyword"]),
+        ("before_step", true, &[], true, &[BEFORE, "tool_approval keyword"]),
+        ("before_step", true, &[BeforeFileEdit], false, &[BEFORE, "tool_approval before_file_edit"]),
+        // Two reasons, one question.
+        ("before_step", true, &[BeforeFileEdit], true, &[BEFORE, "tool_approval before_file_edit keyword"]),
         (
             "both",
             true,
             &[AfterPlanning, BeforeFileEdit],
-            "plan_approval after_planning, checkpoint before_step, tool_approval before_file_edit, \
-             checkpoint after_step",
+            true,
+            &[PLANNED, BEFORE, "tool_approval before_file_edit keyword", AFTER],
         ),
     ];
-    for (mode, handoffs, mandatory, expected) in table {
+    for (mode, handoffs, mandatory, smart, expected) in table {
         let mut world = World::new(free())
             .with("plan/plan", vec![says(PLAN)])
             .with("work/a", vec![calls(&[write("config.yaml")]), says("Done.")]);
-        world.start(config(mode, *handoffs, mandatory));
-        assert_eq!(asked(world), *expected, "{mode} {handoffs} {mandatory:?}");
+        world.start(config(mode, *handoffs, mandatory, *smart));
+        assert_eq!(asked(world), *expected, "{mode} {handoffs} {mandatory:?} {smart}");
     }
 }
 
@@ -108,8 +119,8 @@ fn a_run_adds_checkpoints() {
     let mut world = World::new(definition)
         .with("plan/plan", vec![says(PLAN)])
         .with("work/a", vec![calls(&[command("make release"), write("config.yaml")]), says("Done.")]);
-    world.start(config("never", true, &[Checkpoint::BeforeDeploy]));
-    assert_eq!(asked(world), "plan_approval after_planning, tool_approval before_deploy");
+    world.start(config("never", true, &[Checkpoint::BeforeDeploy], false));
+    assert_eq!(asked(world), ["plan_approval after_planning", "tool_approval before_deploy"]);
 }
 
 /// `after_step: unless_clean` (contract A14, `auto_approve_successful_steps`).
@@ -136,7 +147,7 @@ fn a_clean_step_is_let_through() {
     sent_back.work();
     assert!(asks(&sent_back), "who sent it back sees what came of it");
     // The run's own gate has no such exception.
-    assert!(asks(&after(gates, config("after_step", false, &[]), clean())));
+    assert!(asks(&after(gates, config("after_step", false, &[], false), clean())));
     // So is a tool that says that it failed.
     let unread = vec![calls(&[read("nowhere")]), says("Done.")];
     assert!(asks(&after(gates, Config::default(), unread)));

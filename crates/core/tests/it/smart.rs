@@ -7,6 +7,7 @@ use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_core::message::{FailureKind, Message};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{CallEnd, CallState, Config, Input, Role};
+use holdshort_core::tool::Inspected;
 use serde_json::{Value, json};
 
 use crate::world::{
@@ -375,6 +376,35 @@ fn a_judge_goes_with_its_call() {
         Input::Replied { step: JUDGE.to_owned(), turn: 0, reply: verdict(false, &[]).expect("a reply") };
     assert!(world.try_send(&holdshort_core::actor::Actor::engine(), late).is_err());
     assert!(world.effects.is_empty());
+}
+
+/// The card names the impact where it was counted.
+#[test]
+fn the_title_says_how_many_files() {
+    let title = |line: &str, impact: Value| {
+        let mut world = World::started(definition(), vec![calls(&[command(line)])]);
+        world.work_once();
+        let Inspected::Ready(mut inspection) = world.inspect("call_1") else { unreachable!() };
+        inspection.card = json!({ "impact": impact });
+        let inspected = Inspected::Ready(inspection);
+        world.send(Input::Inspected { call: "call_1".to_owned(), revision: 0, inspected });
+        world.run.interrupts[&world.open(Kind::ToolApproval)].content_text("title").to_owned()
+    };
+    let line = "rm -rf old_data";
+    assert_eq!(title(line, json!({ "files": 500 })), "run_command: rm -rf old_data (500 files)");
+    assert_eq!(
+        title(line, json!({ "files": 9, "at_most": true })),
+        "run_command: rm -rf old_data (up to 9 files)"
+    );
+    assert_eq!(
+        title(line, json!({ "files": 9, "at_least": true })),
+        "run_command: rm -rf old_data (at least 9 files)",
+    );
+    let either = json!({ "files": 9, "at_most": true, "at_least": true });
+    assert_eq!(title(line, either), "run_command: rm -rf old_data");
+    assert_eq!(title(line, json!({ "files": 1 })), "run_command: rm -rf old_data");
+    assert_eq!(title(line, Value::Null), "run_command: rm -rf old_data");
+    assert!(title(&"rm a ".repeat(500), json!({ "files": 500 })).ends_with("… (500 files)"));
 }
 
 /// A run adds words and a judge; its workflow's stay.

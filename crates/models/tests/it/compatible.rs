@@ -90,6 +90,24 @@ async fn the_request_is_a_standard_one() {
     );
 }
 
+/// Where the answer has a form the server is told: it holds its model to it.
+#[tokio::test]
+async fn a_form_of_the_answer_goes_out() {
+    let (server, model) = playing(Scripted::text("{\"escalate\": false}")).await;
+    let schema = json!({
+        "type": "object", "properties": {"escalate": {"type": "boolean"}},
+        "required": ["escalate"], "additionalProperties": false,
+    });
+    let request = Request { tools: Vec::new(), response_schema: Some(schema.clone()), ..request() };
+    model.call(&request, &|_| {}).await.unwrap();
+    let format = server.requests().remove(0).body["response_format"].clone();
+    assert_eq!(
+        (format["type"].as_str(), &format["json_schema"]["schema"]),
+        (Some("json_schema"), &schema),
+        "{format}"
+    );
+}
+
 /// The library would cut off a namespace, and read an effort off the end of the name.
 #[tokio::test]
 async fn a_models_name_goes_out_as_it_is() {

@@ -190,6 +190,9 @@ fn show(parts: Parts<'_>) -> wire::Interrupt {
         resolution,
         created_at: opened_at.to_string(),
     };
+    if opened.about != About::External {
+        shown.risk.reasons.extend(judgement(&shown.payload));
+    }
     shown.warnings = wire::warnings(&shown);
     shown
 }
@@ -235,6 +238,19 @@ fn risk(risk: &interrupt::Risk) -> wire::Risk {
             })
             .collect(),
     }
+}
+
+/// What a judging model says of a call. Its words are content, apart from the reasons that are facts.
+fn judgement(payload: &Value) -> Vec<wire::Reason> {
+    let said = payload.pointer("/judgement/reasons").and_then(Value::as_array).into_iter().flatten();
+    said.filter_map(Value::as_str)
+        .map(|said| wire::Reason {
+            source: "smart".to_owned(),
+            code: "judge_says".to_owned(),
+            rule: None,
+            text: format!("the judging model says: {said}"),
+        })
+        .collect()
 }
 
 fn choice(choice: &Choice) -> wire::Choice {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use holdshort_testkit::server::{TestServer, real};
 
 /// Documents with commands or examples that people copy.
-const DOCUMENTS: [&str; 10] = [
+const DOCUMENTS: [&str; 11] = [
     "README.md",
     "docs/workflows.md",
     "docs/sandbox.md",
@@ -14,6 +14,7 @@ const DOCUMENTS: [&str; 10] = [
     "docs/browser.md",
     "docs/events.md",
     "docs/nodes.md",
+    "docs/guides/gates.md",
     "docs/guides/plans.md",
     "workflows/pair/README.md",
     "workflows/research/README.md",

@@ -17,6 +17,7 @@ mod kills;
 mod mars;
 mod matrix;
 mod model;
+mod oversight;
 mod plans;
 mod play;
 mod python;

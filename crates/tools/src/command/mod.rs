@@ -1,6 +1,7 @@
 //! `run_command`: what a person is shown of a command, and running it in the sandbox. Never outside of it.
 
 mod drive;
+mod impact;
 mod transcript;
 
 use std::fs;
@@ -32,6 +33,7 @@ pub(crate) struct Command {
     /// Canonical.
     pub cwd: String,
     timeout: Duration,
+    folder: Vec<String>,
 }
 
 impl Command {
@@ -65,18 +67,23 @@ impl Command {
             }
         };
         let place = files::folder(&inner.workspace, request.cwd.as_deref())?;
-        Ok(Self { line: request.command.clone(), cwd: absolute(inner.workspace.path(), &place), timeout })
+        let cwd = absolute(inner.workspace.path(), &place);
+        Ok(Self { line: request.command.clone(), cwd, timeout, folder: place.components().to_vec() })
     }
 
-    pub(crate) fn card(&self, level: SandboxLevel, network: bool) -> Value {
-        json!({
+    pub(crate) fn card(&self, inner: &Inner, level: SandboxLevel) -> Value {
+        let mut card = json!({
             "command": self.line,
             "cwd": self.cwd,
             "sandbox": level,
-            "network": network,
+            "network": inner.settings.network,
             "timeout_s": self.timeout.as_secs_f64(),
             "note": NOTE,
-        })
+        });
+        if let Some(impact) = impact::impact(&inner.workspace, &self.folder, &self.line) {
+            card["impact"] = impact;
+        }
+        card
     }
 }
 

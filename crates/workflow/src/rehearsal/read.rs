@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::definition::Definition;
 use holdshort_core::message::FailureKind;
+use holdshort_core::run::OVERSEER;
 use serde_json::json;
 
 use super::{Expect, Play, Script, ScriptedCall, Step, template};
@@ -55,7 +56,9 @@ fn script(top: &Item<'_>, workflow: Option<&Definition>, problems: &mut Problems
     let mut agents = BTreeMap::new();
     for (agent, key, value) in fields.need("agents", problems)?.entries(problems)? {
         name::any_case(agent, &key, problems);
-        if let Some(workflow) = workflow.filter(|workflow| !workflow.agents.contains_key(agent)) {
+        // Who judges is no agent of the workflow, and may be rehearsed all the same.
+        let is_one = |workflow: &&Definition| agent == OVERSEER || workflow.agents.contains_key(agent);
+        if let Some(workflow) = workflow.filter(|workflow| !is_one(workflow)) {
             let message = format!("the workflow `{}` has no agent `{agent}`", workflow.name);
             problems.unknown(&key, agent, message, workflow.agents.keys().map(String::as_str));
         }

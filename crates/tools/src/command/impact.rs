@@ -1,0 +1,226 @@
+//! How many files a command would reach: those beneath the paths that it names, as far as that can be told from its
+//! words. Reads names only, from the workspace's handle, and follows no link.
+
+use cap_fs_ext::DirExt;
+use cap_std::fs::Dir;
+use holdshort_core::gate::command::{self, Part};
+use serde_json::{Value, json};
+
+use crate::limits;
+use crate::workspace::Workspace;
+
+/// `{files, at_most?, at_least?}`; `None` where the command is none of those that are counted, or its paths can not
+/// be told. `at_most`: it picks among them. `at_least`: there are more, or nobody can read them.
+pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Option<Value> {
+    let command = command::parse(line);
+    let moves = |part: &Part| matches!(part.program.as_str(), "cd" | "pushd" | "popd");
+    if command.opaque.is_some() || command.parts.iter().any(moves) {
+        return None;
+    }
+    let named: Vec<Named<'_>> = command.parts.iter().filter_map(named).collect();
+    if named.is_empty() {
+        return None;
+    }
+    let at_most = named.iter().any(|named| named.picks);
+    let mut count = Count { files: 0, left: limits::IMPACT_ENTRIES, more: false };
+    let mut places: Vec<Vec<String>> = Vec::new();
+    for path in named.iter().flat_map(|named| &named.paths) {
+        for place in expanded(workspace, &beneath(workspace, cwd, path)?) {
+            if !places.iter().any(|other| place.starts_with(other)) {
+                places.retain(|other| !other.starts_with(&place));
+                places.push(place);
+            }
+        }
+    }
+    for place in &places {
+        count.place(workspace, place);
+    }
+    let mut impact = json!({ "files": count.files });
+    for (key, is_so) in [("at_most", at_most), ("at_least", count.more)] {
+        if is_so {
+            impact[key] = Value::Bool(true);
+        }
+    }
+    Some(impact)
+}
+
+/// What one command names.
+struct Named<'p> {
+    paths: Vec<&'p str>,
+    /// It takes some of what is beneath them.
+    picks: bool,
+}
+
+fn named(part: &Part) -> Option<Named<'_>> {
+    let words = || part.arguments.iter().map(String::as_str);
+    let (mut paths, picks) = match (part.program.as_str(), part.arguments.first().map(String::as_str)) {
+        ("rm" | "rmdir" | "unlink" | "shred" | "truncate", _) => (operands(words()), false),
+        // The mode or the owner comes first.
+        ("chmod" | "chown" | "chgrp", _) => (operands(words()).into_iter().skip(1).collect(), false),
+        ("mv" | "cp", _) if words().any(|word| word.starts_with("-t") || word.starts_with("--target")) => {
+            return None;
+        }
+        ("mv" | "cp", _) => {
+            let mut paths = operands(words());
+            paths.pop();
+            (paths, false)
+        }
+        ("git", Some("rm")) => (operands(words().skip(1)), false),
+        ("git", Some("clean")) => (operands(words().skip(1)), true),
+        ("find", _) if words().any(|word| word == "-delete" || word.starts_with("-exec")) => {
+            (words().take_while(|word| !word.starts_with(['-', '(', '!'])).collect(), true)
+        }
+        _ => return None,
+    };
+    if paths.is_empty() && picks {
+        paths.push(".");
+    }
+    Some(Named { paths, picks })
+}
+
+fn operands<'p>(words: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
+    let mut only_operands = false;
+    let mut paths = Vec::new();
+    for word in words {
+        if only_operands || !word.starts_with('-') || word == "-" {
+            paths.push(word);
+        } else if word == "--" {
+            only_operands = true;
+        }
+    }
+    paths
+}
+
+/// The components of a path beneath the workspace; `None` for what leads out of it.
+fn beneath(workspace: &Workspace, cwd: &[String], path: &str) -> Option<Vec<String>> {
+    let (mut components, path) = match path.strip_prefix('/') {
+        Some(_) => {
+            let rest = path.strip_prefix(workspace.path())?;
+            (Vec::new(), if rest.is_empty() { rest } else { rest.strip_prefix('/')? })
+        }
+        None => (cwd.to_vec(), path),
+    };
+    for component in path.split('/') {
+        match component {
+            "" | "." => {}
+            ".." => {
+                components.pop()?;
+            }
+            other => components.push(other.to_owned()),
+        }
+    }
+    Some(components)
+}
+
+/// The places that a path with `*` and `?` means, as the shell expands it.
+fn expanded(workspace: &Workspace, path: &[String]) -> Vec<Vec<String>> {
+    let mut places: Vec<Vec<String>> = vec![Vec::new()];
+    for component in path {
+        if !component.contains(['*', '?']) {
+            for place in &mut places {
+                place.push(component.clone());
+            }
+            continue;
+        }
+        let mut next = Vec::new();
+        for place in places {
+            let Some(dir) = open(workspace, &place) else { continue };
+            let mut names: Vec<String> = dir
+                .entries()
+                .into_iter()
+                .flatten()
+                .take(limits::IMPACT_ENTRIES)
+                .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+                .filter(|name| {
+                    name.starts_with('.') == component.starts_with('.') && is_like(name, component)
+                })
+                .collect();
+            names.sort();
+            next.extend(names.into_iter().map(|name| [place.clone(), vec![name]].concat()));
+        }
+        places = next;
+        places.truncate(limits::IMPACT_ENTRIES);
+    }
+    places
+}
+
+/// `*` is any characters, `?` is one.
+fn is_like(name: &str, pattern: &str) -> bool {
+    let (name, pattern): (Vec<char>, Vec<char>) = (name.chars().collect(), pattern.chars().collect());
+    let (mut n, mut p) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((n, p));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == name[n] => {
+                n += 1;
+                p += 1;
+            }
+            Some(_) | None => {
+                let Some((from, at)) = star else { return false };
+                star = Some((from + 1, at));
+                n = from + 1;
+                p = at + 1;
+            }
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+fn open(workspace: &Workspace, components: &[String]) -> Option<Dir> {
+    let mut dir = workspace.dir().try_clone().ok()?;
+    for component in components {
+        dir = dir.open_dir_nofollow(component).ok()?;
+    }
+    Some(dir)
+}
+
+struct Count {
+    files: usize,
+    /// Entries that may still be looked at.
+    left: usize,
+    more: bool,
+}
+
+impl Count {
+    fn place(&mut self, workspace: &Workspace, place: &[String]) {
+        let Some((name, folders)) = place.split_last() else {
+            return self.folder(workspace.dir(), 0);
+        };
+        let Some(parent) = open(workspace, folders) else { return };
+        match parent.symlink_metadata(name) {
+            Ok(found) if found.is_dir() => match parent.open_dir_nofollow(name) {
+                Ok(dir) => self.folder(&dir, 0),
+                Err(_) => self.more = true,
+            },
+            Ok(_) => self.files += 1,
+            Err(_) => {}
+        }
+    }
+
+    fn folder(&mut self, dir: &Dir, depth: usize) {
+        let Ok(entries) = dir.entries() else {
+            self.more = true;
+            return;
+        };
+        for entry in entries {
+            if self.left == 0 || depth > limits::IMPACT_DEPTH {
+                self.more = true;
+                return;
+            }
+            self.left -= 1;
+            let found = entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?)));
+            match found {
+                Ok((name, kind)) if kind.is_dir() => match dir.open_dir_nofollow(name) {
+                    Ok(dir) => self.folder(&dir, depth + 1),
+                    Err(_) => self.more = true,
+                },
+                Ok(_) => self.files += 1,
+                Err(_) => self.more = true,
+            }
+        }
+    }
+}
