@@ -44,6 +44,7 @@ SHOWN = {
 }
 ENDS = {"workflow_completed": 0, "workflow_failed": 1, "workflow_cancelled": 1}
 LEFT = 4
+REPLACED = 4409
 
 
 def say(text):
@@ -180,6 +181,9 @@ async def main():
             async with websockets.connect(url, max_size=None) as socket:
                 return await converse(socket, {"task": arguments.task, "config": config}, lines, seen)
         except (OSError, websockets.ConnectionClosed) as error:
+            if getattr(getattr(error, "rcvd", None), "code", None) == REPLACED:
+                say("another connection took the task")
+                return LEFT
             say(f"the connection is gone ({error or type(error).__name__}); the task goes on")
         except Left:
             break

@@ -89,3 +89,11 @@ pub(crate) const SESSION_RUNS: usize = 50;
 pub(crate) const NODE_RUNS: usize = 100;
 /// Leases that are read for that.
 pub(crate) const NODE_LEASES: usize = 10_000;
+
+/// Counts, texts, phases and words that the config of a MARS client may hold.
+pub(crate) const MARS_COUNT: u64 = 10_000;
+pub(crate) const MARS_TEXT_BYTES: usize = 4_096;
+pub(crate) const MARS_PHASES: usize = 20;
+pub(crate) const MARS_WORDS: usize = 100;
+/// Runs that its list of sessions looks at.
+pub(crate) const MARS_RUNS: usize = 10_000;

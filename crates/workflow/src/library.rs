@@ -11,7 +11,7 @@ use holdshort_core::tool;
 use crate::extend::Bases;
 use crate::problem::{Problem, Problems};
 use crate::rehearsal::{self, Script};
-use crate::shipped::{external, shipped, texts};
+use crate::shipped::{external, rehearsals, texts};
 use crate::workflow;
 use crate::yaml::Place;
 
@@ -32,11 +32,10 @@ impl Library {
         let mut library = Self::default();
         let mut problems = Vec::new();
         library.workflows.insert(EXTERNAL.to_owned(), Arc::new(external()));
-        let rehearsals: BTreeMap<&str, Option<&str>> =
-            shipped().iter().map(|shipped| (shipped.name, shipped.rehearsal)).collect();
+        let rehearsals: BTreeMap<&str, &str> = rehearsals().collect();
         for (name, text) in texts() {
             let file = format!("workflows/{name}/workflow.yaml");
-            let rehearsal = rehearsals.get(name).copied().flatten();
+            let rehearsal = rehearsals.get(name).copied();
             let added = library.add(catalogue, &file, text, rehearsal, &Bases::shipped());
             problems.extend(added.err().into_iter().flatten());
         }

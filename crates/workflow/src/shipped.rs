@@ -25,7 +25,7 @@ pub struct Shipped {
 
 /// Every shipped workflow, by name.
 pub fn shipped() -> &'static [Shipped] {
-    const { &[PAIR, RESEARCH] }
+    const { &[CODELAB, PAIR, RESEARCH] }
 }
 
 /// A workflow without a sample and a rehearsal.
@@ -50,14 +50,26 @@ pub const PRESETS: [Plain; 5] = [
     Plain { name: "step_by_step", workflow: include_str!("../../../workflows/step_by_step/workflow.yaml") },
 ];
 
-/// What the compatible edges run.
-pub const EDGES: [Plain; 1] =
-    [Plain { name: "codelab_ide", workflow: include_str!("../../../workflows/codelab_ide/workflow.yaml") }];
+/// What the compatible edges run, with what its agents say where no model is configured.
+pub const EDGES: [(Plain, &str); 1] = [(
+    Plain { name: "codelab_ide", workflow: include_str!("../../../workflows/codelab_ide/workflow.yaml") },
+    include_str!("../../../workflows/codelab_ide/rehearsal.yaml"),
+)];
 
 /// The text of every workflow in the binary, with its name.
 pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     let samples = shipped().iter().map(|shipped| (shipped.name, shipped.workflow));
-    PRESETS.iter().chain(&EDGES).map(|plain| (plain.name, plain.workflow)).chain(samples)
+    PRESETS
+        .iter()
+        .chain(EDGES.iter().map(|(plain, _)| plain))
+        .map(|plain| (plain.name, plain.workflow))
+        .chain(samples)
+}
+
+/// The rehearsals in the binary, by the workflow's name.
+pub(crate) fn rehearsals() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_samples = shipped().iter().filter_map(|shipped| Some((shipped.name, shipped.rehearsal?)));
+    EDGES.iter().map(|(plain, rehearsal)| (plain.name, *rehearsal)).chain(of_samples)
 }
 
 /// The workflow behind interrupts of other frameworks' agents: nothing in it runs.
@@ -75,6 +87,22 @@ pub fn external() -> Definition {
         network: false,
     }
 }
+
+const CODELAB: Shipped = Shipped {
+    name: "codelab",
+    shows: "An orchestrator plans, and specialists carry it out one after the other. You decide on the plan and on each change.",
+    sample_is: "a small to-do list",
+    folder: "todo",
+    workflow: include_str!("../../../workflows/codelab/workflow.yaml"),
+    rehearsal: Some(include_str!("../../../workflows/codelab/rehearsal.yaml")),
+    readme: include_str!("../../../workflows/codelab/README.md"),
+    input: include_str!("../../../workflows/codelab/input.json"),
+    sample: &[
+        ("README.md", include_bytes!("../../../workflows/codelab/sample/README.md")),
+        ("test_todo.py", include_bytes!("../../../workflows/codelab/sample/test_todo.py")),
+        ("todo.py", include_bytes!("../../../workflows/codelab/sample/todo.py")),
+    ],
+};
 
 const PAIR: Shipped = Shipped {
     name: "pair",

@@ -81,6 +81,7 @@ async fn the_server_says_what_it_is_and_what_it_offers() {
         names,
         [
             "autonomous",
+            "codelab",
             "codelab_ide",
             "error_recovery",
             "external",
@@ -92,6 +93,6 @@ async fn the_server_says_what_it_is_and_what_it_offers() {
             "step_by_step",
         ]
     );
-    assert_eq!(workflows["items"][5]["phases"], json!(["look"]));
-    assert_eq!(workflows["items"][6]["rehearsal"], true);
+    assert_eq!(workflows["items"][6]["phases"], json!(["look"]));
+    assert_eq!(workflows["items"][7]["rehearsal"], true);
 }

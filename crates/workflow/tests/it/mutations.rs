@@ -70,7 +70,7 @@ fn mutated_files_never_panic_and_never_point_outside() {
         .iter()
         .flat_map(|shipped| [Some(shipped.workflow), shipped.rehearsal])
         .flatten()
-        .chain(PRESETS.iter().chain(&EDGES).map(|plain| plain.workflow))
+        .chain(PRESETS.iter().chain(EDGES.iter().map(|(plain, _)| plain)).map(|plain| plain.workflow))
         .collect();
     for seed in 0..400 {
         let mut random = Random(seed);

@@ -39,15 +39,25 @@ fn exit_code(text: &str) -> &str {
 fn the_tables_are_the_folders() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../workflows");
     let folders: Vec<String> = entries(&root).map(|path| file_name(&path)).collect();
-    let plain = || PRESETS.iter().chain(&EDGES);
+    let plain = || PRESETS.iter().chain(EDGES.iter().map(|(plain, _)| plain));
     let names: BTreeSet<&str> =
         shipped().iter().map(|shipped| shipped.name).chain(plain().map(|plain| plain.name)).collect();
     assert_eq!(folders, Vec::from_iter(names));
+    let rehearsals: BTreeMap<&str, &str> =
+        EDGES.iter().map(|(plain, rehearsal)| (plain.name, *rehearsal)).collect();
     for plain in plain() {
         let mut files = BTreeMap::new();
         collect(&root.join(plain.name), "", &mut files);
-        let embedded = [("workflow.yaml".to_owned(), plain.workflow.as_bytes().to_vec())];
-        assert_eq!(files, BTreeMap::from(embedded), "`shipped.rs` and the folder of `{}` differ", plain.name);
+        // Words for people who read the folder.
+        files.remove("README.md");
+        let embedded: BTreeMap<String, Vec<u8>> = [
+            ("workflow.yaml", Some(plain.workflow)),
+            ("rehearsal.yaml", rehearsals.get(plain.name).copied()),
+        ]
+        .into_iter()
+        .filter_map(|(name, text)| Some((name.to_owned(), text?.as_bytes().to_vec())))
+        .collect();
+        assert_eq!(files, embedded, "`shipped.rs` and the folder of `{}` differ", plain.name);
     }
     for shipped in shipped() {
         let mut files = BTreeMap::new();

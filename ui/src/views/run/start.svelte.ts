@@ -41,8 +41,8 @@ export class Start {
       const page = await get<List<Workflow>>("/v1/workflows");
       this.workflows = page.items;
       this.problem = undefined;
-      // One with agents is what most people come for.
-      const first = page.items.find((each) => each.agents.length > 0) ?? page.items[0];
+      // One agent in a folder is what most people come for.
+      const first = page.items.find((each) => each.name === "pair") ?? page.items.find((each) => each.agents.length > 0) ?? page.items[0];
       if (first && !this.workflow) this.choose(first.name);
     } catch (problem) {
       this.problem = problem;

@@ -11,6 +11,8 @@ export class Story {
   /** Calls that are under way. */
   readonly running = new Set<string>();
   readonly #agents = new Map<string, string>();
+  /** Steps in which a model judges a call: told as what came of it, not as work. */
+  readonly #overseers = new Set<string>();
   readonly #calls = new Map<string, number>();
   /** Where an interrupt is told. */
   readonly #asks = new Map<string, number>();
@@ -42,7 +44,15 @@ export class Story {
         this.items.push({ type: "divider", ...place, phase: text(data, "phase") });
         break;
       case "step_started":
-        this.#stepStarted(event);
+        if (text(data, "role") === "overseer") this.#overseers.add(step);
+        else this.#stepStarted(event);
+        break;
+      case "handed_over":
+        this.#agents.set(step, text(data, "to"));
+        this.#note(event, "handed_over", "plain", { agent: text(data, "from"), to: text(data, "to") });
+        break;
+      case "call_judged":
+        this.#note(event, `call_judged_${text(data, "judgement")}`, text(data, "judgement") === "clear" ? "plain" : "hold", {});
         break;
       case "model_started":
         this.asking.set(step, this.#agent(step));
@@ -123,6 +133,7 @@ export class Story {
     const step = text(data, "step");
     const agent = this.#agent(step);
     this.asking.delete(step);
+    if (this.#overseers.has(step)) return;
     const said = text(data, "content", "text");
     if (said.trim()) this.items.push({ type: "said", seq, at: when, agent, text: said });
     list(data, "calls").forEach((_, i) => {

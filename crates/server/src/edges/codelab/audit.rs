@@ -1,9 +1,11 @@
 //! `GET /events/audit-log`: every decision on a plan or a call, read from the journal (contract B9). What nobody
 //! decided in time is there too, and is never called a rejection.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use holdshort_core::event::{self, Event};
-use holdshort_core::id::StreamId;
+use holdshort_core::id::{InterruptId, StreamId};
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
 use holdshort_core::projection::RunRow;
 use holdshort_core::run::{Fact, Run};
@@ -76,13 +78,26 @@ async fn entries_of(app: &App, row: &RunRow) -> Answer<Vec<Value>> {
     let stream = StreamId::Run(row.run.clone());
     let mut run = Run::new(row.run.clone(), loaded.definition.clone());
     let mut entries = Vec::new();
+    let mut implied = BTreeSet::new();
     loop {
         let page = app.journal().read(&stream, run.seq, READ_EVENTS).await?;
         for sealed in &page {
             let event =
                 event::decode(sealed).map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
             run.apply(&event);
-            entries.extend(entry(&run, &event));
+            match &event.fact {
+                event::Fact::Run(Fact::DecisionMade { interrupt, implied: true, .. }) => {
+                    implied.insert(interrupt.clone());
+                }
+                event::Fact::Run(Fact::InterruptResolved { interrupt, outcome, .. }) => {
+                    let mut entry = entry(&run, &event, interrupt, *outcome);
+                    if let Some(entry) = entry.as_mut().filter(|_| implied.contains(interrupt)) {
+                        entry["implied"] = json!(true);
+                    }
+                    entries.extend(entry);
+                }
+                _ => {}
+            }
         }
         if page.len() < READ_EVENTS {
             return Ok(entries);
@@ -90,17 +105,14 @@ async fn entries_of(app: &App, row: &RunRow) -> Answer<Vec<Value>> {
     }
 }
 
-fn entry(run: &Run, event: &Event) -> Option<Value> {
-    let event::Fact::Run(Fact::InterruptResolved { interrupt, outcome, .. }) = &event.fact else {
-        return None;
-    };
+fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) -> Option<Value> {
     let interrupt = run.interrupts.get(interrupt)?;
     let made = interrupt.decision.as_ref();
     let decision = match outcome {
         Outcome::Expired => "expired".to_owned(),
-        Outcome::Cancelled | Outcome::Superseded => word(outcome),
+        Outcome::Cancelled | Outcome::Superseded => word(&outcome),
         Outcome::Approved | Outcome::Rejected | Outcome::Answered => {
-            made.map_or_else(|| word(outcome), |made| made.option.clone())
+            made.map_or_else(|| word(&outcome), |made| made.option.clone())
         }
     };
     let mut entry = json!({

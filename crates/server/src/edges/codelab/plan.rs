@@ -126,17 +126,19 @@ pub(super) fn edit(subtasks: &Value) -> Answer<Value> {
     Ok(json!({ "subtasks": native }))
 }
 
-/// The same refusal, with the places as the client named them.
+/// The same refusal, with the places as the client named them. `whole` is what was edited.
 pub(super) fn in_their_words(mut refused: Refused, whole: &str) -> Refused {
     let problem = &mut refused.0;
     for error in &mut problem.errors {
-        error.pointer = error
-            .pointer
-            .replacen("/edit/subtasks", whole, 1)
-            .replacen("/edit", whole, 1)
-            .replacen("/depends_on", "/dependencies", 1)
-            .replacen("/option", "/decision", 1)
-            .replacen("/text", "/feedback", 1);
+        error.pointer = match error.pointer.as_str() {
+            "/option" => "/decision".to_owned(),
+            "/text" => "/feedback".to_owned(),
+            other => match (other.strip_prefix("/edit/subtasks"), other.strip_prefix("/edit")) {
+                (Some(rest), _) => format!("{whole}{}", rest.replacen("/depends_on", "/dependencies", 1)),
+                (None, Some(rest)) => format!("{whole}{rest}"),
+                (None, None) => other.to_owned(),
+            },
+        };
     }
     if let [only] = &problem.errors[..] {
         problem.detail = format!("{} {}", only.pointer, only.message);

@@ -133,7 +133,9 @@ pub(super) fn received(opened: &Opened, decided: &Decided<'_>) -> Value {
     put("cause", word(decided.cause).into());
     put("feedback", decided.text.unwrap_or_default().into());
     put("modifications", decided.edit.clone());
-    put("by", decided.by.into());
+    // Whoever's input it came with, where no person spoke, decided nothing.
+    let spoke = matches!(decided.cause, Cause::Decision | Cause::Grant(_));
+    put("by", if spoke { decided.by } else { "engine" }.into());
     data.into()
 }
 

@@ -22,12 +22,10 @@ use crate::auth::Caller;
 use crate::body::Body;
 use crate::edges::follow::{self, News};
 use crate::edges::who::Guest;
-use crate::limits::{PAGE, SESSION_RUNS};
+use crate::limits::{MARS_RUNS, PAGE, SESSION_RUNS};
 use crate::problem::{Answer, Refused};
 use crate::query::{Id, Params};
 
-/// Runs that a list of sessions looks at.
-const SCANNED_RUNS: usize = 10_000;
 /// Runs read at once.
 const READ_RUNS: usize = 200;
 
@@ -119,7 +117,7 @@ pub(super) async fn list(guest: Guest, Params(query): Params<ListQuery>) -> Answ
             runs.push(row);
         }
         cursor = page.next;
-        if cursor.is_none() || scanned >= SCANNED_RUNS {
+        if cursor.is_none() || scanned >= MARS_RUNS {
             break;
         }
     }

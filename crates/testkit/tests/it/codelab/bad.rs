@@ -75,7 +75,7 @@ async fn who_is_not_the_operator_does_not_get_in() {
     let bearer = |token: &str| ("authorization", format!("Bearer {token}"));
     let internal = ("x-internal-auth", token.clone());
     let with_token = format!("{path}?token={token}");
-    let table: [(&str, Vec<(&'static str, String)>, Option<u16>); 8] = [
+    let table = [
         (path, vec![bearer(&token)], None),
         (path, vec![internal.clone()], None),
         (&with_token, vec![], None),

@@ -5,7 +5,7 @@ use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
 use super::ide::{Ide, kinds, post, the};
-use super::{assert_paired, conversation, on_call, result, served, user};
+use super::{assert_paired, conversation, on_call, result, served};
 
 fn write(path: &str) -> (&'static str, Value) {
     ("write_file", json!({ "path": path, "content": "x" }))
@@ -126,6 +126,11 @@ async fn results_come_early_twice_and_for_nothing() {
     let made = server.events_of(&run, "decision_made").await;
     assert_eq!((&made[0]["data"]["option"], &made[0]["data"]["implied"]), (&json!("approve"), &json!(true)));
     assert_eq!(made[0]["actor"]["via"], "codelab");
+    let log = server.get("/edges/codelab/events/audit-log?session_id=s").await.ok();
+    assert_eq!(
+        (&log["count"], &log["events"][0]["decision"], &log["events"][0]["implied"]),
+        (&json!(1), &json!("approve"), &json!(true))
+    );
 
     // The run is over: the same result again and another one are both too late to count.
     let events = server.events(&run).await.len();

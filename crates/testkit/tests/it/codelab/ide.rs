@@ -98,7 +98,10 @@ fn assert_no_nulls(value: &Value) {
     match value {
         Value::Null => panic!("a null on the wire"),
         Value::Object(fields) => {
-            fields.iter().filter(|(key, _)| *key != "arguments").for_each(|(_, value)| assert_no_nulls(value))
+            fields
+                .iter()
+                .filter(|(key, _)| *key != "arguments")
+                .for_each(|(_, value)| assert_no_nulls(value));
         }
         Value::Array(items) => items.iter().for_each(assert_no_nulls),
         _ => {}

@@ -1,4 +1,4 @@
-//! The CodeLab edge over the real binary, by a client that is no part of it (cases 24 to 32).
+//! The `CodeLab` edge over the real binary, by a client that is no part of it (cases 24 to 32).
 
 mod bad;
 mod calls;

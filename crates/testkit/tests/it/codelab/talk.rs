@@ -1,6 +1,7 @@
 //! A conversation: questions, what was said before, what the person hears when something ends badly.
 
 use holdshort_testkit::model::Scripted;
+use reqwest::Method;
 use serde_json::json;
 
 use super::ide::{Ide, kinds, post, the};
@@ -81,4 +82,33 @@ async fn sessions_are_by_themselves() {
     post(&server, "two", &user("What did you say?")).await;
     let told = conversation(&model)[0]["content"].as_str().unwrap().to_owned();
     assert!(told.contains("Hello, two.") && !told.contains("Build it."), "{told}");
+}
+
+/// A gateway that goes away in the middle changes nothing, and neither does looking (LESSONS 4, 5).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn leaving_and_looking_change_nothing() {
+    let (model, server) = served().await;
+    model.script("orchestrator", [Scripted::hang()]);
+    let body = json!({ "session_id": "s", "message": user("Think.") });
+    let request = server.request(Method::POST, "/edges/codelab/agent/message/stream").json(&body);
+    let mut answer = request.send().await.unwrap();
+    assert!(answer.chunk().await.unwrap().is_some(), "it begins before the model has answered");
+    model.wait_for_requests(1).await;
+    drop(answer);
+
+    let events = async || server.get("/v1/audit/verify").await.ok()["events"].clone();
+    let before = events().await;
+    drop(Ide::connect(&server, "s").await);
+    drop(Ide::connect(&server, "unknown").await);
+    for path in
+        ["sessions/s/pending-approvals", "sessions/s/plans", "sessions/unknown/plans", "events/audit-log"]
+    {
+        server.get(&format!("/edges/codelab/{path}")).await;
+    }
+    assert_eq!(events().await, before);
+
+    model.release();
+    let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(model.requests().len(), 1, "nothing was asked twice");
 }

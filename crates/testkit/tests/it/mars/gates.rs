@@ -3,7 +3,7 @@
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};
 
-use super::{Mars, options, plan, planned};
+use super::{Mars, options, plan, planned, sound};
 use crate::play::{count, done, one, write};
 
 fn two() -> Scripted {
@@ -37,6 +37,7 @@ async fn before_each_step_a_person_is_asked() {
         json!([{"step": second["step_id"], "timing": "before", "feedback": "only the fast ones"}])
     );
     assert!(model.requests_of("engineer")[0].texts().join("\n").contains("only the fast ones"));
+    sound(&server, &mars).await;
 }
 
 /// A person rewrites what a step is told; and a rejection is the end.
@@ -54,6 +55,7 @@ async fn a_step_is_modified_and_the_next_one_rejected() {
         .await;
     assert_eq!(mars.wait("workflow_failed").await["reason"], "rejected");
     assert_eq!(server.lines("count.txt"), 1);
+    sound(&server, &mars).await;
 }
 
 /// Case 07: redo, and past `max_redos` it is no longer offered.
@@ -89,6 +91,7 @@ async fn after_a_step_it_is_done_again_or_accepted() {
         (2, &json!(1), &json!(2))
     );
     assert!(model.requests_of("engineer")[2].texts().join("\n").contains("use ISO"));
+    sound(&server, &mars).await;
 }
 
 /// Case 08: retry, skip, abort.
@@ -156,6 +159,7 @@ async fn a_file_edit_is_asked_about_before_it_happens() {
     let asked = mars.asked().await;
     mars.resolve(&asked, "abort", json!({})).await;
     mars.wait("workflow_failed").await;
+    sound(&server, &mars).await;
 }
 
 /// `tool_approval` is `none` on this wire unless it is set (E32).
@@ -178,6 +182,7 @@ async fn calls_ask_where_tool_approval_is_prompt() {
     mars.wait("workflow_completed").await;
     assert_eq!(server.lines("count.txt"), 1);
     assert!(model.requests().last().unwrap().texts().join("\n").contains("enough"));
+    sound(&server, &mars).await;
 }
 
 /// A checkpoint asks for as long as it may, and an expiry approves nothing unless that was configured (E9).
@@ -198,7 +203,7 @@ async fn an_expiry_approves_only_what_was_configured() {
         let asked = mars.asked().await;
         assert_eq!(
             (&asked["description"], options(&asked)),
-            (&json!("Shall it be?"), vec!["approve", "reject"])
+            (&json!("Shall it be?"), vec!["approve", "modify", "reject"])
         );
         let received = mars.wait("approval_received").await;
         assert_eq!((&received["approval_status"], &received["approved"]), (&json!(status), &json!(approved)));
@@ -241,6 +246,7 @@ async fn options_that_are_switched_off_are_not_offered() {
         mars.resolve(&asked, "approve", json!({})).await;
     }
     mars.wait("workflow_completed").await;
+    sound(&server, &mars).await;
 }
 
 /// The second layer again: an agent stops for a person, who tells it what to do (A5, A7).
@@ -262,6 +268,7 @@ async fn an_agent_hands_over_to_a_person() {
     mars.wait("workflow_completed").await;
     assert!(model.requests_of("engineer")[1].texts().join("\n").contains("take the first"));
     assert_eq!(server.lines("count.txt"), 1);
+    sound(&server, &mars).await;
 }
 
 /// Cases 10 and 11: what only reads is not held up, what deletes is, with the reason; the agent reads the text
@@ -302,4 +309,5 @@ async fn smart_approval_holds_what_speaks_of_risk() {
     mars.wait("workflow_completed").await;
     assert!(server.workspace().join("old_data/a.csv").exists());
     assert!(model.requests_of("engineer")[2].texts().join("\n").contains("archive instead"));
+    sound(&server, &mars).await;
 }

@@ -4,6 +4,7 @@ mod bad;
 mod docs;
 mod example;
 mod gates;
+mod modes;
 mod plans;
 mod sessions;
 mod sockets;
@@ -183,4 +184,16 @@ pub(crate) fn options(asked: &Value) -> Vec<&str> {
 pub(crate) fn words(value: &Value) -> (&str, &str) {
     let text = |key: &str| value[key].as_str().unwrap_or_default();
     (text("error_type"), value["errors"][0]["pointer"].as_str().unwrap_or_default())
+}
+
+/// What always holds at the end of a run: who, when and what of each event, no gap, and one end to each request.
+pub(crate) async fn sound(server: &TestServer, mars: &Mars) {
+    let run = mars.run();
+    let events = server.events(&run).await;
+    let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
+    assert_eq!(of("interrupt_opened"), of("interrupt_resolved"), "{run}");
+    let told = |kind: &str| mars.told().iter().filter(|frame| frame["event_type"] == kind).count();
+    assert_eq!(told("approval_requested"), of("interrupt_opened"));
+    assert_eq!(told("approval_received"), of("interrupt_resolved"));
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Mars, options, plan, planned, words};
+use super::{Mars, options, plan, planned, sound, words};
 
 fn three() -> [(&'static str, &'static str); 3] {
     [("read", "researcher"), ("build", "engineer"), ("test", "engineer")]
@@ -78,6 +78,7 @@ async fn a_plan_is_shown_and_approved_with_a_note() {
         assert!(frame["timestamp"].as_str().is_some_and(|at| at.ends_with('Z')), "{frame}");
         assert!(frame["data"].is_object() && frame["run_id"] == mars.run(), "{frame}");
     }
+    sound(&server, &mars).await;
 }
 
 /// Case 03.
@@ -92,6 +93,7 @@ async fn a_rejected_plan_fails_the_run() {
     assert_eq!(failed["reason"], "rejected");
     assert!(failed["error"].as_str().unwrap().contains("wrong"), "{failed}");
     assert_eq!(server.lines("count.txt"), 0);
+    sound(&server, &mars).await;
 }
 
 /// Case 04: with another plan, and every word that was said before it; until the iterations are used up (A13).
@@ -123,6 +125,7 @@ async fn a_plan_is_revised_until_there_is_none_left() {
     );
     mars.resolve(&second, "revise", json!({"feedback": "more"})).await;
     assert_eq!(mars.wait("workflow_failed").await["reason"], "plan_iterations");
+    sound(&server, &mars).await;
 }
 
 /// Case 05: an object, or JSON text; a plan that is none leaves the request open.
@@ -170,4 +173,5 @@ async fn a_plan_of_a_thousand_steps_is_none() {
     assert!(failed["error"].as_str().unwrap().contains("more than 3 subtasks"), "{failed}");
     let told = mars.frames.iter().filter(|frame| frame["data"]["error_type"] == "plan_unusable").count();
     assert_eq!((told, server.lines("count.txt")), (3, 0));
+    sound(&server, &mars).await;
 }

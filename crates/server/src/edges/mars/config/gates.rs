@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::given::{Given, Reader};
 use super::mode::{Approval, Kind};
 use super::phases::Made;
+use crate::limits::MARS_WORDS;
 
 /// Half an hour for a step or a call, an hour for a plan or a checkpoint.
 const HALF_AN_HOUR_MS: u64 = 30 * 60 * 1_000;
@@ -139,7 +140,6 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
 /// `ag2_smart_approval`, and the words that it looks for (contract A4).
 fn smart(reader: &mut Reader<'_>) -> Option<Smart> {
     const KEYWORDS: [&str; 3] = ["keywords", "escalate_keywords", "high_risk_keywords"];
-    const WORDS: usize = 100;
     let is_on = reader.flag("ag2_smart_approval").unwrap_or(false);
     let mut smart = Smart::default();
     if let Some(item) = reader.item("ag2_smart_criteria") {
@@ -149,7 +149,7 @@ fn smart(reader: &mut Reader<'_>) -> Option<Smart> {
         };
         for (key, value) in fields {
             let words = || {
-                let words = value.as_array().filter(|words| words.len() <= WORDS)?.iter();
+                let words = value.as_array().filter(|words| words.len() <= MARS_WORDS)?.iter();
                 words
                     .map(|word| word.as_str().filter(|word| !word.trim().is_empty()).map(str::to_owned))
                     .collect()

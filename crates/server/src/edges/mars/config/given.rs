@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use holdshort_core::schema::Problem;
 use serde_json::{Map, Value};
 
-use crate::limits::EXPIRY_MS;
+use crate::limits::{EXPIRY_MS, MARS_COUNT, MARS_TEXT_BYTES};
 
 /// Other names of keys, in the web's form too.
 const ALIASES: [(&str, &str); 4] = [
@@ -14,10 +14,6 @@ const ALIASES: [(&str, &str); 4] = [
     ("tool_approvals", "tool_approval"),
     ("session", "session_id"),
 ];
-/// The largest count that any key takes.
-const COUNT: u64 = 10_000;
-/// The longest text that any key takes.
-const TEXT_BYTES: usize = 4_096;
 
 pub(super) struct Item {
     pub(super) pointer: String,
@@ -104,9 +100,9 @@ impl<'a> Reader<'a> {
 
     pub(super) fn count(&mut self, key: &str, least: u32) -> Option<u32> {
         let item = self.item(key)?;
-        let count = item.value.as_u64().filter(|count| (least.into()..=COUNT).contains(count));
+        let count = item.value.as_u64().filter(|count| (least.into()..=MARS_COUNT).contains(count));
         if count.is_none() {
-            self.refuse(item, format!("is not a whole number from {least} to {COUNT}"));
+            self.refuse(item, format!("is not a whole number from {least} to {MARS_COUNT}"));
         }
         count.and_then(|count| u32::try_from(count).ok())
     }
@@ -127,11 +123,11 @@ impl<'a> Reader<'a> {
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
         let item = self.item(key)?;
         let is_line = |text: &&str| {
-            !text.trim().is_empty() && text.len() <= TEXT_BYTES && !text.chars().any(|c| c == '\0')
+            !text.trim().is_empty() && text.len() <= MARS_TEXT_BYTES && !text.chars().any(|c| c == '\0')
         };
         let text = item.value.as_str().filter(is_line).map(str::to_owned);
         if text.is_none() {
-            self.refuse(item, format!("is not a text of 1 to {TEXT_BYTES} bytes"));
+            self.refuse(item, format!("is not a text of 1 to {MARS_TEXT_BYTES} bytes"));
         }
         text
     }

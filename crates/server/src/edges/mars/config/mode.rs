@@ -4,6 +4,7 @@ use holdshort_core::schema::Problem;
 use serde_json::Value;
 
 use super::given::{Given, Reader};
+use crate::limits::MARS_PHASES;
 
 /// The phases of the source system's registry (contract A8), the copilot aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,9 +251,8 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Chosen> {
 
 /// `[{type, config}]`, one after the other.
 fn listed(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Vec<Chosen> {
-    const PHASES: usize = 20;
-    let Some(list) = value.as_array().filter(|list| (1..=PHASES).contains(&list.len())) else {
-        problems.push(Problem::new(pointer, format!("is not a list of 1 to {PHASES} phases")));
+    let Some(list) = value.as_array().filter(|list| (1..=MARS_PHASES).contains(&list.len())) else {
+        problems.push(Problem::new(pointer, format!("is not a list of 1 to {MARS_PHASES} phases")));
         return Vec::new();
     };
     let mut chosen = Vec::new();

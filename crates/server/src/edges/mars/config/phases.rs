@@ -74,8 +74,7 @@ pub(super) fn make(
         made.push(Made { kind: each.kind, phase, approval: asks, timeout_ms, on_timeout, dropped });
     }
     if made.is_empty() && problems.is_empty() {
-        problems
-            .push(Problem::new("/config/phases", "holds no phase"));
+        problems.push(Problem::new("/config/phases", "holds no phase"));
     }
     made
 }

@@ -1,0 +1,123 @@
+//! Modes beside planning and control: ideas, one agent, a list of phases with a checkpoint in it.
+
+use holdshort_testkit::model::Scripted;
+use serde_json::{Value, json};
+
+use super::{Mars, first, options, plan, planned, sound};
+
+/// Nothing in it works on files, so it needs no folder.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ideas_are_had_and_judged() {
+    let (model, server) = planned(&[]).await;
+    model.script("idea_maker", [Scripted::text("A kite."), Scripted::text("A better kite.")]);
+    model.script("idea_hater", [Scripted::text("It needs wind.")]);
+    let mut mars = Mars::connect(&server, "t1").await;
+    mars.say(&json!({"task": "What to build?", "config": {"mode": "idea-generation", "n_ideas": 1}})).await;
+    let ended = mars.wait("workflow_completed").await;
+    assert_eq!(ended["result"]["text"], "A better kite.");
+    let said: Vec<&Value> = mars
+        .frames
+        .iter()
+        .filter(|frame| frame["event_type"] == "agent_message")
+        .map(|frame| &frame["data"]["agent"])
+        .collect();
+    assert_eq!(said, ["idea_maker", "idea_hater", "idea_maker"]);
+    sound(&server, &mars).await;
+}
+
+/// A checkpoint between plan and work (A12): the plan is in its context, the note reaches the engineer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_checkpoint_stands_between_two_phases() {
+    let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
+    let config = |shown: bool| {
+        let checkpoint =
+            json!({"checkpoint_type": "after_planning", "show_plan": shown, "show_context": shown});
+        json!({"phases": [
+            {"type": "planning", "config": {"n_plan_reviews": 0}},
+            {"type": "hitl_checkpoint", "config": checkpoint},
+            {"type": "control"},
+        ]})
+    };
+    let mut mars = Mars::start(&server, "t1", "Build it.", config(true)).await;
+    let asked = mars.asked().await;
+    assert_eq!(
+        (options(&asked), &asked["action"], &asked["checkpoint_type"]),
+        (vec!["approve", "modify", "reject"], &json!("checkpoint"), &json!("after_planning"))
+    );
+    assert_eq!(asked["context"]["plan"]["sub_tasks"][0]["sub_task"], "build");
+    assert!(asked["context"]["results"].is_object());
+    mars.resolve(&asked, "approve", json!({"feedback": "mind the units"})).await;
+    mars.wait("workflow_completed").await;
+    assert!(model.requests_of("engineer")[0].texts().join("\n").contains("mind the units"));
+    sound(&server, &mars).await;
+
+    let mut mars = Mars::start(&server, "t2", "Build it.", config(false)).await;
+    let asked = mars.asked().await;
+    assert!(asked["context"].get("plan").is_none() && asked["context"].get("results").is_none(), "{asked}");
+    mars.resolve(&asked, "reject", json!({"feedback": "no"})).await;
+    assert_eq!(mars.wait("workflow_failed").await["reason"], "rejected");
+}
+
+/// What a person wants changed reaches the engineer; where nobody is to be asked, it is written down (A12, E8).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_checkpoint_takes_changes_or_asks_nobody() {
+    let (model, server) = planned(&[]).await;
+    let config = |asks: bool| json!({"phases": [{"type": "hitl_checkpoint", "config": {"require_approval": asks}}, {"type": "one_shot"}]});
+    let mut mars = Mars::start(&server, "t1", "Build it.", config(true)).await;
+    let asked = mars.asked().await;
+    let received = mars.resolve(&asked, "modify", json!({"modifications": {"units": "millimetres"}})).await;
+    assert_eq!((&received["approved"], &received["approval_status"]), (&json!(true), &json!("modified")));
+    mars.wait("workflow_completed").await;
+    assert!(model.requests_of("engineer")[0].texts().join("\n").contains("millimetres"));
+    sound(&server, &mars).await;
+
+    let mut mars = Mars::start(&server, "t2", "Build it.", config(false)).await;
+    mars.asked().await;
+    let received = mars.wait("approval_received").await;
+    assert_eq!(
+        (&received["approved"], &received["approval_status"], &received["by"]),
+        (&json!(true), &json!("auto_approved"), &json!("engine"))
+    );
+    mars.wait("workflow_completed").await;
+    sound(&server, &mars).await;
+}
+
+/// Where approval is not required the plan after so many is carried out (A13).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_settles_after_its_iterations() {
+    let (_model, server) = planned(&[plan(&[("one", "engineer")]), plan(&[("two", "engineer")])]).await;
+    let config = json!({
+        "mode": "hitl-interactive", "hitlVariant": "planning_only", "n_plan_reviews": 0,
+        "require_explicit_approval": false, "auto_approve_after_iterations": 1,
+    });
+    let mut mars = Mars::start(&server, "t1", "Build it.", config).await;
+    let asked = mars.asked().await;
+    mars.resolve(&asked, "revise", json!({"feedback": "another"})).await;
+    let ended = mars.wait("workflow_completed").await;
+    assert_eq!(ended["final_plan"]["sub_tasks"][0]["sub_task"], "two");
+    sound(&server, &mars).await;
+}
+
+/// The agent asks in the middle of its work (E24), and the researcher has nothing to write with.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_agent_asks_and_goes_on() {
+    let (model, server) = planned(&[]).await;
+    model.script(
+        "researcher",
+        [Scripted::call("ask_human", json!({"question": "Which year?"})), Scripted::text("It rained.")],
+    );
+    let mut mars = Mars::connect(&server, "t1").await;
+    mars.say(&first(&server, "Look at it.", json!({"mode": "one_shot", "agent": "researcher"}))).await;
+    let asked = mars.asked().await;
+    assert_eq!(
+        (options(&asked), &asked["checkpoint_type"]),
+        (vec!["submit", "skip", "cancel"], &json!("clarification"))
+    );
+    assert!(asked["expires_at"].is_string(), "half an hour");
+    let received = mars.resolve(&asked, "submit", json!({"feedback": "1999"})).await;
+    assert_eq!((&received["approved"], &received["approval_status"]), (&json!(false), &json!("answered")));
+    mars.wait("workflow_completed").await;
+    assert!(model.requests_of("researcher")[1].texts().join("\n").contains("1999"));
+    assert!(!model.requests_of("researcher")[0].tools().contains(&"write_file".to_owned()));
+    sound(&server, &mars).await;
+}
