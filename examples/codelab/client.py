@@ -75,6 +75,14 @@ class Tools:
         return f"{path} is there"
 
 
+def cut(text, size=60_000):
+    """A result has at most 64 KiB."""
+    whole = text.encode()
+    if len(whole) <= size:
+        return text
+    return whole[:size].decode(errors="ignore") + f"\n(cut: {len(whole)} bytes)"
+
+
 class Ide:
     def __init__(self, socket, tools, yes):
         self.socket, self.tools, self.yes = socket, tools, yes
@@ -97,7 +105,7 @@ class Ide:
         self.ran.add(call["call_id"])
         answer = {"type": "tool_result", "call_id": call["call_id"]}
         try:
-            answer["result"] = await asyncio.to_thread(self.tools.run, call["tool_name"], call["arguments"])
+            answer["result"] = cut(await asyncio.to_thread(self.tools.run, call["tool_name"], call["arguments"]))
         except Exception as error:  # The agent is told, and goes on.
             answer["error"] = f"{type(error).__name__}: {error}"
         await self.say(answer)

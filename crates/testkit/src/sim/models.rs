@@ -25,6 +25,18 @@ pub(super) fn answer(
         let reply = Reply { text: plan(choices), model: "simulated".to_owned(), ..Reply::default() };
         return Input::Replied { step, turn, reply };
     }
+    if request.response_schema.is_some() {
+        let text = choices.pick(&JUDGEMENTS);
+        let reply = Reply { text: (*text).to_owned(), model: "simulated".to_owned(), ..Reply::default() };
+        return Input::Replied { step, turn, reply };
+    }
+    let is_team = request.tools.iter().any(|tool| tool.name.starts_with("client_"));
+    if is_team && choices.one_in(2) {
+        let calls = (0..=choices.below(3)).map(|_| call_of_a_team(request, world, choices)).collect();
+        let text = "I hand it on.".to_owned();
+        let reply = Reply { text, calls, model: "simulated".to_owned(), ..Reply::default() };
+        return Input::Replied { step, turn, reply };
+    }
     // Long conversations teach nothing new.
     let is_long = request.messages.len() > 24;
     let (text, calls) = match choices.below(if is_long { 1 } else { 16 }) {
@@ -43,6 +55,29 @@ pub(super) fn answer(
     let usage = Usage { input_tokens: 10, output_tokens: 5 };
     let reply = Reply { text: text.to_owned(), calls, usage, model: "simulated".to_owned() };
     Input::Replied { step, turn, reply }
+}
+
+const JUDGEMENTS: [&str; 4] = [
+    r#"{"escalate": false, "reasons": []}"#,
+    r#"{"escalate": false, "reasons": []}"#,
+    r#"{"escalate": true, "reasons": ["it guesses"]}"#,
+    "I can not say.",
+];
+
+/// To one of the tools that only teams have, or to any.
+fn call_of_a_team(request: &Request, world: &mut World, choices: &mut Choices) -> RequestedCall {
+    let own: Vec<&str> = request
+        .tools
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .filter(|tool| tool.starts_with("client_") || tool.starts_with("handoff_to_"))
+        .collect();
+    if choices.one_in(4) {
+        return call(world, choices);
+    }
+    let tool = (*choices.pick(&own)).to_owned();
+    let arguments = if tool.starts_with("client_") { json!({ "n": choices.below(3) }) } else { json!({}) };
+    RequestedCall { tool, arguments: Arguments::Json(arguments) }
 }
 
 /// A graph of a few subtasks, now and then one that can not be carried out.

@@ -8,7 +8,7 @@ use holdshort_core::definition::{Definition, Rule};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{GrantId, RunId, SessionId};
 use holdshort_core::interrupt::{Decision, Interrupt, Kind};
-use holdshort_core::run::{Ask, Config, Input, Origin, Run};
+use holdshort_core::run::{Ask, ClientOutcome, Config, Input, Origin, Run};
 use holdshort_core::system;
 use holdshort_engine::{Clock, Error, IdempotencyKey, StartRun};
 use serde_json::{Value, json};
@@ -55,12 +55,20 @@ pub(super) enum Deed {
     Sweep,
 }
 
-/// Seeds from here on play planned workflows where they are odd. Earlier ones are older than plans: each still plays
-/// as it did.
+/// Seeds from here on play planned workflows where they are odd, and teams where they are even. Earlier ones are older
+/// than both: each still plays as it did.
 pub const PLANS_FROM: u64 = 1_000_000_000;
 
-fn has_plans(seed: u64) -> bool {
-    seed >= PLANS_FROM && seed % 2 == 1
+/// What a client says of a call that it was handed, or perhaps was not.
+fn client_result(run: &Run, choices: &mut Choices) -> Option<Input> {
+    let of_client = |call: &str| call.starts_with("client_");
+    let calls: Vec<&String> =
+        run.calls.iter().filter(|(_, call)| of_client(&call.tool)).map(|(id, _)| id).collect();
+    let call = (!calls.is_empty()).then(|| (*choices.pick(&calls)).clone())?;
+    let text = "as the client says".to_owned();
+    let outcome =
+        if choices.one_in(3) { ClientOutcome::Failed { text } } else { ClientOutcome::Done { text } };
+    Some(Input::ClientResult { call, outcome })
 }
 
 /// The plan that there is, with something more or something less.
@@ -87,7 +95,11 @@ pub(super) struct Menu {
 
 impl Menu {
     pub(super) fn new(seed: u64, choices: &mut Choices) -> Self {
-        let make = if has_plans(seed) { workflows::planned } else { workflows::random };
+        let make = match seed {
+            ..PLANS_FROM => workflows::random,
+            _ if seed % 2 == 1 => workflows::planned,
+            _ => workflows::team,
+        };
         let mut workflows: Vec<_> = (0..2).map(|_| make(choices)).collect();
         workflows.push(workflows::external());
         Self { workflows, keys: 0 }
@@ -127,6 +139,9 @@ impl Menu {
             22 => Deed::Sweep,
             _ if run.definition.is_external() => self.external(&run, choices),
             _ if !run.plans.is_empty() => send(replan(&run, choices)),
+            _ if run.definition.agents.contains_key("other") => {
+                send(client_result(&run, choices).unwrap_or(Input::Resume))
+            }
             _ => send(Input::Resume),
         }
     }

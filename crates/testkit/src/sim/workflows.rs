@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use holdshort_core::definition::{
-    Agent, Asking, Control, Definition, EXTERNAL, Gates, KindGate, Limits, LookAt, Phase, PhaseKind,
-    PlanGate, Planning, Rule, RuleAction, StepGates,
+    Agent, Asking, Control, Definition, EXTERNAL, Gates, Judge, KindGate, Limits, LookAt, Phase, PhaseKind,
+    PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
 };
-use holdshort_core::interrupt::{Effect, Kind, options};
-use holdshort_core::tool::Spec;
+use holdshort_core::handoff;
+use holdshort_core::interrupt::{self, Kind, options};
+use holdshort_core::tool::{Category, Effect, Runs, Spec};
 use serde_json::json;
 
 use super::choices::Choices;
@@ -16,6 +17,9 @@ use super::choices::Choices;
 pub(super) const PLANNER: &str = "planner";
 const TOOLS: [&str; 6] =
     ["read_file", "write_file", "run_command", "ask_human", "create_plan", "request_review"];
+
+const REJECTS: [interrupt::Effect; 3] =
+    [interrupt::Effect::Refuse, interrupt::Effect::EndTurn, interrupt::Effect::FailRun];
 
 pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
     static SPECS: LazyLock<BTreeMap<String, Spec>> = LazyLock::new(|| {
@@ -77,6 +81,40 @@ pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     Arc::new(definition)
 }
 
+/// Two agents that hand over to each other, to a person and to nobody; tools that the client runs; smart approval.
+pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
+    let mut definition = (*random(choices)).clone();
+    let names = ["agent", "other"];
+    let agent = definition.agents["agent"].clone();
+    definition.agents.insert("other".to_owned(), agent);
+    let mut tools: Vec<(&str, Spec)> = Vec::new();
+    for name in names {
+        let others = names.into_iter().chain([handoff::TERMINATOR, handoff::ADMIN]);
+        tools.extend(others.filter(|other| *other != name).map(|other| (name, handoff::tool(other))));
+        for (tool, effect) in [("client_read", Effect::Read), ("client_write", Effect::Write)] {
+            let category = if effect == Effect::Read { Category::ReadOnly } else { Category::CodeExec };
+            let spec = Spec {
+                name: tool.to_owned(),
+                description: String::new(),
+                parameters: json!({ "type": "object", "properties": { "n": {} }, "additionalProperties": false }),
+                runs: Runs::Client { effect, category },
+            };
+            tools.push((name, spec));
+        }
+    }
+    for (name, spec) in tools {
+        definition.agents.entry(name.to_owned()).and_modify(|agent| agent.tools.push(spec.name.clone()));
+        definition.tools.insert(spec.name.clone(), spec);
+    }
+    let tools = vec!["client_read".to_owned()];
+    definition.gates.rules.push(Rule { tools, action: RuleAction::Allow, ..Rule::default() });
+    if choices.one_in(2) {
+        let judge = if choices.one_in(2) { Judge::Run } else { Judge::Off };
+        definition.gates.smart = Some(Smart { judge, ..Smart::default() });
+    }
+    Arc::new(definition)
+}
+
 /// Runs of agents of other frameworks.
 pub(super) fn external() -> Arc<Definition> {
     Arc::new(Definition {
@@ -125,7 +163,7 @@ fn gate(kind: Kind, choices: &mut Choices) -> Option<KindGate> {
     Some(KindGate {
         expires_in_ms: choices.one_in(2).then(|| 1_000 + choices.below(60_000) as u64),
         on_expiry: choices.one_in(2).then(|| choices.pick(rows).id.to_owned()),
-        reject: choices.one_in(3).then(|| *choices.pick(&[Effect::Refuse, Effect::EndTurn, Effect::FailRun])),
+        reject: choices.one_in(3).then(|| *choices.pick(&REJECTS)),
         approvers: if choices.one_in(5) { vec!["alice".to_owned()] } else { Vec::new() },
         ..KindGate::default()
     })

@@ -8,8 +8,9 @@ use holdshort_testkit::sim::{self, Mutant};
 /// Enough for every fault to meet every kind of run; `cargo xtask sim` plays many more.
 const SEEDS: u64 = 100;
 
-/// The same with plans.
+/// The same with plans, and with teams.
 const PLANNED: usize = 40;
+const TEAMS: usize = 40;
 
 /// Those of one node are passed over. `cargo xtask sim --postgres N` plays more.
 const BESIDE_POSTGRES: u64 = 4;
@@ -17,8 +18,9 @@ const BESIDE_POSTGRES: u64 = 4;
 #[test]
 fn fixed_seeds() {
     let planned = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 1).take(PLANNED);
+    let teams = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 0).take(TEAMS);
     let failed: BTreeSet<u64> = sim::failed_once().collect();
-    for seed in failed.into_iter().chain(0..SEEDS).chain(planned) {
+    for seed in failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams) {
         let played = sim::play(seed, None);
         if played.problem.is_some() {
             let short = sim::shrink(&played, None);

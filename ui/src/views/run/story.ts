@@ -44,8 +44,10 @@ export class Story {
         this.items.push({ type: "divider", ...place, phase: text(data, "phase") });
         break;
       case "step_started":
-        if (text(data, "role") === "overseer") this.#overseers.add(step);
-        else this.#stepStarted(event);
+        if (text(data, "role") === "overseer") {
+          this.#overseers.add(step);
+          this.#agents.set(step, text(data, "agent"));
+        } else this.#stepStarted(event);
         break;
       case "handed_over":
         this.#agents.set(step, text(data, "to"));

@@ -56,27 +56,26 @@ async fn serve(socket: WebSocket, session: Session) {
     Box::pin(line::goodbye(end, writing, incoming)).await;
 }
 
-/// Messages come in while frames go out (LESSONS 16).
+/// Messages come in while frames go out (LESSONS 16); the first is heard once everything that follows will be told.
 async fn converse(incoming: &mut SplitStream<WebSocket>, session: &Session, outbox: Outbox) -> End {
-    tokio::select! {
-        end = listen(incoming, session, &outbox) => end,
-        end = tell(session, &outbox) => end,
-    }
-}
-
-async fn tell(session: &Session, outbox: &Outbox) -> End {
-    match follow(session, outbox).await {
+    let told = match Follower::attach(session.clone()).await {
+        Ok(follower) => tokio::select! {
+            end = listen(incoming, session, &outbox) => return end,
+            told = tell(follower, &outbox) => told,
+        },
+        Err(refused) => Err(refused),
+    };
+    match told {
         Ok(end) => end,
         // The journal can not be read: the client is told, and comes back.
-        Err(refused) => match put(outbox, &[Frame::refused(&refused)]).await {
+        Err(refused) => match put(&outbox, &[Frame::refused(&refused)]).await {
             Ok(()) => End::Left,
             Err(unsent) => unsent.into(),
         },
     }
 }
 
-async fn follow(session: &Session, outbox: &Outbox) -> Answer<End> {
-    let mut follower = Follower::attach(session.clone()).await?;
+async fn tell(mut follower: Follower, outbox: &Outbox) -> Answer<End> {
     let mut frames = vec![follower.info()];
     frames.extend(follower.standing());
     loop {
