@@ -16,7 +16,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     let doctor = home.json(&["doctor"]);
     assert_eq!(doctor["server"]["address"], address);
     assert_eq!(home.json(&["inbox"]), json!([]));
-    assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 3);
+    assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 10);
     assert_eq!(home.json(&["audit", "verify"])["intact"], true);
     assert_eq!(home.run(&["audit", "verify"]).out, "✓ 0 events in 0 streams, every one as it was written.\n");
     assert_eq!(home.json(&["freeze"])["frozen"], true);
