@@ -120,6 +120,33 @@ pub fn candidates(text: &str) -> Vec<Value> {
     from_lines(text).into_iter().collect()
 }
 
+/// What is said around a plan that stands in the text as JSON, for a person who is shown the plan itself.
+pub fn around(text: &str) -> String {
+    let is_json =
+        |part: &str| serde_json::from_str::<Value>(part.trim()).is_ok_and(|value| read(&value).is_some());
+    let blocks: Vec<&str> = text.split("```").collect();
+    let is_plan = |(n, block): &(usize, &&str)| {
+        n % 2 == 1 && is_json(block.split_once('\n').map_or(block, |(_, code)| code))
+    };
+    if blocks.iter().enumerate().any(|block| is_plan(&block)) {
+        let kept: Vec<&str> = blocks
+            .iter()
+            .enumerate()
+            .filter(|block| !is_plan(block))
+            .map(|(_, block)| block.trim())
+            .collect();
+        return kept.join("\n").trim().to_owned();
+    }
+    for (open, close) in [('{', '}'), ('[', ']')] {
+        if let (Some(from), Some(to)) = (text.find(open), text.rfind(close))
+            && text.get(from..=to).is_some_and(is_json)
+        {
+            return [text[..from].trim(), text[to + 1..].trim()].join(" ").trim().to_owned();
+        }
+    }
+    text.to_owned()
+}
+
 /// Numbered or dashed lines; deeper ones belong to the one above. A list of questions is no plan.
 fn from_lines(text: &str) -> Option<Value> {
     let mut items: Vec<String> = Vec::new();

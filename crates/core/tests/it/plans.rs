@@ -730,3 +730,19 @@ fn a_plan_may_be_settled_after_its_iterations() {
     must.gates.mandatory.insert(Checkpoint::AfterPlanning);
     assert_eq!(revised(must).open_kinds(), ["plan_approval"]);
 }
+
+/// The person sees the plan itself: its JSON is not said once more.
+#[test]
+fn what_is_said_around_a_plan_is_kept_without_it() {
+    let plan = plan_of(&[subtask("a", &[])]);
+    let table = [
+        (format!("My plan: {plan}"), "My plan:"),
+        (format!("{plan}"), ""),
+        (format!("First:\n```json\n{plan}\n```\nThat is all."), "First:\nThat is all."),
+        ("1. Look\n2. Write".to_owned(), "1. Look\n2. Write"),
+        ("It costs {nothing}:\n```sh\nls\n```".to_owned(), "It costs {nothing}:\n```sh\nls\n```"),
+    ];
+    for (said, around) in table {
+        assert_eq!(plan::around(&said), around, "{said}");
+    }
+}

@@ -160,7 +160,7 @@ impl Draft<'_> {
         let title = format!("Plan of {} subtasks", plan.subtasks.len());
         let mut opening = Opening::new(Kind::PlanApproval, About::Plan(phase.to_owned()), title);
         let said = step.and_then(|step| self.run.steps.get(step)).and_then(|step| self.run.last_turn(step));
-        opening.message = clip(said.map_or("", |(text, _)| text), 2_000);
+        opening.message = clip(&plan::around(said.map_or("", |(text, _)| text)), 2_000);
         opening.step = step.map(str::to_owned);
         opening.risk = Level::Low;
         opening.reasons = self.run.reasons_about_plans();
