@@ -120,7 +120,7 @@ class Ide:
             # How a subtask ended stands in `subtask_completed`.
             if metadata.get("subtask_status", "in_progress") == "in_progress":
                 print(frame["content"])
-            if metadata.get("question") and not self.yes:
+            if metadata.get("question"):
                 await self.say({"type": "user_message", "content": await self.ask(">"), "role": "user"})
         elif kind == "agent_switched":
             print(f"[{frame['from']} -> {frame['to']}]")

@@ -9,9 +9,11 @@ use crate::run::step;
 
 /// Debian packages by what shows that they are there: a program on the path, or a file, in which one folder may
 /// be any (`*`).
-const NEEDED: [(&str, &str); 6] = [
+const NEEDED: [(&str, &str); 7] = [
     ("git", "git"),
     ("python3", "python3"),
+    // The clients of the examples speak WebSocket.
+    ("/usr/lib/python3/dist-packages/websockets/__init__.py", "python3-websockets"),
     ("curl", "curl"),
     ("chromium", "chromium"),
     // Without a font a browser draws boxes.

@@ -5,7 +5,16 @@ use holdshort_core::id::{InterruptId, RunId};
 
 /// `plan_` and 8 hexadecimal digits (contract B6): of the interrupt that asks about the plan.
 pub(super) fn plan(interrupt: &InterruptId) -> String {
-    let digest = Digest::of(interrupt.as_str().as_bytes()).to_string();
+    plan_of(&[interrupt.as_str()])
+}
+
+/// The same of a plan that nobody was asked about.
+pub(super) fn unasked_plan(run: &RunId, phase: &str) -> String {
+    plan_of(&[run.as_str(), "/", phase])
+}
+
+fn plan_of(parts: &[&str]) -> String {
+    let digest = Digest::of(parts.concat().as_bytes()).to_string();
     format!("plan_{}", &digest[..8])
 }
 

@@ -28,7 +28,9 @@ pub(super) fn frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
             );
             vec![Frame::AssistantMessage {
                 content: text,
-                metadata: Some(json!({ "request_id": interrupt.opened.interrupt.as_str() })),
+                metadata: Some(
+                    json!({ "request_id": interrupt.opened.interrupt.as_str(), "question": true }),
+                ),
                 is_final: true,
             }]
         }

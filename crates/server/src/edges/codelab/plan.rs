@@ -37,7 +37,7 @@ pub(super) fn id(run: &Run, planning: &str) -> String {
         .max_by_key(|each| each.opened_seq);
     match last {
         Some(interrupt) => ids::plan(&interrupt.opened.interrupt),
-        None => format!("plan_{planning}"),
+        None => ids::unasked_plan(&run.id, planning),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_core::interrupt::{Cause, Choice, Kind, Opened, Outcome};
+use holdshort_core::interrupt::{About, Cause, Choice, Kind, Opened, Outcome};
 use serde_json::{Map, Value, json};
 
 use super::words;
@@ -73,8 +73,9 @@ fn context(opened: &Opened, asked: &Value, told: &[Value], display: Display) -> 
         context.insert("plan".to_owned(), plan);
         context.insert("previous_feedback".to_owned(), told.into());
     }
-    let is_phase = words::position(opened) != "after_planning" && context.contains_key("phase");
-    if is_phase && let Some(results) = context.remove("results") {
+    if matches!(opened.about, About::Phase(_))
+        && let Some(results) = context.remove("results")
+    {
         let planned = results
             .as_object()
             .and_then(|all| all.values().find_map(|one| one.get("subtasks").map(|_| plan(one))));

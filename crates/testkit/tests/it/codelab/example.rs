@@ -2,44 +2,27 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
 use super::{plans, served, subtask};
-use crate::play::SOLO;
+use crate::python::python;
 
-/// One that has the package: on a fresh machine Debian's.
-fn python() -> &'static str {
-    let has_it = |python: &&str| {
-        let import = Command::new(python).args(["-c", "import websockets"]).stderr(Stdio::null()).status();
-        import.is_ok_and(|status| status.success())
-    };
-    ["python3", "/usr/bin/python3"].into_iter().find(has_it).expect("python3-websockets is installed")
-}
-
-/// A server without a model, on the workflows of the repository: agents rehearse on the sample of `codelab`.
+/// A server without a model, with a copy of `codelab`'s sample in its workspace: agents rehearse.
 async fn rehearsing() -> TestServer {
-    let mut server = TestServer::setup().workflow("solo", SOLO).stopped();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows");
-    let workflows = server.workspace().with_file_name("workflows");
-    for name in ["codelab", "codelab_ide"] {
-        fs::create_dir(workflows.join(name)).unwrap();
-        for file in ["workflow.yaml", "rehearsal.yaml"] {
-            fs::copy(root.join(name).join(file), workflows.join(name).join(file)).unwrap();
-        }
-    }
+    let server = TestServer::setup().start().await;
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows/codelab/sample");
     for file in ["README.md", "todo.py", "test_todo.py"] {
-        fs::copy(root.join("codelab/sample").join(file), server.workspace().join(file)).unwrap();
+        fs::copy(sample.join(file), server.workspace().join(file)).unwrap();
     }
-    server.start().await;
     server
 }
 
 async fn client(server: &TestServer, arguments: &[&str]) -> Output {
-    let mut command = Command::new(python());
+    let mut command = python();
     command
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/codelab/client.py"))
         .args(arguments)

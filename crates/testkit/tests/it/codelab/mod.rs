@@ -19,9 +19,12 @@ const WORKFLOW: &str = include_str!("../../../../../workflows/codelab_ide/workfl
 
 /// A server whose agents are played; what they say is to be scripted.
 async fn served() -> (ScriptedModel, TestServer) {
-    served_with(WORKFLOW).await
+    let model = ScriptedModel::start().await;
+    let server = TestServer::setup().model(&model).start().await;
+    (model, server)
 }
 
+/// The same with a workflow that is like the shipped one.
 async fn served_with(workflow: &str) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     let server = TestServer::setup().workflow("codelab_ide", workflow).model(&model).start().await;

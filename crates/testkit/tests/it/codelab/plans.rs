@@ -155,10 +155,20 @@ async fn an_edited_plan_is_the_one_that_runs() {
         ]);
         edit
     };
+    let of = |subtasks: Value| {
+        let mut edit = on_plan(&plan, "edit");
+        edit["modified_subtasks"] = subtasks;
+        edit
+    };
+    let many = |n: u32| json!({ "id": n.to_string(), "description": "one of many", "agent": "coder" });
     let table = [
         (two("nobody", "coder", &[]), "/modified_subtasks/0/agent"),
         (two("coder", "coder", &["b"]), "/modified_subtasks"),
         (two("coder", "coder", &["ghost"]), "/modified_subtasks/0/dependencies/0"),
+        (of(json!([])), "/modified_subtasks"),
+        (of(json!("do it")), "/modified_subtasks"),
+        (of(json!([{ "id": "a", "description": "nobody's" }])), "/modified_subtasks/0/agent"),
+        (of((0..1_000).map(many).collect()), "/modified_subtasks"),
     ];
     for (edit, pointer) in table {
         let refused = ide.refused(&edit).await;

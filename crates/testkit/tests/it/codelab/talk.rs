@@ -50,6 +50,7 @@ async fn a_failure_and_a_limit_are_said() {
     let frames = post(&server, "limited", &user("Hello.")).await;
     let limit = the(&frames, "assistant_message");
     assert!(limit["content"].as_str().unwrap().contains("limit of 2 rounds"), "{limit}");
+    assert_eq!(limit["metadata"]["question"], true);
     let frames = post(&server, "limited", &user("Go on.")).await;
     assert_eq!(the(&frames, "assistant_message")["content"], "Enough.");
     let told = model.requests().pop().unwrap().texts().join("\n");
