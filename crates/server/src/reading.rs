@@ -6,6 +6,7 @@ use holdshort_protocol::frame::ClientFrame;
 use holdshort_protocol::{Code, Decision, Problem};
 
 use crate::body::fit;
+use crate::edges;
 use crate::feed::position;
 use crate::problem::Refused;
 use crate::query::EventsQuery;
@@ -32,4 +33,14 @@ pub fn since(query: &str) -> Result<Option<u64>, Box<Problem>> {
     let query: EventsQuery = serde_urlencoded::from_str(query)
         .map_err(|error| Refused::new(Code::InvalidQuery, error.to_string()).0)?;
     Ok(query.since)
+}
+
+/// A message of a client of the CodeLab edge.
+pub fn codelab(text: &[u8]) -> Result<(), Box<Problem>> {
+    edges::read_codelab(text).map_err(|refused| refused.0)
+}
+
+/// A frame of a client of the MARS edge, and what its config is made into.
+pub fn mars(text: &str) -> Result<(), Box<Problem>> {
+    edges::read_mars(text).map_err(|refused| refused.0)
 }

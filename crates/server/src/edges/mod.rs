@@ -14,7 +14,18 @@ mod who;
 use axum::Router;
 
 use crate::auth::Door;
+use crate::problem::Answer;
 
 pub(crate) fn router() -> Router<Door> {
     Router::new().nest("/edges/codelab", codelab::router()).nest("/edges/mars", mars::router())
+}
+
+/// A message of a CodeLab client, as far as it can be understood without its session.
+pub(crate) fn read_codelab(text: &[u8]) -> Answer<()> {
+    codelab::read(text)
+}
+
+/// A frame of a MARS client, its config included.
+pub(crate) fn read_mars(text: &str) -> Answer<()> {
+    mars::read(text)
 }

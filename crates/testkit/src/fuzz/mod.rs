@@ -6,6 +6,7 @@
 
 mod cursor;
 mod decision;
+mod edge;
 mod event;
 mod file;
 mod frame;
@@ -17,13 +18,14 @@ pub use mutate::mutations;
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its folder in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 6] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("decision", decision::decision),
     ("workflow", file::workflow),
     ("rehearsal", file::rehearsal),
     ("frame", frame::frame),
     ("event", event::event),
     ("cursor", cursor::cursor),
+    ("edge", edge::edge),
 ];
 
 /// The target of this name, for binaries of one target each.

@@ -25,6 +25,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::auth::Door;
+use crate::problem::Answer;
 
 /// The workflow that a session's runs are of.
 const WORKFLOW: &str = "codelab_ide";
@@ -39,4 +40,8 @@ pub(super) fn router() -> Router<Door> {
         .route("/sessions/{session_id}/plans/{plan_id}/pause", post(rest::pause))
         .route("/sessions/{session_id}/plans/{plan_id}/resume", post(rest::resume))
         .route("/events/audit-log", get(audit::read))
+}
+
+pub(super) fn read(text: &[u8]) -> Answer<()> {
+    message::read(text).map(drop)
 }

@@ -24,6 +24,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::auth::Door;
+use crate::problem::Answer;
 use attached::Attached;
 
 /// The channel that what a client does is recorded with.
@@ -40,4 +41,8 @@ pub(super) fn router() -> Router<Door> {
         .route("/api/sessions/{id}/suspend", post(sessions::suspend))
         .route("/api/sessions/{id}/resume", post(sessions::resume))
         .layer(Extension(Arc::new(Attached::default())))
+}
+
+pub(super) fn read(text: &str) -> Answer<()> {
+    start::check(&frame::read(text, None).1?)
 }

@@ -1,7 +1,7 @@
 //! From a task to its run: the first frame starts it, every later one finds it (LESSONS 26). A client's id of a task
 //! is an idempotency key within the person, so no number of connections starts a second run.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
@@ -14,7 +14,7 @@ use holdshort_store::Journal;
 use serde_json::json;
 
 use super::config::{self, WORKFLOW};
-use super::frame::Start;
+use super::frame::{ClientFrame, Start};
 use crate::app::{App, detached};
 use crate::auth::Caller;
 use crate::limits::IDEMPOTENCY_KEY_BYTES;
@@ -115,4 +115,12 @@ fn base(app: &App) -> Answer<Arc<Definition>> {
 
 pub(super) fn shipped() -> Result<Definition, Vec<holdshort_workflow::Problem>> {
     holdshort_workflow::parse("mars/base.yaml", include_str!("base.yaml"), &holdshort_tools::catalogue())
+}
+
+/// Whether its config can be translated, where it has one.
+pub(super) fn check(frame: &ClientFrame) -> Answer<()> {
+    let ClientFrame::Start(start) = frame else { return Ok(()) };
+    static BASE: LazyLock<Option<Definition>> = LazyLock::new(|| shipped().ok());
+    let base = BASE.as_ref().ok_or_else(|| Refused::of(Code::Internal))?;
+    config::translate(&start.config, base).map(drop).map_err(Refused::invalid)
 }
