@@ -5,7 +5,7 @@ use holdshort_testkit::server::{Answer, TestServer};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::play::{count, done, one};
+use crate::play::{command, count, done, one, write};
 
 const PLANNED: &str = "
 name: planned
@@ -211,5 +211,35 @@ async fn research_plays_on_its_sample() {
     let report = std::fs::read_to_string(server.workspace().join("report.md")).unwrap();
     for line in ["Hollow,2025-10,95", "Ridge,2025-12,140", "Weir,2025-07,83"] {
         assert!(report.contains(line), "{report}");
+    }
+}
+
+/// The shipped workflows with a model of their own: what they plan is approved, and done over real files.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_ships_plays_with_a_model() {
+    let make = || [one(write("sum.py", "print(6 * 7)")), one(command("python3 sum.py")), done()];
+    let model = ScriptedModel::start().await;
+    let look = json!({ "id": "look", "description": "look", "agent": "researcher" });
+    let script = json!({ "id": "script", "description": "sum", "agent": "engineer", "depends_on": ["look"] });
+    let plan = proposes(&[look, script]);
+    model.script("planner", [plan.clone(), plan]);
+    model.script("reviewer", [Scripted::text("Nothing is missing.")]);
+    model.script("researcher", [Scripted::text("There are two numbers.")]);
+    model.script("engineer", make());
+    let todo = json!({ "subtasks": [{ "id": "mend", "description": "mend", "agent": "coder" }] });
+    model.script("orchestrator", [one(("create_plan", todo))]);
+    model.script("coder", make());
+    let server = TestServer::setup().model(&model).start().await;
+    for (workflow, worker) in [("research", "engineer"), ("codelab", "coder")] {
+        let run = server.start_run(workflow, "What is the sum?").await;
+        for kind in ["plan_approval", "tool_approval", "tool_approval"] {
+            let asked = server.wait_one(&run).await;
+            assert_eq!(asked["kind"], kind, "{workflow}");
+            server.choose(&asked, "approve").await;
+        }
+        let ended = server.wait_status(&run, &["completed"]).await;
+        assert_eq!((&ended["end_reason"], &ended["result"]["text"]), (&json!("done"), &json!("Done.")));
+        let heard = model.requests_of(worker).pop().expect("it was asked").texts().join("\n");
+        assert!(heard.contains("42"), "{workflow}: {heard}");
     }
 }
