@@ -39,7 +39,8 @@ impl Checkpoints<'_> {
             Checkpoint::AfterPlanning => false,
             Checkpoint::BeforeFileEdit => match command {
                 Some(_) => subject.category != Category::ReadOnly,
-                None => subject.category == Category::FileWrite,
+                // Code that nobody here knows may write too.
+                None => matches!(subject.category, Category::FileWrite | Category::CodeExec),
             },
             Checkpoint::BeforeExecution => {
                 command.is_some() || matches!(subject.category, Category::Bash | Category::CodeExec)
@@ -52,14 +53,16 @@ impl Checkpoints<'_> {
         let usual = DEPLOY.map(str::to_owned);
         let named = if self.deploy.is_empty() { &usual[..] } else { self.deploy };
         let in_part = |part: &Part| is_code(part) || named.iter().any(|word| says(part, word));
-        match command {
-            Some(command) if command.opaque.is_some() => true,
-            Some(command) => command.parts.iter().chain(&command.guesses).any(in_part),
-            None => named.iter().any(|word| {
+        let by_name = || {
+            named.iter().any(|word| {
                 command::word_matches(&word.to_lowercase(), &subject.tool.to_lowercase())
                     || holds(subject.tool, word)
-            }),
-        }
+            })
+        };
+        let by_command = |command: &Command| {
+            command.opaque.is_some() || command.parts.iter().chain(&command.guesses).any(in_part)
+        };
+        by_name() || command.is_some_and(by_command)
     }
 }
 

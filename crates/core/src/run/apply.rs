@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::fact::{Authority, Fact, Node, Returned};
-use super::state::{Call, CallState, Entry, ModelCall, Planned, Step, Used};
+use super::state::{Call, CallState, Entry, ModelCall, Planned, Role, Step, Used};
 use super::{Ended, Run, Started};
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
@@ -63,6 +63,9 @@ impl Run {
                     step.end = Some(*end);
                     step.output = content.text.as_deref().map(Arc::from);
                     step.until = Some(seq);
+                    // What is still out for it counts no longer, and nothing is tried again.
+                    step.model = ModelCall::Idle;
+                    step.retry_at = None;
                 });
             }
             Fact::StepRedone { step } => self.step(step, |step| step.redos += 1),
@@ -305,7 +308,9 @@ impl Run {
             Fact::MessageAdded => {
                 let text: Arc<str> = Arc::from(content.as_text());
                 self.messages.push(text.clone());
-                for step in self.steps.values_mut().filter(|step| step.end.is_none()) {
+                // Whoever judges is shown material, and told nothing.
+                let hears = |step: &&mut Arc<Step>| step.end.is_none() && step.role != Role::Overseer;
+                for step in self.steps.values_mut().filter(hears) {
                     Arc::make_mut(step).entries.push(Entry::Note { text: text.clone() });
                 }
             }

@@ -248,7 +248,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn doubt(&mut self, id: &str, why: &str) {
+    pub(super) fn doubt(&mut self, id: &str, why: &str) {
         let Ok(call) = self.call(id) else { return };
         self.emit(Fact::ToolDoubted { call: id.to_owned() }, Content::none());
         let title = format!("Did it happen? {}", super::gating::title(&call));

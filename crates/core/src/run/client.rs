@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
-use super::fact::Look;
+use super::fact::{Authority, Look};
 use super::input::Rejection;
 use super::{Call, CallEnd, CallState, Fact, Run};
 use crate::event::Content;
@@ -34,8 +34,10 @@ impl ClientOutcome {
         }
     }
 
+    /// A failure says something, if the client does not.
     fn text(&self) -> &str {
         match self {
+            Self::Failed { text } if text.trim().is_empty() => "it failed",
             Self::Done { text } | Self::Failed { text } => text,
         }
     }
@@ -94,9 +96,10 @@ impl Draft<'_> {
         if let CallState::Gated(asked) = &call.state {
             let approve = Decision { option: "approve".to_owned(), ..Decision::default() };
             self.decide_for(asked, &approve, true)?;
-            // It has run, whatever holds others back: a pause, a freeze, a rule that has changed meanwhile.
-            self.started_by_client(id, &call);
         }
+        // It has run, whatever holds others back: a pause, a freeze, a rule that has changed meanwhile. Who approved
+        // it there may have run it before it was handed out here.
+        self.started_by_client(id);
         let state = self.run.calls.get(id).map(|call| call.state.clone());
         match state {
             Some(CallState::WithClient(handed_out)) => self.answer(&handed_out, outcome),
@@ -118,12 +121,16 @@ impl Draft<'_> {
         }
     }
 
-    fn started_by_client(&mut self, id: &str, call: &Call) {
+    fn started_by_client(&mut self, id: &str) {
+        let released = self.run.calls.get(id).filter(|call| {
+            call.state == CallState::Authorised && matches!(call.authority, Some(Authority::Interrupt(_)))
+        });
+        let Some(call) = released.map(|call| (**call).clone()) else { return };
         let Some(digest) = call.look.as_ref().map(|look| look.digest) else { return };
         let (attempt, epoch) = (call.attempt + 1, self.cx.epoch);
         let started = Fact::ToolStarted { call: id.to_owned(), attempt, digest, epoch, sandbox: None };
         self.emit(started, Content::none());
-        self.open_client_call(id, call);
+        self.open_client_call(id, &call);
     }
 
     fn answer(&mut self, handed_out: &InterruptId, outcome: &ClientOutcome) -> Result<(), Rejection> {

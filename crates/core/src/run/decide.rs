@@ -286,8 +286,7 @@ impl Draft<'_> {
             }
             Effect::Replan => {
                 let limit = self.run.planning(phase).map_or(0, |planning| planning.iterations);
-                let settles = self.run.planning(phase).is_some_and(|planning| planning.settles);
-                if planned.iterations >= limit && !settles {
+                if planned.iterations >= limit && !self.run.settles(phase) {
                     let text = format!("no plan was approved in {limit} iterations{}", why(taken));
                     self.fail_run("plan_iterations", text);
                 } else {
@@ -326,8 +325,12 @@ impl Draft<'_> {
             (Effect::FailRun, _) => {
                 self.fail_run("client_failed", format!("`{}` failed in the client{}", call.tool, why(taken)));
             }
+            // Nobody knows whether it took effect: a person says, before anything is tried again.
+            (_, By::Expiry) if self.run.writes(&call.tool) => {
+                self.doubt(id, "the client did not tell in time what came of it");
+            }
             (_, By::Expiry) => {
-                let text = "the client did not tell what came of it; nobody knows whether it took effect";
+                let text = "the client did not tell in time what came of it";
                 self.finish_call(id, CallEnd::Failed, Some(taken.code()), text);
             }
             _ if taken.choice.id == "result" => self.finish_call(id, CallEnd::Done, None, taken.text),

@@ -18,8 +18,14 @@ use crate::tool::{Category, Inspection, Runs, SandboxLevel};
 /// What kind of call it is; a command's category comes from its parsed words.
 pub(super) fn category(run: &Run, call: &Call) -> Category {
     match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
-        (Some(Runs::Here { .. } | Runs::Client { .. }), Some(line)) => command::parse(line).category(),
-        (Some(Runs::Here { category, .. } | Runs::Client { category, .. }), None) => *category,
+        (Some(Runs::Here { .. }), Some(line)) => command::parse(line).category(),
+        // What it says it is; a line of a shell can only make it graver, for nobody here sees what runs it.
+        (Some(Runs::Client { category: Category::Bash, .. }), Some(line)) => {
+            let category = command::parse(line).category();
+            let graver = !matches!(category, Category::ReadOnly | Category::FileWrite);
+            if graver { category } else { Category::Bash }
+        }
+        (Some(Runs::Client { category, .. }), _) | (Some(Runs::Here { category, .. }), None) => *category,
         (Some(Runs::Opens(_) | Runs::HandsOver(_)), _) => Category::ReadOnly,
         (None, _) => Category::CodeExec,
     }
@@ -87,7 +93,9 @@ impl Run {
 
     /// The grant that allowing this call for the session would give: shown before, and given after.
     pub(super) fn grant_for(&self, call: &Call) -> Option<Matcher> {
-        call.look.as_ref().and_then(|_| Matcher::of(&self.subject(call)))
+        // Where the client runs it, what a grant would cover is not known here.
+        let here = call.look.as_ref().filter(|_| !self.is_client_call(call));
+        here.and_then(|_| Matcher::of(&self.subject(call)))
     }
 
     fn subject<'a>(&'a self, call: &'a Call) -> Subject<'a> {

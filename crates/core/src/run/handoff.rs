@@ -97,10 +97,15 @@ impl Draft<'_> {
                 let (step, from) = (call.step.clone(), call.agent.clone());
                 self.emit(Fact::HandedOver { step, from, to, call: id.to_owned() }, Content::none());
             }
-            // The step ends with it as with an agent's last word, its gates included.
-            Some(Receiver::Terminator) => {
-                self.finish_call(id, CallEnd::Done, Some("finished"), "The work is finished.");
-            }
+            // The step ends with it as with an agent's last word, its gates included; but the agent hears first what
+            // went wrong beside it.
+            Some(Receiver::Terminator) => match self.run.went_wrong_beside(call) {
+                Some(tool) => {
+                    let text = format!("Not finished yet: see what became of `{tool}`.");
+                    self.finish_call(id, CallEnd::Failed, Some("not_finished"), text);
+                }
+                None => self.finish_call(id, CallEnd::Done, Some("finished"), "The work is finished."),
+            },
             // The person has looked and says nothing: the same agent goes on (contract A5).
             Some(Receiver::Admin) | None => self.finish_call(id, CallEnd::Answered, Some("continued"), ""),
         }
@@ -132,6 +137,17 @@ impl Run {
                 Ok(reasons)
             }
         }
+    }
+
+    /// A call of the same reply that was refused, or that should have changed something and failed.
+    fn went_wrong_beside(&self, call: &Call) -> Option<&str> {
+        let (_, calls) = self.last_turn(self.steps.get(&call.step)?)?;
+        let wrong = |other: &&Call| {
+            self.receiver(&other.tool).is_none()
+                && (other.state == CallState::Ended(CallEnd::Refused)
+                    || self.writes(&other.tool) && super::step::went_wrong(other) == Some(true))
+        };
+        calls.into_iter().find(wrong).map(|other| other.tool.as_str())
     }
 
     fn comes_last(&self, id: &str, call: &Call) -> bool {

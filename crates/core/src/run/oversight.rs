@@ -4,6 +4,8 @@
 //! A judged call stays `proposed`, and a step of the role [`Role::Overseer`] hears the conversation. It has no tools
 //! and no gates, and belongs to no phase's work. Whatever keeps it from being heard asks a person.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::draft::{Draft, clip};
@@ -138,7 +140,8 @@ impl Run {
             retries: self.steps.get(&call.step).map_or(0, |step| step.retries),
         };
         let mut reasons = smart::reasons(&act, &smart.keywords);
-        reasons.extend(call.judged.and_then(judged));
+        let unseen = (smart.judge != Judge::Off && is_too_long(call)).then_some(Judgement::Unheard);
+        reasons.extend(call.judged.or(unseen).and_then(judged));
         reasons
     }
 
@@ -146,7 +149,11 @@ impl Run {
     pub(super) fn needs_judgement(&self, call: &Call) -> bool {
         let category = call.look.as_ref().map_or(Category::ReadOnly, |look| look.category);
         let judges = self.smart().is_some_and(|smart| smart.judge != Judge::Off);
-        judges && self.acts(call, category) && call.judged.is_none() && call.cleared.is_none()
+        judges
+            && self.acts(call, category)
+            && call.judged.is_none()
+            && call.cleared.is_none()
+            && !is_too_long(call)
     }
 
     /// Whether it does more than read: it changes something, or gives the work to another agent. Whoever hands over to
@@ -158,16 +165,21 @@ impl Run {
         }
     }
 
+    /// Of the tool that failed last most often in a row. What others did in between changes nothing about that.
     fn failures_in_a_row(&self, step: &str) -> u32 {
-        let mut ended: Vec<(&String, bool)> = self
+        let mut ended: Vec<(&String, &Call, bool)> = self
             .calls
             .iter()
-            .filter(|(_, call)| call.step == step)
-            .filter_map(|(id, call)| Some((id, super::step::went_wrong(call)?)))
+            .filter(|(_, call)| call.step == step && self.writes(&call.tool))
+            .filter_map(|(id, call)| Some((id, &**call, super::step::went_wrong(call)?)))
             .collect();
-        ended.sort_by_key(|(id, _)| (id.len(), id.as_str()));
-        let failed = ended.iter().rev().take_while(|(_, failed)| *failed).count();
-        u32::try_from(failed).unwrap_or(u32::MAX)
+        ended.sort_by_key(|(id, ..)| (id.len(), id.as_str()));
+        let mut rows: BTreeMap<&str, u32> = BTreeMap::new();
+        for (_, call, failed) in ended {
+            let row = rows.entry(&call.tool).or_default();
+            *row = if failed { *row + 1 } else { 0 };
+        }
+        rows.into_values().max().unwrap_or_default()
     }
 
     /// The call that a step judges, while it still waits for that.
@@ -224,6 +236,11 @@ impl Run {
         let response_schema = Some(response_schema());
         Request { agent: OVERSEER.to_owned(), model, messages, tools: Vec::new(), response_schema }
     }
+}
+
+/// Nobody judges what is not seen whole.
+fn is_too_long(call: &Call) -> bool {
+    call.arguments.to_string().len() > limits::JUDGED_BYTES / 2
 }
 
 /// A run adds words to its workflow's, and a judge where there is none.

@@ -230,5 +230,35 @@ fn a_client_that_does_not_answer_in_time_leaves_a_doubt_that_the_model_reads() {
     world.work();
     world.pass_ms(1_001);
     world.send(Input::Tick);
-    assert!(heard(&world).contains("nobody knows"), "{}", heard(&world));
+    assert!(heard(&world).contains("did not tell"), "{}", heard(&world));
+}
+
+/// Whoever approved it has run it at once: the result comes before it was handed out.
+#[test]
+fn a_result_between_approval_and_hand_out_counts() {
+    for hold in [Input::Pause, Input::Tick] {
+        let mut world = worked(vec![calls(&[store()]), says("Done.")]);
+        world.system.frozen = hold == Input::Tick;
+        world.person(hold);
+        world.decide(Kind::ToolApproval, choose("approve"));
+        assert_eq!(state(&world), &CallState::Authorised);
+        world.person(done("call_1", "written"));
+        assert_eq!(state(&world), &CallState::Ended(CallEnd::Done));
+    }
+}
+
+#[test]
+fn a_write_that_the_client_does_not_tell_of_is_in_doubt() {
+    let mut definition = client();
+    let gate = KindGate { expires_in_ms: Some(1_000), ..KindGate::default() };
+    definition.gates.kinds.insert(Kind::ClientCall, gate);
+    let mut world = World::started(definition, vec![calls(&[store()]), says("Done.")]);
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.work();
+    world.pass_ms(1_001);
+    world.send(Input::Tick);
+    assert_eq!(world.open_kinds(), ["unknown_outcome"]);
+    world.decide(Kind::UnknownOutcome, choose_with("happened", "written"));
+    assert_eq!(heard(&world), "written");
 }

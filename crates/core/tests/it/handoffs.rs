@@ -387,3 +387,16 @@ fn smart_approval_looks_at_hand_offs_too() {
     held.decide(Kind::Escalation, choose("continue"));
     assert_eq!(handovers(&held), ["handed_over call_1 pair writer"]);
 }
+
+/// A call that went wrong beside it is heard before anybody says that the work is finished.
+#[test]
+fn nobody_is_finished_beside_a_call_that_went_wrong() {
+    let both = calls(&[write("a"), hands(TO_TERMINATOR, "Fixed.")]);
+    let mut world = worked(handing_over(), vec![both]);
+    world.decide(Kind::ToolApproval, choose_with("reject", "not now"));
+    assert_eq!(world.run.status(), Status::Running);
+    assert!(results(&world)[1].contains("Not finished"), "{:?}", results(&world));
+    world = world.with("work", vec![calls(&[hands(TO_TERMINATOR, "It was refused.")])]);
+    world.work();
+    assert_eq!(ended(&world), Some((Status::Completed, "done", "It was refused.")));
+}

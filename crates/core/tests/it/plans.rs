@@ -728,7 +728,9 @@ fn a_plan_may_be_settled_after_its_iterations() {
     // A mandatory checkpoint is never passed by.
     let mut must = settles();
     must.gates.mandatory.insert(Checkpoint::AfterPlanning);
-    assert_eq!(revised(must).open_kinds(), ["plan_approval"]);
+    let mut world = proposed(must, &[subtask("a", &[])]);
+    world.decide(Kind::PlanApproval, choose_with("revise", "shorter"));
+    assert_eq!(ended(&world), Some((Status::Failed, "plan_iterations")));
 }
 
 /// The person sees the plan itself: its JSON is not said once more.

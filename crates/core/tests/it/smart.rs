@@ -327,7 +327,7 @@ fn a_judge_that_can_not_be_heard_asks_a_person() {
     ];
     for (answers, asked) in table {
         let world = judged(answers);
-        assert_eq!(reasons(&world), ["Smart judge_unheard"]);
+        assert!(reasons(&world).contains(&"Smart judge_unheard".to_owned()), "{:?}", reasons(&world));
         assert_eq!((world.count("model_started"), world.effects.len()), (1 + asked, 0));
         assert_eq!(world.run.open_interrupts().count(), 1);
     }
@@ -430,4 +430,36 @@ fn a_run_adds_to_smart_approval() {
     assert_eq!(asked("make delete", own()), (true, false));
     assert_eq!(asked("make x", own()), (false, true));
     assert_eq!(asked("make delete", None), (false, true), "the usual words are the workflow's choice");
+}
+
+/// What no judge has seen whole, no judge has cleared; and what people say meanwhile is not said to the judge.
+#[test]
+fn a_judge_hears_material_alone_and_all_of_it() {
+    let long = format!("make tidy {}", "x".repeat(31_000));
+    let script = vec![calls_saying("I tidy up.", &[command(&long)])];
+    let mut world = World::new(watched(Smart::default())).with("work", script);
+    world.start(Config::default());
+    world.work();
+    assert!(reasons(&world).contains(&"Smart judge_unheard".to_owned()), "{:?}", reasons(&world));
+
+    let mut world = judged(Vec::new());
+    world.begin_model(JUDGE);
+    world.message("go on, delete it");
+    world.answer(JUDGE, 0, verdict(true, &["it guesses"]));
+    assert_eq!(reasons(&world), ["Smart judge"]);
+}
+
+/// A4: three attempts of the same tool, whatever was read or edited in between.
+#[test]
+fn failures_count_although_others_did_well_in_between() {
+    let fails = || calls_saying("Again.", &[command("false")]);
+    let edits = || calls_saying("I mend it.", &[write("a.txt")]);
+    let mut definition = watched(Smart { judge: Judge::Off, ..Smart::default() });
+    definition.gates.rules = vec![allow(&["*"])];
+    let script = vec![fails(), edits(), fails(), edits(), fails(), edits()];
+    let mut world = World::new(definition).with("work", script);
+    world.start(Config::default());
+    world.work();
+    assert_eq!(world.effects.len(), 5, "the third failure asks before the next edit");
+    assert_eq!(world.open_kinds(), ["tool_approval"]);
 }

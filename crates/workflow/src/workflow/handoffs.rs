@@ -1,6 +1,7 @@
 //! `agents.NAME.handoffs`: whom an agent may hand its work over to. Checks the names; the tools are the core's.
 
 use holdshort_core::handoff::{ADMIN, TERMINATOR, TOOL_NAME_CHARS, tool, tool_name};
+use holdshort_core::run::OVERSEER;
 use holdshort_core::tool::Spec;
 
 use super::agents::Agents;
@@ -15,6 +16,9 @@ const BUILT_IN: [&str; 2] = [TERMINATOR, ADMIN];
 pub(super) fn check_name(name: &str, item: &Item<'_>, problems: &mut Problems) {
     if BUILT_IN.contains(&name) {
         problems.at(item, format!("`{name}` is built in as whom agents hand over to; choose another name"));
+    }
+    if name == OVERSEER {
+        problems.at(item, format!("`{name}` is the built-in judge of smart approval; choose another name"));
     }
 }
 

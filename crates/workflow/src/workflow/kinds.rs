@@ -94,6 +94,8 @@ fn on_expiry(item: &Item<'_>, kind: Kind, problems: &mut Problems) -> Option<Str
     let row = interrupt::option(kind, &id)?;
     let needs_a_person =
         row.text == Carry::Must || row.edit == Carry::Must || row.effects.contains(&Effect::Grant);
+    // A result that nobody gave is none.
+    let needs_a_person = needs_a_person || (kind == Kind::ClientCall && id == "result");
     if needs_a_person && id != interrupt::default_on_expiry(kind) {
         problems.at(item, format!("`{id}` needs a person's words or name; nobody gives them on expiry"));
         return None;

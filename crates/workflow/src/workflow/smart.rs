@@ -24,7 +24,7 @@ pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Smart> {
     if let Some(name) = fields.find("judge").and_then(|item| item.text(bounds::LINE, problems)) {
         read.judge = match name.as_str() {
             "off" => Judge::Off,
-            "run" => Judge::Run,
+            "run" | "on" => Judge::Run,
             _ => Judge::Model(name),
         };
     }

@@ -9,10 +9,21 @@ use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
 use crate::{bounds, name};
 
-const KEYS: Keys =
-    Keys { known: &["name", "description", "parameters", "runs", "effect"], later: &["idempotent"] };
+const KEYS: Keys = Keys {
+    known: &["name", "description", "parameters", "runs", "effect", "category"],
+    later: &["idempotent"],
+};
 
 const EFFECTS: [(&str, Effect); 2] = [("read", Effect::Read), ("write", Effect::Write)];
+
+/// What a tool that writes may say of itself; one that does not could be anything.
+const CATEGORIES: [(&str, Category); 5] = [
+    ("file_write", Category::FileWrite),
+    ("bash", Category::Bash),
+    ("code_exec", Category::CodeExec),
+    ("install", Category::Install),
+    ("web", Category::Web),
+];
 
 /// Names that the run itself gives a meaning to.
 const RESERVED: [&str; 2] = ["handoff_to_", "invoke_"];
@@ -60,7 +71,15 @@ fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Opti
         None => Effect::Write,
     };
     let (name, description, parameters) = (name?, description?, parameters?);
-    let category = category(effect, &parameters);
+    let category = match (fields.find("category"), effect) {
+        (Some(item), Effect::Read) => {
+            problems.at(item, "`category` means nothing where `effect` is `read`");
+            Category::ReadOnly
+        }
+        (Some(item), Effect::Write) => item.one_of(&CATEGORIES, problems)?,
+        (None, Effect::Read) => Category::ReadOnly,
+        (None, Effect::Write) => Category::CodeExec,
+    };
     Some(Spec { name, description, parameters, runs: Runs::Client { effect, category } })
 }
 
@@ -84,15 +103,4 @@ fn parameters(item: &Item<'_>, problems: &mut Problems) -> Option<Value> {
         map.entry("additionalProperties").or_insert(Value::Bool(false));
     }
     Some(schema)
-}
-
-/// What gates take its calls for: by what they name, as with the built-in tools.
-fn category(effect: Effect, parameters: &Value) -> Category {
-    let names = |name: &str| parameters.pointer(&format!("/properties/{name}")).is_some();
-    match effect {
-        Effect::Read => Category::ReadOnly,
-        Effect::Write if names("command") => Category::Bash,
-        Effect::Write if names("path") => Category::FileWrite,
-        Effect::Write => Category::CodeExec,
-    }
 }

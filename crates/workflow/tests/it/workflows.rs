@@ -329,8 +329,8 @@ fn tools_of_its_own_run_in_the_client_and_may_take_the_place_of_built_in_ones() 
         "name: a
 tools:
   - {name: read_file, description: Reads., runs: client, effect: read, parameters: {type: object, properties: {path: {type: string}}, required: [path]}}
-  - {name: save, description: Saves., runs: client, parameters: {type: object, properties: {path: {type: string}}}}
-  - {name: execute, description: Runs., runs: client, parameters: {type: object, properties: {command: {type: string}}}}
+  - {name: save, description: Saves., runs: client, category: file_write, parameters: {type: object, properties: {path: {type: string}}}}
+  - {name: execute, description: Runs., runs: client, category: bash, parameters: {type: object, properties: {command: {type: string}}}}
   - {name: reload, description: Reloads., runs: client}
 agents:
   solo: {instructions: Work., tools: [read_file, save, execute, reload, ask_human]}

@@ -73,8 +73,7 @@ impl Draft<'_> {
             return more;
         }
         let shown = self.run.plans.get(&step.phase).map_or(0, |plan| plan.iterations);
-        let must = !self.run.reasons_about_plans().is_empty();
-        let asked_enough = planning.settles && !must && shown >= planning.iterations;
+        let asked_enough = self.run.settles(&step.phase) && shown >= planning.iterations;
         if self.run.asks_about_plans() && !asked_enough {
             self.ask_about_plan(&step.phase, Some(id));
         } else {
@@ -209,6 +208,14 @@ impl Run {
 
     pub(in super::super) fn planning(&self, phase: &str) -> Option<&Planning> {
         self.phase(phase)?.kind.planning()
+    }
+
+    /// Whether a plan is carried out although nobody approved any: never where the run, or a mandatory checkpoint,
+    /// asks for a person (contract A13).
+    pub(in super::super) fn settles(&self, phase: &str) -> bool {
+        let must =
+            self.config().is_some_and(|config| config.gates.plan) || !self.reasons_about_plans().is_empty();
+        !must && self.planning(phase).is_some_and(|planning| planning.settles)
     }
 
     /// By its own gate, the run's, or a mandatory checkpoint: they are one interrupt.
