@@ -7,7 +7,7 @@
 //! | `description` | text (**empty**) | here |
 //! | `input` | JSON Schema of the run's input (**`{task: string}`, required**) | `input` |
 //! | `agents.NAME` | `instructions` (required), `model`, `tools[]` (**none**) · `handoffs[]`: agents, `terminator`, `admin` (**none**) | `agents`, `handoffs` |
-//! | `tools[]` | `name`, `description`, `runs`: client, required; `parameters` (JSON Schema, **none**), `effect`: read \| **write**, `category` **code_exec** | `tools` |
+//! | `tools[]` | `name`, `description`, `runs`: client, required; `parameters` (JSON Schema, **none**), `effect`: read \| **write**, `category` **`code_exec`** | `tools` |
 //! | `phases[]` | `id`, `kind`, `needs[]` (**the phase before**; `[]`: none); `input`, `gates`, `limits` of every kind but `checkpoint` | `phases`, `needs` |
 //! | … of `one_shot` | `agent` | `phase_kind` |
 //! | … of `checkpoint` | `message` · `ask` **true** · `edit` **false** | `phase_kind` |

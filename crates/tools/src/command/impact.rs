@@ -22,10 +22,18 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
         return None;
     }
     let at_most = named.iter().any(|named| named.picks);
-    let mut count = Count { files: 0, left: limits::IMPACT_ENTRIES, more: false };
+    // What is not counted and not known to read may reach more.
+    let others = command.parts.iter().any(|part| {
+        self::named(part).is_none() && !part.is_read_only() && !RUNS_ANOTHER.contains(&part.program.as_str())
+    });
+    let mut count = Count { files: 0, left: limits::IMPACT_ENTRIES, more: others };
     let mut places: Vec<Vec<String>> = Vec::new();
     for path in named.iter().flat_map(|named| &named.paths) {
-        for place in expanded(workspace, &beneath(workspace, cwd, path)?) {
+        // Brackets and braces mean more than is read here.
+        if path.contains(['[', '{', '~']) {
+            return None;
+        }
+        for place in expanded(workspace, &beneath(workspace, cwd, path)?, &mut count.more) {
             if !places.iter().any(|other| place.starts_with(other)) {
                 places.retain(|other| !other.starts_with(&place));
                 places.push(place);
@@ -44,6 +52,9 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
     Some(impact)
 }
 
+/// What they run is a part of its own.
+const RUNS_ANOTHER: [&str; 9] = ["sh", "bash", "dash", "env", "nohup", "time", "nice", "timeout", "command"];
+
 /// What one command names.
 struct Named<'p> {
     paths: Vec<&'p str>,
@@ -56,6 +67,9 @@ fn named(part: &Part) -> Option<Named<'_>> {
     let (mut paths, picks) = match (part.program.as_str(), part.arguments.first().map(String::as_str)) {
         ("rm" | "rmdir" | "unlink" | "shred" | "truncate", _) => (operands(words()), false),
         // The mode or the owner comes first.
+        ("chmod" | "chown" | "chgrp", _) if words().any(|word| word.starts_with("--ref")) => {
+            (operands(words()), false)
+        }
         ("chmod" | "chown" | "chgrp", _) => (operands(words()).into_iter().skip(1).collect(), false),
         ("mv" | "cp", _) if words().any(|word| word.starts_with("-t") || word.starts_with("--target")) => {
             return None;
@@ -66,9 +80,18 @@ fn named(part: &Part) -> Option<Named<'_>> {
             (paths, false)
         }
         ("git", Some("rm")) => (operands(words().skip(1)), false),
+        // An option's value would count as a path.
+        ("git", Some("clean")) if words().any(|word| word.starts_with("-e") || word.starts_with("--e")) => {
+            return None;
+        }
         ("git", Some("clean")) => (operands(words().skip(1)), true),
         ("find", _) if words().any(|word| word == "-delete" || word.starts_with("-exec")) => {
-            (words().take_while(|word| !word.starts_with(['-', '(', '!'])).collect(), true)
+            // It follows links with `-L`, which nothing here does.
+            if words().any(|word| matches!(word, "-L" | "-follow")) {
+                return None;
+            }
+            let paths = words().skip_while(|word| matches!(*word, "-H" | "-P"));
+            (paths.take_while(|word| !word.starts_with(['-', '(', '!'])).collect(), true)
         }
         _ => return None,
     };
@@ -112,8 +135,8 @@ fn beneath(workspace: &Workspace, cwd: &[String], path: &str) -> Option<Vec<Stri
     Some(components)
 }
 
-/// The places that a path with `*` and `?` means, as the shell expands it.
-fn expanded(workspace: &Workspace, path: &[String]) -> Vec<Vec<String>> {
+/// The places that a path with `*` and `?` means, as the shell expands it. `more`: not all of them were looked at.
+fn expanded(workspace: &Workspace, path: &[String], more: &mut bool) -> Vec<Vec<String>> {
     let mut places: Vec<Vec<String>> = vec![Vec::new()];
     for component in path {
         if !component.contains(['*', '?']) {
@@ -125,19 +148,20 @@ fn expanded(workspace: &Workspace, path: &[String]) -> Vec<Vec<String>> {
         let mut next = Vec::new();
         for place in places {
             let Some(dir) = open(workspace, &place) else { continue };
-            let mut names: Vec<String> = dir
-                .entries()
-                .into_iter()
-                .flatten()
+            let mut entries = dir.entries().into_iter().flatten();
+            let mut names: Vec<String> = entries
+                .by_ref()
                 .take(limits::IMPACT_ENTRIES)
                 .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
                 .filter(|name| {
                     name.starts_with('.') == component.starts_with('.') && is_like(name, component)
                 })
                 .collect();
+            *more |= entries.next().is_some();
             names.sort();
             next.extend(names.into_iter().map(|name| [place.clone(), vec![name]].concat()));
         }
+        *more |= next.len() > limits::IMPACT_ENTRIES;
         places = next;
         places.truncate(limits::IMPACT_ENTRIES);
     }

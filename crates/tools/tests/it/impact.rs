@@ -50,6 +50,8 @@ async fn files_beneath_the_paths_that_are_named() {
         ("git clean -fd", most(16 + 1)),
         ("find old_data -name '*.csv' -delete", most(13)),
         ("sh -c 'rm -r old_data'", files(13)),
+        ("chmod --reference=a.txt old_data", files(13)),
+        ("rm a.txt b.txt; ./wipe.sh", json!({ "files": 2, "at_least": true })),
     ];
     for (line, expected) in table {
         assert_eq!(impact(&bench, line).await, expected, "{line}");
@@ -69,6 +71,9 @@ async fn what_can_not_be_told_is_not_counted() {
         "cd old_data && rm -r 1",
         "find old_data -name x",
         "mv -t elsewhere a.txt",
+        "rm -rf [ab]*",
+        "git clean -fdx -e a.txt",
+        "find -L old_data -delete",
     ] {
         assert_eq!(impact(&bench, line).await, Value::Null, "{line}");
     }
@@ -84,6 +89,7 @@ async fn counting_ends() {
         impact(&bench, "rm -rf .").await,
         json!({ "files": limits::IMPACT_ENTRIES, "at_least": true })
     );
+    assert_eq!(impact(&bench, "rm f*").await, json!({ "files": limits::IMPACT_ENTRIES, "at_least": true }));
     let bench = Bench::new();
     let deep = "d/".repeat(limits::IMPACT_DEPTH + 5);
     bench.put(&format!("{deep}f"), "");
