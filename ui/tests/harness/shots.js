@@ -18,6 +18,8 @@ export const LOOKS = [1280, 390].flatMap((width) =>
 export async function dress(page, { width, theme }) {
   await page.setViewportSize({ width, height: HEIGHTS[width] });
   await page.emulateMedia({ colorScheme: theme });
+  // The page hears of its new width when it is next drawn, and draws itself anew: what was there before is not measured.
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
 }
 
 /**

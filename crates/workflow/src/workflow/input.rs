@@ -26,7 +26,9 @@ pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Opti
         problems.at(item, format!("{of} is an object: the schema needs `type: object`"));
         return None;
     }
-    match jsonschema::validator_for(&schema) {
+    // As the core compiles it: patterns run in linear time, so some of other engines are none.
+    let patterns = jsonschema::PatternOptions::regex();
+    match jsonschema::options().with_pattern_options(patterns).build(&schema) {
         Ok(_) => Some(schema),
         Err(error) => {
             let place = find(item, error.instance_path().as_str());

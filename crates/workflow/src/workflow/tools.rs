@@ -46,6 +46,7 @@ pub(super) fn catalogue(own: Option<&Item<'_>>, built_in: &[Spec], problems: &mu
     tools
 }
 
+/// A tool with a problem is one too, where it has a name: agents refer to it.
 fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Option<Spec> {
     let name = fields.need("name", problems).and_then(|item| read_name(item, built_in, problems));
     let description = fields.need("description", problems).and_then(|item| item.text(bounds::TEXT, problems));
@@ -54,10 +55,10 @@ fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Opti
         None => Some(json!({ "type": "object", "properties": {}, "additionalProperties": false })),
     };
     if let Some(item) = fields.need("runs", problems) {
-        match item.text(bounds::NAME, problems)?.as_str() {
-            "client" => {}
-            "mcp" => problems.at(item, "`runs: mcp` is not supported yet by this version"),
-            other => problems.unknown(
+        match item.text(bounds::NAME, problems).as_deref() {
+            Some("client") | None => {}
+            Some("mcp") => problems.at(item, "`runs: mcp` is not supported yet by this version"),
+            Some(other) => problems.unknown(
                 item,
                 other,
                 format!("a tool of your own runs in the client: expected `client`, found `{other}`"),
@@ -66,21 +67,23 @@ fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Opti
         }
     }
     // What nobody called harmless is not.
-    let effect = match fields.find("effect") {
-        Some(item) => item.one_of(&EFFECTS, problems)?,
-        None => Effect::Write,
-    };
-    let (name, description, parameters) = (name?, description?, parameters?);
+    let effect =
+        fields.find("effect").and_then(|item| item.one_of(&EFFECTS, problems)).unwrap_or(Effect::Write);
     let category = match (fields.find("category"), effect) {
         (Some(item), Effect::Read) => {
             problems.at(item, "`category` means nothing where `effect` is `read`");
             Category::ReadOnly
         }
-        (Some(item), Effect::Write) => item.one_of(&CATEGORIES, problems)?,
+        (Some(item), Effect::Write) => item.one_of(&CATEGORIES, problems).unwrap_or(Category::CodeExec),
         (None, Effect::Read) => Category::ReadOnly,
         (None, Effect::Write) => Category::CodeExec,
     };
-    Some(Spec { name, description, parameters, runs: Runs::Client { effect, category } })
+    Some(Spec {
+        name: name?,
+        description: description.unwrap_or_default(),
+        parameters: parameters.unwrap_or_default(),
+        runs: Runs::Client { effect, category },
+    })
 }
 
 fn read_name(item: &Item<'_>, built_in: &[Spec], problems: &mut Problems) -> Option<String> {

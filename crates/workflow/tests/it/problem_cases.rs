@@ -567,4 +567,13 @@ limits: {rounds: 0, tool_calls: -1, attempts: 1.5, redos: many, parallel: 100000
             "workflow.yaml:5:93: `after_step` means nothing in a phase of the kind `idea_generation`",
         ],
     },
+    Case {
+        about: "a pattern that looks ahead",
+        text: "name: a\ntools: [{name: x, description: d, runs: client, parameters: {type: object, properties: {p: {type: \
+               string, pattern: \"^(?!/).*\"}}}}]\nagents: {solo: {instructions: i, tools: \
+               [x]}}\nphases: [{id: p, kind: one_shot, agent: solo}]\n",
+        says: &[
+            "workflow.yaml:2:116: not a JSON Schema: \"^(?!/).*\" is not a \"regex\"",
+        ],
+    },
 ];
