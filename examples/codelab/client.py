@@ -10,11 +10,13 @@ the other, in the order in which they come.
 
 import argparse
 import asyncio
+import inspect
 import json
 import os
 import pathlib
 import subprocess
 import sys
+import urllib.parse
 import uuid
 
 import websockets
@@ -86,7 +88,7 @@ def cut(text, size=60_000):
 class Ide:
     def __init__(self, socket, tools, yes):
         self.socket, self.tools, self.yes = socket, tools, yes
-        # A call is run once, however often it is named.
+        # A call is run once, however often it is handed out.
         self.ran = set()
         self.failed = False
 
@@ -121,16 +123,23 @@ class Ide:
             if metadata.get("subtask_status", "in_progress") == "in_progress":
                 print(frame["content"])
             if metadata.get("question"):
-                await self.say({"type": "user_message", "content": await self.ask(">"), "role": "user"})
+                answer = {"type": "user_message", "content": await self.ask(">"), "role": "user"}
+                await self.say(answer | {"request_id": metadata["request_id"]})
+            elif metadata.get("limit"):
+                await self.decide(metadata["request_id"], "Let it go on?")
         elif kind == "agent_switched":
             print(f"[{frame['from']} -> {frame['to']}]")
         elif kind == "plan_notification":
             await self.decide_plan(frame)
-        elif kind == "tool_call" and frame["requires_approval"]:
-            await self.decide_call(frame)
         elif kind == "tool_call":
-            print(f"[{frame['tool_name']} {json.dumps(frame['arguments'])}]")
-            await self.run_tool(frame)
+            again = ", once more" if frame.get("metadata", {}).get("redelivered") else ""
+            print(f"[{frame['tool_name']} {json.dumps(frame['arguments'])}{again}]")
+            if frame["requires_approval"]:
+                # Nothing is run on a decision: it may come too late, or not be the last word. What is to run is
+                # handed out, in a `tool_call` of its own.
+                await self.decide(frame["call_id"], "Run it?")
+            else:
+                await self.run_tool(frame)
         elif kind == "subtask_completed":
             print(f"[{frame['subtask_id']} {frame['status']}] {frame.get('result') or frame.get('error') or ''}")
         elif kind == "plan_completed":
@@ -149,16 +158,19 @@ class Ide:
             decision |= {"decision": "reject", "feedback": answer}
         await self.say(decision)
 
-    async def decide_call(self, call):
-        print(f"[{call['tool_name']} {json.dumps(call['arguments'])}]")
-        answer = await self.ask("Run it? (yes, or why not)")
-        decision = {"type": "hitl_decision", "call_id": call["call_id"], "decision": "approve"}
+    async def decide(self, call_id, question):
+        answer = await self.ask(f"{question} (yes, or why not)")
+        decision = {"type": "hitl_decision", "call_id": call_id, "decision": "approve"}
         if answer != "yes":
-            await self.say(decision | {"decision": "reject", "feedback": answer})
-            return
+            decision |= {"decision": "reject", "feedback": answer}
         await self.say(decision)
-        # Whoever approves a call runs it.
-        await self.run_tool(call)
+
+
+def connect(url, token):
+    """The token in a header, which newer versions of the library call otherwise."""
+    known = inspect.signature(websockets.connect).parameters
+    headers = "additional_headers" if "additional_headers" in known else "extra_headers"
+    return websockets.connect(url, max_size=None, **{headers: {"Authorization": f"Bearer {token}"}})
 
 
 async def main():
@@ -172,8 +184,8 @@ async def main():
 
     base = os.environ.get("HOLDSHORT_URL", "http://127.0.0.1:7349").replace("http", "ws", 1)
     token = os.environ["HOLDSHORT_TOKEN"]
-    url = f"{base}/edges/codelab/ws/{given.session}?token={token}"
-    async with websockets.connect(url, max_size=None) as socket:
+    url = f"{base}/edges/codelab/ws/{urllib.parse.quote(given.session, safe='')}"
+    async with connect(url, token) as socket:
         ide = Ide(socket, Tools(given.folder), given.yes)
         message = {"type": "user_message", "content": given.message, "role": "user"}
         if given.agent:

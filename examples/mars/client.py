@@ -152,7 +152,7 @@ async def converse(socket, first, lines, seen):
             if frame["event_type"] in ENDS:
                 return ENDS[frame["event_type"]]
     finally:
-        for task in asking.values():
+        for task in [hear, *asking.values()]:
             task.cancel()
 
 

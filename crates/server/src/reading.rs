@@ -35,7 +35,7 @@ pub fn since(query: &str) -> Result<Option<u64>, Box<Problem>> {
     Ok(query.since)
 }
 
-/// A message of a client of the CodeLab edge.
+/// A message of a client of the `CodeLab` edge.
 pub fn codelab(text: &[u8]) -> Result<(), Box<Problem>> {
     edges::read_codelab(text).map_err(|refused| refused.0)
 }

@@ -20,7 +20,7 @@ pub(crate) fn router() -> Router<Door> {
     Router::new().nest("/edges/codelab", codelab::router()).nest("/edges/mars", mars::router())
 }
 
-/// A message of a CodeLab client, as far as it can be understood without its session.
+/// A message of a `CodeLab` client, as far as it can be understood without its session.
 pub(crate) fn read_codelab(text: &[u8]) -> Answer<()> {
     codelab::read(text)
 }

@@ -1,4 +1,4 @@
-//! What clients of other systems send: messages of CodeLab, frames of MARS with their config.
+//! What clients of other systems send: messages of `CodeLab`, frames of MARS with their config.
 
 use holdshort_server::reading;
 

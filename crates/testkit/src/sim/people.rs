@@ -59,9 +59,12 @@ pub(super) enum Deed {
 /// than both: each still plays as it did.
 pub const PLANS_FROM: u64 = 1_000_000_000;
 
+fn of_client(tool: &str) -> bool {
+    tool.starts_with("client_")
+}
+
 /// What a client says of a call that it was handed, or perhaps was not.
 fn client_result(run: &Run, choices: &mut Choices) -> Option<Input> {
-    let of_client = |call: &str| call.starts_with("client_");
     let calls: Vec<&String> =
         run.calls.iter().filter(|(_, call)| of_client(&call.tool)).map(|(id, _)| id).collect();
     let call = (!calls.is_empty()).then(|| (*choices.pick(&calls)).clone())?;
@@ -253,6 +256,8 @@ fn yes(run: &Run, interrupt: &Interrupt, site: &Site) -> Decision {
         Kind::Error => "retry",
         Kind::Continuation => "finish",
         Kind::UnknownOutcome if site.witness.took_effect(&run.id, call) => "happened",
+        // Who does not answer is not asked for ever.
+        Kind::UnknownOutcome if run.calls.get(call).is_some_and(|call| of_client(&call.tool)) => "skip",
         Kind::UnknownOutcome => "rerun",
         Kind::Choice | Kind::Turn | Kind::Escalation | Kind::ClientCall => "",
     };

@@ -20,7 +20,8 @@ const ATTEMPTS: usize = 10;
 /// Frames that answer the message beside what the journal tells; most messages have none.
 pub(super) async fn carry_out(session: &Session, message: Message) -> Answer<Vec<Frame>> {
     match message {
-        Message::User { content } => say(session, &content).await,
+        Message::User { content, request: Some(request) } => answer(session, &request, &content).await,
+        Message::User { content, request: None } => say(session, &content).await,
         Message::Plan(decision) => decide_plan(session, decision).await,
         Message::Tool(decision) => decide_call(session, decision).await,
         Message::Result(result) => take_result(session, result).await,
@@ -29,7 +30,7 @@ pub(super) async fn carry_out(session: &Session, message: Message) -> Answer<Vec
 }
 
 async fn say(session: &Session, content: &str) -> Answer<Vec<Frame>> {
-    for _ in 0..ATTEMPTS {
+    for attempt in 0..ATTEMPTS {
         let last = session.last().await?;
         let Some(live) = last.as_ref().filter(|run| run.ended.is_none()) else {
             if session.start(last.as_deref(), None, content).await? {
@@ -40,9 +41,17 @@ async fn say(session: &Session, content: &str) -> Answer<Vec<Frame>> {
         if let Some(waiting) = plan_notice(live) {
             return Ok(vec![waiting]);
         }
-        match session.send(&live.id, heard_as(live, content)).await {
+        if let Some(question) = asked(live, attempt == 0)? {
+            // Whoever was first has answered it: these words are for no other question.
+            session.send(&live.id, decision(&question, "answer", Some(content.to_owned()))).await?;
+            return Ok(Vec::new());
+        }
+        if let Some(waiting) = limit_notice(live) {
+            return Ok(vec![waiting]);
+        }
+        match session.send(&live.id, Input::Message { text: content.to_owned() }).await {
             Ok(_) => return Ok(Vec::new()),
-            // It ended, or was answered, between the look and the word.
+            // It ended between the look and the word.
             Err(refused) if is_late(&refused) => {}
             Err(refused) => return Err(refused),
         }
@@ -50,22 +59,62 @@ async fn say(session: &Session, content: &str) -> Answer<Vec<Frame>> {
     Err(Refused::of(Code::Busy))
 }
 
-/// What a person says is the answer to what an agent asks, where it asks; otherwise the agents at work hear it.
-fn heard_as(run: &Run, content: &str) -> Input {
-    let asks = |interrupt: &Interrupt| match interrupt.opened.kind {
-        Kind::Question => Some("answer"),
-        Kind::Continuation => Some("continue"),
-        _ => None,
+/// The answer to the question that it names.
+async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<Frame>> {
+    let run = session.last().await?.ok_or_else(|| Refused::not_found("question"))?;
+    let Some((id, interrupt)) = run.interrupts.iter().find(|(id, _)| id.as_str() == request) else {
+        return Err(Refused::new(Code::NotFound, format!("no question `{request}` waits in this session")));
     };
-    let asked = open::interrupts(run).into_iter().find_map(|(id, each)| Some((id, asks(each)?)));
-    match asked {
-        Some((interrupt, option)) => decision(interrupt, option, Some(content.to_owned())),
-        None => Input::Message { text: content.to_owned() },
+    if interrupt.opened.kind != Kind::Question {
+        return Err(Refused::invalid_at("/request_id", "names no question: words do not decide it"));
+    }
+    session.send(&run.id, decision(id, "answer", Some(content.to_owned()))).await?;
+    Ok(Vec::new())
+}
+
+/// The question that words answer which name none. There must be no doubt which one it is: words that were said again,
+/// and words beside which another question was answered, may be meant for that one.
+fn asked(run: &Run, is_first_look: bool) -> Answer<Option<InterruptId>> {
+    let is_question = |interrupt: &Interrupt| interrupt.opened.kind == Kind::Question;
+    let open: Vec<_> =
+        open::interrupts(run).into_iter().filter(|(_, interrupt)| is_question(interrupt)).collect();
+    let had_company = |only: &Interrupt| {
+        run.interrupts
+            .values()
+            .filter(|each| is_question(each))
+            .any(|each| each.resolution.as_ref().is_some_and(|resolution| resolution.seq > only.opened_seq))
+    };
+    match &open[..] {
+        [] => Ok(None),
+        [(id, only)] if is_first_look && !had_company(only) => Ok(Some((*id).clone())),
+        questions => {
+            let named = |(id, question): &(&InterruptId, &Interrupt)| {
+                format!("`{id}` ({})", question.content_text("title"))
+            };
+            let named: Vec<String> = questions.iter().map(named).collect();
+            let rule = format!("say which question this answers: {}", named.join(", "));
+            Err(Refused::invalid_at("/request_id", rule))
+        }
     }
 }
 
 fn is_late(refused: &Refused) -> bool {
     matches!(refused.code(), Code::RunEnded | Code::AlreadyResolved | Code::Expired)
+}
+
+/// While a limit waits no words let it go on: "no, stop" are words too (contract B4).
+fn limit_notice(run: &Run) -> Option<Frame> {
+    let (id, _) = open::interrupts(run)
+        .into_iter()
+        .find(|(_, interrupt)| interrupt.opened.kind == Kind::Continuation)?;
+    Some(Frame::AssistantMessage {
+        content: format!(
+            "A limit waits for your decision: send `hitl_decision` with the `call_id` `{id}`, and `approve` to let it \
+             go on or `reject` to end it. What you said was not heard by anybody."
+        ),
+        metadata: Some(json!({ "request_id": id.as_str(), "waiting": true })),
+        is_final: true,
+    })
 }
 
 /// While a plan waits no words run it (contract B4).
@@ -112,6 +161,21 @@ async fn decide_plan(session: &Session, wish: PlanDecision) -> Answer<Vec<Frame>
 }
 
 async fn decide_call(session: &Session, wish: ToolDecision) -> Answer<Vec<Frame>> {
+    if let Some((run, limit)) = limit_of(session, &wish.call_id).await? {
+        let option = match wish.verdict {
+            Verdict::Approve => "continue",
+            Verdict::Reject => "finish",
+            Verdict::Edit | Verdict::Modify => {
+                return Err(Refused::invalid_at(
+                    "/decision",
+                    "is not `approve` or `reject`: this is a limit",
+                ));
+            }
+        };
+        let decided = session.send(&run, decision(&limit, option, wish.feedback)).await;
+        decided.map_err(|refused| plan::in_their_words(refused, "/modified_arguments"))?;
+        return Ok(Vec::new());
+    }
     let (run, call) = call_of(session, &wish.call_id).await?;
     let asked = run.calls.get(&call).and_then(|call| call.interrupt.clone());
     // The last interrupt about it may be the hand-out that followed: the approval before it says what stands.
@@ -136,6 +200,16 @@ async fn decide_call(session: &Session, wish: ToolDecision) -> Answer<Vec<Frame>
     let decided = session.send(&run.id, Input::Decide { interrupt, decision }).await;
     decided.map_err(|refused| plan::in_their_words(refused, "/modified_arguments"))?;
     Ok(Vec::new())
+}
+
+/// The limit that an id names, with its run.
+async fn limit_of(session: &Session, id: &str) -> Answer<Option<(RunId, InterruptId)>> {
+    let Ok(id) = id.parse::<InterruptId>() else { return Ok(None) };
+    let run = session.last().await?;
+    let limit = run.filter(|run| {
+        run.interrupts.get(&id).is_some_and(|interrupt| interrupt.opened.kind == Kind::Continuation)
+    });
+    Ok(limit.map(|run| (run.id.clone(), id)))
 }
 
 /// The last time that a person was asked about a call.
@@ -169,9 +243,10 @@ async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
 /// Another agent goes on with what the person says. What the one before it was about is given up: it hears what was
 /// said, and no two agents work in one session.
 async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame>> {
+    // Nothing is given up for what can not begin.
+    session.can_start(&wish.agent, &wish.content)?;
     for _ in 0..ATTEMPTS {
         let last = session.last().await?;
-        session.has_agent(&wish.agent)?;
         if let Some(live) = last.as_ref().filter(|run| run.ended.is_none()) {
             if let Some(waiting) = plan_notice(live) {
                 return Ok(vec![waiting]);

@@ -2,16 +2,17 @@
 //! decided in time is there too, and is never called a rejection.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use axum::Json;
 use holdshort_core::event::{self, Event};
-use holdshort_core::id::{InterruptId, StreamId};
+use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
-use holdshort_core::projection::RunRow;
 use holdshort_core::run::{Fact, Run};
+use holdshort_core::time::Timestamp;
 use holdshort_engine::Error;
 use holdshort_protocol::Code;
-use holdshort_store::{Journal, RunFilter};
+use holdshort_store::{InterruptFilter, Journal, RunFilter};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -19,13 +20,17 @@ use super::person::Person;
 use super::session::Session;
 use super::{WORKFLOW, history, ids, plan};
 use crate::app::App;
-use crate::limits::{PAGE, READ_EVENTS, SESSION_RUNS};
+use crate::limits::{PAGE, READ_EVENTS};
 use crate::problem::{Answer, Refused};
 use crate::query::Params;
 use crate::view::word;
 
 /// Entries where none are asked for (contract B9).
 const DEFAULT: u16 = 100;
+/// Events that one answer reads; at the end of them it says `truncated`.
+const EVENTS: usize = 100_000;
+/// To look whether a run holds decisions takes as long as to read so many.
+const LOOK: usize = 10;
 const PLAN: &str = "plan_decision";
 const TOOL: &str = "hitl_decision";
 
@@ -49,59 +54,126 @@ pub(super) async fn read(Person(operator): Person, Params(query): Params<AuditQu
         let rule = format!("event_type: `{kind}` is neither `{PLAN}` nor `{TOOL}`");
         return Err(Refused::new(Code::InvalidQuery, rule));
     }
-    let app = operator.app.clone();
-    let runs = if let Some(name) = query.session_id {
+    let wanted = match query.event_type.as_deref() {
+        Some(PLAN) => &[Kind::PlanApproval][..],
+        Some(_) => &[Kind::ToolApproval],
+        None => &[Kind::PlanApproval, Kind::ToolApproval],
+    };
+    let limit = usize::from(limit);
+    let mut audit = Audit { app: operator.app.clone(), wanted, room: EVENTS, entries: Vec::new() };
+    if let Some(name) = query.session_id {
         let session = Session::of(operator, name).map_err(|_| Refused::not_found("session"))?;
         session.known().await?;
-        session.runs(SESSION_RUNS).await?
-    } else {
-        let filter = RunFilter { workflow: Some(WORKFLOW.to_owned()), ..RunFilter::default() };
-        app.journal().runs(&filter, None, SESSION_RUNS).await?.items
-    };
-    let mut entries = Vec::new();
-    for row in runs {
-        let mut of_run = entries_of(&app, &row).await?;
-        of_run.retain(|entry| query.event_type.as_deref().is_none_or(|kind| entry["event_type"] == kind));
-        // Newest first.
-        entries.extend(of_run.into_iter().rev());
-        if entries.len() >= usize::from(limit) {
-            break;
+        for run in session.runs().await?.iter().rev() {
+            // A session's runs come one after the other: older ones have older entries.
+            if audit.entries.len() >= limit || audit.room == 0 {
+                break;
+            }
+            audit.add(run).await?;
         }
+    } else {
+        audit.add_all().await?;
     }
-    entries.truncate(limit.into());
-    Ok(Json(json!({ "count": entries.len(), "events": entries })))
+    let truncated = audit.room == 0;
+    let mut entries = audit.entries;
+    // Newest first.
+    entries.sort_by(|(a, _), (b, _)| b.cmp(a));
+    let entries: Vec<Value> = entries.into_iter().map(|(_, entry)| entry).take(limit).collect();
+    let mut answer = json!({ "count": entries.len(), "events": entries });
+    if truncated {
+        answer["truncated"] = json!(true);
+    }
+    Ok(Json(answer))
 }
 
-/// Of one run, oldest first.
-async fn entries_of(app: &App, row: &RunRow) -> Answer<Vec<Value>> {
-    let loaded = app.driver.load(&row.run).await?;
-    let stream = StreamId::Run(row.run.clone());
-    let mut run = Run::new(row.run.clone(), loaded.definition.clone());
-    let mut entries = Vec::new();
-    let mut implied = BTreeSet::new();
-    loop {
-        let page = app.journal().read(&stream, run.seq, READ_EVENTS).await?;
-        for sealed in &page {
-            let event =
-                event::decode(sealed).map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
-            run.apply(&event);
-            match &event.fact {
-                event::Fact::Run(Fact::DecisionMade { interrupt, implied: true, .. }) => {
-                    implied.insert(interrupt.clone());
+struct Audit {
+    app: Arc<App>,
+    wanted: &'static [Kind],
+    /// Events that may still be read.
+    room: usize,
+    entries: Vec<(Place, Value)>,
+}
+
+/// When it was decided; within one moment of a run, its events in their order.
+type Place = (Timestamp, RunId, u64);
+
+impl Audit {
+    /// Of all sessions: their runs, newest first.
+    async fn add_all(&mut self) -> Answer<()> {
+        let filter = RunFilter { workflow: Some(WORKFLOW.to_owned()), ..RunFilter::default() };
+        let mut after = None;
+        loop {
+            let app = self.app.clone();
+            let page = app.journal().runs(&filter, after.as_ref(), PAGE.into()).await?;
+            for row in page.items {
+                if self.room == 0 {
+                    return Ok(());
                 }
-                event::Fact::Run(Fact::InterruptResolved { interrupt, outcome, .. }) => {
-                    let mut entry = entry(&run, &event, interrupt, *outcome);
-                    if let Some(entry) = entry.as_mut().filter(|_| implied.contains(interrupt)) {
-                        entry["implied"] = json!(true);
-                    }
-                    entries.extend(entry);
-                }
-                _ => {}
+                self.add(&row.run).await?;
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(());
             }
         }
-        if page.len() < READ_EVENTS {
-            return Ok(entries);
+    }
+
+    async fn add(&mut self, id: &RunId) -> Answer<()> {
+        self.room = self.room.saturating_sub(LOOK);
+        if !self.has_decisions(id).await? {
+            return Ok(());
         }
+        let loaded = self.app.driver.load(id).await?;
+        let stream = StreamId::Run(id.clone());
+        let mut run = Run::new(id.clone(), loaded.definition.clone());
+        let mut implied = BTreeSet::new();
+        while self.room > 0 {
+            let page = self.app.journal().read(&stream, run.seq, READ_EVENTS).await?;
+            self.room = self.room.saturating_sub(page.len());
+            for sealed in &page {
+                let event = event::decode(sealed)
+                    .map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
+                run.apply(&event);
+                match &event.fact {
+                    event::Fact::Run(Fact::DecisionMade { interrupt, implied: true, .. }) => {
+                        implied.insert(interrupt.clone());
+                    }
+                    event::Fact::Run(Fact::InterruptResolved { interrupt, outcome, .. }) => {
+                        let Some(mut entry) = self.entry(&run, &event, interrupt, *outcome) else { continue };
+                        if implied.contains(interrupt) {
+                            entry["implied"] = json!(true);
+                        }
+                        self.entries.push(((event.at, id.clone(), run.seq), entry));
+                    }
+                    _ => {}
+                }
+            }
+            if page.len() < READ_EVENTS {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Most runs have none, and need not be read.
+    async fn has_decisions(&self, run: &RunId) -> Answer<bool> {
+        for kind in self.wanted {
+            let filter = InterruptFilter {
+                open: Some(false),
+                run: Some(run.clone()),
+                kind: Some(*kind),
+                ..InterruptFilter::default()
+            };
+            if !self.app.journal().interrupts(&filter, None, 1).await?.items.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn entry(&self, run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) -> Option<Value> {
+        let kind = run.interrupts.get(interrupt)?.opened.kind;
+        self.wanted.contains(&kind).then(|| entry(run, event, interrupt, outcome))?
     }
 }
 

@@ -21,7 +21,7 @@ use super::tell::Teller;
 use super::{WORKFLOW, open};
 use crate::auth::Caller;
 use crate::feed::{self, Item, Previews, Sight, Source, position};
-use crate::limits::{READ_EVENTS, SESSION_RUNS};
+use crate::limits::READ_EVENTS;
 use crate::problem::Answer;
 
 pub(super) struct Follower {
@@ -55,7 +55,7 @@ impl Follower {
             status: run.map_or("new", |run| run.status().as_str()),
             run_id: run.map(|run| run.id.to_string()),
             agent: self.agent(),
-            pending_approvals: open(Kind::ToolApproval) + open(Kind::ClientCall),
+            pending_approvals: open(Kind::ToolApproval) + open(Kind::ClientCall) + open(Kind::Continuation),
             pending_plans: open(Kind::PlanApproval),
             rehearsal: self.session.app.model.rehearsal,
         }
@@ -73,7 +73,7 @@ impl Follower {
     /// What waits for the client: under the ids under which it was told before.
     pub(super) fn standing(&self) -> Vec<Frame> {
         let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Vec::new() };
-        open::interrupts(run).into_iter().flat_map(|(_, interrupt)| open::frames(run, interrupt)).collect()
+        open::interrupts(run).into_iter().flat_map(|(_, interrupt)| open::again(run, interrupt)).collect()
     }
 
     /// The next frames; `None` once nothing can follow.
@@ -130,16 +130,19 @@ impl Follower {
     async fn read(&mut self, frames: &mut Vec<Frame>) -> Answer<bool> {
         let Some(teller) = &mut self.teller else { return Ok(false) };
         let stream = StreamId::Run(teller.run.id.clone());
+        let mut told = Vec::new();
         let mut heard = false;
         loop {
             let page = self.session.app.journal().read(&stream, teller.run.seq, READ_EVENTS).await?;
             for sealed in &page {
                 let event = event::decode(sealed)
                     .map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
-                frames.extend(teller.hear(&event));
+                told.extend(teller.hear(&event));
                 heard = true;
             }
             if page.len() < READ_EVENTS {
+                told.retain(|frame| !teller.is_over(frame));
+                frames.extend(told);
                 return Ok(heard);
             }
         }
@@ -151,14 +154,12 @@ impl Follower {
         if known.is_some_and(|run| run.ended.is_none()) {
             return Ok(Vec::new());
         }
+        let runs = self.session.runs().await?;
+        let told = known.and_then(|known| runs.iter().position(|run| *run == known.id));
         let mut later = Vec::new();
-        for row in self.session.runs(SESSION_RUNS).await? {
-            if known.is_some_and(|run| run.id == row.run) {
-                break;
-            }
-            later.push(self.session.load(&row.run).await?);
+        for run in &runs[told.map_or(0, |at| at + 1)..] {
+            later.push(self.session.load(run).await?);
         }
-        later.reverse();
         Ok(later)
     }
 }

@@ -55,6 +55,9 @@ pub(super) enum Frame {
         agent: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// `redelivered: true` where it was handed out before.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        metadata: Option<Value>,
     },
     AgentSwitched {
         from: String,

@@ -1,6 +1,7 @@
-//! What was said before in a session, for the run that goes on with it: what people said and what came of it, the
-//! newest whole, as much as fits.
+//! What was said before in a session, for the run that goes on with it: what people said, whole, and what came of it
+//! as far as there is room, the newest first.
 
+use holdshort_core::interrupt::{Interrupt, Kind};
 use holdshort_core::projection::Status;
 use holdshort_core::run::Run;
 use serde_json::Value;
@@ -11,6 +12,10 @@ use crate::problem::Answer;
 
 /// Of one run's input, in bytes.
 const ROOM: usize = 24 * 1024;
+/// Of what came of one run: a long answer is cut, and does not push out what was said.
+const CAME: usize = 4 * 1024;
+/// What stands around each word.
+const LABEL: usize = 20;
 
 /// One run of the session, in words.
 pub(super) struct Turn {
@@ -18,18 +23,56 @@ pub(super) struct Turn {
     came: String,
 }
 
-/// Oldest first.
-pub(super) async fn of(session: &Session) -> Answer<Vec<Turn>> {
+/// Oldest first; of so many bytes at most.
+pub(super) async fn of(session: &Session, room: usize) -> Answer<Vec<Turn>> {
     let mut turns = Vec::new();
-    let mut room = ROOM;
-    for row in session.runs(SESSION_RUNS).await? {
-        let turn = turn(&*session.load(&row.run).await?);
-        let Some(left) = room.checked_sub(turn.bytes()) else { break };
-        room = left;
-        turns.push(turn);
+    for run in session.runs().await?.iter().rev().take(SESSION_RUNS) {
+        turns.push(turn(&*session.load(run).await?));
     }
+    let mut turns = fitted(turns, room.min(ROOM));
     turns.reverse();
     Ok(turns)
+}
+
+/// Newest first. People's words come before what came of them; the first that do not fit are cut, and nothing older
+/// is told.
+fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
+    let mut left = room;
+    let mut kept = Vec::new();
+    for mut turn in turns {
+        let bytes = turn.bytes();
+        if bytes <= left {
+            left -= bytes;
+            kept.push(turn);
+            continue;
+        }
+        for said in turn.said.iter_mut().rev() {
+            let share = left.saturating_sub(LABEL);
+            *said = cut(said, share);
+            left = left.saturating_sub(said.len() + LABEL);
+        }
+        turn.said.retain(|said| !said.is_empty());
+        if !turn.said.is_empty() {
+            kept.push(turn);
+        }
+        break;
+    }
+    for turn in &mut kept {
+        turn.came = cut(&turn.came, CAME.min(left));
+        left = left.saturating_sub(turn.came.len());
+    }
+    kept
+}
+
+/// At most so many bytes, which say that they are not all.
+fn cut(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let note = format!("… (cut: {} bytes)", text.len());
+    let Some(room) = bytes.checked_sub(note.len()) else { return String::new() };
+    let end = (0..=room).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+    format!("{}{note}", &text[..end])
 }
 
 /// What the agents are told to do.
@@ -42,7 +85,8 @@ pub(super) fn task(earlier: &[Turn], said: &str) -> String {
         for said in &turn.said {
             text.extend(["\nThe person: ", said, "\n"]);
         }
-        text.extend(["\nYou: ", &turn.came, "\n"]);
+        let came = if turn.came.is_empty() { "(left out)" } else { &turn.came };
+        text.extend(["\nYou: ", came, "\n"]);
     }
     text.extend(["\nNow the person says:\n", said]);
     text
@@ -57,8 +101,20 @@ pub(super) fn said(run: &Run) -> &str {
 
 fn turn(run: &Run) -> Turn {
     let messages = run.messages.iter().map(ToString::to_string);
-    let said = std::iter::once(said(run).to_owned()).chain(messages).collect();
+    let said = std::iter::once(said(run).to_owned()).chain(messages).chain(answers(run)).collect();
     Turn { said, came: came(run) }
+}
+
+/// What people answered to what agents asked.
+fn answers(run: &Run) -> Vec<String> {
+    let mut asked: Vec<_> =
+        run.interrupts.values().filter(|each| each.opened.kind == Kind::Question).collect();
+    asked.sort_by_key(|interrupt| interrupt.opened_seq);
+    let answer = |interrupt: &Interrupt| {
+        let text = interrupt.decision.as_ref()?.text.as_deref()?;
+        Some(format!("(asked: {}) {text}", interrupt.content_text("title")))
+    };
+    asked.into_iter().filter_map(|interrupt| answer(interrupt)).collect()
 }
 
 fn came(run: &Run) -> String {
@@ -77,7 +133,37 @@ fn came(run: &Run) -> String {
 }
 
 impl Turn {
+    /// Of what people said.
     fn bytes(&self) -> usize {
-        self.said.iter().map(String::len).sum::<usize>() + self.came.len()
+        self.said.iter().map(|said| said.len() + LABEL).sum::<usize>() + LABEL
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(said: &str, came: &str) -> Turn {
+        Turn { said: vec![said.to_owned()], came: came.to_owned() }
+    }
+
+    #[test]
+    fn what_people_said_stays_and_answers_are_cut() {
+        let long = "ü".repeat(20_000);
+        let kept = fitted(vec![turn("what now?", &long), turn("my name is Ada", &long)], ROOM);
+        assert_eq!((kept.len(), kept[1].said[0].as_str()), (2, "my name is Ada"));
+        for turn in &kept {
+            assert!(
+                turn.came.len() <= CAME && turn.came.ends_with("(cut: 40000 bytes)"),
+                "{}",
+                turn.came.len()
+            );
+        }
+        // Words that are longer than all the room are cut too, and end the list.
+        let kept = fitted(vec![turn("hi", &long), turn(&long, "x"), turn("old", "y")], 1_000);
+        assert_eq!((kept.len(), kept[0].said[0].as_str()), (2, "hi"));
+        let bytes: usize = kept.iter().map(|turn| turn.bytes() + turn.came.len()).sum();
+        assert!(bytes <= 1_000 + LABEL, "{bytes}");
+        assert!(fitted(vec![turn("hi", "x")], 0).is_empty());
     }
 }

@@ -8,14 +8,22 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::ids;
 use crate::body::fit;
 use crate::problem::{Answer, Refused};
+
+/// Why another agent goes on: what is cancelled for it is told so.
+const REASON_BYTES: usize = 4 * 1024;
 
 const KNOWN: &str = "`user_message`, `plan_decision`, `hitl_decision`, `tool_result`, `switch_agent`";
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Message {
-    User { content: String },
+    User {
+        content: String,
+        /// The question that it answers.
+        request: Option<String>,
+    },
     Plan(PlanDecision),
     Tool(ToolDecision),
     Result(ToolResult),
@@ -67,6 +75,7 @@ pub(super) struct SwitchAgent {
 struct UserFields {
     content: String,
     role: Option<String>,
+    request_id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -126,11 +135,11 @@ pub(super) fn understand(value: &Value) -> Answer<Message> {
 }
 
 fn user(value: &Value) -> Answer<Message> {
-    let UserFields { content, role } = of(value)?;
+    let UserFields { content, role, request_id } = of(value)?;
     if role.is_some_and(|role| role != "user") {
         return Err(Refused::invalid_at("/role", "is not `user`: agents speak for themselves"));
     }
-    Ok(Message::User { content: words(content, "/content")? })
+    Ok(Message::User { content: words(content, "/content")?, request: request_id })
 }
 
 fn plan(value: &Value) -> Answer<Message> {
@@ -138,8 +147,11 @@ fn plan(value: &Value) -> Answer<Message> {
     let id = match (fields.plan_id, fields.approval_request_id) {
         (Some(id), None) | (None, Some(id)) => id,
         (None, None) => return Err(Refused::invalid_at("/plan_id", "missing field `plan_id`")),
-        (Some(_), Some(_)) => {
-            return Err(Refused::invalid_at("/approval_request_id", "name the plan once: leave one out"));
+        (Some(plan), Some(request)) => {
+            if request != plan && !request.parse().is_ok_and(|request| ids::plan(&request) == plan) {
+                return Err(Refused::invalid_at("/approval_request_id", "names another plan than `plan_id`"));
+            }
+            request
         }
     };
     let verdict = verdict(&fields.decision)?;
@@ -209,6 +221,9 @@ fn result(value: &Value) -> Answer<Message> {
 
 fn switch(value: &Value) -> Answer<Message> {
     let SwitchFields { agent_type, content, reason } = of(value)?;
+    if reason.as_ref().is_some_and(|reason| reason.len() > REASON_BYTES) {
+        return Err(Refused::invalid_at("/reason", format!("is longer than {REASON_BYTES} bytes")));
+    }
     Ok(Message::Switch(SwitchAgent { agent: agent_type, content: words(content, "/content")?, reason }))
 }
 
@@ -280,6 +295,12 @@ mod tests {
                 json!({"type": "plan_decision", "plan_id": "p", "decision": "approve", "modified_subtasks": []}),
                 "/modified_subtasks",
                 "belong to",
+            ),
+            (
+                json!({"type": "plan_decision", "plan_id": "plan_00000000", "decision": "approve",
+                    "approval_request_id": "int_01k6f0000000000000000000cc"}),
+                "/approval_request_id",
+                "another plan",
             ),
             (json!({"type": "hitl_decision", "decision": "approve"}), "/call_id", "missing field"),
             (

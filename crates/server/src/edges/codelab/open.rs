@@ -21,19 +21,7 @@ pub(super) fn frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
         Kind::ToolApproval => call_frame(run, interrupt, true).into_iter().collect(),
         Kind::ClientCall => call_frame(run, interrupt, false).into_iter().collect(),
         Kind::Question => vec![question(interrupt)],
-        Kind::Continuation => {
-            let text = format!(
-                "{}. Send a message to let it go on with a fresh budget.",
-                interrupt.content_text("title")
-            );
-            vec![Frame::AssistantMessage {
-                content: text,
-                metadata: Some(
-                    json!({ "request_id": interrupt.opened.interrupt.as_str(), "question": true }),
-                ),
-                is_final: true,
-            }]
-        }
+        Kind::Continuation => vec![limit(interrupt)],
         Kind::Checkpoint
         | Kind::Error
         | Kind::Choice
@@ -77,6 +65,17 @@ fn plan_frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     ]
 }
 
+/// The same for whoever connects later: what a client may have begun to run by now says that it is no news.
+pub(super) fn again(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
+    let mut frames = frames(run, interrupt);
+    for frame in &mut frames {
+        if let Frame::ToolCall { requires_approval: false, metadata, .. } = frame {
+            *metadata = Some(json!({ "redelivered": true }));
+        }
+    }
+    frames
+}
+
 /// `asks`: a person decides first. Otherwise the client runs it now.
 fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     let About::Call(id) = &interrupt.opened.about else { return None };
@@ -90,7 +89,20 @@ fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
         requires_approval: asks,
         agent: interrupt.opened.agent.clone(),
         reason: (asks && !reasons.is_empty()).then(|| reasons.join("; ")),
+        metadata: None,
     })
+}
+
+/// A limit is reached. Words do not decide it (contract B4).
+fn limit(interrupt: &Interrupt) -> Frame {
+    let id = interrupt.opened.interrupt.as_str();
+    let content = format!(
+        "{}. Answer with {{\"type\": \"hitl_decision\", \"call_id\": \"{id}\", \"decision\": \"approve\"}}: it goes \
+         on with a fresh budget; or with the decision \"reject\": it ends with what there is.",
+        interrupt.content_text("title")
+    );
+    let metadata = Some(json!({ "request_id": id, "limit": true }));
+    Frame::AssistantMessage { content, metadata, is_final: true }
 }
 
 /// An agent asks: the next `user_message` is the answer.

@@ -27,7 +27,7 @@ pub(super) async fn pending_approvals(
     Ok(Json(json!({ "session_id": session.name, "count": items.len(), "pending_approvals": items })))
 }
 
-/// A call that waits for a person or for the client, or a plan.
+/// A call that waits for a person or for the client, a limit, or a plan.
 fn approval(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     let opened = &interrupt.opened;
     let mut item = json!({
@@ -51,6 +51,12 @@ fn approval(run: &Run, interrupt: &Interrupt) -> Option<Value> {
             item["call_id"] = json!(ids::call(&run.id, id));
             item["tool_name"] = json!(call.tool);
             item["arguments"] = call.arguments.clone();
+        }
+        (Kind::Continuation, _) => {
+            item["request_type"] = json!("limit");
+            item["subject"] = json!(interrupt.content_text("title"));
+            item["details"] = json!({ "agent": opened.agent });
+            item["call_id"] = json!(opened.interrupt.as_str());
         }
         (Kind::PlanApproval, _) => {
             let plan = plan::asked(interrupt)?;
@@ -77,7 +83,7 @@ pub(super) async fn pending_plans(Person(operator): Person, Path(name): Path<Str
         .filter_map(|(id, interrupt)| {
             let run = run.as_deref()?;
             let found = plan::asked(interrupt)?;
-            Some(json!({
+            let mut item = json!({
                 "plan_id": ids::plan(id),
                 "approval_request_id": id.as_str(),
                 "session_id": session.name,
@@ -87,8 +93,11 @@ pub(super) async fn pending_plans(Person(operator): Person, Path(name): Path<Str
                 "requires_approval": true,
                 "is_approved": false,
                 "created_at": interrupt.opened_at.to_string(),
-                "expires_at": interrupt.opened.expires_at.map(|at| at.to_string()),
-            }))
+            });
+            if let Some(at) = interrupt.opened.expires_at {
+                item["expires_at"] = json!(at.to_string());
+            }
+            Some(item)
         })
         .collect();
     Ok(Json(json!({ "session_id": session.name, "count": items.len(), "pending_plans": items })))
@@ -99,8 +108,8 @@ pub(super) async fn pending_plans(Person(operator): Person, Path(name): Path<Str
 pub(super) async fn plans(Person(operator): Person, Path(name): Path<String>) -> Answer<Json<Value>> {
     let session = known(operator, name).await?;
     let mut items = Vec::new();
-    for row in session.runs(SESSION_RUNS).await? {
-        let run = session.load(&row.run).await?;
+    for run in session.runs().await?.iter().rev().take(SESSION_RUNS) {
+        let run = session.load(run).await?;
         for shown in view::plan::of_run(&run) {
             let subtasks: Vec<Value> = shown
                 .subtasks

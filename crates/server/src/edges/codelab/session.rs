@@ -7,14 +7,15 @@ use std::sync::Arc;
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Definition, PhaseKind};
 use holdshort_core::digest::Digest;
-use holdshort_core::id::{Draw, RunId, SessionId};
-use holdshort_core::projection::RunRow;
+use holdshort_core::id::{Draw, RunId};
+use holdshort_core::limits::INPUT_BYTES;
 use holdshort_core::run::{Config, Origin, Run};
 use holdshort_engine::live::REHEARSAL;
 use holdshort_engine::{Clock, Error, IdempotencyKey, StartRun};
 use holdshort_protocol::Code;
-use holdshort_store::{Journal, RunFilter};
+use holdshort_store::Journal;
 use serde_json::json;
+use tokio::sync::Mutex;
 
 use super::{WORKFLOW, history};
 use crate::app::{App, detached};
@@ -22,12 +23,17 @@ use crate::auth::Operator;
 use crate::limits::LINE_BYTES;
 use crate::problem::{Answer, Refused};
 
+/// Of a run's input, in bytes: the session's name, and what stands between the words.
+const INPUT_REST: usize = 16 * 1024;
+
 #[derive(Clone)]
 pub(super) struct Session {
     pub(super) app: Arc<App>,
     pub(super) actor: Actor,
     /// As the client calls it.
     pub(super) name: String,
+    /// Its runs as far as they were read, oldest first. They only become more, so what was read stays true.
+    chain: Arc<Mutex<Vec<RunId>>>,
 }
 
 impl Session {
@@ -36,37 +42,44 @@ impl Session {
             let rule = format!("is empty, longer than {LINE_BYTES} bytes or holds control characters");
             return Err(Refused::invalid_at("/session_id", rule));
         }
-        Ok(Self { app: person.app, actor: person.actor, name })
+        Ok(Self { app: person.app, actor: person.actor, name, chain: Arc::default() })
     }
 
-    /// Ours, once it has a run.
-    pub(super) async fn ours(&self) -> Answer<Option<SessionId>> {
-        let Some(key) = self.app.journal().key(&self.first(), &self.name).await? else { return Ok(None) };
-        let run: RunId = key.reference.parse().map_err(|_| Refused::of(Code::JournalDamaged))?;
-        Ok(Some(self.app.run_row(&run).await?.session))
-    }
-
-    /// The same where it must be there.
-    pub(super) async fn known(&self) -> Answer<SessionId> {
-        self.ours().await?.ok_or_else(|| Refused::not_found("session"))
-    }
-
-    /// Its runs, newest first.
-    pub(super) async fn runs(&self, limit: usize) -> Answer<Vec<RunRow>> {
-        let Some(session) = self.ours().await? else { return Ok(Vec::new()) };
-        let filter = RunFilter { session: Some(session), ..RunFilter::default() };
-        Ok(self.app.journal().runs(&filter, None, limit).await?.items)
-    }
-
-    pub(super) async fn newest(&self) -> Answer<Option<RunId>> {
-        Ok(self.runs(1).await?.into_iter().next().map(|row| row.run))
+    /// Its runs, oldest first: those that the chain of keys names, and no other that works in the same session of
+    /// ours.
+    pub(super) async fn runs(&self) -> Answer<Vec<RunId>> {
+        let mut chain = self.chain.lock().await;
+        self.read_on(&mut chain).await?;
+        Ok(chain.clone())
     }
 
     /// The newest run as it is now.
     pub(super) async fn last(&self) -> Answer<Option<Arc<Run>>> {
-        match self.newest().await? {
+        let newest = {
+            let mut chain = self.chain.lock().await;
+            self.read_on(&mut chain).await?;
+            chain.last().cloned()
+        };
+        match newest {
             Some(run) => Ok(Some(self.load(&run).await?)),
             None => Ok(None),
+        }
+    }
+
+    /// A session is there once it has a run.
+    pub(super) async fn known(&self) -> Answer<()> {
+        if self.runs().await?.is_empty() { Err(Refused::not_found("session")) } else { Ok(()) }
+    }
+
+    async fn read_on(&self, chain: &mut Vec<RunId>) -> Answer<()> {
+        loop {
+            let journal = self.app.journal();
+            let key = match chain.last() {
+                Some(run) => journal.key(&self.next(), run.as_str()).await?,
+                None => journal.key(&self.first(), &self.name).await?,
+            };
+            let Some(key) = key else { return Ok(()) };
+            chain.push(key.reference.parse().map_err(|_| Refused::of(Code::JournalDamaged))?);
         }
     }
 
@@ -83,7 +96,7 @@ impl Session {
         let base = self.app.library.get(WORKFLOW).ok_or_else(|| Refused::of(Code::UnknownWorkflow))?;
         let before = last.and_then(|run| front_of(&run.definition));
         let agent = agent.or(before.filter(|agent| base.agents.contains_key(*agent)));
-        let earlier = history::of(self).await?;
+        let earlier = history::of(self, history_room(said)?).await?;
         let key = match last {
             Some(run) => IdempotencyKey { scope: self.next(), key: run.id.to_string(), digest: self.nonce() },
             None => IdempotencyKey { scope: self.first(), key: self.name.clone(), digest: self.nonce() },
@@ -112,11 +125,12 @@ impl Session {
         }
     }
 
-    /// Whether the workflow has an agent of this name.
-    pub(super) fn has_agent(&self, agent: &str) -> Answer<()> {
+    /// Whether a run can be started with this agent in front and these words.
+    pub(super) fn can_start(&self, agent: &str, said: &str) -> Answer<()> {
         let base = self.app.library.get(WORKFLOW).ok_or_else(|| Refused::of(Code::UnknownWorkflow))?;
         if base.agents.contains_key(agent) {
-            return Ok(());
+            begun_by(base, agent)?;
+            return history_room(said).map(drop);
         }
         let known: Vec<&str> = base.agents.keys().map(String::as_str).collect();
         let rule = format!("no agent is called `{agent}`; there are: {}", known.join(", "));
@@ -136,6 +150,16 @@ impl Session {
         let clock = self.app.driver.clock();
         let id: RunId = Draw::new(clock.seed(), clock.now()).id();
         Digest::of(id.as_str().as_bytes())
+    }
+}
+
+/// What was said before may take so much beside these words, in bytes. They stand in the input twice, and there every
+/// byte may take six, as `\u0001` does.
+fn history_room(said: &str) -> Answer<usize> {
+    let written = json!(said).to_string().len();
+    match (INPUT_BYTES - INPUT_REST).checked_sub(2 * written) {
+        Some(left) => Ok(left / 6),
+        None => Err(Refused::invalid_at("/content", "is too long to begin with, written as JSON: send less")),
     }
 }
 

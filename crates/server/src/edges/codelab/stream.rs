@@ -43,7 +43,7 @@ async fn begin(operator: Operator, body: Body) -> Answer<Response> {
     // Before the message takes effect: everything that it does is told.
     let mut follower = Follower::attach(session.clone()).await?;
     let mut frames = vec![follower.info()];
-    frames.extend(act::carry_out(&session, message).await?);
+    frames.extend(act::carry_out(&session, message).await.map_err(below_message)?);
     frames.extend(follower.catch_up().await?);
     if !matches!(frames.last(), Some(Frame::Done { .. })) {
         frames.extend(follower.rest());

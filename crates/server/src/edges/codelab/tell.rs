@@ -1,17 +1,14 @@
 //! From events to frames: the one translation, for sockets and streams alike. Holds the run as its events make it,
 //! and nothing that they do not tell; so whoever listens from the same event on hears the same.
 
-use std::collections::BTreeSet;
-
 use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Fact, Role, Run, StepEnd};
+use holdshort_core::run::{CallState, Fact, Role, Run, StepEnd};
 use holdshort_protocol::Code;
 use serde_json::{Value, json};
 
 use super::frame::Frame;
-use super::person::VIA;
 use super::{ids, open, plan, session};
 use crate::view::word;
 
@@ -22,20 +19,18 @@ pub(super) struct Teller {
     pub(super) run: Run,
     /// Who is at work; after it, who hears the next word.
     pub(super) agent: String,
-    /// Calls that a client of this edge approved: it runs them without being told again.
-    released: BTreeSet<String>,
 }
 
 impl Teller {
     /// From where the run is now.
     pub(super) fn new(run: Run) -> Self {
         let agent = session::agent_of(&run).unwrap_or_default().to_owned();
-        Self { run, agent, released: BTreeSet::new() }
+        Self { run, agent }
     }
 
     /// From before its first event, with the agent that was at work before it.
     pub(super) fn before(run: &Run, agent: String) -> Self {
-        Self { run: Run::new(run.id.clone(), run.definition.clone()), agent, released: BTreeSet::new() }
+        Self { run: Run::new(run.id.clone(), run.definition.clone()), agent }
     }
 
     pub(super) fn hear(&mut self, event: &Event) -> Vec<Frame> {
@@ -60,18 +55,9 @@ impl Teller {
                 vec![Frame::AgentSwitched { from, to, reason: reason.map(str::to_owned) }]
             }
             Fact::StepEnded { step, end } => self.step_ended(step, *end, text),
-            Fact::DecisionMade { interrupt, .. } => {
-                if event.actor.via.as_deref() == Some(VIA)
-                    && let Some(About::Call(call)) =
-                        self.run.interrupts.get(interrupt).map(|each| &each.opened.about)
-                {
-                    self.released.insert(call.clone());
-                }
-                Vec::new()
-            }
             Fact::InterruptOpened(opened) => match self.run.interrupts.get(&opened.interrupt) {
-                Some(interrupt) if !self.knows(interrupt) => open::frames(&self.run, interrupt),
-                Some(_) | None => Vec::new(),
+                Some(interrupt) => open::frames(&self.run, interrupt),
+                None => Vec::new(),
             },
             Fact::InterruptResolved { interrupt, outcome, .. } => match self.run.interrupts.get(interrupt) {
                 Some(interrupt) => self.resolved(interrupt, *outcome),
@@ -95,10 +81,11 @@ impl Teller {
         }
     }
 
-    /// A client that approved a call here runs it; it is not handed out a second time.
-    fn knows(&self, interrupt: &Interrupt) -> bool {
-        let About::Call(call) = &interrupt.opened.about else { return false };
-        interrupt.opened.kind == Kind::ClientCall && self.released.contains(call)
+    /// A call that was handed out and has its result by now: nobody is to run it any more.
+    pub(super) fn is_over(&self, frame: &Frame) -> bool {
+        let Frame::ToolCall { call_id, requires_approval: false, .. } = frame else { return false };
+        let call = ids::call_of(&self.run.id, call_id).and_then(|call| self.run.calls.get(call));
+        !call.is_some_and(|call| matches!(call.state, CallState::WithClient(_)))
     }
 
     /// An agent is asked for its next word. `begins`: for its first one in this step.

@@ -90,10 +90,13 @@ fn edit(opened: &Opened, choice: &Choice, modifications: &Value) -> Answer<Value
         let why = format!("`{}` takes no modifications", words::name(opened, &choice.id));
         return Err(Refused::invalid_at("/modifications", why));
     }
-    let replaces_text = opened.kind == Kind::Review || matches!(opened.about, About::BeforeStep(_));
+    let is_step = matches!(opened.about, About::BeforeStep(_));
+    let replaces_text = is_step || opened.kind == Kind::Review;
     let value = match modifications {
         Value::String(text) => match holdshort_core::json::parse(text.as_bytes()) {
-            Ok(value) => value,
+            Ok(value) if value.is_object() || !is_step => value,
+            // `42` is a text like any other.
+            Ok(_) => modifications.clone(),
             Err(_) if replaces_text => modifications.clone(),
             Err(error) => {
                 return Err(Refused::invalid_at(
@@ -110,7 +113,13 @@ fn edit(opened: &Opened, choice: &Choice, modifications: &Value) -> Answer<Value
         Kind::PlanApproval => plan::read(&value).unwrap_or(value),
         Kind::ToolApproval => field(&["arguments"]).unwrap_or(value),
         _ if replaces_text => {
-            field(&["text", "input", "task", "sub_task", "content", "instructions"]).unwrap_or(value)
+            let text =
+                field(&["text", "input", "task", "sub_task", "content", "instructions"]).unwrap_or(value);
+            if is_step && !text.is_string() && !text.is_object() {
+                let why = "is neither a text nor an object with one as its `sub_task`";
+                return Err(Refused::invalid_at("/modifications", why));
+            }
+            text
         }
         _ => value,
     })

@@ -105,22 +105,43 @@ pub(super) fn plan(native: &Value) -> Value {
 
 fn subtask(native: &Value) -> Value {
     let description = native.get("description").and_then(Value::as_str).unwrap_or_default();
-    // As they were taken in: the lines below the first that begin with a dash.
-    let (bullets, words): (Vec<&str>, Vec<&str>) =
-        description.lines().partition(|line| line.starts_with("- "));
+    let (words, bullets) = parts(description);
     json!({
         "id": native.get("id"),
-        "sub_task": words.join("\n"),
+        "sub_task": words,
         "sub_task_agent": native.get("agent"),
-        "bullet_points": bullets.iter().map(|line| &line[2..]).collect::<Vec<_>>(),
+        "bullet_points": bullets,
         "depends_on": native.get("depends_on").cloned().unwrap_or_else(|| json!([])),
     })
+}
+
+/// What a subtask says, and its bullets: the last lines, as they were taken in. Put together again it is the same text,
+/// so who sends a plan back untouched has changed nothing.
+fn parts(description: &str) -> (&str, Vec<&str>) {
+    let (mut words, mut bullets) = (description, Vec::new());
+    while let Some((before, bullet)) = words.rsplit_once('\n')
+        && let Some(bullet) = bullet.strip_prefix("- ")
+    {
+        words = before;
+        bullets.push(bullet);
+    }
+    // What is said comes back without white space around it.
+    if words.trim() != words {
+        return (description, Vec::new());
+    }
+    bullets.reverse();
+    (words, bullets)
 }
 
 /// `approval_received`.
 pub(super) fn received(opened: &Opened, decided: &Decided<'_>) -> Value {
     let choice = decided.option.and_then(|id| opened.options.iter().find(|choice| choice.id == id));
-    let released = choice.is_some_and(|choice| choice.effect.outcome() == Outcome::Approved);
+    // Also by a grant, or where nobody was asked: no option was chosen there.
+    let released = match decided.outcome {
+        Outcome::Approved => true,
+        Outcome::Expired => choice.is_some_and(|choice| choice.effect.outcome() == Outcome::Approved),
+        Outcome::Answered | Outcome::Rejected | Outcome::Cancelled | Outcome::Superseded => false,
+    };
     let mut data = Map::new();
     let mut put = |key: &str, value: Value| data.insert(key.to_owned(), value);
     put("approval_id", opened.interrupt.to_string().into());
@@ -181,4 +202,28 @@ pub(super) fn graph(native: &Value, statuses: &BTreeMap<String, &'static str>) -
         })
         .collect();
     json!({ "nodes": nodes, "edges": edges })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_that_nobody_changed_is_the_same_plan() {
+        for description in [
+            "build",
+            "build\n- carefully\n- today",
+            "build\n- first this\nand between\n- then that",
+            "- a list\n- from the start",
+            "build\n\n- after a gap",
+            "build\n  - deeper",
+            "build\n- ",
+        ] {
+            let subtask = json!({ "id": "s1", "description": description, "agent": "engineer" });
+            let mut native = json!({ "subtasks": [subtask] });
+            let back = holdshort_core::plan::read(&plan(&native));
+            native["subtasks"][0]["depends_on"] = json!([]);
+            assert_eq!(back, Some(native), "{description:?}");
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! Frames both ways, before anybody asks what they mean for a run.
 
 use axum::extract::ws::Utf8Bytes;
-use holdshort_core::id::RunId;
 use holdshort_core::json;
 use holdshort_protocol::Code;
 use serde::{Deserialize, Serialize};
@@ -118,17 +117,36 @@ struct RequestState {
 const KNOWN: &str =
     "`ping`, `resolve_approval`, `approval_response`, `pause`, `resume`, `cancel`, `request_state`";
 
-/// A frame that came, or why it is none; and the word that it has as its type.
-pub(super) fn read(text: &str, run: Option<&RunId>) -> (Option<String>, Answer<ClientFrame>) {
-    let value = match json::parse(text.as_bytes()) {
-        Ok(value) => value,
-        Err(error) => return (None, Err(Refused::new(Code::MalformedJson, error.to_string()))),
-    };
-    let kind = value.get("type").and_then(Value::as_str).map(str::to_owned);
-    (kind, understand(value, run))
+/// A frame that came.
+#[derive(Debug)]
+pub(super) struct Heard {
+    /// The word that it has as its type.
+    pub(super) kind: Option<String>,
+    /// The run that the client means. Which one the socket has, only its task says.
+    pub(super) run: Option<Value>,
+    /// Or why it is none.
+    pub(super) frame: Answer<ClientFrame>,
 }
 
-fn understand(mut value: Value, run: Option<&RunId>) -> Answer<ClientFrame> {
+impl Heard {
+    pub(super) fn refused(code: Code, why: impl Into<String>) -> Self {
+        Self { kind: None, run: None, frame: Err(Refused::new(code, why)) }
+    }
+}
+
+pub(super) fn read(text: &str) -> Heard {
+    let mut value = match json::parse(text.as_bytes()) {
+        Ok(value) => value,
+        Err(error) => return Heard::refused(Code::MalformedJson, error.to_string()),
+    };
+    let kind = value.get("type").and_then(Value::as_str).map(str::to_owned);
+    // The first frame has no type and knows no run.
+    let typed = value.as_object_mut().filter(|fields| fields.contains_key("type"));
+    let run = typed.and_then(|fields| fields.remove("run_id")).filter(|run| !run.is_null());
+    Heard { kind, run, frame: understand(value) }
+}
+
+fn understand(mut value: Value) -> Answer<ClientFrame> {
     let Some(fields) = value.as_object_mut() else {
         return Err(Refused::invalid_at("", "a frame is a JSON object"));
     };
@@ -138,12 +156,6 @@ fn understand(mut value: Value, run: Option<&RunId>) -> Answer<ClientFrame> {
         }
         return fit(&value).map(ClientFrame::Start);
     };
-    // Clients that send it in every frame mean the run of this socket, or another one by mistake.
-    if let Some(named) = fields.remove("run_id")
-        && named.as_str() != run.map(RunId::as_str)
-    {
-        return Err(Refused::invalid_at("/run_id", "is not the run of this socket"));
-    }
     match kind.as_str() {
         Some("ping") => fit(&value).map(|Nothing {}| ClientFrame::Ping),
         Some("resolve_approval" | "approval_response") => fit(&value).map(ClientFrame::Resolve),
@@ -199,11 +211,9 @@ mod tests {
             (r#"{"type": "ping", "x": 1}"#, "/x"),
             (r#"{"type": "resolve_approval"}"#, "/approval_id"),
             (r#"{"type": "request_state", "since": "soon"}"#, "/since"),
-            (r#"{"type": "pause", "run_id": "run_x"}"#, "/run_id"),
         ];
         for (text, pointer) in table {
-            let (_, read) = read(text, None);
-            let found = read.err().map(|refused| refused.0.errors[0].pointer.clone());
+            let found = read(text).frame.err().map(|refused| refused.0.errors[0].pointer.clone());
             assert_eq!(found.as_deref(), Some(pointer), "{text}");
         }
     }

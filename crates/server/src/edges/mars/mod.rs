@@ -44,5 +44,5 @@ pub(super) fn router() -> Router<Door> {
 }
 
 pub(super) fn read(text: &str) -> Answer<()> {
-    start::check(&frame::read(text, None).1?)
+    start::check(&frame::read(text).frame?)
 }

@@ -2,8 +2,11 @@
 //! that of its runs. Suspending pauses them; nothing is kept beside the journal.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::Json;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use holdshort_core::event;
 use holdshort_core::id::{RunId, SessionId, StreamId};
@@ -90,13 +93,14 @@ pub(super) async fn modes(guest: Guest, _: Params<NoQuery>) -> Answer<Json<Value
 }
 
 /// `POST`: there is nothing to make.
-pub(super) async fn make(guest: Guest) -> Answer<Json<Value>> {
+pub(super) async fn make(guest: Guest) -> Answer<Response> {
     person(guest)?;
-    Err(Refused::new(
+    let refused = Refused::new(
         Code::MethodNotAllowed,
         "a session begins with its first task: send {task, config} to /edges/mars/ws/{task_id}, and take its \
          `session_id` into the config of the next one",
-    ))
+    );
+    Ok(([(header::ALLOW, "GET,HEAD")], refused).into_response())
 }
 
 /// `GET`: newest first.
@@ -150,7 +154,7 @@ pub(super) async fn read(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
 pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let mut listed = Vec::new();
-    for row in known(&caller.app, &id).await? {
+    for row in known(&caller.app, &id).await?.into_iter().take(SESSION_RUNS) {
         let (task, config) = asked(&caller.app, &row.run).await?;
         listed.push(json!({
             "run_id": row.run.to_string(),
@@ -165,44 +169,55 @@ pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
     Ok(Json(json!({ "session_id": id.to_string(), "runs": listed })))
 }
 
-/// `GET /{id}/history`: what was said, by whom, oldest first.
+/// `GET /{id}/history`: what was said, by whom, oldest first: the newest ones, whole.
 pub(super) async fn history(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let caller = person(guest)?;
-    let mut said = Vec::new();
-    for row in known(&caller.app, &id).await?.iter().rev() {
-        let mut story = Story::new(row.run.as_str());
-        let mut news = follow::run(caller.app.clone(), row.run.clone(), 0);
-        let mut seq = 0;
-        while seq < row.seq {
-            let event = match news.next().await {
-                Some(News::Event { seq: next, event }) => {
-                    seq = next;
-                    event
-                }
-                Some(News::Preview(_)) => continue,
-                Some(News::Problem(refused)) => return Err(refused),
-                None => break,
-            };
-            for frame in story.tell(seq, &event) {
-                let (agent, role, message) = match frame.event_type {
-                    "workflow_started" => (json!("user"), json!("user"), frame.data["task"].clone()),
-                    "agent_message" => (
-                        frame.data["agent"].clone(),
-                        frame.data["role"].clone(),
-                        frame.data["message"].clone(),
-                    ),
-                    _ => continue,
-                };
-                said.push(json!({
-                    "run_id": frame.run_id, "timestamp": frame.timestamp,
-                    "agent": agent, "role": role, "message": message,
-                }));
-            }
+    let mut history: Vec<Value> = Vec::new();
+    // From the newest run backwards, until there is as much as is shown.
+    for row in known(&caller.app, &id).await? {
+        let mut said = said_in(&caller.app, &row).await?;
+        said.append(&mut history);
+        history = said;
+        if history.len() >= PAGE.into() {
+            break;
         }
     }
-    // The newest ones, whole.
-    let old = said.len().saturating_sub(PAGE.into());
-    Ok(Json(json!({ "session_id": id.to_string(), "history": said.split_off(old) })))
+    let old = history.len().saturating_sub(PAGE.into());
+    Ok(Json(json!({ "session_id": id.to_string(), "history": history.split_off(old) })))
+}
+
+/// What was said in a run, oldest first.
+async fn said_in(app: &Arc<App>, row: &RunRow) -> Answer<Vec<Value>> {
+    let mut said = Vec::new();
+    let mut story = Story::new(row.run.as_str());
+    let mut news = follow::run(app.clone(), row.run.clone(), 0);
+    let mut seq = 0;
+    while seq < row.seq {
+        let event = match news.next().await {
+            Some(News::Event { seq: next, event }) => {
+                seq = next;
+                event
+            }
+            Some(News::Preview(_)) => continue,
+            Some(News::Problem(refused)) => return Err(refused),
+            None => break,
+        };
+        for frame in story.tell(seq, &event) {
+            let (agent, role, message) = match frame.event_type {
+                "workflow_started" => (json!("user"), json!("user"), frame.data["task"].clone()),
+                "agent_message" => {
+                    let field = |key: &str| frame.data[key].clone();
+                    (field("agent"), field("role"), field("message"))
+                }
+                _ => continue,
+            };
+            said.push(json!({
+                "run_id": frame.run_id, "timestamp": frame.timestamp,
+                "agent": agent, "role": role, "message": message,
+            }));
+        }
+    }
+    Ok(said)
 }
 
 /// `POST /{id}/suspend`: pauses what lives.
@@ -251,11 +266,19 @@ async fn steer(
     Ok(Json(show(&caller.app, id, &runs).await?.0))
 }
 
-/// The session's runs of this edge, newest first. One without any is not there.
+/// All of the session's runs of this edge, newest first. One without any is not there.
 async fn known(app: &App, id: &SessionId) -> Answer<Vec<RunRow>> {
     let filter =
         RunFilter { workflow: Some(WORKFLOW.to_owned()), session: Some(id.clone()), ..RunFilter::default() };
-    let runs = app.journal().runs(&filter, None, SESSION_RUNS).await?.items;
+    let (mut runs, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = app.journal().runs(&filter, cursor.as_ref(), READ_RUNS).await?;
+        runs.extend(page.items);
+        cursor = page.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
     if runs.is_empty() { Err(Refused::not_found("session")) } else { Ok(runs) }
 }
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{Utf8Bytes, WebSocket, WebSocketUpgrade};
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
 use axum::extract::{Path, State};
 use axum::response::Response;
-use futures::StreamExt;
 use futures::stream::{self, BoxStream, SplitStream};
+use futures::{SinkExt, StreamExt};
 use holdshort_core::id::RunId;
 use holdshort_core::run::Input;
 use holdshort_engine::live::Kind;
@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::attached::Attached;
-use super::frame::{self, ClientFrame, Frame, Place};
+use super::frame::{self, ClientFrame, Frame, Heard, Place};
 use super::start::{self, TaskId};
 use super::story::Story;
 use super::{CHANNEL, act};
@@ -29,9 +29,9 @@ use crate::auth::{Caller, Door};
 use crate::edges::follow::{self, News};
 use crate::edges::line::{self, End};
 use crate::edges::who::Guest;
-use crate::limits::{ANSWERS, FRAME_READ_BYTES, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
+use crate::limits::{ANSWERS, FRAME_READ_BYTES, GOODBYE_TIME, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
 use crate::problem::{Answer, Refused};
-use crate::socket::outbox::Outbox;
+use crate::socket::outbox::{Outbox, Unsent};
 use crate::socket::write;
 
 /// The request that a connection begins with.
@@ -77,26 +77,53 @@ async fn serve(socket: WebSocket, client: &Client, attached: &Attached, door: &D
         end = converse(&mut incoming, client, outbox) => Some(end),
         // Only a broken connection ends it before the outbox is gone.
         _ = &mut writing => None,
-        () = door.stopped() => Some(End::Stopping),
-        _ = &mut hold.replaced => Some(End::Replaced),
+        () = door.stopped() => Some(Over::Line(End::Stopping)),
+        _ = &mut hold.replaced => Some(Over::Line(End::Replaced)),
     };
     attached.leave(&client.task, hold.number());
-    if let Some(end) = end {
-        Box::pin(line::goodbye(end, writing, incoming)).await;
+    match end {
+        Some(Over::Line(end)) => Box::pin(line::goodbye(end, writing, incoming)).await,
+        Some(Over::Unreadable) => {
+            // The client has been told why, if it still reads. One that comes back is read to anew.
+            let closed = async {
+                let Ok(mut sink) = writing.await else { return };
+                let reason = "the journal can not be read: come back".into();
+                let close = CloseFrame { code: close_code::ERROR, reason };
+                if sink.send(Message::Close(Some(close))).await.is_ok() {
+                    while let Some(Ok(_)) = incoming.next().await {}
+                }
+            };
+            let _ = Box::pin(timeout(GOODBYE_TIME, closed)).await;
+        }
+        None => {}
     }
 }
 
-async fn converse(incoming: &mut SplitStream<WebSocket>, client: &Client, outbox: Outbox) -> End {
+/// Why a conversation is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Over {
+    Line(End),
+    /// There is more to tell, and it can not be read.
+    Unreadable,
+}
+
+impl From<Unsent> for Over {
+    fn from(unsent: Unsent) -> Self {
+        Self::Line(unsent.into())
+    }
+}
+
+async fn converse(incoming: &mut SplitStream<WebSocket>, client: &Client, outbox: Outbox) -> Over {
     let (orders, taken) = mpsc::channel(ANSWERS);
     let mut telling = pin!(tell(taken, outbox));
     let end = tokio::select! {
         end = listen(incoming, client, orders) => end,
-        Err(unsent) = &mut telling => return unsent.into(),
+        Err(over) = &mut telling => return over,
     };
     // What was answered is still said.
     match telling.await {
-        Ok(()) => end,
-        Err(unsent) => unsent.into(),
+        Ok(()) => Over::Line(end),
+        Err(over) => over,
     }
 }
 
@@ -107,16 +134,16 @@ enum Order {
     Tell(BoxStream<'static, Told>),
 }
 
-/// Text for the client, and whether one who is behind can do without it.
-struct Told {
-    text: Utf8Bytes,
-    is_preview: bool,
+/// Text for the client.
+enum Told {
+    Event(Utf8Bytes),
+    /// One who is behind can do without it.
+    Preview(Utf8Bytes),
+    /// Why nothing follows.
+    Last(Utf8Bytes),
 }
 
-async fn tell(
-    mut orders: mpsc::Receiver<Order>,
-    outbox: Outbox,
-) -> Result<(), crate::socket::outbox::Unsent> {
+async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Result<(), Over> {
     let mut telling: BoxStream<'static, Told> = stream::pending().boxed();
     loop {
         tokio::select! {
@@ -126,10 +153,13 @@ async fn tell(
                 Some(Order::Say(text)) => outbox.put(text).await?,
                 Some(Order::Tell(stream)) => telling = stream.chain(stream::pending()).boxed(),
             },
-            Some(told) = telling.next() => if told.is_preview {
-                outbox.offer(told.text);
-            } else {
-                outbox.put(told.text).await?;
+            Some(told) = telling.next() => match told {
+                Told::Event(text) => outbox.put(text).await?,
+                Told::Preview(text) => outbox.offer(text),
+                Told::Last(text) => {
+                    outbox.put(text).await?;
+                    return Err(Over::Unreadable);
+                }
             },
         }
     }
@@ -139,14 +169,14 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
     let pace = client.caller.app.pace;
     let mut run: Option<RunId> = None;
     loop {
-        let (kind, frame) = match line::next(incoming, pace.silence).await {
-            Ok(Some(text)) => frame::read(&text, run.as_ref()),
-            Ok(None) => (None, Err(Refused::new(Code::MalformedJson, "frames are text, not binary"))),
+        let Heard { kind, run: named, frame } = match line::next(incoming, pace.silence).await {
+            Ok(Some(text)) => frame::read(&text),
+            Ok(None) => Heard::refused(Code::MalformedJson, "frames are text, not binary"),
             Err(end) => return end,
         };
         let done = match frame {
             // On the heap for as long as it lasts: an idle socket is to be small.
-            Ok(frame) => Box::pin(carry_out(client, &mut run, frame)).await,
+            Ok(frame) => Box::pin(carry_out(client, &mut run, kind.as_deref(), named.as_ref(), frame)).await,
             Err(refused) => Err(refused),
         };
         let said = done.unwrap_or_else(|refused| {
@@ -162,13 +192,20 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
     }
 }
 
-async fn carry_out(client: &Client, run: &mut Option<RunId>, frame: ClientFrame) -> Answer<Vec<Order>> {
+async fn carry_out(
+    client: &Client,
+    run: &mut Option<RunId>,
+    kind: Option<&str>,
+    named: Option<&Value>,
+    frame: ClientFrame,
+) -> Answer<Vec<Order>> {
     let caller = &client.caller;
     let app = &caller.app;
-    if let ClientFrame::Ping = frame {
-        return Ok(vec![say(client, run.as_ref(), "pong", json!({}))]);
-    }
     if let ClientFrame::Start(asked) = frame {
+        if asked.since.is_some() && start::find(app, &client.task).await?.is_none() {
+            let rule = "nothing has been told of this task: it was not started yet";
+            return Err(Refused::invalid_at("/since", rule));
+        }
         let started = start::start(caller, &client.task, &asked).await?;
         // Once more on the same connection: it is told already.
         if run.as_ref() == Some(&started) && asked.since.is_none() {
@@ -179,16 +216,24 @@ async fn carry_out(client: &Client, run: &mut Option<RunId>, frame: ClientFrame)
         *run = Some(started);
         return Ok(vec![status, told]);
     }
-    // Whoever comes back may say anything first: the task is known.
+    // Whoever comes back may say anything first: the task is known. A sign of life asks for nothing.
     let known = match run {
-        Some(known) => Some(known.clone()),
+        None if frame == ClientFrame::Ping && named.is_none() => None,
         None => start::find(app, &client.task).await?,
+        Some(known) => Some(known.clone()),
     };
+    // Clients that name it in every frame mean the run of this task, or another one by mistake.
+    if named.is_some_and(|named| named.as_str() != known.as_ref().map(RunId::as_str)) {
+        return Err(Refused::invalid_at("/run_id", "is not the run of this task"));
+    }
+    if frame == ClientFrame::Ping {
+        return Ok(vec![say(client, run.as_ref(), "pong", json!({}))]);
+    }
     let Some(known) = known else {
         let rule = "nothing runs under this id: the first frame is {\"task\", \"config\"}";
         return Err(Refused::new(Code::NotFound, rule));
     };
-    let is_new = run.replace(known.clone()).is_none();
+    let is_new = run.is_none();
     let from = match &frame {
         ClientFrame::RequestState(since) => *since,
         _ => None,
@@ -198,6 +243,8 @@ async fn carry_out(client: &Client, run: &mut Option<RunId>, frame: ClientFrame)
         None if is_new => Some(told_from(client, &known, Place::default()).await?),
         None => None,
     };
+    // Attached only once there is something to tell it with.
+    *run = Some(known.clone());
     let mut orders = Vec::new();
     let done = match frame {
         ClientFrame::Start(_) | ClientFrame::Ping => Ok(()),
@@ -217,7 +264,7 @@ async fn carry_out(client: &Client, run: &mut Option<RunId>, frame: ClientFrame)
         if told.is_none() {
             return Err(refused);
         }
-        orders.push(say(client, Some(&known), "error_occurred", frame::refusal(None, &refused)));
+        orders.push(say(client, Some(&known), "error_occurred", frame::refusal(kind, &refused)));
     }
     orders.extend(told);
     Ok(orders)
@@ -286,7 +333,7 @@ async fn told_from(client: &Client, run: &RunId, since: Place) -> Answer<Order> 
             News::Event { seq, event } => {
                 let frames = story.tell(seq, &event);
                 let new = frames.into_iter().filter(|frame| frame.id.is_none_or(|place| place > since));
-                new.map(|frame| Told { text: frame.text(), is_preview: false }).collect()
+                new.map(|frame| Told::Event(frame.text())).collect()
             }
             News::Preview(preview) => {
                 let kind = match preview.kind {
@@ -296,13 +343,13 @@ async fn told_from(client: &Client, run: &RunId, since: Place) -> Answer<Order> 
                 let data = json!({
                     "step_id": preview.step, "call_id": preview.call, "kind": kind, "text": preview.text,
                 });
-                vec![Told { text: passing(&clock, &name, story.session(), data).text(), is_preview: true }]
+                vec![Told::Preview(passing(&clock, &name, story.session(), data).text())]
             }
             News::Problem(refused) => {
                 let data = frame::refusal(None, &refused);
                 let frame =
                     Frame { event_type: "error_occurred", ..passing(&clock, &name, story.session(), data) };
-                vec![Told { text: frame.text(), is_preview: false }]
+                vec![Told::Last(frame.text())]
             }
         };
         stream::iter(told)
@@ -341,5 +388,25 @@ fn passing(app: &App, run: &str, session: Option<&str>, data: Value) -> Frame {
         session_id: session.map(str::to_owned),
         id: None,
         data,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A client that is not told any more must not go on waiting.
+    #[tokio::test]
+    async fn what_can_not_be_read_ends_the_conversation() {
+        let (orders, taken) = mpsc::channel(2);
+        let (outbox, mut queue) = Outbox::new(Duration::from_secs(1));
+        let told = [Told::Event("one".into()), Told::Last("broken".into()), Told::Event("two".into())];
+        assert!(orders.send(Order::Tell(stream::iter(told).boxed())).await.is_ok());
+        assert_eq!(tell(taken, outbox).await, Err(Over::Unreadable));
+        assert_eq!(queue.recv().await.as_deref(), Some("one"));
+        assert_eq!(queue.recv().await.as_deref(), Some("broken"));
+        assert_eq!(queue.recv().await, None);
     }
 }

@@ -119,8 +119,8 @@ pub(super) fn shipped() -> Result<Definition, Vec<holdshort_workflow::Problem>> 
 
 /// Whether its config can be translated, where it has one.
 pub(super) fn check(frame: &ClientFrame) -> Answer<()> {
-    let ClientFrame::Start(start) = frame else { return Ok(()) };
     static BASE: LazyLock<Option<Definition>> = LazyLock::new(|| shipped().ok());
+    let ClientFrame::Start(start) = frame else { return Ok(()) };
     let base = BASE.as_ref().ok_or_else(|| Refused::of(Code::Internal))?;
     config::translate(&start.config, base).map(drop).map_err(Refused::invalid)
 }

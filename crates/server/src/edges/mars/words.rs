@@ -3,6 +3,8 @@
 use holdshort_core::gate::Source;
 use holdshort_core::interrupt::{About, Choice, Kind, Opened};
 
+use super::config;
+
 /// One option: our id, what this wire calls it, and what else a client may call it.
 struct Word(&'static str, &'static str, &'static [&'static str]);
 
@@ -136,7 +138,7 @@ pub(super) fn position(opened: &Opened) -> &str {
         (About::BeforeStep(_), _) => "before_step",
         (About::AfterStep(_), _) => "after_step",
         (About::Failure(_), _) => "on_error",
-        (About::Phase(phase), _) => phase.strip_prefix("hitl_checkpoint_").unwrap_or("custom"),
+        (About::Phase(phase), _) => config::position(phase).unwrap_or("custom"),
         (About::Limit(_), _) => "max_rounds",
         (About::Printed(_), _) | (_, Kind::Question) => "clarification",
         (About::Call(_), _) => match (of(Source::Checkpoint), of(Source::Smart)) {

@@ -38,7 +38,11 @@ async fn a_call_is_approved_run_in_the_ide_and_paired_with_its_result() {
     assert_eq!(ide.next().await["status"], "waiting");
     ide.say(&on_call(&call, "approve")).await;
     let frames = ide.until("done").await;
-    assert_eq!(kinds(&frames), ["status", "done"], "whoever approves a call runs it, and is not told again");
+    assert_eq!(kinds(&frames), ["status", "tool_call", "done"]);
+    let mut handed_out = call.clone();
+    handed_out["requires_approval"] = json!(false);
+    handed_out.as_object_mut().unwrap().remove("reason");
+    assert_eq!(frames[1], handed_out, "whoever approved it, a call is run when it is handed out");
     assert_eq!(model.requests().len(), 1);
     ide.say(&result(&call, "written")).await;
     let frames = ide.until("done").await;
@@ -183,6 +187,7 @@ async fn an_open_call_is_found_again() {
     let mut ide = Ide::connect(&server, "s").await;
     let again = ide.next().await;
     assert_eq!((&again["call_id"], &again["requires_approval"]), (&call["call_id"], &json!(false)));
+    assert_eq!(again["metadata"], json!({ "redelivered": true }));
     ide.say(&result(&call, "written")).await;
     ide.until("done").await;
     assert_eq!(server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len(), 1);
@@ -199,6 +204,76 @@ async fn a_call_that_is_approved_elsewhere_is_handed_out() {
     server.choose(&asked, "approve").await;
     let handed_out = ide.find("tool_call").await;
     assert_eq!((&handed_out["call_id"], &handed_out["requires_approval"]), (&call["call_id"], &json!(false)));
+}
+
+/// What an edit makes of a call is voted on once more: nothing is handed out before that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edited_call_is_handed_out_as_it_is_allowed() {
+    let (model, server) = served().await;
+    let steps = [Scripted::calls([write("a.md")]), Scripted::calls([write("b.md")]), Scripted::text("Done.")];
+    model.script("architect", steps);
+    let (mut ide, mut other) = (Ide::connect(&server, "s").await, Ide::connect(&server, "s").await);
+    ide.say(&json!({ "type": "switch_agent", "agent_type": "architect", "content": "Write it." })).await;
+    let asked = ide.find("tool_call").await;
+    ide.next().await;
+    let edit = |call: &Value, path: &str| {
+        let mut edit = on_call(call, "edit");
+        edit["modified_arguments"] = json!({ "path": path, "content": "x" });
+        edit
+    };
+    ide.say(&edit(&asked, "evil.py")).await;
+    let frames = ide.until("tool_call").await;
+    let second = frames.last().unwrap();
+    assert_ne!(second["call_id"], asked["call_id"], "the forbidden one is not handed out: {frames:#?}");
+    assert_eq!(ide.find("done").await["status"], "waiting");
+    assert_eq!(ide.refused(&result(&asked, "evil.py is written")).await["code"], "already_resolved");
+
+    ide.say(&edit(second, "c.md")).await;
+    let frames = ide.until("done").await;
+    let handed_out = the(&frames, "tool_call");
+    assert_eq!(
+        (&handed_out["requires_approval"], &handed_out["arguments"]["path"]),
+        (&json!(false), &json!("c.md"))
+    );
+    // The other window is handed it too.
+    let heard = other.until("tool_call").await.len();
+    assert!(heard > 0);
+    while other.find("tool_call").await["arguments"]["path"] != "c.md" {}
+    ide.say(&result(handed_out, "written")).await;
+    assert_eq!(ide.find("done").await["status"], "completed");
+}
+
+/// Paused, an approved call is not handed out; when it goes on, it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_is_approved_in_a_pause_is_handed_out_after_it() {
+    let (_model, server, mut ide) =
+        coding(vec![Scripted::calls([write("a.py")]), Scripted::calls([write("b.py")])]).await;
+    let call = ide.next().await;
+    ide.next().await;
+    let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
+    server.post(&format!("/v1/runs/{run}/pause"), &json!({})).await.ok();
+    ide.find("done").await;
+    ide.say(&on_call(&call, "approve")).await;
+    let frames = ide.until("done").await;
+    assert_eq!((kinds(&frames), &frames[1]["status"]), (vec!["status", "done"], &json!("paused")));
+    server.post(&format!("/v1/runs/{run}/resume"), &json!({})).await.ok();
+    let frames = ide.until("done").await;
+    assert_eq!(the(&frames, "tool_call")["requires_approval"], false);
+    ide.say(&result(&call, "written")).await;
+
+    // An IDE that runs what it approved, and says so at once: its result counts, and nobody is told to run it again.
+    let call = ide.find("tool_call").await;
+    ide.next().await;
+    server.post(&format!("/v1/runs/{run}/pause"), &json!({})).await.ok();
+    ide.find("done").await;
+    ide.say(&on_call(&call, "approve")).await;
+    ide.find("done").await;
+    ide.say(&result(&call, "written")).await;
+    ide.find("done").await;
+    server.post(&format!("/v1/runs/{run}/resume"), &json!({})).await.ok();
+    let frames = ide.until("assistant_message").await;
+    assert_eq!(frames.last().unwrap()["content"], "Done.");
+    assert!(!kinds(&frames).contains(&"tool_call"), "{frames:#?}");
 }
 
 /// Two windows on one session decide at once: one decision counts, and both see it.

@@ -44,7 +44,9 @@ async fn the_client_approves_a_plan_and_runs_its_calls() {
     model.push("coder", Scripted::text("It says hello."));
     model.push("ask", Scripted::text("That is all."));
     let folder = server.workspace();
-    let output = client(&server, &["--yes", "--session", "s", folder.to_str().unwrap(), "Say hello."]).await;
+    let output =
+        client(&server, &["--yes", "--session", "my session/é?", folder.to_str().unwrap(), "Say hello."])
+            .await;
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}");
     assert_eq!(std::fs::read_to_string(folder.join("notes/hello.txt")).unwrap(), "hello\n");

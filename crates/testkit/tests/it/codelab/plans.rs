@@ -193,6 +193,8 @@ async fn what_depends_on_a_failure_is_skipped_and_the_rest_goes_on() {
     model.script("debug", [Scripted::status(400)]);
     let mut approve = json!({ "type": "plan_decision", "decision": "approved" });
     approve["approval_request_id"] = plan["metadata"]["approval_request_id"].clone();
+    // Both names of one plan are as good as one.
+    approve["plan_id"] = plan["metadata"]["plan_id"].clone();
     ide.say(&approve).await;
     let frames = ide.until("done").await;
     let ended: Vec<String> = frames

@@ -26,6 +26,7 @@ async fn plans_are_read_paused_and_audited() {
     let plan = the(&post(&server, "s", &user("Build it.")).await, "plan_notification").clone();
     let pending = server.get("/edges/codelab/sessions/s/pending-plans").await.ok();
     let item = &pending["pending_plans"][0];
+    assert!(item.as_object().unwrap().values().all(|field| !field.is_null()), "{item}");
     assert_eq!(
         (&pending["count"], &item["plan_id"], &item["original_task"], &item["is_approved"]),
         (&json!(1), &plan["metadata"]["plan_id"], &json!("Build it."), &json!(false))
@@ -93,8 +94,20 @@ async fn plans_are_read_paused_and_audited() {
         (&entry["call_id"], &entry["tool_name"], &entry["original_arguments"]),
         (&call["call_id"], &json!("write_file"), &call["arguments"])
     );
+    // However many runs come after it, it is found.
+    let entries = log["count"].as_u64().unwrap();
+    model.script("orchestrator", [Scripted::text("Hello.")]);
+    for n in 0..55 {
+        post(&server, "s", &user(&format!("word {n}"))).await;
+    }
+    for query in ["session_id=s", "limit=200"] {
+        let log = server.get(&format!("/edges/codelab/events/audit-log?{query}")).await.ok();
+        assert_eq!((&log["count"], log.get("truncated")), (&json!(entries), None), "{query}");
+    }
     let plans = server.get("/edges/codelab/events/audit-log?event_type=plan_decision&limit=1").await.ok();
     assert_eq!(plans["count"], 1);
+    let newest = server.get("/edges/codelab/events/audit-log?session_id=s&limit=1").await.ok();
+    assert_eq!(newest["events"], json!([log["events"][0]]));
     for query in ["limit=0", "limit=201", "event_type=all", "sort=asc"] {
         let answer = server.get(&format!("/edges/codelab/events/audit-log?{query}")).await;
         assert_eq!(answer.status, 400, "{query}");

@@ -2,9 +2,9 @@
 
 use holdshort_testkit::model::Scripted;
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::ide::{Ide, kinds, post, the};
+use super::ide::{Ide, kinds, post, post_refused, the};
 use super::{WORKFLOW, conversation, on_plan, plans, served, served_with, subtask, user};
 
 /// An agent asks, in either way: the next word is the answer.
@@ -50,11 +50,141 @@ async fn a_failure_and_a_limit_are_said() {
     let frames = post(&server, "limited", &user("Hello.")).await;
     let limit = the(&frames, "assistant_message");
     assert!(limit["content"].as_str().unwrap().contains("limit of 2 rounds"), "{limit}");
-    assert_eq!(limit["metadata"]["question"], true);
-    let frames = post(&server, "limited", &user("Go on.")).await;
+    let id = &limit["metadata"]["request_id"];
+    assert_eq!(limit["metadata"], json!({ "request_id": id, "limit": true }));
+    // Words do not decide it, whatever they say (B4).
+    let asked = model.requests().len();
+    let frames = post(&server, "limited", &user("No, stop!")).await;
+    let notice = the(&frames, "assistant_message");
+    assert_eq!((&notice["metadata"]["waiting"], &notice["metadata"]["request_id"]), (&json!(true), id));
+    let pending = server.get("/edges/codelab/sessions/limited/pending-approvals").await.ok();
+    assert_eq!(
+        (
+            &pending["count"],
+            &pending["pending_approvals"][0]["request_type"],
+            &pending["pending_approvals"][0]["call_id"]
+        ),
+        (&json!(1), &json!("limit"), id)
+    );
+    let decide = |decision: &str| {
+        json!({ "type": "hitl_decision", "call_id": id, "decision": decision, "feedback": "Go on.",
+            "modified_arguments": (decision == "edit").then(|| json!({})) })
+    };
+    let edit = json!({ "session_id": "limited", "message": decide("edit") });
+    assert_eq!(post_refused(&server, &edit).await.1["errors"][0]["pointer"], "/message/decision");
+    assert_eq!(model.requests().len(), asked);
+    let frames = post(&server, "limited", &decide("approve")).await;
     assert_eq!(the(&frames, "assistant_message")["content"], "Enough.");
     let told = model.requests().pop().unwrap().texts().join("\n");
     assert!(told.contains("Go on."), "{told}");
+
+    model.push("orchestrator", Scripted::call("handoff_to_ask", json!({ "message": "a" })));
+    model.push("ask", Scripted::call("handoff_to_coder", json!({ "message": "a" })));
+    let frames = post(&server, "ended", &user("Hello.")).await;
+    let id = the(&frames, "assistant_message")["metadata"]["request_id"].clone();
+    let asked = model.requests().len();
+    let reject = json!({ "type": "hitl_decision", "call_id": id, "decision": "reject" });
+    let status = post(&server, "ended", &reject).await.pop().unwrap()["status"].clone();
+    assert!(status == "completed" || status == "failed", "{status}");
+    assert_eq!(model.requests().len(), asked);
+}
+
+/// An answer lands on the question that it is for, or on none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_never_lands_on_another_question() {
+    let (model, server) = served().await;
+    let ask = |question: &str| ("ask_human", json!({ "question": question }));
+    model.push("orchestrator", Scripted::calls([ask("Which colour?"), ask("Delete the database?")]));
+    model.push("orchestrator", Scripted::text("Blue it is."));
+    let frames = post(&server, "s", &user("Style it.")).await;
+    let question = |text: &str| {
+        frames.iter().find(|frame| frame["content"] == text).unwrap()["metadata"]["request_id"].clone()
+    };
+    let (colour, delete) = (question("Which colour?"), question("Delete the database?"));
+    let unnamed = json!({ "session_id": "s", "message": user("blue") });
+    let refused = post_refused(&server, &unnamed).await.1;
+    assert_eq!(
+        (&refused["type"], &refused["errors"][0]["pointer"]),
+        (&json!("error"), &json!("/message/request_id"))
+    );
+    for id in [&colour, &delete] {
+        assert!(refused["error"].as_str().unwrap().contains(id.as_str().unwrap()), "{refused}");
+    }
+    let answer = |id: &Value, text: &str| {
+        let mut answer = user(text);
+        answer["request_id"] = id.clone();
+        answer
+    };
+    post(&server, "s", &answer(&colour, "blue")).await;
+    // Said by somebody who has not heard that the first one is answered.
+    let refused = post_refused(&server, &json!({ "session_id": "s", "message": user("yes, blue") })).await.1;
+    assert_eq!(refused["errors"][0]["pointer"], "/message/request_id", "{refused}");
+    let again = json!({ "session_id": "s", "message": answer(&colour, "yes, blue") });
+    assert_eq!(post_refused(&server, &again).await.1["code"], "already_resolved");
+    let nothing =
+        json!({ "session_id": "s", "message": answer(&json!("int_01k6f0000000000000000000cc"), "x") });
+    assert_eq!(post_refused(&server, &nothing).await.1["code"], "not_found");
+    let frames = post(&server, "s", &answer(&delete, "no")).await;
+    assert_eq!(the(&frames, "assistant_message")["content"], "Blue it is.");
+    let told = conversation(&model);
+    assert_eq!((&told[2]["content"], &told[3]["content"]), (&json!("blue"), &json!("no")));
+
+    // What was answered belongs to what was said; a long answer is cut and pushes nothing out.
+    model.push("orchestrator", Scripted::text("y".repeat(30_000)));
+    post(&server, "s", &user("Tell me all.")).await;
+    model.push("orchestrator", Scripted::text("Blue."));
+    post(&server, "s", &user("Which colour was it?")).await;
+    let told = conversation(&model)[0]["content"].as_str().unwrap().to_owned();
+    assert!(told.contains("Style it.") && told.contains("(asked: Which colour?) blue"), "{told}");
+    assert!(told.contains("yyy… (cut: 30000 bytes)"), "{told}");
+}
+
+/// Runs that others start in the same session of ours are none of the conversation.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_run_in_the_session_does_not_take_it_over() {
+    let (model, server) = served().await;
+    model.push("orchestrator", plans(&[subtask("a", "coder", &[])]));
+    let plan = the(&post(&server, "s", &user("Build it.")).await, "plan_notification").clone();
+    let session = server.get("/v1/runs").await.ok()["items"][0]["session"].clone();
+    model.push("orchestrator", Scripted::text("Native."));
+    let body = json!({ "workflow": "codelab_ide", "session": session, "input": { "task": "native" } });
+    let native = server.post("/v1/runs", &body).await.ok()["id"].as_str().unwrap().to_owned();
+    server.wait_status(&native, &["completed"]).await;
+    let mut ide = Ide::open(&server, "s").await;
+    let info = ide.next().await;
+    assert_eq!((&info["status"], &info["pending_plans"]), (&json!("waiting"), &json!(1)), "{info}");
+    model.push("coder", Scripted::text("Built."));
+    let frames = post(&server, "s", &on_plan(&plan, "approve")).await;
+    assert_eq!(the(&frames, "plan_completed")["completed"], 1);
+    model.push("orchestrator", Scripted::text("Hello."));
+    post(&server, "s", &user("Hello?")).await;
+    let told = conversation(&model)[0]["content"].as_str().unwrap().to_owned();
+    assert!(told.contains("Build it.") && !told.contains("Native."), "{told}");
+}
+
+/// What can not begin gives nothing up.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_switch_that_can_not_begin_cancels_nothing() {
+    let (model, server) = served().await;
+    model.push("orchestrator", Scripted::call("ask_human", json!({ "question": "Which?" })));
+    post(&server, "s", &user("Style it.")).await;
+    let switch = |content: &str, reason: &str| {
+        let message =
+            json!({ "type": "switch_agent", "agent_type": "ask", "content": content, "reason": reason });
+        json!({ "session_id": "s", "message": message })
+    };
+    let cases = [
+        ("\u{1}".repeat(60_000), String::new(), "/message/content"),
+        ("x".repeat(70_000), String::new(), "/message/content"),
+        ("x".to_owned(), "x".repeat(70_000), "/message/reason"),
+    ];
+    for (content, reason, pointer) in cases {
+        let refused = post_refused(&server, &switch(&content, &reason)).await.1;
+        assert_eq!(refused["errors"][0]["pointer"], pointer, "{refused}");
+    }
+    let runs = server.get("/v1/runs").await.ok();
+    let statuses: Vec<_> = runs["items"].as_array().unwrap().iter().map(|run| &run["status"]).collect();
+    assert_eq!(statuses, ["waiting"]);
 }
 
 /// While a plan waits neither words nor a switch run anything; the session of another name knows nothing of it.

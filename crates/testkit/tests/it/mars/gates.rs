@@ -1,9 +1,10 @@
 //! Gates around steps and on calls: cases 06 to 09, and 45.
 
-use holdshort_testkit::model::Scripted;
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-use super::{Mars, options, plan, planned, sound};
+use super::{Mars, options, plan, planned, sound, words};
 use crate::play::{count, done, one, write};
 
 fn two() -> Scripted {
@@ -54,6 +55,77 @@ async fn a_step_is_modified_and_the_next_one_rejected() {
     mars.say(&json!({"type": "approval_response", "approval_id": second["approval_id"], "approved": false}))
         .await;
     assert_eq!(mars.wait("workflow_failed").await["reason"], "rejected");
+    assert_eq!(server.lines("count.txt"), 1);
+    sound(&server, &mars).await;
+}
+
+/// A text is what it says, also one that is a number to a machine.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_is_told_the_text_that_was_sent() {
+    let (model, server) = planned(&[two()]).await;
+    let mut mars = Mars::start(&server, "t1", "Build it.", config("manual")).await;
+    let asked = mars.asked().await;
+    let id = &asked["approval_id"];
+    for modifications in [json!(42), json!([1]), json!({"sub_task": 42})] {
+        let frame = json!({"type": "resolve_approval", "approval_id": id, "resolution": "modify",
+                           "modifications": modifications});
+        assert_eq!(words(&mars.refused(&frame).await), ("invalid_request", "/modifications"));
+    }
+    let received = mars.resolve(&asked, "modify", json!({"modifications": "00042"})).await;
+    assert_eq!(received["modifications"], "00042");
+    let asked = mars.asked().await;
+    let received = mars.resolve(&asked, "modify", json!({"modifications": "4.20"})).await;
+    assert_eq!(received["modifications"], "4.20");
+    mars.wait("workflow_completed").await;
+    assert!(model.requests_of("engineer")[0].texts().join("\n").contains("00042"));
+    sound(&server, &mars).await;
+}
+
+/// Released is released, also by what was allowed for the session.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_grant_approves() {
+    let (model, server) = planned(&[]).await;
+    let both = ["a", "b"].map(|name| write(&format!("{name}.txt"), "x\n"));
+    let calls = both.map(|(tool, arguments)| (tool.to_owned(), arguments)).to_vec();
+    model.script("engineer", [Scripted::Calls { text: String::new(), calls }, done()]);
+    let mut mars = Mars::start(&server, "t1", "Write.", json!({"tool_approval": "prompt"})).await;
+    let first = mars.asked().await;
+    mars.asked().await;
+    mars.resolve(&first, "allow_session", json!({})).await;
+    let other = mars.wait("approval_received").await;
+    assert_eq!(
+        (&other["approved"], &other["approval_status"], &other["resolution"]),
+        (&json!(true), &json!("auto_approved"), &json!(null))
+    );
+    mars.wait("workflow_completed").await;
+    sound(&server, &mars).await;
+}
+
+/// What the server's own workflow asks is asked, whatever a config says.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_servers_own_workflow_is_a_floor() {
+    let model = ScriptedModel::start().await;
+    model.script("task_improver", [Scripted::text("Build it well.").repeat()]);
+    model.script("planner", [plan(&[("build", "engineer")])]);
+    model.script("engineer", [one(count("step")), done()]);
+    let shipped = include_str!("../../../../server/src/edges/mars/base.yaml");
+    let (agents, _) = shipped.split_once("\ngates:").unwrap();
+    let own = format!("{agents}\ngates: {{plan: ask, before_step: ask}}\n");
+    let server = TestServer::setup().workflow("mars", &own).model(&model).start().await;
+    let mut settings = config("never");
+    settings["tool_approval"] = json!("none");
+    let mut mars = Mars::start(&server, "t1", "Build it.", settings).await;
+    for (action, position) in [
+        ("plan_approval", "after_planning"),
+        ("checkpoint", "before_step"),
+        ("tool_approval", "tool_approval"),
+    ] {
+        let asked = mars.asked().await;
+        assert_eq!((&asked["action"], &asked["checkpoint_type"]), (&json!(action), &json!(position)));
+        assert_eq!(server.lines("count.txt"), 0);
+        mars.resolve(&asked, "approve", json!({})).await;
+    }
+    mars.wait("workflow_completed").await;
     assert_eq!(server.lines("count.txt"), 1);
     sound(&server, &mars).await;
 }

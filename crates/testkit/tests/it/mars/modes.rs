@@ -82,6 +82,23 @@ async fn a_checkpoint_takes_changes_or_asks_nobody() {
     sound(&server, &mars).await;
 }
 
+/// The second one of a kind is of that kind too, and a run of phases is no one shot.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn checkpoints_are_what_they_are_called() {
+    let (_model, server) = planned(&[]).await;
+    let look = json!({"type": "hitl_checkpoint", "config": {"checkpoint_type": "before_execution"}});
+    let mut mars = Mars::connect(&server, "t1").await;
+    mars.say(&json!({"task": "Look.", "config": {"phases": [look, look]}})).await;
+    assert_eq!(mars.wait("workflow_started").await["mode"], "phases");
+    for _ in 0..2 {
+        let asked = mars.asked().await;
+        assert_eq!(asked["checkpoint_type"], "before_execution");
+        mars.resolve(&asked, "approve", json!({})).await;
+    }
+    mars.wait("workflow_completed").await;
+    sound(&server, &mars).await;
+}
+
 /// Where approval is not required the plan after so many is carried out (A13).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_settles_after_its_iterations() {

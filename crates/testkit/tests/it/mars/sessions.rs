@@ -88,6 +88,8 @@ async fn lists_and_ends() {
     }
     let made = server.post(BASE, &json!({"mode": "one-shot", "name": "n"})).await;
     assert_eq!(made.refusal(), (405, "method_not_allowed"));
+    let bare = reqwest::Client::new().post(format!("{}{BASE}", server.base())).bearer_auth(server.token());
+    assert_eq!(bare.send().await.unwrap().headers()["allow"], "GET,HEAD");
     let modes = server.get(&format!("{BASE}/modes/list")).await.ok();
     assert_eq!(modes["modes"].as_array().map(Vec::len), Some(8));
 
@@ -105,4 +107,29 @@ async fn lists_and_ends() {
     assert_eq!(agent.refusal(), (403, "forbidden_role"));
     let url = format!("{}{BASE}?token={}", server.base(), server.token());
     assert_eq!(reqwest::get(url).await.unwrap().status(), 200);
+}
+
+/// However many runs live in it: the end of a session is the end of each.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_end_reaches_every_run() {
+    let (_model, server) = planned(&[]).await;
+    let mut config = json!({"phases": [{"type": "hitl_checkpoint"}]});
+    let mut first = String::new();
+    for n in 0..53 {
+        let mut mars = Mars::connect(&server, &format!("t{n}")).await;
+        mars.say(&json!({"task": format!("Task {n}."), "config": config})).await;
+        mars.asked().await;
+        if n == 0 {
+            first = mars.run();
+            config["session_id"] = mars.told()[0]["session_id"].clone();
+        }
+    }
+    let path = format!("{BASE}/{}", config["session_id"].as_str().unwrap());
+    assert_eq!(server.get(&path).await.ok()["run_count"], 53);
+    assert_eq!(server.post(&format!("{path}/suspend"), &json!({})).await.ok()["status"], "suspended");
+    assert_eq!(server.run(&first).await["status"], "paused");
+    assert_eq!(server.send(server.request(Method::DELETE, &path)).await.ok()["status"], "completed");
+    assert_eq!(server.run(&first).await["status"], "cancelled");
+    let history = server.get(&format!("{path}/history")).await.ok();
+    assert_eq!(history["history"].as_array().map(Vec::len), Some(53));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Mars, first, plan, planned};
+use super::{Mars, first, plan, planned, words};
 
 fn config() -> Value {
     json!({"mode": "planning-control", "n_plan_reviews": 0, "approval_mode": "both"})
@@ -192,4 +192,41 @@ async fn pause_resume_and_cancel_get_in_while_the_model_works() {
     model.wait_for_hang_ups(1).await;
     let late = mars.refused(&json!({"type": "pause"})).await;
     assert_eq!(late["error_type"], "run_ended");
+}
+
+/// A place in what was never told starts nothing, and one that does not fit leaves the connection as it was.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_refused_attaches_nobody() {
+    let (_model, server) = planned(&[]).await;
+    let task = json!({"task": "Look.", "config": {"phases": [{"type": "hitl_checkpoint"}]}});
+    let mut since = task.clone();
+    since["since"] = json!("50.1");
+    let mut mars = Mars::connect(&server, "t1").await;
+    assert_eq!(words(&mars.refused(&since).await), ("invalid_request", "/since"));
+    let early = mars.refused(&json!({"type": "ping", "run_id": "run_01k6f0000000000000000000aa"})).await;
+    assert_eq!((words(&early), &early["in_reply_to"]), (("invalid_request", "/run_id"), &json!("ping")));
+    assert_eq!(runs(&server).await, 0);
+    mars.say(&task).await;
+    let asked = mars.asked().await;
+    let run = mars.run();
+
+    // The run is known by its task, also to a new connection.
+    let mut back = Mars::connect(&server, "t1").await;
+    let other = back.refused(&json!({"type": "pause", "run_id": "run_01k6f0000000000000000000aa"})).await;
+    assert_eq!(words(&other), ("invalid_request", "/run_id"));
+    let beyond = back.refused(&json!({"type": "request_state", "since": "99999.1", "run_id": run})).await;
+    assert_eq!(
+        (words(&beyond), &beyond["in_reply_to"]),
+        (("invalid_request", "/since"), &json!("request_state"))
+    );
+    // It is attached by the next frame, and told from there on; a refusal says what it answers.
+    back.say(
+        &json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "maybe"}),
+    )
+    .await;
+    let refused = back.wait("error_occurred").await;
+    assert_eq!(refused["in_reply_to"], "resolve_approval");
+    assert_eq!(back.asked().await, asked);
+    back.say(&json!({"type": "pause", "run_id": run})).await;
+    back.wait("workflow_paused").await;
 }

@@ -1,7 +1,8 @@
-//! Where people speak: around steps, on plans, on calls; and how long they have (contracts A2, A3, A12 to A14, A24).
+//! Where people speak: around steps, on plans, on calls (contracts A2, A3, A12 to A14, A24).
+//!
+//! What the base asks is a floor: a config adds to its gates and takes nothing away from them.
 
 use holdshort_core::definition::{Checkpoint, Definition, PlanGate, Rule, RuleAction, Smart, StepGates};
-use holdshort_core::interrupt::{self, Kind as Interrupt};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::Runs;
 use serde_json::Value;
@@ -9,92 +10,58 @@ use serde_json::Value;
 use super::given::{Given, Reader};
 use super::mode::{Approval, Kind};
 use super::phases::Made;
+use super::shared;
 use crate::limits::MARS_WORDS;
-
-/// Half an hour for a step or a call, an hour for a plan or a checkpoint.
-const HALF_AN_HOUR_MS: u64 = 30 * 60 * 1_000;
-const AN_HOUR_MS: u64 = 2 * HALF_AN_HOUR_MS;
 
 pub(super) fn set(definition: &mut Definition, made: &[Made], top: &Given, problems: &mut Vec<Problem>) {
     let asks_about_plans = made.iter().any(|each| each.kind == Kind::HitlPlanning);
-    definition.gates.plan = if asks_about_plans { PlanGate::Ask } else { PlanGate::Show };
-    times(definition, made);
-    options(definition, made);
+    if asks_about_plans {
+        definition.gates.plan = PlanGate::Ask;
+    }
+    shared::set(definition, made, problems);
     let mut reader = Reader { own: top, top: None, keys: &[], problems };
     tools(definition, &mut reader);
     agents(definition, made, &mut reader);
 }
 
-/// The gates around the steps of a phase.
-pub(super) fn around(approval: Approval) -> StepGates {
+/// The gates around the steps of a phase: those of the template, and those of the config.
+pub(super) fn around(floor: StepGates, approval: Approval, lets_clean_pass: Option<bool>) -> StepGates {
+    let after_step = matches!(approval, Approval::AfterStep | Approval::Both);
+    let usual = !after_step && floor.unless_clean;
     StepGates {
-        before_step: matches!(approval, Approval::BeforeStep | Approval::Both),
-        after_step: matches!(approval, Approval::AfterStep | Approval::Both),
-        on_error: matches!(approval, Approval::OnError | Approval::Both),
-        unless_clean: false,
+        before_step: floor.before_step || matches!(approval, Approval::BeforeStep | Approval::Both),
+        after_step: floor.after_step || after_step,
+        on_error: floor.on_error || matches!(approval, Approval::OnError | Approval::Both),
+        unless_clean: lets_clean_pass.unwrap_or(usual) && (floor.unless_clean || !floor.after_step),
     }
 }
 
-/// How long each kind waits, and what then.
-fn times(definition: &mut Definition, made: &[Made]) {
-    let of = |kinds: &[Kind]| made.iter().find(|each| kinds.contains(&each.kind));
-    let planning = of(&[Kind::HitlPlanning, Kind::Planning]);
-    let steps = of(&[Kind::HitlControl, Kind::Control, Kind::OneShot]);
-    let checkpoint = of(&[Kind::HitlCheckpoint]);
-    let has_steps = steps.is_some_and(|steps| steps.approval != Approval::Never);
-    let at_steps = steps.and_then(|steps| steps.timeout_ms).unwrap_or(HALF_AN_HOUR_MS);
-    let at_checkpoints = checkpoint.and_then(|each| each.timeout_ms).unwrap_or(AN_HOUR_MS);
-    let table = [
-        (Interrupt::PlanApproval, planning.and_then(|each| each.timeout_ms).unwrap_or(AN_HOUR_MS)),
-        // One time for all of a kind: the shorter one where there are both.
-        (
-            Interrupt::Checkpoint,
-            match (has_steps, checkpoint.is_some()) {
-                (true, true) => at_steps.min(at_checkpoints),
-                (false, true) => at_checkpoints,
-                (_, false) => at_steps,
-            },
-        ),
-        (Interrupt::Error, at_steps),
-        (Interrupt::ToolApproval, HALF_AN_HOUR_MS),
-        (Interrupt::Escalation, HALF_AN_HOUR_MS),
-        (Interrupt::Question, HALF_AN_HOUR_MS),
-    ];
-    let kinds = &mut definition.gates.kinds;
-    for (kind, ms) in table {
-        kinds.entry(kind).or_default().expires_in_ms = Some(ms);
-    }
-    if let Some(option) = checkpoint.and_then(|each| each.on_timeout) {
-        kinds.entry(Interrupt::Checkpoint).or_default().on_expiry = Some(option.to_owned());
-    }
-}
-
-/// Without those that the config switches off.
-fn options(definition: &mut Definition, made: &[Made]) {
-    let dropped: Vec<(Interrupt, &str)> = made.iter().flat_map(|each| each.dropped.iter().copied()).collect();
-    for (kind, _) in &dropped {
-        let left = interrupt::options(*kind).iter().map(|row| row.id);
-        let left = left.filter(|id| !dropped.contains(&(*kind, id))).map(str::to_owned);
-        definition.gates.kinds.entry(*kind).or_default().options = left.collect();
-    }
-}
-
-/// `tool_approval` (contracts A24, E32): whether a call asks where no rule of the base speaks of it.
+/// `tool_approval` (contracts A24, E32): whether a call asks where no other rule of the base speaks of it. It is the
+/// base that frees every call, and the config that may take that away.
 fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
     let words = [
         ("none", Some("tool_approval is none: no call asks")),
         ("auto_allow_all", Some("tool_approval is auto_allow_all")),
         ("prompt", None),
     ];
-    let reason = reader.one_of("tool_approval", &words).unwrap_or(words[0].1);
-    if let Some(reason) = reason {
-        definition.gates.rules.push(Rule {
-            tools: vec!["*".to_owned()],
-            action: RuleAction::Allow,
-            reason: Some(reason.to_owned()),
-            ..Rule::default()
-        });
+    let rules = &mut definition.gates.rules;
+    match reader.one_of("tool_approval", &words).unwrap_or(words[0].1) {
+        Some(reason) => {
+            for rule in rules.iter_mut().filter(|rule| frees_every_call(rule)) {
+                rule.reason.get_or_insert_with(|| reason.to_owned());
+            }
+        }
+        None => rules.retain(|rule| !frees_every_call(rule)),
     }
+}
+
+/// Whatever the tool; of one agent or of all.
+fn frees_every_call(rule: &Rule) -> bool {
+    rule.action == RuleAction::Allow
+        && (rule.tools.is_empty() || rule.tools.iter().any(|tool| tool == "*"))
+        && rule.commands.is_empty()
+        && rule.paths.is_empty()
+        && rule.categories.is_empty()
 }
 
 /// The second layer, which is off unless it is switched on (contracts A2, A3).
@@ -125,7 +92,9 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     let smart = smart(reader);
     if is_on {
         definition.gates.mandatory.extend(mandatory);
-        definition.gates.smart = smart;
+        if let Some(smart) = smart {
+            add(&mut definition.gates.smart, smart);
+        }
         return;
     }
     // No agent hands over, to another one or to a person.
@@ -134,6 +103,18 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
         |name: &String| tools.get(name).is_some_and(|tool| matches!(tool.runs, Runs::HandsOver(_)));
     for agent in definition.agents.values_mut() {
         agent.tools.retain(|name| !hands_over(name));
+    }
+}
+
+/// Words beside those of the base, whose judge stays.
+fn add(floor: &mut Option<Smart>, smart: Smart) {
+    match floor {
+        Some(floor) => {
+            let new = smart.keywords.into_iter().filter(|word| !floor.keywords.contains(word));
+            let new: Vec<String> = new.collect();
+            floor.keywords.extend(new);
+        }
+        None => *floor = Some(smart),
     }
 }
 

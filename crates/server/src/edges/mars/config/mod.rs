@@ -2,12 +2,13 @@
 //!
 //! Nothing is passed over: a key that is not known, that is of the copilot, or that means nothing in the mode is an
 //! error that names it. `given.rs` reads values, `mode.rs` says which phases there are, `phases.rs` makes them,
-//! `gates.rs` says where people speak.
+//! `gates.rs` says where people speak, `shared.rs` what their requests have in common.
 
 mod gates;
 mod given;
 mod mode;
 mod phases;
+mod shared;
 
 use holdshort_core::definition::Definition;
 use holdshort_core::run;
@@ -30,6 +31,7 @@ pub(super) struct Translated {
 }
 
 pub(super) use mode::LISTED as MODES;
+pub(super) use phases::position;
 
 /// Keys that speak of no single phase.
 const RUN: &[&str] = &[
@@ -130,9 +132,14 @@ pub(super) fn is_planning(phase: &str) -> bool {
     phase.starts_with("planning") || phase.starts_with("hitl_planning")
 }
 
-/// The mode that a config names, for those who read it later.
+/// The mode that a config names, for those who read it later; `phases` where it lists its own.
 pub(super) fn mode_of(config: &Value) -> String {
-    let named = ["mode", "preset"].iter().find_map(|key| config.get(*key).and_then(Value::as_str));
+    let nothing = Map::new();
+    let given = Given::of(config.as_object().unwrap_or(&nothing), "", &mut Vec::new());
+    if given.get("phases").is_some() {
+        return "phases".to_owned();
+    }
+    let named = ["mode", "preset"].iter().find_map(|key| given.get(key)?.value.as_str());
     named.map_or_else(|| mode::DEFAULT.to_owned(), mode::canonical)
 }
 

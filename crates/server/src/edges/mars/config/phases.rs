@@ -2,25 +2,36 @@
 
 use std::collections::BTreeSet;
 
-use holdshort_core::definition::{Definition, Phase, PhaseKind};
+use holdshort_core::definition::{Definition, Phase, PhaseKind, PlanGate};
 use holdshort_core::interrupt::Kind as Interrupt;
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::{Receiver, Runs};
 
 use super::gates;
 use super::given::{Given, Reader};
-use super::mode::{APPROVALS, Approval, Chosen, Kind};
+use super::mode::{APPROVALS, Chosen, Kind};
 
 /// A phase, and what is said of the people in it.
 pub(super) struct Made {
     pub(super) kind: Kind,
     pub(super) phase: Phase,
-    pub(super) approval: Approval,
-    pub(super) timeout_ms: Option<u64>,
-    /// What an expiry approves.
-    pub(super) on_timeout: Option<&'static str>,
+    pub(super) timeout_ms: Option<Said<u64>>,
+    /// What an expiry decides.
+    pub(super) on_timeout: Option<Said<&'static str>>,
     /// Options that nobody is offered.
-    pub(super) dropped: Vec<(Interrupt, &'static str)>,
+    pub(super) dropped: Vec<Said<(Interrupt, &'static str)>>,
+}
+
+/// What a config says, and where.
+pub(super) struct Said<T> {
+    pub(super) value: T,
+    pub(super) pointer: String,
+}
+
+impl<T> Said<T> {
+    fn of(key: &str, value: Option<T>, reader: &Reader<'_>) -> Option<Self> {
+        Some(Self { value: value?, pointer: reader.item(key)?.pointer.clone() })
+    }
 }
 
 /// What the source system can switch off, and the options that are gone then (contracts A13, A14).
@@ -47,16 +58,17 @@ pub(super) fn make(
         let mut reader =
             Reader { own: &each.own, top: Some(top), keys: each.kind.keys(), problems: &mut *problems };
         let asks = reader.one_of("approval_mode", &APPROVALS).unwrap_or(each.approval);
-        let timeout_ms = reader.time_ms("timeout_seconds");
-        let on_timeout = reader.one_of("default_on_timeout", &[("reject", "reject"), ("approve", "approve")]);
+        let time = reader.time_ms("timeout_seconds");
+        let timeout_ms = Said::of("timeout_seconds", time, &reader);
+        let expiry = reader.one_of("default_on_timeout", &[("reject", "reject"), ("approve", "approve")]);
+        let on_timeout = Said::of("default_on_timeout", expiry, &reader);
         let mut dropped = Vec::new();
         for (key, options) in ALLOWED {
             if reader.flag(key) == Some(false) {
-                dropped.extend_from_slice(options);
+                dropped.extend(options.iter().filter_map(|option| Said::of(key, Some(*option), &reader)));
             }
         }
-        phase.gates = gates::around(asks);
-        phase.gates.unless_clean = reader.flag("auto_approve_successful_steps").unwrap_or(false);
+        phase.gates = gates::around(phase.gates, asks, reader.flag("auto_approve_successful_steps"));
         fill(&mut phase, each, &mut reader, base);
         let same = made.iter().filter(|other| other.phase.id.starts_with(&phase.id)).count();
         if same > 0 {
@@ -71,7 +83,7 @@ pub(super) fn make(
                     .push(Problem::new(&each.pointer, "carries out a plan, and no phase before it plans")),
             }
         }
-        made.push(Made { kind: each.kind, phase, approval: asks, timeout_ms, on_timeout, dropped });
+        made.push(Made { kind: each.kind, phase, timeout_ms, on_timeout, dropped });
     }
     if made.is_empty() && problems.is_empty() {
         problems.push(Problem::new("/config/phases", "holds no phase"));
@@ -111,9 +123,10 @@ fn fill(phase: &mut Phase, chosen: &Chosen, reader: &mut Reader<'_>, base: &Defi
                 planning.reviewer = None;
             }
             planning.iterations = reader.count("max_human_iterations", 1).unwrap_or(3);
-            // Only where approval is not required (contract A13).
+            // Only where approval is required neither by the config (contract A13) nor by the base.
             let most = reader.count("auto_approve_after_iterations", 1).unwrap_or(3);
-            planning.settles = reader.flag("require_explicit_approval") == Some(false);
+            let may_settle = planning.settles || base.gates.plan == PlanGate::Show;
+            planning.settles = reader.flag("require_explicit_approval") == Some(false) && may_settle;
             if planning.settles {
                 planning.iterations = planning.iterations.min(most);
             }
@@ -165,6 +178,16 @@ const POSITIONS: [(&str, (&str, &str)); 6] = [
     ("before_execution", ("before_execution", "Shall it be executed?")),
     ("after_execution", ("after_execution", "Is what was executed as it should be?")),
 ];
+
+/// Where in the work a checkpoint stands, by the phase that it is: also the second one of its kind.
+pub(in super::super) fn position(phase: &str) -> Option<&str> {
+    let named = phase.strip_prefix(Kind::HitlCheckpoint.as_str())?.strip_prefix('_')?;
+    let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+    POSITIONS.iter().map(|(position, _)| *position).find(|position| {
+        let rest = named.strip_prefix(position);
+        rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('_').is_some_and(is_number))
+    })
+}
 
 /// Agents and tools that no phase needs would only ask for a folder and for models.
 pub(super) fn keep_what_is_used(definition: &mut Definition) {

@@ -8,11 +8,14 @@ use super::super::start::shipped;
 use super::{Translated, translate};
 
 fn of(config: &Value) -> Result<Translated, Vec<(String, String)>> {
-    let base = shipped().unwrap();
+    over(&shipped().unwrap(), config)
+}
+
+fn over(base: &Definition, config: &Value) -> Result<Translated, Vec<(String, String)>> {
     let problems = |problems: Vec<holdshort_core::schema::Problem>| {
         problems.into_iter().map(|problem| (problem.pointer, problem.message)).collect()
     };
-    translate(config.as_object().unwrap(), &base).map_err(problems)
+    translate(config.as_object().unwrap(), base).map_err(problems)
 }
 
 fn made(config: &Value) -> Definition {
@@ -155,6 +158,8 @@ fn defaults_are_those_of_each_phase() {
         [Kind::PlanApproval, Kind::Checkpoint, Kind::Error, Kind::ToolApproval, Kind::Question].map(seconds),
         [3_600, 1_800, 1_800, 1_800, 1_800].map(Some)
     );
+    let layered = made(&json!({"mode": "planning-control", "use_ag2_handoffs": true}));
+    assert_eq!(layered.gates.kinds[&Kind::PlanApproval].expires_in_ms, Some(3_600_000));
     let checkpoint = made(&json!({"phases": [{"type": "hitl_checkpoint"}]}));
     let gate = &checkpoint.gates.kinds[&Kind::Checkpoint];
     assert_eq!((gate.expires_in_ms, &gate.on_expiry), (Some(3_600_000), &None));
@@ -293,5 +298,156 @@ fn whatever_can_not_be_is_named() {
         let problems = of(&config).map(drop).unwrap_err();
         let found = problems.iter().any(|(at, message)| at == pointer && message.contains(words));
         assert!(found, "{config}: {problems:?}");
+    }
+}
+
+/// What a phase says of its own requests must not reach those of another one.
+#[test]
+fn what_phases_share_is_the_same_in_each() {
+    let one = |kind: &str, config: Value| json!({"type": kind, "config": config});
+    let look = |config: Value| one("hitl_checkpoint", config);
+    let two = |a: Value, b: Value| json!({"phases": [look(a), look(b)]});
+    let at = |n: usize, key: &str| format!("/config/phases/{n}/config/{key}");
+    let refused = [
+        (two(json!({"default_on_timeout": "approve"}), json!({})), at(0, "default_on_timeout")),
+        (
+            two(json!({"default_on_timeout": "reject"}), json!({"default_on_timeout": "approve"})),
+            at(1, "default_on_timeout"),
+        ),
+        (two(json!({"timeout_seconds": 0.3}), json!({})), at(0, "timeout_seconds")),
+        (two(json!({"timeout_seconds": 5}), json!({"timeout_seconds": 6})), at(1, "timeout_seconds")),
+        (
+            json!({"phases": [one("one_shot", json!({"approval_mode": "before_step"})), look(json!({"default_on_timeout": "approve"}))]}),
+            at(1, "default_on_timeout"),
+        ),
+        (
+            json!({"phases": [one("one_shot", json!({"approval_mode": "after_step"}))
+                , look(json!({}))], "default_on_timeout": "approve"}),
+            "/config/default_on_timeout".to_owned(),
+        ),
+        (
+            json!({"phases": [one("one_shot", json!({"approval_mode": "both", "timeout_seconds": 7})), look(json!({}))]}),
+            at(0, "timeout_seconds"),
+        ),
+        (
+            json!({"phases": [one("planning", json!({})), one("hitl_control", json!({"allow_step_skip": false})), one("hitl_control", json!({}))]}),
+            at(1, "allow_step_skip"),
+        ),
+        (
+            json!({"phases": [one("planning", json!({})), look(json!({})), one("hitl_control", json!({"allow_step_modification": false}))]}),
+            at(2, "allow_step_modification"),
+        ),
+        (
+            json!({"phases": [one("hitl_planning", json!({"allow_plan_modification": false})), one("planning", json!({}))]}),
+            at(0, "allow_plan_modification"),
+        ),
+    ];
+    for (config, pointer) in refused {
+        let problems = of(&config).map(drop).unwrap_err();
+        assert!(problems.iter().all(|(at, _)| *at == pointer), "{config}: {problems:?}");
+    }
+    let approve = json!({"default_on_timeout": "approve", "timeout_seconds": 5});
+    for config in [
+        two(approve.clone(), approve.clone()),
+        two(approve.clone(), json!({"require_approval": false})),
+        json!({"phases": [look(approve.clone()), one("one_shot", json!({"approval_mode": "on_error"}))]}),
+    ] {
+        let gate = &made(&config).gates.kinds[&Kind::Checkpoint];
+        assert_eq!(
+            (gate.expires_in_ms, gate.on_expiry.as_deref()),
+            (Some(5_000), Some("approve")),
+            "{config}"
+        );
+    }
+    let all = json!({"phases": [look(json!({})), one("one_shot", json!({"approval_mode": "both"}))], "timeout_seconds": 9});
+    let gates = made(&all).gates;
+    assert_eq!(
+        [Kind::Checkpoint, Kind::Error].map(|kind| gates.kinds[&kind].expires_in_ms),
+        [Some(9_000); 2]
+    );
+}
+
+/// A workflow `mars` of the server's own is a floor.
+#[test]
+fn what_the_base_asks_no_config_takes_away() {
+    let own = |gates: &str| {
+        let text = include_str!("../base.yaml");
+        let (head, _) = text.split_once("\ngates:").unwrap();
+        let text = format!("{head}\ngates:\n{gates}");
+        holdshort_workflow::parse("mars.yaml", &text, &holdshort_tools::catalogue()).unwrap()
+    };
+    let base = own("  plan: ask
+  before_step: ask
+  after_step: ask
+  on_error: ask
+  mandatory: [before_deploy]
+  smart: {keywords: [wipe], judge: off}
+  checkpoint: {expires_in: 10s, on_expiry: reject}
+  rules:
+    - {tools: [read_file], do: allow}
+");
+    for config in [
+        json!({"mode": "planning-control", "approval_mode": "never"}),
+        json!({"preset": "autonomous", "auto_approve_successful_steps": true, "toolApproval": "auto_allow_all"}),
+        json!({"mode": "planning-control", "use_ag2_handoffs": true, "ag2_mandatory_checkpoints": []}),
+    ] {
+        let definition = over(&base, &config).unwrap().definition;
+        let gates = &definition.gates;
+        assert_eq!(shape(&definition), "plan: planning before after error, control before after error");
+        assert!(definition.phases.iter().all(|phase| !phase.gates.unless_clean), "{config}");
+        assert_eq!(gates.rules, base.gates.rules, "{config}");
+        assert_eq!((&gates.mandatory, &gates.smart), (&base.gates.mandatory, &base.gates.smart), "{config}");
+        let checkpoint = &gates.kinds[&Kind::Checkpoint];
+        let kept = (checkpoint.expires_in_ms, checkpoint.on_expiry.as_deref());
+        assert_eq!(kept, (Some(10_000), Some("reject")));
+    }
+    let config = json!({"mode": "hitl-interactive", "require_explicit_approval": false});
+    let settles = |base: &Definition| {
+        let definition = over(base, &config).unwrap().definition;
+        definition.phases.iter().any(|phase| phase.kind.planning().is_some_and(|planning| planning.settles))
+    };
+    assert_eq!([settles(&base), settles(&shipped().unwrap())], [false, true]);
+    for (config, pointer) in [
+        (json!({"mode": "planning-control", "timeout_seconds": 11}), "/config/timeout_seconds"),
+        (
+            json!({"phases": [{"type": "hitl_checkpoint"}], "default_on_timeout": "approve"}),
+            "/config/default_on_timeout",
+        ),
+    ] {
+        let problems = over(&base, &config).map(drop).unwrap_err();
+        assert!(problems.iter().any(|(at, _)| at == pointer), "{config}: {problems:?}");
+    }
+
+    // More may be asked than it asks.
+    let smart = json!({"mode": "hitl-interactive", "use_ag2_handoffs": true, "ag2_smart_approval": true});
+    let found = over(&base, &smart).unwrap().definition.gates;
+    let words = found.smart.map(|smart| smart.keywords.join(" "));
+    assert_eq!(words.as_deref(), Some("wipe delete production deploy critical irreversible"));
+    assert_eq!(found.mandatory.len(), 2);
+    // Calls are free where it says so, and a config may take that away.
+    let free = own("  rules:\n    - {tools: [\"*\"], do: allow}\n");
+    let rules =
+        |word: &str| over(&free, &json!({"tool_approval": word})).unwrap().definition.gates.rules.len();
+    assert_eq!([rules("none"), rules("prompt")], [1, 0]);
+}
+
+#[test]
+fn the_mode_is_named_however_it_is_written() {
+    for (config, mode) in [
+        (json!({}), "one_shot"),
+        (json!({"Mode": "Planning-Control"}), "planning_control"),
+        (json!({"preset": "review_plan", "mode": null}), "review_plan"),
+        (json!({"phases": [{"type": "planning"}]}), "phases"),
+    ] {
+        assert_eq!(super::mode_of(&config), mode, "{config}");
+    }
+    for (phase, position) in [
+        ("hitl_checkpoint_after_planning", Some("after_planning")),
+        ("hitl_checkpoint_after_planning_2", Some("after_planning")),
+        ("hitl_checkpoint_custom_12", Some("custom")),
+        ("hitl_checkpoint_2", None),
+        ("control", None),
+    ] {
+        assert_eq!(super::position(phase), position, "{phase}");
     }
 }
