@@ -74,7 +74,7 @@ pub enum PhaseKind {
     /// One agent's turn loop.
     OneShot { agent: String },
     /// A person looks before the phases that need this one start.
-    Checkpoint(LookAt),
+    Checkpoint(CheckpointPhase),
     /// A plan: drafted, judged by an agent, put before a person.
     Planning(Planning),
     /// The subtasks of a plan, each a step.
@@ -86,7 +86,7 @@ pub enum PhaseKind {
 /// What a person is shown before the phases that come later start (contract A12).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LookAt {
+pub struct CheckpointPhase {
     pub message: String,
     /// Nobody is asked: it is written down as approved, and work goes on.
     #[serde(default, skip_serializing_if = "is_false")]

@@ -136,12 +136,17 @@ impl Draft<'_> {
         let attempt = self.awaited(id, turn)?;
         let Some(step) = self.run.steps.get(id) else { return Err(Rejection::Outdated) };
         let limit = self.run.limits(id).attempts;
-        let again = failure.kind.is_retryable() && step.failures + 1 < limit;
+        // Not every provider knows the form that a judgement is asked for in: once more without it.
+        let form_refused = step.role == Role::Overseer
+            && failure.kind == FailureKind::Rejected
+            && step.last_failure.is_none();
+        let again = (failure.kind.is_retryable() || form_refused) && step.failures + 1 < limit;
         let wait = failure
             .retry_after_ms
             .unwrap_or(0)
             .max(limits::BACKOFF_FIRST_MS << step.failures.min(8))
             .min(limits::BACKOFF_MAX_MS);
+        let wait = if form_refused { 0 } else { wait };
         let retry_at = again.then(|| self.now().plus_ms(wait));
         self.emit(
             Fact::ModelFailed { step: id.to_owned(), turn, attempt, kind: failure.kind, retry_at },

@@ -15,7 +15,7 @@ use crate::definition::{Judge, Smart};
 use crate::event::Content;
 use crate::gate::{Reason, Source, smart};
 use crate::limits;
-use crate::message::{Message, Request};
+use crate::message::{FailureKind, Message, Request};
 use crate::schema;
 use crate::tool::{Category, Receiver};
 
@@ -233,7 +233,9 @@ impl Run {
             Some(Judge::Run | Judge::Off) | None => None,
         };
         let model = named.or_else(|| self.config().and_then(|config| config.model.clone()));
-        let response_schema = Some(response_schema());
+        // A provider that refused the form is asked without it: the words say what the answer looks like.
+        let refused = matches!(step.last_failure, Some((FailureKind::Rejected, _)));
+        let response_schema = (!refused).then(response_schema);
         Request { agent: OVERSEER.to_owned(), model, messages, tools: Vec::new(), response_schema }
     }
 }

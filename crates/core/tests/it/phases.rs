@@ -1,6 +1,6 @@
 //! Phases: which start when, what they hand on, what the run results in.
 
-use holdshort_core::definition::{Definition, LookAt, Phase, PhaseKind};
+use holdshort_core::definition::{CheckpointPhase, Definition, Phase, PhaseKind};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::Message;
 use holdshort_core::projection::Status;
@@ -216,7 +216,7 @@ fn a_workflow_knows_its_kinds_of_phase() {
 #[test]
 fn a_checkpoint_that_asks_nobody_is_written_down_as_approved() {
     let mut definition = definition();
-    let look = LookAt { message: "Look.".to_owned(), unasked: true, edit: false };
+    let look = CheckpointPhase { message: "Look.".to_owned(), unasked: true, edit: false };
     definition.phases.insert(0, Phase { kind: PhaseKind::Checkpoint(look), ..one_shot("look", &[]) });
     definition.phases[1].needs = vec!["look".to_owned()];
     let world = World::started(definition, Vec::new());
@@ -236,7 +236,7 @@ fn a_checkpoint_that_asks_nobody_is_written_down_as_approved() {
 #[test]
 fn a_checkpoint_may_take_what_is_to_be_different() {
     let mut definition = definition();
-    let look = LookAt { message: "Look.".to_owned(), unasked: false, edit: true };
+    let look = CheckpointPhase { message: "Look.".to_owned(), unasked: false, edit: true };
     definition.phases.insert(0, Phase { kind: PhaseKind::Checkpoint(look), ..one_shot("look", &[]) });
     definition.phases[1].needs = vec!["look".to_owned()];
     let mut world = World::started(definition, Vec::new());

@@ -320,7 +320,7 @@ fn what_the_judge_is_asked() {
 fn a_judge_that_can_not_be_heard_asks_a_person() {
     let unread = || says("Looks fine to me.");
     let table: Vec<(Vec<Answer>, usize)> = vec![
-        (vec![fails(FailureKind::Rejected)], 1),
+        (vec![fails(FailureKind::Rejected), fails(FailureKind::Rejected)], 2),
         (vec![unread(), unread(), unread()], 3),
         (vec![says(r#"{"escalate": "no", "reasons": []}"#), says("{}"), unread()], 3),
         (vec![calls(&[command("make")]), calls(&[read("a")]), calls(&[write("b")])], 3),
@@ -331,6 +331,12 @@ fn a_judge_that_can_not_be_heard_asks_a_person() {
         assert_eq!((world.count("model_started"), world.effects.len()), (1 + asked, 0));
         assert_eq!(world.run.open_interrupts().count(), 1);
     }
+    // A provider that does not know the form is asked without it.
+    let mut world = judged(vec![fails(FailureKind::Rejected)]);
+    assert_eq!(world.run.request(JUDGE).expect("it is asked again").response_schema, None);
+    world.script.insert(JUDGE.to_owned(), [verdict(false, &[])].into());
+    world.work();
+    assert_eq!(ended(&world), Some((Status::Completed, "done")));
     // What could not be read at first counts once it can.
     let fenced = says("Here:\n```json\n{\"escalate\": false, \"reasons\": []}\n```");
     assert_eq!(ended(&judged(vec![unread(), fenced])), Some((Status::Completed, "done")));

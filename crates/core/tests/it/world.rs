@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{
-    Agent, Asking, Definition, Gates, Limits, LookAt, Phase, PhaseKind, Rule, RuleAction, StepGates,
+    Agent, Asking, CheckpointPhase, Definition, Gates, Limits, Phase, PhaseKind, Rule, RuleAction, StepGates,
 };
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Event};
@@ -185,7 +185,14 @@ pub(crate) fn one_shot(id: &str, needs: &[&str]) -> Phase {
 }
 
 pub(crate) fn checkpoint(id: &str, needs: &[&str]) -> Phase {
-    phase(id, needs, PhaseKind::Checkpoint(LookAt { message: format!("look at {id}"), ..LookAt::default() }))
+    phase(
+        id,
+        needs,
+        PhaseKind::Checkpoint(CheckpointPhase {
+            message: format!("look at {id}"),
+            ..CheckpointPhase::default()
+        }),
+    )
 }
 
 fn phase(id: &str, needs: &[&str], kind: PhaseKind) -> Phase {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use holdshort_core::definition::{
-    Agent, Asking, Control, Definition, EXTERNAL, Gates, Judge, KindGate, Limits, LookAt, Phase, PhaseKind,
-    PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
+    Agent, Asking, CheckpointPhase, Control, Definition, EXTERNAL, Gates, Judge, KindGate, Limits, Phase,
+    PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{self, Kind, options};
@@ -133,7 +133,7 @@ pub(super) fn external() -> Arc<Definition> {
 
 fn phase(n: usize, limits: Limits, choices: &mut Choices) -> Phase {
     let kind = if choices.one_in(6) {
-        PhaseKind::Checkpoint(LookAt { message: "Look.".to_owned(), ..LookAt::default() })
+        PhaseKind::Checkpoint(CheckpointPhase { message: "Look.".to_owned(), ..CheckpointPhase::default() })
     } else {
         PhaseKind::OneShot { agent: "agent".to_owned() }
     };

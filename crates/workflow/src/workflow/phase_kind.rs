@@ -1,6 +1,6 @@
 //! `phases[].kind`, and the keys that belong to each kind.
 
-use holdshort_core::definition::{Control, IdeaGeneration, LookAt, PhaseKind, Planning, StepGates};
+use holdshort_core::definition::{CheckpointPhase, Control, IdeaGeneration, PhaseKind, Planning, StepGates};
 
 use super::agents::Agents;
 use super::gates;
@@ -130,7 +130,7 @@ pub(super) fn read(
             let message = item.text(bounds::TEXT, problems)?;
             let ask = fields.find("ask").and_then(|item| item.flag(problems)).unwrap_or(true);
             let edit = fields.find("edit").and_then(|item| item.flag(problems)).unwrap_or_default();
-            PhaseKind::Checkpoint(LookAt { message, unasked: !ask, edit })
+            PhaseKind::Checkpoint(CheckpointPhase { message, unasked: !ask, edit })
         }
         Kind::Planning => PhaseKind::Planning(planning(fields, around, problems)?),
         Kind::Control | Kind::HumanControl => PhaseKind::Control(control(fields, around, problems)?),

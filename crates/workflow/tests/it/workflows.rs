@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::definition::{
-    Asking, Checkpoint, Control, Definition, Gates, IdeaGeneration, Judge, KindGate, Limits, LookAt, Phase,
-    PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
+    Asking, Checkpoint, CheckpointPhase, Control, Definition, Gates, IdeaGeneration, Judge, KindGate, Limits,
+    Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{Effect, Kind};
@@ -126,8 +126,10 @@ fn every_key_is_read() {
         limits: Limits { rounds: 5, budget_tokens: Some(1000), ..limits },
         ..phase("draft", one_shot("Author"), &[])
     };
-    let look =
-        PhaseKind::Checkpoint(LookAt { message: "Is the draft good enough?".into(), ..LookAt::default() });
+    let look = PhaseKind::Checkpoint(CheckpointPhase {
+        message: "Is the draft good enough?".into(),
+        ..CheckpointPhase::default()
+    });
     assert_eq!(
         definition.phases,
         [
@@ -308,7 +310,7 @@ phases:
         [
             &PhaseKind::IdeaGeneration(ideas),
             &PhaseKind::Planning(planning),
-            &PhaseKind::Checkpoint(LookAt { message: "Good?".into(), ..LookAt::default() }),
+            &PhaseKind::Checkpoint(CheckpointPhase { message: "Good?".into(), ..CheckpointPhase::default() }),
             &PhaseKind::Control(control(None)),
             &PhaseKind::Control(control(Some(2))),
         ]
@@ -353,6 +355,6 @@ phases:
     assert!(
         definition.phases[0].kind.planning().is_some_and(|planning| planning.optional && planning.settles)
     );
-    let look = LookAt { message: "Good?".into(), unasked: true, edit: true };
+    let look = CheckpointPhase { message: "Good?".into(), unasked: true, edit: true };
     assert_eq!(definition.phases[1].kind, PhaseKind::Checkpoint(look));
 }
