@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
-use super::fact::{Authority, Look, Returned};
+use super::fact::{Authority, Returned};
 use super::input::Rejection;
 use super::{Call, CallEnd, CallState, Fact};
 use crate::digest::Digest;
 use crate::event::Content;
 use crate::gate::{Reason, Source, Verdict};
 use crate::interrupt::{About, Cause, Effect, Kind, Level, Outcome};
-use crate::tool::{Inspected, Inspection, OnCrash, Outcome as Ran, Precondition, Probed};
+use crate::tool::{Inspected, OnCrash, Outcome as Ran, Precondition, Probed};
 
 impl Draft<'_> {
     fn call(&self, id: &str) -> Result<Call, Rejection> {
@@ -58,11 +58,7 @@ impl Draft<'_> {
             }
             Inspected::Ready(inspection) => inspection,
         };
-        let category = super::gating::category(&self.run, &call);
-        let digest = self.run.action_digest(&call, &inspection);
-        let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, card } = inspection;
-        preconditions.sort();
-        let look = Look { digest, category, workspace, cwd, preconditions, sandbox, ask_because };
+        let (look, card) = self.run.look_of(&call, inspection);
         let as_shown = call.look.as_ref() == Some(&look);
         self.emit(Fact::ToolInspected { call: id.to_owned(), look }, Content::data(card));
         if let CallState::Gated(_) = call.state {
@@ -91,7 +87,7 @@ impl Draft<'_> {
                 self.finish_call(id, CallEnd::Refused, Some("forbidden"), refused_by_rule(&reason));
             }
             // It stays proposed, and comes here again when it is judged.
-            Verdict::Allow(_) if self.is_judged_first(id, &call) => {}
+            Verdict::Allow(_) if self.begin_judgement(id, &call) => {}
             Verdict::Allow(release) => self.authorise(id, look.digest, Authority::Gate(release)),
             Verdict::Ask { reasons, grantable } => match &call.cleared {
                 // A person has seen these reasons and edited the call: no second question.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
-use super::fact::{Authority, Look};
+use super::fact::Authority;
 use super::input::Rejection;
 use super::{Call, CallEnd, CallState, Fact, Run};
 use crate::event::Content;
@@ -60,15 +60,7 @@ impl Draft<'_> {
             ask_because: Vec::new(),
             card: Value::Null,
         };
-        let look = Look {
-            digest: self.run.action_digest(&call, &unseen),
-            category: super::gating::category(&self.run, &call),
-            workspace: unseen.workspace,
-            cwd: unseen.cwd,
-            preconditions: unseen.preconditions,
-            sandbox: unseen.sandbox,
-            ask_because: unseen.ask_because,
-        };
+        let (look, _) = self.run.look_of(&call, unseen);
         self.emit(Fact::ToolInspected { call: id.clone(), look }, Content::none());
         self.gate(&id);
         true

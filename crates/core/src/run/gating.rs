@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::draft::clip;
-use super::{Call, Run};
+use super::{Call, Look, Run};
 use crate::definition::Checkpoint;
 use crate::digest::Digest;
 use crate::gate::{self, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict, command};
@@ -109,6 +109,15 @@ impl Run {
             workspace: look.map(|look| look.workspace.as_str()).unwrap_or_default(),
             ask_because: look.map(|look| look.ask_because.as_slice()).unwrap_or_default(),
         }
+    }
+
+    /// What an inspection means for gates and digest, and the card beside it.
+    pub(super) fn look_of(&self, call: &Call, inspection: Inspection) -> (Look, Value) {
+        let category = category(self, call);
+        let digest = self.action_digest(call, &inspection);
+        let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, card } = inspection;
+        preconditions.sort();
+        (Look { digest, category, workspace, cwd, preconditions, sandbox, ask_because }, card)
     }
 
     /// What will run, and on what (design, part 4). An approval is for this and nothing else.

@@ -35,7 +35,7 @@ impl Draft<'_> {
             Ok(reasons) if !reasons.is_empty() || self.run.receiver(&call.tool) == Some(&Receiver::Admin) => {
                 self.escalate(id, call, reasons);
             }
-            Ok(_) if self.is_judged_first(id, call) => {}
+            Ok(_) if self.begin_judgement(id, call) => {}
             Ok(_) => self.hand_over(id, call),
         }
         self.written() > before

@@ -58,7 +58,7 @@ fn response_schema() -> Value {
 
 impl Draft<'_> {
     /// Whether the call waits for a judgement now; where nobody judges yet, somebody begins to.
-    pub(super) fn is_judged_first(&mut self, id: &str, call: &Call) -> bool {
+    pub(super) fn begin_judgement(&mut self, id: &str, call: &Call) -> bool {
         if !self.run.needs_judgement(call) {
             return false;
         }

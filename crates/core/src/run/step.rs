@@ -234,6 +234,7 @@ impl Draft<'_> {
         }
         self.open(opening);
     }
+
     /// What an agent wrote or proposed: the plan goes its way, ideas are judged, anything else is the step's
     /// last word.
     fn step_rests(&mut self, id: &str, step: &Step) -> bool {
@@ -359,10 +360,14 @@ impl Run {
     }
 }
 
-/// Whether a call failed or did what it should; `None` where it did neither.
+/// Whether a call failed or did what it should; `None` where it did neither. It failed where the tool says so, or where
+/// its command ended with another code than 0.
 pub(super) fn went_wrong(call: &Call) -> Option<bool> {
     match call.state {
-        CallState::Ended(CallEnd::Done | CallEnd::Failed) => Some(has_failed(call)),
+        CallState::Ended(CallEnd::Failed) => Some(true),
+        CallState::Ended(CallEnd::Done) => {
+            Some(call.outcome.get("exit_code").is_some_and(|code| code.as_i64() != Some(0)))
+        }
         CallState::Ended(
             CallEnd::Refused | CallEnd::Answered | CallEnd::Skipped | CallEnd::Cancelled | CallEnd::Unknown,
         )
@@ -375,23 +380,8 @@ pub(super) fn went_wrong(call: &Call) -> Option<bool> {
     }
 }
 
-/// A call that did not do what it should: the tool says so, or its command ended with another code than 0.
 fn has_failed(call: &Call) -> bool {
-    match call.state {
-        CallState::Ended(CallEnd::Failed) => true,
-        CallState::Ended(CallEnd::Done) => {
-            call.outcome.get("exit_code").is_some_and(|code| code.as_i64() != Some(0))
-        }
-        CallState::Ended(
-            CallEnd::Refused | CallEnd::Answered | CallEnd::Skipped | CallEnd::Cancelled | CallEnd::Unknown,
-        )
-        | CallState::Proposed
-        | CallState::Gated(_)
-        | CallState::Authorised
-        | CallState::Started { .. }
-        | CallState::WithClient(_)
-        | CallState::Doubted(_) => false,
-    }
+    went_wrong(call) == Some(true)
 }
 
 fn last_line(text: &str) -> &str {

@@ -27,6 +27,16 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project")
 }
 
+/// The JSON of one part of a page.
+pub(crate) fn json_of(page: &str, part: &str) -> Vec<serde_json::Value> {
+    let text = std::fs::read_to_string(root().join(page)).expect(page);
+    let from = text.find(part).unwrap_or_else(|| panic!("no part `{part}`"));
+    let rest = &text[from + part.len()..];
+    let part = &rest[..rest.find("\n## ").unwrap_or(rest.len())];
+    let blocks = part.split("```json\n").skip(1).filter_map(|block| block.split("```").next());
+    blocks.map(|block| serde_json::from_str(block).expect(block)).collect()
+}
+
 /// The blocks of one language, with their line.
 fn blocks(document: &str, language: &str) -> Vec<(usize, String)> {
     let text = std::fs::read_to_string(root().join(document)).expect(document);

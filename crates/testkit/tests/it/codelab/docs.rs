@@ -1,22 +1,13 @@
 //! `docs/reference/edges/codelab.md` keeps its word: what it shows is understood, or is what comes.
 
-use std::path::Path;
-
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};
 
 use super::ide::{Ide, post, post_refused, the};
 use super::{on_call, on_plan, plans, result, served, subtask, user};
 
-/// The examples of one part of the page.
 fn examples(part: &str) -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/edges/codelab.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let from = text.find(part).unwrap_or_else(|| panic!("no part `{part}`"));
-    let rest = &text[from + part.len()..];
-    let part = &rest[..rest.find("\n## ").unwrap_or(rest.len())];
-    let blocks = part.split("```json\n").skip(1).map(|block| block.split("```").next().unwrap());
-    blocks.map(|block| serde_json::from_str(block).expect(block)).collect()
+    crate::docs::json_of("docs/reference/edges/codelab.md", part)
 }
 
 /// Whether one has the fields of the other, of the same kinds.

@@ -1,7 +1,6 @@
 //! `docs/reference/edges/mars.md` keeps its word: what it shows is understood, or is what comes.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use holdshort_testkit::model::Scripted;
 use reqwest::Method;
@@ -10,15 +9,8 @@ use serde_json::{Value, json};
 use super::{Mars, plan, planned};
 use crate::play::{count, done, one};
 
-/// The examples of one part of the page.
 fn examples(part: &str) -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/edges/mars.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let from = text.find(part).unwrap_or_else(|| panic!("no part `{part}`"));
-    let rest = &text[from + part.len()..];
-    let part = &rest[..rest.find("\n## ").unwrap_or(rest.len())];
-    let blocks = part.split("```json\n").skip(1).map(|block| block.split("```").next().unwrap());
-    blocks.map(|block| serde_json::from_str(block).expect(block)).collect()
+    crate::docs::json_of("docs/reference/edges/mars.md", part)
 }
 
 /// Whether both have the same fields; what is in `context`, `config` and `result` is not this page's.
