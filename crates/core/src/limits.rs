@@ -21,6 +21,9 @@ pub const OPTIONS: usize = 50;
 /// Open interrupts of one run.
 pub const OPEN_INTERRUPTS: usize = 1_000;
 
+/// The longest that a session waits for something to happen before it expires: a year.
+pub const SESSION_IDLE_MS: u64 = 365 * 24 * 60 * 60 * 1_000;
+
 /// Rules that one run may add.
 pub const RUN_RULES: usize = 200;
 

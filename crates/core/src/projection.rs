@@ -5,6 +5,7 @@
 
 use crate::id::{GrantId, InterruptId, RunId, SessionId};
 use crate::interrupt::Kind;
+use crate::session::State;
 use crate::time::Timestamp;
 
 /// One run, as the run list and the driver's start-up sweep need it.
@@ -51,6 +52,49 @@ pub struct GrantRow {
     /// The `grant_added` event in the session's stream.
     pub added_seq: u64,
     pub revoked: bool,
+}
+
+/// One session. Its runs and its own events each bring one, in any order; together they are [the row](Self::with).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRow {
+    pub session: SessionId,
+    /// What it was opened for; its runs may be of others.
+    pub workflow: Option<String>,
+    pub state: State,
+    /// The event in the session's stream that set the state; 0 where a run's start made the session.
+    pub seq: u64,
+    pub created_at: Timestamp,
+    pub changed_at: Timestamp,
+    pub idle_ms: Option<u64>,
+}
+
+impl SessionRow {
+    /// That a run was started in it, which says nothing about its state.
+    pub fn of_run(session: SessionId, at: Timestamp) -> Self {
+        Self {
+            session,
+            workflow: None,
+            state: State::Open,
+            seq: 0,
+            created_at: at,
+            changed_at: at,
+            idle_ms: None,
+        }
+    }
+
+    /// Two rows of one session as one: the later event says what it is, and it is as old as the older says. Rows of
+    /// one event differ in their times alone, so the order in which they come does not matter.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        let created_at = self.created_at.min(other.created_at);
+        match self.seq.cmp(&other.seq) {
+            std::cmp::Ordering::Less => Self { created_at, ..other },
+            std::cmp::Ordering::Equal => {
+                Self { created_at, changed_at: self.changed_at.min(other.changed_at), ..self }
+            }
+            std::cmp::Ordering::Greater => Self { created_at, ..self },
+        }
+    }
 }
 
 /// The state of a run as clients see it (design, part 1).

@@ -1,13 +1,22 @@
-//! Sessions: conversations with a person. Holds grants; a run of the session reads them as its context.
+//! Sessions: conversations with a person. Holds grants and whether runs may start; a run of the session reads both
+//! as its context. A session may have no event at all: then a run's start made it, and it is open.
+
+mod state;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+pub use state::{Changed, End, Opened, State};
 
 use crate::actor::{Actor, Role};
 use crate::event::{self, Content, Event};
 use crate::gate::Matcher;
 use crate::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
+use crate::json;
+use crate::limits;
+use crate::schema::Problem;
 use crate::time::Timestamp;
 
 /// What happened in a session.
@@ -23,6 +32,18 @@ pub enum Fact {
     },
     GrantRevoked {
         grant: GrantId,
+    },
+    /// Made by itself, before any run. Always the first event; its content is `{name?, config?}`.
+    SessionOpened {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        workflow: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        idle_ms: Option<u64>,
+    },
+    SessionSuspended,
+    SessionResumed,
+    SessionClosed {
+        reason: End,
     },
 }
 
@@ -45,39 +66,111 @@ pub struct Session {
     pub seq: u64,
     pub last_at: Timestamp,
     pub grants: BTreeMap<GrantId, Grant>,
+    pub state: State,
+    /// `None` where a run's start made it.
+    pub opened: Option<Opened>,
+    /// `None` before its state was ever set.
+    pub changed: Option<Changed>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Input {
-    Revoke { grant: GrantId },
+    Revoke {
+        grant: GrantId,
+    },
+    Open(Open),
+    Suspend,
+    Resume,
+    /// [`End::Completed`] is a person's word; [`End::Expired`] the engine's, once the session was idle for long enough.
+    Close {
+        reason: End,
+    },
+}
+
+/// What a session is opened with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Open {
+    pub workflow: Option<String>,
+    /// 1 to [`limits::SESSION_IDLE_MS`].
+    pub idle_ms: Option<u64>,
+    pub name: Option<String>,
+    /// What its runs are to be configured with, in the words of whoever opened it; null where there is none.
+    pub config: Value,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    #[error("only an operator revokes a grant")]
+    #[error("this takes an operator")]
     Role,
     #[error("this session has no such grant")]
     UnknownGrant,
+    #[error("this session is there already")]
+    AlreadyThere,
+    #[error("the session is closed ({})", .0.as_str())]
+    Closed(End),
+    /// An expiry that is early, or of a session that never expires.
+    #[error("the session is not idle for long enough")]
+    NotIdle,
+    #[error("the request does not fit")]
+    Invalid(Vec<Problem>),
 }
 
 impl Session {
     pub fn new(id: SessionId) -> Self {
-        Self { id, seq: 0, last_at: Timestamp::from_millis(0), grants: BTreeMap::new() }
+        Self {
+            id,
+            seq: 0,
+            last_at: Timestamp::from_millis(0),
+            grants: BTreeMap::new(),
+            state: State::Open,
+            opened: None,
+            changed: None,
+        }
     }
 
-    /// Revoking twice is the same as once: the second yields no event.
+    /// Doing something twice is the same as once: the second yields no event. A session is opened once, for each
+    /// opening draws an id of its own.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
+        let expires = input == Input::Close { reason: End::Expired };
+        if actor.role != if expires { Role::Engine } else { Role::Operator } {
+            return Err(Rejection::Role);
+        }
         match input {
             Input::Revoke { grant } => {
-                if actor.role != Role::Operator {
-                    return Err(Rejection::Role);
-                }
                 let standing = self.grants.get(&grant).ok_or(Rejection::UnknownGrant)?;
                 if standing.revoked_at.is_some() {
                     return Ok(Vec::new());
                 }
                 Ok(vec![self.event(now, actor, Fact::GrantRevoked { grant })])
             }
+            Input::Open(open) => {
+                if self.seq > 0 {
+                    return Err(Rejection::AlreadyThere);
+                }
+                let content = open.content()?;
+                let fact = Fact::SessionOpened { workflow: open.workflow, idle_ms: open.idle_ms };
+                Ok(vec![Event { content, ..self.event(now, actor, fact) }])
+            }
+            Input::Suspend => match self.state {
+                State::Open => Ok(vec![self.event(now, actor, Fact::SessionSuspended)]),
+                State::Suspended => Ok(Vec::new()),
+                State::Closed(end) => Err(Rejection::Closed(end)),
+            },
+            Input::Resume => match self.state {
+                State::Open => Ok(Vec::new()),
+                State::Suspended => Ok(vec![self.event(now, actor, Fact::SessionResumed)]),
+                State::Closed(end) => Err(Rejection::Closed(end)),
+            },
+            Input::Close { reason } => match self.state {
+                State::Closed(end) if end == reason => Ok(Vec::new()),
+                State::Closed(end) => Err(Rejection::Closed(end)),
+                State::Open | State::Suspended => {
+                    if expires && self.idle_at().is_none_or(|at| now < at) {
+                        return Err(Rejection::NotIdle);
+                    }
+                    Ok(vec![self.event(now, actor, Fact::SessionClosed { reason })])
+                }
+            },
         }
     }
 
@@ -116,11 +209,57 @@ impl Session {
                     grant.revoked_at = Some(at);
                 }
             }
+            Fact::SessionOpened { workflow, idle_ms } => {
+                self.opened = Some(Opened { seq: self.seq, workflow: workflow.clone(), idle_ms: *idle_ms });
+                self.change(State::Open, at);
+            }
+            Fact::SessionSuspended => self.change(State::Suspended, at),
+            Fact::SessionResumed => self.change(State::Open, at),
+            Fact::SessionClosed { reason } => self.change(State::Closed(*reason), at),
         }
+    }
+
+    fn change(&mut self, state: State, at: Timestamp) {
+        self.state = state;
+        let first_at = self.changed.map_or(at, |changed| changed.first_at);
+        self.changed = Some(Changed { first_at, last_at: at, last_seq: self.seq });
     }
 
     /// Grants that still hold.
     pub fn standing(&self) -> impl Iterator<Item = &Grant> {
         self.grants.values().filter(|grant| grant.revoked_at.is_none())
+    }
+}
+
+impl Open {
+    /// The event's content, if it may be kept.
+    fn content(&self) -> Result<Content, Rejection> {
+        let mut problems = Vec::new();
+        if self.idle_ms.is_some_and(|ms| ms == 0 || ms > limits::SESSION_IDLE_MS) {
+            let message = format!("is not between 1 and {}", limits::SESSION_IDLE_MS);
+            problems.push(Problem::new("/expires_when_idle_ms", message));
+        }
+        if self.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            problems.push(Problem::new("/name", "is empty"));
+        }
+        if self.name.as_ref().is_some_and(|name| name.len() > limits::TITLE_BYTES) {
+            problems.push(Problem::new("/name", format!("is longer than {} bytes", limits::TITLE_BYTES)));
+        }
+        if let Some(problem) = json::unsafe_part(&self.config) {
+            problems
+                .push(Problem::new("/config", format!("holds something that can not be kept: {problem}")));
+        }
+        if serde_json::to_string(&self.config).map_or(0, |text| text.len()) > limits::INPUT_BYTES {
+            problems.push(Problem::new("/config", format!("is larger than {} bytes", limits::INPUT_BYTES)));
+        }
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
+        let mut data = serde_json::Map::new();
+        data.extend(self.name.iter().map(|name| ("name".to_owned(), json!(name))));
+        if !self.config.is_null() {
+            data.insert("config".to_owned(), self.config.clone());
+        }
+        Ok(if data.is_empty() { Content::none() } else { Content::data(Value::Object(data)) })
     }
 }

@@ -2,7 +2,7 @@
 
 use holdshort_core::event::{self, Chain};
 use holdshort_core::id::StreamId;
-use holdshort_store::{Error, GrantFilter, Journal, RunFilter};
+use holdshort_store::{Error, GrantFilter, Journal, RunFilter, SessionFilter};
 
 /// What a walk over the whole journal found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,6 +47,7 @@ pub async fn verify<J: Journal>(journal: &J) -> Result<Report, Error> {
     let written = *journal.watch().borrow();
     verify_streams(journal, &mut report).await?;
     verify_rows(journal, &mut report).await?;
+    verify_sessions(journal, &mut report).await?;
     verify_grants(journal, &mut report).await?;
     // Where several nodes write, positions have gaps.
     if journal.poll().is_none() && report.problems.is_empty() && report.events < written {
@@ -81,7 +82,34 @@ async fn verify_rows<J: Journal>(journal: &J, report: &mut Report) -> Result<(),
     }
 }
 
-/// The same for a session: a grant was given in one event, and taken back in a later one.
+/// The same for a session, by the event that set its state.
+async fn verify_sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
+    let mut after = None;
+    loop {
+        let page = match readable(journal.sessions(&SessionFilter::default(), after.as_ref(), PAGE).await)? {
+            Ok(page) => page,
+            Err(why) => {
+                report.add("journal", format!("the list of sessions can not be read: {why}"));
+                return Ok(());
+            }
+        };
+        // Most have none: a run's start made them.
+        for row in page.items.into_iter().filter(|row| row.seq > 0) {
+            let stream = StreamId::Session(row.session);
+            let Ok(end) = readable(journal.chain(&stream).await)? else { continue };
+            if end.seq < row.seq {
+                let had = format!("the session had at least {} events and has {}", row.seq, end.seq);
+                report.add(stream.as_str(), had);
+            }
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// The same once more: a grant was given in one event, and taken back in a later one.
 async fn verify_grants<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
     let mut after = None;
     loop {

@@ -15,7 +15,7 @@ pub mod transfer;
 mod upkeep;
 
 pub use clock::{Clock, SystemClock};
-pub use driver::{Driver, IdempotencyKey, StartRun, StartedRun};
+pub use driver::{Driver, IdempotencyKey, OpenSession, OpenedSession, StartRun, StartedRun};
 pub use error::Error;
 pub use executor::{Deliver, Executor, Idle, Job, Work};
 pub use upkeep::{keep_time, keep_up};

@@ -1,5 +1,6 @@
 //! Rows from the journal: every table that lists are made of can be dropped and made again.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use holdshort_core::event;
@@ -9,10 +10,11 @@ use holdshort_store::{Journal, Rows};
 
 use crate::{Clock, Driver, Error, Executor};
 
-/// How many rows were written.
+/// How many rows there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rebuilt {
     pub runs: usize,
+    pub sessions: usize,
     pub interrupts: usize,
     pub grants: usize,
 }
@@ -33,6 +35,7 @@ pub async fn rows<J: Journal, C: Clock, E: Executor>(
     const PAGE: usize = 1_000;
     let mut all = Vec::new();
     let mut rebuilt = Rebuilt::default();
+    let mut sessions = BTreeSet::new();
     let mut after: Option<StreamId> = None;
     loop {
         let streams = driver.journal().streams(after.as_ref(), PAGE).await?;
@@ -42,6 +45,7 @@ pub async fn rows<J: Journal, C: Clock, E: Executor>(
                     let run = driver.retell(run).await?;
                     Rows {
                         run: run.row(),
+                        session: run.session_row(),
                         interrupts: run.interrupt_rows(run.interrupts.keys()),
                         grants: Vec::new(),
                     }
@@ -54,10 +58,11 @@ pub async fn rows<J: Journal, C: Clock, E: Executor>(
                         added_seq: grant.added_seq,
                         revoked: grant.revoked_at.is_some(),
                     });
-                    Rows { grants: grants.collect(), ..Rows::default() }
+                    Rows { session: session.row(), grants: grants.collect(), ..Rows::default() }
                 }
                 StreamId::System => continue,
             };
+            sessions.extend(rows.session.iter().map(|row| row.session.clone()));
             rebuilt.runs += usize::from(rows.run.is_some());
             rebuilt.interrupts += rows.interrupts.len();
             rebuilt.grants += rows.grants.len();
@@ -65,7 +70,7 @@ pub async fn rows<J: Journal, C: Clock, E: Executor>(
         }
         match streams.last() {
             Some(last) if streams.len() == PAGE => after = Some(last.clone()),
-            Some(_) | None => return Ok((all, rebuilt)),
+            Some(_) | None => return Ok((all, Rebuilt { sessions: sessions.len(), ..rebuilt })),
         }
     }
 }

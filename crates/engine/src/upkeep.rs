@@ -1,6 +1,7 @@
-//! What a node does by itself, for as long as it runs: it keeps time, looks for runs that nobody drives, and hears
-//! of what other nodes wrote. Each looks at the journal again and again: a wake-up only makes it sooner.
+//! What a node does by itself, for as long as it runs: it keeps time, looks for runs that nobody drives, closes
+//! sessions in which nothing happens, and hears of what other nodes wrote. Each looks at the journal again and again: a wake-up only makes it sooner.
 
+mod expire;
 mod follow;
 mod sweep;
 mod timers;
@@ -18,6 +19,7 @@ pub async fn keep_up<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C,
     futures::join!(
         timers::keep_time(driver.clone()),
         sweep::keep_driving(driver.clone()),
+        expire::keep_expiring(driver.clone()),
         follow::keep_following(driver)
     );
 }

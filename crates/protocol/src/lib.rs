@@ -39,7 +39,7 @@ pub use run::{
     Category, Checkpoint, Finish, Gate, GateConfig, Message, Note, Rule, RuleAction, Run, RunConfig,
     RunResult, SmartConfig, StartRun, Status,
 };
-pub use session::{Grant, GrantCommand, GrantStatus, Session};
+pub use session::{Grant, GrantCommand, GrantStatus, OpenSession, Session, SessionState};
 pub use system::{Damage, Health, Info, Model, Node, System, Verification, Workflow};
 pub use warning::{Warning, WarningKind, warnings};
 

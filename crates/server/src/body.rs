@@ -133,6 +133,10 @@ fn is(headers: &HeaderMap, media_type: &str) -> bool {
 
 /// Reads a value as a type; what does not fit is named by its JSON pointer.
 pub(crate) fn fit<T: DeserializeOwned>(value: &Value) -> Answer<T> {
+    // Or its items would be taken for the fields, in the order in which we wrote them down.
+    if value.is_array() {
+        return Err(Refused::invalid_at("", "an object is expected, not a list"));
+    }
     serde_path_to_error::deserialize(value).map_err(|error| {
         let mut pointer = pointer(error.path());
         let message = error.inner().to_string();

@@ -95,5 +95,7 @@ pub(crate) const MARS_COUNT: u64 = 10_000;
 pub(crate) const MARS_TEXT_BYTES: usize = 4_096;
 pub(crate) const MARS_PHASES: usize = 20;
 pub(crate) const MARS_WORDS: usize = 100;
-/// Runs that its list of sessions looks at.
-pub(crate) const MARS_RUNS: usize = 10_000;
+/// Sessions that its list looks at.
+pub(crate) const MARS_SESSIONS: usize = 10_000;
+/// How long nothing may happen in a session that it makes before it expires: 24 hours (contract A30).
+pub(crate) const MARS_IDLE_MS: u64 = 24 * 3_600 * 1_000;

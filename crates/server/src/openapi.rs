@@ -162,6 +162,8 @@ const BODY: &[Code] = &[
     Code::InvalidRequest,
 ];
 const CHANGE: &[Code] = &[Code::WrongOrigin, Code::StoreReadOnly, Code::Busy, Code::DiskFull];
+/// Of what needs an open session.
+const SESSION: &[Code] = &[Code::SessionSuspended, Code::SessionClosed];
 const OF_A_RUN: &[Code] = &[Code::NotFound, Code::JournalDamaged];
 
 refuses! {
@@ -188,13 +190,18 @@ refuses! {
     Opens: ANY, &[Code::WrongOrigin, Code::InvalidHeader, Code::TooManyStreams];
     ReadsResult: ANY, OF_A_RUN, &[Code::RunNotEnded];
     Starts: ANY, BODY, CHANGE,
-        &[Code::InvalidHeader, Code::UnknownWorkflow, Code::UnknownSession, Code::IdempotencyKeyReused];
+        &[Code::InvalidHeader, Code::UnknownWorkflow, Code::UnknownSession, Code::IdempotencyKeyReused],
+        SESSION;
     Asks: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::UnknownSession, Code::IdempotencyKeyReused, Code::NotExternal,
-          Code::RunEnded, Code::LimitReached];
+          Code::RunEnded, Code::LimitReached],
+        SESSION;
     Decides: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::Stale, Code::Expired];
-    Steers: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotExternal];
+    Steers: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotExternal], SESSION;
+    OpensSession: ANY, BODY, CHANGE,
+        &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused];
+    SteersSession: ANY, BODY, CHANGE, OF_A_RUN, SESSION;
     Replans: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::Stale];
     /// Of what reads a body and keeps nothing.
     LaysOut: ANY, BODY, &[Code::WrongOrigin];

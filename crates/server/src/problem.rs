@@ -89,7 +89,17 @@ impl From<Error> for Refused {
                 Self::of(Code::ForbiddenRole)
             }
             Error::Session(session::Rejection::UnknownGrant) => Self::not_found("grant"),
-            Error::Start(problems) => Self::invalid(problems),
+            Error::Session(rejection @ session::Rejection::Closed(_)) => {
+                Self::new(Code::SessionClosed, rejection.to_string())
+            }
+            // Each opening draws an id of its own, and nobody but the engine lets a session expire.
+            Error::Session(session::Rejection::AlreadyThere | session::Rejection::NotIdle) => {
+                tracing::error!(%error, "the engine made a mistake");
+                Self::of(Code::Internal)
+            }
+            Error::Start(problems) | Error::Session(session::Rejection::Invalid(problems)) => {
+                Self::invalid(problems)
+            }
             Error::KeyReused => Self::of(Code::IdempotencyKeyReused),
             Error::Damaged { .. } | Error::NoDefinition { .. } => {
                 tracing::error!(%error, "a run can not be read");
@@ -119,6 +129,8 @@ impl From<Rejection> for Refused {
             Rejection::Limit { .. } => Self::new(Code::LimitReached, said),
             Rejection::AlreadyStarted | Rejection::Outdated => Self::new(Code::NotAwaited, said),
             Rejection::Frozen => Self::new(Code::Frozen, said),
+            Rejection::SessionSuspended => Self::new(Code::SessionSuspended, said),
+            Rejection::SessionClosed(_) => Self::new(Code::SessionClosed, said),
             Rejection::NoPlan => Self::not_found("plan"),
             Rejection::PlanHeld { .. } => Self::new(Code::Stale, said),
             Rejection::StalePlan { found } => {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
-use holdshort_protocol::{Code, GrantStatus, InterruptStatus, Kind, Status};
+use holdshort_protocol::{Code, GrantStatus, InterruptStatus, Kind, SessionState, Status};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
@@ -76,6 +76,20 @@ pub(crate) struct RunsQuery {
     pub(crate) status: Option<Status>,
     pub(crate) workflow: Option<String>,
     pub(crate) session: Option<String>,
+    /// `next_cursor` of the page before.
+    pub(crate) cursor: Option<String>,
+    /// 1 to 200; 50 without it. A page may hold fewer.
+    #[param(minimum = 1, maximum = 200)]
+    pub(crate) limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SessionsQuery {
+    pub(crate) state: Option<SessionState>,
+    /// That the session was opened for, or that a run of it has.
+    pub(crate) workflow: Option<String>,
     /// `next_cursor` of the page before.
     pub(crate) cursor: Option<String>,
     /// 1 to 200; 50 without it. A page may hold fewer.

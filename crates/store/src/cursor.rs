@@ -3,8 +3,8 @@
 
 use std::cmp::Reverse;
 
-use holdshort_core::id::{GrantId, InterruptId, RunId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 
 use crate::journal::{Cursor, Error, Page};
 
@@ -22,6 +22,10 @@ pub(crate) enum InterruptPlace {
 /// A grant's place: newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GrantPlace(pub(crate) Reverse<GrantId>);
+
+/// A session's place: newest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SessionPlace(pub(crate) Reverse<SessionId>);
 
 impl RunPlace {
     pub(crate) fn of(row: &RunRow) -> Self {
@@ -77,6 +81,23 @@ impl GrantPlace {
     pub(crate) fn decode(cursor: &str) -> Result<Self, Error> {
         match parts(cursor)[..] {
             ["g", grant] => Ok(Self(Reverse(parse(grant)?))),
+            _ => Err(Error::BadCursor),
+        }
+    }
+}
+
+impl SessionPlace {
+    pub(crate) fn of(row: &SessionRow) -> Self {
+        Self(Reverse(row.session.clone()))
+    }
+
+    pub(crate) fn encode(&self) -> Cursor {
+        format!("s.{}", self.0.0)
+    }
+
+    pub(crate) fn decode(cursor: &str) -> Result<Self, Error> {
+        match parts(cursor)[..] {
+            ["s", session] => Ok(Self(Reverse(parse(session)?))),
             _ => Err(Error::BadCursor),
         }
     }

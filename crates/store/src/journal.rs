@@ -1,5 +1,6 @@
 //! The `Journal` trait: what every store promises (design, parts 3 and 5). One conformance suite checks it.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::time::Duration;
 
@@ -7,7 +8,8 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, Status};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
+use holdshort_core::session::State;
 use holdshort_core::time::Timestamp;
 use tokio::sync::watch;
 
@@ -65,10 +67,11 @@ impl Blob {
     }
 }
 
-/// Rows to insert or replace, by their id.
+/// Rows to insert or replace, by their id. That of a session is [merged](SessionRow::with) with the one that is there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     pub run: Option<RunRow>,
+    pub session: Option<SessionRow>,
     pub interrupts: Vec<InterruptRow>,
     pub grants: Vec<GrantRow>,
 }
@@ -179,6 +182,15 @@ pub struct RunFilter {
     pub session: Option<SessionId>,
 }
 
+/// Newest first.
+#[derive(Clone, Debug, Default)]
+pub struct SessionFilter {
+    /// Empty: any.
+    pub states: BTreeSet<State>,
+    /// That the session was opened for, or that a run of it has.
+    pub workflow: Option<String>,
+}
+
 /// Open first by risk, then by age (oldest first); resolved ones newest first.
 #[derive(Clone, Debug, Default)]
 pub struct InterruptFilter {
@@ -237,6 +249,23 @@ pub trait Journal: Send + Sync + 'static {
         after: Option<&Cursor>,
         limit: usize,
     ) -> impl Future<Output = Result<Page<RunRow>, Error>> + Send;
+
+    fn session(&self, session: &SessionId) -> impl Future<Output = Result<Option<SessionRow>, Error>> + Send;
+
+    fn sessions(
+        &self,
+        filter: &SessionFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Page<SessionRow>, Error>> + Send;
+
+    /// Sessions that are not closed and in which nothing happened for as long as they were opened for: no run of
+    /// them lives, and the last change of the session and of each run is so old. In order of their ids.
+    fn idle_sessions(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<SessionId>, Error>> + Send;
 
     fn interrupt(&self, id: &InterruptId)
     -> impl Future<Output = Result<Option<InterruptRow>, Error>> + Send;

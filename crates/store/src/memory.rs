@@ -10,15 +10,15 @@ use std::time::Duration;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use tokio::sync::watch;
 
 use crate::check;
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
+use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
 use crate::journal::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    NodeRow, Page, Positioned, Rows, RunFilter,
+    NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 
 /// A journal in memory, as one of its nodes sees it.
@@ -63,6 +63,7 @@ struct Held {
 #[derive(Debug, Default)]
 struct Tables {
     runs: BTreeMap<RunId, RunRow>,
+    sessions: BTreeMap<SessionId, SessionRow>,
     interrupts: BTreeMap<InterruptId, InterruptRow>,
     grants: BTreeMap<GrantId, GrantRow>,
 }
@@ -243,6 +244,13 @@ impl State {
 impl Tables {
     fn put(&mut self, rows: Rows) {
         self.runs.extend(rows.run.map(|row| (row.run.clone(), row)));
+        if let Some(row) = rows.session {
+            let merged = match self.sessions.remove(&row.session) {
+                Some(there) => there.with(row),
+                None => row,
+            };
+            self.sessions.insert(merged.session.clone(), merged);
+        }
         self.interrupts.extend(rows.interrupts.into_iter().map(|row| (row.interrupt.clone(), row)));
         self.grants.extend(rows.grants.into_iter().map(|row| (row.grant.clone(), row)));
     }
@@ -260,6 +268,41 @@ impl Tables {
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         let items = rows.into_iter().take(limit.saturating_add(1)).map(|(_, row)| row.clone()).collect();
         Page::cut(items, limit, |row| RunPlace::of(row).encode())
+    }
+
+    fn sessions(
+        &self,
+        filter: &SessionFilter,
+        after: Option<&SessionPlace>,
+        limit: usize,
+    ) -> Page<SessionRow> {
+        let is_of = |row: &SessionRow, workflow: &String| {
+            row.workflow.as_ref() == Some(workflow)
+                || self.runs_of(&row.session).any(|run| run.workflow == *workflow)
+        };
+        let rows = self
+            .sessions
+            .values()
+            .rev()
+            .filter(|row| filter.states.is_empty() || filter.states.contains(&row.state))
+            .filter(|row| filter.workflow.as_ref().is_none_or(|workflow| is_of(row, workflow)))
+            .filter(|row| after.is_none_or(|after| SessionPlace::of(row) > *after));
+        let items = rows.take(limit.saturating_add(1)).cloned().collect();
+        Page::cut(items, limit, |row| SessionPlace::of(row).encode())
+    }
+
+    fn idle_sessions(&self, now: Timestamp, limit: usize) -> Vec<SessionId> {
+        let is_idle = |row: &&SessionRow| {
+            let Some(idle_ms) = row.idle_ms.filter(|_| !row.state.is_closed()) else { return false };
+            let is_old = |at: Timestamp| at.plus_ms(idle_ms) <= now;
+            is_old(row.changed_at)
+                && self.runs_of(&row.session).all(|run| run.status.is_terminal() && is_old(run.updated_at))
+        };
+        self.sessions.values().filter(is_idle).map(|row| row.session.clone()).take(limit).collect()
+    }
+
+    fn runs_of(&self, session: &SessionId) -> impl Iterator<Item = &RunRow> {
+        self.runs.values().filter(move |run| run.session == *session)
     }
 
     fn interrupts(
@@ -359,6 +402,24 @@ impl Journal for Memory {
     ) -> Result<Page<RunRow>, Error> {
         let after = after.map(|cursor| RunPlace::decode(cursor)).transpose()?;
         Ok(self.state()?.tables.runs(filter, after.as_ref(), limit))
+    }
+
+    async fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, Error> {
+        Ok(self.state()?.tables.sessions.get(session).cloned())
+    }
+
+    async fn sessions(
+        &self,
+        filter: &SessionFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<SessionRow>, Error> {
+        let after = after.map(|cursor| SessionPlace::decode(cursor)).transpose()?;
+        Ok(self.state()?.tables.sessions(filter, after.as_ref(), limit))
+    }
+
+    async fn idle_sessions(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, Error> {
+        Ok(self.state()?.tables.idle_sessions(now, limit))
     }
 
     async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
-use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use tokio::sync::watch;
 
 use crate::folder::{self, Lock};
 use crate::journal::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    NodeRow, Page, Positioned, Rows, RunFilter,
+    NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};
@@ -135,6 +135,23 @@ impl Journal for Store {
         limit: usize,
     ) -> Result<Page<RunRow>, Error> {
         on!(self, runs(filter, after, limit).await)
+    }
+
+    async fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, Error> {
+        on!(self, session(session).await)
+    }
+
+    async fn sessions(
+        &self,
+        filter: &SessionFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<SessionRow>, Error> {
+        on!(self, sessions(filter, after, limit).await)
+    }
+
+    async fn idle_sessions(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, Error> {
+        on!(self, idle_sessions(now, limit).await)
     }
 
     async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
-use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    NodeRow, Page, Positioned, Rows, RunFilter,
+    NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 use tokio::sync::watch;
 
@@ -109,6 +109,23 @@ impl<J: Journal> Journal for Faulty<J> {
         limit: usize,
     ) -> Result<Page<RunRow>, Error> {
         self.inner.runs(filter, after, limit).await
+    }
+
+    async fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, Error> {
+        self.inner.session(session).await
+    }
+
+    async fn sessions(
+        &self,
+        filter: &SessionFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<SessionRow>, Error> {
+        self.inner.sessions(filter, after, limit).await
+    }
+
+    async fn idle_sessions(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, Error> {
+        self.inner.idle_sessions(now, limit).await
     }
 
     async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {

@@ -619,6 +619,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List sessions, newest first. */
+        get: operations["list_sessions"];
+        put?: never;
+        /**
+         * Open a session.
+         * @description A run that names no session makes one of its own; a session that is opened by itself has a name, and may expire.
+         */
+        post: operations["open_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}": {
         parameters: {
             query?: never;
@@ -630,6 +651,26 @@ export interface paths {
         get: operations["read_session"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close a session for good.
+         * @description Its runs that have not ended are cancelled, and none starts in it any more.
+         */
+        post: operations["close_session"];
         delete?: never;
         options?: never;
         head?: never;
@@ -681,6 +722,46 @@ export interface paths {
         get: operations["list_session_plans"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a suspended session go on.
+         * @description Every paused run of it is resumed, also one that was paused by itself.
+         */
+        post: operations["resume_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspend a session.
+         * @description Its runs are paused, and none starts or resumes in it until it is resumed. Deadlines of interrupts go on.
+         */
+        post: operations["suspend_session"];
         delete?: never;
         options?: never;
         head?: never;
@@ -867,7 +948,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
         Damage: {
             message: string;
             stream: string;
@@ -1370,6 +1451,37 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description One page of a list. */
+        List_Session: {
+            items: {
+                /** Format: date-time */
+                created_at: string;
+                /** @description Why it was closed: `completed` by a person, `expired` because nothing happened in it. */
+                end_reason?: string | null;
+                /**
+                 * Format: int64
+                 * @description How long nothing may happen in it before it is closed.
+                 */
+                expires_when_idle_ms?: number | null;
+                /** @description Grants that hold now. */
+                grants: string[];
+                id: string;
+                /** @description That it was opened with. */
+                name?: string | null;
+                /** @description Its newest runs; the others by `GET /v1/runs?session=`. */
+                runs: string[];
+                state: components["schemas"]["SessionState"];
+                /**
+                 * Format: date-time
+                 * @description When the session, or one of the runs named here, last changed.
+                 */
+                updated_at: string;
+                /** @description That it was opened for; its runs may be of others. */
+                workflow?: string | null;
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
         List_Workflow: {
             items: {
                 agents: string[];
@@ -1484,6 +1596,25 @@ export interface components {
         /** @description Why a run is cancelled; may be left out. */
         Note: {
             text?: string | null;
+        };
+        /**
+         * @description What makes a session before its first run.
+         * @example {
+         *       "name": "Release 1.2",
+         *       "workflow": "pair",
+         *       "expires_when_idle_ms": 86400000
+         *     }
+         */
+        OpenSession: {
+            /**
+             * Format: int64
+             * @description How long nothing may happen in it before it is closed; a year at most. Without it, it stays open.
+             */
+            expires_when_idle_ms?: number | null;
+            /** @description 1 to 500 bytes. */
+            name?: string | null;
+            /** @description The workflow that its runs are meant to be of. It keeps no other out. */
+            workflow?: string | null;
         };
         /**
          * @description Whose agent is held.
@@ -1754,14 +1885,53 @@ export interface components {
             /** @description `completed`, `failed` or `cancelled`. */
             status: components["schemas"]["Status"];
         };
-        /** @description A conversation with a person. */
+        /**
+         * @description A conversation with a person.
+         * @example {
+         *       "id": "ses_01k6f0000000000000000000bb",
+         *       "name": "Release 1.2",
+         *       "workflow": "pair",
+         *       "state": "open",
+         *       "expires_when_idle_ms": 86400000,
+         *       "runs": [
+         *         "run_01k6f0000000000000000000aa"
+         *       ],
+         *       "grants": [],
+         *       "created_at": "2026-01-31T09:30:00.000Z",
+         *       "updated_at": "2026-01-31T09:30:07.120Z"
+         *     }
+         */
         Session: {
+            /** Format: date-time */
+            created_at: string;
+            /** @description Why it was closed: `completed` by a person, `expired` because nothing happened in it. */
+            end_reason?: string | null;
+            /**
+             * Format: int64
+             * @description How long nothing may happen in it before it is closed.
+             */
+            expires_when_idle_ms?: number | null;
             /** @description Grants that hold now. */
             grants: string[];
             id: string;
+            /** @description That it was opened with. */
+            name?: string | null;
             /** @description Its newest runs; the others by `GET /v1/runs?session=`. */
             runs: string[];
+            state: components["schemas"]["SessionState"];
+            /**
+             * Format: date-time
+             * @description When the session, or one of the runs named here, last changed.
+             */
+            updated_at: string;
+            /** @description That it was opened for; its runs may be of others. */
+            workflow?: string | null;
         };
+        /**
+         * @description Whether runs start in a session.
+         * @enum {string}
+         */
+        SessionState: "open" | "suspended" | "closed";
         /** @description Words and a model hold back what gates would let through. */
         SmartConfig: {
             /** @description `run`: the run's model, also where nothing is said; `off`; or the name of a configured model. */
@@ -2044,6 +2214,21 @@ export interface components {
          *
          *     `unknown_workflow`: There is no workflow of this name.
          *
+         *     `idempotency_key_reused`: The idempotency key belongs to another request.
+         */
+        "invalid_request-or-unknown_workflow-or-idempotency_key_reused": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `invalid_request`: The request does not fit.
+         *
+         *     `unknown_workflow`: There is no workflow of this name.
+         *
          *     `unknown_session`: There is no session with this id.
          *
          *     `idempotency_key_reused`: The idempotency key belongs to another request.
@@ -2084,8 +2269,12 @@ export interface components {
          *     `run_ended`: The run has ended.
          *
          *     `limit_reached`: A limit is reached.
+         *
+         *     `session_suspended`: The session is suspended.
+         *
+         *     `session_closed`: The session is closed.
          */
-        "not_external-or-run_ended-or-limit_reached": {
+        "not_external-or-run_ended-or-limit_reached-or-session_suspended-or-session_closed": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2115,8 +2304,12 @@ export interface components {
          * @description `run_ended`: The run has ended.
          *
          *     `not_external`: The run is one that Holdshort runs itself.
+         *
+         *     `session_suspended`: The session is suspended.
+         *
+         *     `session_closed`: The session is closed.
          */
-        "run_ended-or-not_external": {
+        "run_ended-or-not_external-or-session_suspended-or-session_closed": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2139,6 +2332,19 @@ export interface components {
         };
         /** @description `run_not_ended`: The run has not ended. */
         run_not_ended: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `session_suspended`: The session is suspended.
+         *
+         *     `session_closed`: The session is closed.
+         */
+        "session_suspended-or-session_closed": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2582,7 +2788,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["not_external-or-run_ended-or-limit_reached"];
+            409: components["responses"]["not_external-or-run_ended-or-limit_reached-or-session_suspended-or-session_closed"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -2972,6 +3178,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             408: components["responses"]["request_timeout"];
+            409: components["responses"]["session_suspended-or-session_closed"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -3041,7 +3248,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["run_ended-or-not_external"];
+            409: components["responses"]["run_ended-or-not_external-or-session_suspended-or-session_closed"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -3128,7 +3335,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["run_ended-or-not_external"];
+            409: components["responses"]["run_ended-or-not_external-or-session_suspended-or-session_closed"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -3168,7 +3375,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["run_ended-or-not_external"];
+            409: components["responses"]["run_ended-or-not_external-or-session_suspended-or-session_closed"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -3235,7 +3442,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["run_ended-or-not_external"];
+            409: components["responses"]["run_ended-or-not_external-or-session_suspended-or-session_closed"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -3375,12 +3582,86 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["run_ended-or-not_external"];
+            409: components["responses"]["run_ended-or-not_external-or-session_suspended-or-session_closed"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
             500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    list_sessions: {
+        parameters: {
+            query?: {
+                state?: components["schemas"]["SessionState"];
+                /** @description That the session was opened for, or that a run of it has. */
+                workflow?: string;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 200; 50 without it. A page may hold fewer. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of sessions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Session"];
+                };
+            };
+            400: components["responses"]["invalid_query"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    open_session: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key opens one session */
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenSession"];
+            };
+        };
+        responses: {
+            /** @description The session */
+            201: {
+                headers: {
+                    /** @description `true`: the key was known, this is its session */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            400: components["responses"]["malformed_json-or-invalid_header"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request-or-unknown_workflow-or-idempotency_key_reused"];
+            500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
         };
@@ -3412,6 +3693,42 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    close_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ses_01k6f0000000000000000000bb */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["session_suspended-or-session_closed"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
         };
     };
     list_session_grants: {
@@ -3513,6 +3830,78 @@ export interface operations {
             421: components["responses"]["wrong_host"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    resume_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ses_01k6f0000000000000000000bb */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["session_suspended-or-session_closed"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    suspend_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ses_01k6f0000000000000000000bb */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["session_suspended-or-session_closed"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
         };
     };
     read_system: {

@@ -19,11 +19,13 @@ pub(super) async fn rebuild(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exi
     journal.close().await.context("the journal did not close")?;
     let rebuilt = rebuilt.context("nothing was changed")?;
     if scene.json {
-        document(&json!({"runs": rebuilt.runs, "interrupts": rebuilt.interrupts, "grants": rebuilt.grants}))?;
+        let rows::Rebuilt { runs, sessions, interrupts, grants } = rebuilt;
+        document(&json!({"runs": runs, "sessions": sessions, "interrupts": interrupts, "grants": grants}))?;
     } else {
         let (runs, grants) = (count(rebuilt.runs, "run"), count(rebuilt.grants, "grant"));
-        let interrupts = count(rebuilt.interrupts, "interrupt");
-        say(&format!("Made new from the journal: {runs}, {interrupts}, {grants}."));
+        let (sessions, interrupts) =
+            (count(rebuilt.sessions, "session"), count(rebuilt.interrupts, "interrupt"));
+        say(&format!("Made new from the journal: {runs}, {sessions}, {interrupts}, {grants}."));
     }
     Ok(Exit::Ok)
 }

@@ -11,6 +11,7 @@ use crate::interrupt::{Cause, Outcome};
 use crate::json;
 use crate::limits;
 use crate::schema::{self, Problem};
+use crate::session::State;
 
 impl Run {
     /// Decides what an input means. Changes nothing: the caller appends the events, then applies them.
@@ -60,6 +61,7 @@ impl Draft<'_> {
                 Ok(())
             }
             Input::Resume => {
+                self.require_open_session()?;
                 self.pause(false);
                 Ok(())
             }
@@ -82,6 +84,7 @@ impl Draft<'_> {
     }
 
     fn start(&mut self, start: Start) -> Result<(), Rejection> {
+        self.require_open_session()?;
         let mut problems = schema::check(&self.run.definition.input, &start.input, "/input");
         if let Some(problem) = json::unsafe_part(&start.input) {
             problems.push(Problem::new("/input", format!("holds something that can not be kept: {problem}")));
@@ -107,6 +110,14 @@ impl Draft<'_> {
             Content::data(start.input),
         );
         Ok(())
+    }
+
+    fn require_open_session(&self) -> Result<(), Rejection> {
+        match self.cx.session.state {
+            State::Open => Ok(()),
+            State::Suspended => Err(Rejection::SessionSuspended),
+            State::Closed(end) => Err(Rejection::SessionClosed(end)),
+        }
     }
 
     fn require_operator(&self) -> Result<(), Rejection> {

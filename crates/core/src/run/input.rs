@@ -11,7 +11,7 @@ use crate::interrupt::{Decision, Kind, Refusal};
 use crate::message::{Failure, Reply};
 use crate::projection::Status;
 use crate::schema::Problem;
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::system::System;
 use crate::time::Timestamp;
 use crate::tool::{Inspected, Outcome, Precondition, Probed};
@@ -194,4 +194,8 @@ pub enum Rejection {
     Outdated,
     #[error("the installation is frozen: nothing starts until it is unfrozen")]
     Frozen,
+    #[error("the session is suspended: nothing starts in it until it is resumed")]
+    SessionSuspended,
+    #[error("the session is closed ({}): nothing starts in it any more", .0.as_str())]
+    SessionClosed(session::End),
 }

@@ -2,7 +2,7 @@
 
 use super::{Action, ActionId, CallState, ModelCall, Origin, Run};
 use crate::id::InterruptId;
-use crate::projection::{InterruptRow, RunRow, Status};
+use crate::projection::{InterruptRow, RunRow, SessionRow, Status};
 use crate::time::Timestamp;
 use crate::tool::OnCrash;
 
@@ -126,6 +126,12 @@ impl Run {
             created_at: started.at,
             updated_at: self.last_at,
         })
+    }
+
+    /// What the run's start says of its session; `None` before its first event.
+    pub fn session_row(&self) -> Option<SessionRow> {
+        let started = self.started.as_ref()?;
+        Some(SessionRow::of_run(started.session.clone(), started.at))
     }
 
     /// Rows of the interrupts with these ids.

@@ -21,6 +21,7 @@ mod phases;
 mod plans;
 mod random;
 mod refusals;
+mod sessions;
 mod smart;
 mod snapshot;
 mod turns;

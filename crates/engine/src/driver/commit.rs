@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use holdshort_core::event::{self, Chain, Event};
+use holdshort_core::event::{self, Chain};
 use holdshort_core::id::{Draw, InterruptId, StreamId};
-use holdshort_core::projection::GrantRow;
 use holdshort_core::run::{Action, ActionId, Authority, Fact};
-use holdshort_core::session::{self, Session};
 use holdshort_store::{Append, AppendError, Blob, Error as StoreError, Journal, Key, Rows, StreamAppend};
 
 use super::Driver;
 use super::cells::Live;
+use super::sessions::rows_of;
 use super::step::Decided;
 use crate::{Clock, Error, Executor};
 
@@ -49,12 +48,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let (mut run_events, mut session_events) = (Vec::new(), Vec::new());
         let mut touched: BTreeSet<&InterruptId> = BTreeSet::new();
         let mut begun: Vec<ActionId> = Vec::new();
-        let mut released_by_vote = false;
+        let (mut released_by_vote, mut starts, mut resumes) = (false, false, false);
         for event in &events {
             match &event.fact {
                 event::Fact::Run(fact) => {
                     run_events.push(event::seal(event, &mut run_chain, &mut draw));
                     match fact {
+                        Fact::RunStarted { .. } => starts = true,
+                        Fact::RunResumed => resumes = true,
                         Fact::InterruptOpened(opened) => {
                             touched.insert(&opened.interrupt);
                         }
@@ -80,21 +81,23 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         let row = run.row();
         let is_runnable = row.as_ref().is_some_and(|row| row.runnable);
+        let of_session = rows_of(&events, &session);
         let mut append = Append {
             keys,
             blobs,
             rows: Rows {
                 run: row,
+                session: if starts { run.session_row() } else { of_session.session },
                 interrupts: run.interrupt_rows(touched),
-                grants: grant_rows(&events, session_chain.seq, &session),
+                grants: of_session.grants,
             },
             drives,
             ..Append::default()
         };
-        // A revoke, a forbid or a freeze holds from the next start on, and nothing is written down as released by a
-        // grant or a rule that is gone. Where others write too, what is kept of these streams may be old: nothing is
-        // decided on it.
-        let guarded = !begun.is_empty() || released_by_vote || self.is_shared();
+        // A revoke, a forbid or a freeze holds from the next start on, no run starts or resumes in a session that is
+        // suspended, and nothing is written down as released by a grant or a rule that is gone. Where others write
+        // too, what is kept of these streams may be old: nothing is decided on it.
+        let guarded = !begun.is_empty() || released_by_vote || starts || resumes || self.is_shared();
         if guarded {
             append.guards.push((StreamId::System, system_seq));
         }
@@ -152,24 +155,4 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         Ok(Committed::Yes)
     }
-}
-
-/// Rows of the grants that these events add or revoke; `before` is the session's sequence before them.
-pub(super) fn grant_rows(events: &[Event], before: u64, standing: &Session) -> Vec<GrantRow> {
-    let mut seq = before;
-    let mut rows = Vec::new();
-    for event in events {
-        let (StreamId::Session(session), event::Fact::Session(fact)) = (&event.stream, &event.fact) else {
-            continue;
-        };
-        seq += 1;
-        let (grant, added_seq, revoked) = match fact {
-            session::Fact::GrantAdded { grant, .. } => (grant, seq, false),
-            session::Fact::GrantRevoked { grant } => {
-                (grant, standing.grants.get(grant).map_or(seq, |grant| grant.added_seq), true)
-            }
-        };
-        rows.push(GrantRow { grant: grant.clone(), session: session.clone(), added_seq, revoked });
-    }
-    rows
 }

@@ -7,6 +7,7 @@ mod cells;
 mod commit;
 mod load;
 mod perform;
+mod sessions;
 mod start;
 mod step;
 mod streams;
@@ -21,6 +22,7 @@ use holdshort_core::run::{Input, Rejection, Run};
 use holdshort_store::{Change, Journal};
 use tokio::sync::{Notify, watch};
 
+pub use sessions::{OpenSession, OpenedSession};
 pub use start::{IdempotencyKey, StartRun, StartedRun};
 
 use crate::{Clock, Error, Executor};

@@ -6,10 +6,10 @@ use holdshort_core::actor::Actor;
 use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::Chain;
-use holdshort_core::id::{Draw, InterruptId, RunId, SessionId};
+use holdshort_core::id::{Draw, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::json;
 use holdshort_core::run::{Ask, Config, Input, Origin, Run, Start};
-use holdshort_store::{Blob, Journal, Key, RunFilter};
+use holdshort_store::{Blob, Journal, Key};
 use serde_json::Value;
 
 use super::Driver;
@@ -56,6 +56,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         if let Some(session) = &start.session {
             self.require_session(session).await?;
+            // Or a start would be refused for what others have changed since.
+            if self.is_shared() {
+                self.streams.forget(&StreamId::Session(session.clone()));
+            }
         }
         let config =
             self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
@@ -201,16 +205,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(Some(StartedRun { run, interrupt: None, replayed: true }))
     }
 
-    /// A session that a request names must have a run already: a mistyped id makes no second conversation.
-    async fn require_session(&self, session: &SessionId) -> Result<(), Error> {
-        let filter = RunFilter { session: Some(session.clone()), ..RunFilter::default() };
-        let page = self.journal.runs(&filter, None, 1).await?;
-        if page.items.is_empty() { Err(Error::NotFound) } else { Ok(()) }
+    /// A session that a request names must be there: a mistyped id makes no second conversation.
+    pub(super) async fn require_session(&self, session: &SessionId) -> Result<(), Error> {
+        self.journal.session(session).await?.map(drop).ok_or(Error::NotFound)
     }
 }
 
 impl IdempotencyKey {
-    fn record(&self, reference: String) -> Key {
+    pub(super) fn record(&self, reference: String) -> Key {
         Key { scope: self.scope.clone(), key: self.key.clone(), digest: self.digest, reference }
     }
 }

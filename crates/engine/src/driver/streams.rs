@@ -6,18 +6,17 @@ use std::sync::{Arc, Mutex};
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event::{self, Chain, Event};
-use holdshort_core::id::{GrantId, Id, SessionId, StreamId};
-use holdshort_core::projection::GrantRow;
-use holdshort_core::session::{self, Session};
+use holdshort_core::id::{Id, SessionId, StreamId};
+use holdshort_core::session::Session;
 use holdshort_core::system::{self, System};
-use holdshort_store::{AppendError, Journal};
+use holdshort_store::{Append, AppendError, Journal, Key, Rows, StreamAppend};
 
 use super::{Driver, lock};
 use crate::{Clock, Error, Executor};
 
 /// Sessions kept; the map is emptied when it is full.
 const SESSIONS: usize = 4_096;
-const ATTEMPTS: usize = 10;
+pub(super) const ATTEMPTS: usize = 10;
 
 #[derive(Default)]
 pub(super) struct Streams {
@@ -124,33 +123,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Takes a grant back. From the next start on it holds no longer.
-    pub async fn revoke(
-        self: &Arc<Self>,
-        session: &SessionId,
-        grant: &GrantId,
-        actor: Actor,
-    ) -> Result<Arc<Session>, Error> {
-        // What changes nothing must not be told from what others have changed since.
-        if self.is_shared() {
-            self.streams.forget(&StreamId::Session(session.clone()));
-        }
-        for _ in 0..ATTEMPTS {
-            let (standing, chain) = self.session_chain(session).await?;
-            let input = session::Input::Revoke { grant: grant.clone() };
-            let events = standing.handle(self.clock.now(), &actor, input)?;
-            if events.is_empty() {
-                return Ok(standing);
-            }
-            let rows = super::commit::grant_rows(&events, chain.seq, &standing);
-            if self.append_plain(&events, chain, rows).await? {
-                self.streams.forget(&StreamId::Session(session.clone()));
-                return self.session(session).await;
-            }
-        }
-        Err(Error::Busy)
-    }
-
     /// Freezes, unfreezes, sets the policy. After an unfreeze, what waited goes on.
     pub async fn change_system(
         self: &Arc<Self>,
@@ -167,8 +139,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if events.is_empty() {
                 return Ok(standing);
             }
-            if self.append_plain(&events, chain, Vec::new()).await? {
-                self.streams.forget(&StreamId::System);
+            if self.append_plain(&events, chain, Rows::default(), Vec::new()).await? {
                 let now = self.system().await?;
                 if standing.frozen && !now.frozen {
                     self.sweep().await?;
@@ -180,32 +151,35 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Appends events of one session or of the system; `false` when somebody else was faster.
-    async fn append_plain(
+    pub(super) async fn append_plain(
         &self,
         events: &[Event],
         mut chain: Chain,
-        grants: Vec<GrantRow>,
+        rows: Rows,
+        keys: Vec<Key>,
     ) -> Result<bool, Error> {
         let expected = chain.seq;
         let stream = events[0].stream.clone();
         let mut draw = holdshort_core::id::Draw::new(self.clock.seed(), self.clock.now());
         let sealed = events.iter().map(|event| event::seal(event, &mut chain, &mut draw)).collect();
-        let append = holdshort_store::Append {
-            streams: vec![holdshort_store::StreamAppend { stream: stream.clone(), expected, events: sealed }],
-            rows: holdshort_store::Rows { grants, ..Default::default() },
-            ..Default::default()
+        let append = Append {
+            streams: vec![StreamAppend { stream: stream.clone(), expected, events: sealed }],
+            rows,
+            keys,
+            ..Append::default()
         };
-        let Err(error) = self.journal.append(append).await else { return Ok(true) };
-        // Also where it is not known whether it was written.
+        let appended = self.journal.append(append).await;
+        // Read again, also where it is not known whether it was written.
         self.streams.forget(&stream);
-        match error {
-            AppendError::Conflict { .. } | AppendError::KeyTaken(_) | AppendError::Driven => Ok(false),
-            AppendError::Malformed(why) => Err(Error::Internal(why)),
-            AppendError::Store(error) => Err(error.into()),
+        match appended {
+            Ok(_) => Ok(true),
+            Err(AppendError::Conflict { .. } | AppendError::KeyTaken(_) | AppendError::Driven) => Ok(false),
+            Err(AppendError::Malformed(why)) => Err(Error::Internal(why)),
+            Err(AppendError::Store(error)) => Err(error.into()),
         }
     }
 
-    /// A fresh session id; a session has no event until something is granted in it.
+    /// A fresh session id; one that a run makes has no event until something is granted in it or done to it.
     pub(super) fn new_session(&self) -> SessionId {
         let mut draw = holdshort_core::id::Draw::new(self.clock.seed(), self.clock.now());
         let id: SessionId = draw.id();

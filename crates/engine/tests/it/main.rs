@@ -11,6 +11,7 @@ mod keys;
 mod long;
 mod loop_turns;
 mod rivals;
+mod sessions;
 mod stage;
 mod steering;
 mod time;

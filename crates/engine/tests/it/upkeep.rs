@@ -5,9 +5,10 @@ use std::sync::Arc;
 use holdshort_core::id::StreamId;
 use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
+use holdshort_core::session::{End, Open};
 use holdshort_core::system;
-use holdshort_engine::{audit, rebuild};
-use holdshort_store::{InterruptFilter, Journal, Memory, RunFilter, Sqlite};
+use holdshort_engine::{OpenSession, audit, rebuild};
+use holdshort_store::{InterruptFilter, Journal, Memory, RunFilter, SessionFilter, Sqlite};
 use holdshort_testkit::clock::SimClock;
 
 use crate::stage::{Stage, command, operator, option, read, text};
@@ -43,6 +44,21 @@ async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
     stage.send(&cancelled, Input::Cancel { text: None }).await.unwrap();
     let paused = stage.play().await;
     stage.send(&paused, Input::Pause).await.unwrap();
+    // Sessions of a run and of their own, in every state.
+    stage.clock.advance_ms(1);
+    let suspended = stage.run(&granted).await.session().unwrap().clone();
+    stage.driver.suspend_session(&suspended, operator()).await.unwrap();
+    let closed = stage.run(&cancelled).await.session().unwrap().clone();
+    stage.driver.close_session(&closed, End::Completed, operator()).await.unwrap();
+    let open = || Open { idle_ms: Some(5), workflow: Some("solo".to_owned()), ..Open::default() };
+    for _ in 0..2 {
+        let opening = OpenSession { open: open(), key: None };
+        let opened = stage.driver.open_session(opening, operator()).await.unwrap().session;
+        stage.driver.suspend_session(&opened, operator()).await.unwrap();
+    }
+    stage.clock.advance_ms(5);
+    assert_eq!(stage.driver.expire_sessions().await.unwrap(), 2);
+    stage.driver.open_session(OpenSession { open: open(), key: None }, operator()).await.unwrap();
     assert_eq!(stage.status(&done).await, Status::Completed);
     stage
 }
@@ -51,6 +67,7 @@ async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
 async fn rows<J: Journal>(stage: &Stage<J>) -> String {
     let journal = stage.driver.journal();
     let runs = journal.runs(&RunFilter::default(), None, 100).await.unwrap();
+    let sessions = journal.sessions(&SessionFilter::default(), None, 100).await.unwrap();
     let interrupts = journal.interrupts(&InterruptFilter::default(), None, 100).await.unwrap();
     let mut grants = Vec::new();
     for run in &runs.items {
@@ -58,7 +75,7 @@ async fn rows<J: Journal>(stage: &Stage<J>) -> String {
             grants.push(journal.grant(grant).await.unwrap());
         }
     }
-    format!("{runs:#?}\n{interrupts:#?}\n{grants:#?}")
+    format!("{runs:#?}\n{sessions:#?}\n{interrupts:#?}\n{grants:#?}")
 }
 
 async fn rebuild_changes_nothing<J: Journal>(journal: Arc<J>) {
@@ -66,7 +83,7 @@ async fn rebuild_changes_nothing<J: Journal>(journal: Arc<J>) {
     let before = rows(&stage).await;
     let rebuilt = rebuild::rebuild(&stage.driver).await.unwrap();
     assert_eq!(rows(&stage).await, before);
-    assert_eq!((rebuilt.runs, rebuilt.grants), (5, 2));
+    assert_eq!((rebuilt.runs, rebuilt.sessions, rebuilt.grants), (5, 7, 2));
     // And from nothing.
     stage.driver.journal().replace_rows(Vec::new()).await.unwrap();
     rebuild::rebuild(&stage.driver).await.unwrap();
@@ -102,7 +119,7 @@ async fn a_run_on_sqlite_goes_on_after_the_store_was_closed_and_opened() {
         }
     }
     let report = audit::verify(&**stage.driver.journal()).await.unwrap();
-    assert_eq!((report.problems.len(), report.streams), (0, 7));
+    assert_eq!((report.problems.len(), report.streams), (0, 11));
 }
 
 #[tokio::test]

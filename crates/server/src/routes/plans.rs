@@ -8,7 +8,7 @@ use holdshort_protocol::{List, ModelRequest, Plan, PlanDraft, PlanLayout, Replan
 use super::sessions::known;
 use crate::auth::Operator;
 use crate::body::Body;
-use crate::limits::{LAYOUT_SUBTASKS, SESSION_RUNS};
+use crate::limits::LAYOUT_SUBTASKS;
 use crate::openapi::{LaysOut, ReadsOne, Replans};
 use crate::problem::{Answer, Refused};
 use crate::query::{Id, Ids};
@@ -37,10 +37,10 @@ pub(crate) async fn of_run(operator: Operator, Id(id): Id<RunId>) -> Answer<Json
     security(("operator" = []))
 )]
 pub(crate) async fn of_session(operator: Operator, Id(id): Id<SessionId>) -> Answer<Json<List<Plan>>> {
+    known(&operator.app, &id).await?;
     let mut items = Vec::new();
-    for run in known(&operator.app, &id, SESSION_RUNS).await? {
-        let run = run.parse().map_err(|_| Refused::not_found("run"))?;
-        items.extend(view::plan::of_run(&*operator.app.driver.load(&run).await?));
+    for row in view::session::newest_runs(&operator.app, &id).await? {
+        items.extend(view::plan::of_run(&*operator.app.driver.load(&row.run).await?));
     }
     Ok(Json(List { items, next_cursor: None }))
 }

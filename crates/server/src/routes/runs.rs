@@ -1,16 +1,18 @@
 //! Runs: start, list, read.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use holdshort_core::definition::EXTERNAL;
+use holdshort_core::definition::{Definition, EXTERNAL};
 use holdshort_core::id::RunId;
 use holdshort_core::run::Origin;
 use holdshort_engine::Error;
 use holdshort_protocol::{Code, List, Run, RunResult, StartRun, header};
 use holdshort_store::{Journal, RunFilter};
 
-use crate::app::detached;
+use crate::app::{App, detached};
 use crate::auth::Caller;
 use crate::body::{Body, fit};
 use crate::convert;
@@ -43,13 +45,7 @@ pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) 
     }
     let session = caller.session(start.session.as_deref()).await?;
     let Caller { app, actor } = caller;
-    let Some(definition) = app.library.get(&start.workflow) else {
-        let known: Vec<String> = app.library.names().map(str::to_owned).collect();
-        let mut refused =
-            Refused::new(Code::UnknownWorkflow, format!("the known ones are: {}", known.join(", ")));
-        refused.0.known = known;
-        return Err(refused);
-    };
+    let definition = workflow(&app, &start.workflow)?;
     let start = holdshort_engine::StartRun {
         config: convert::config(start.config, &definition)?,
         origin: if definition.is_external() { Origin::External } else { Origin::Native },
@@ -66,7 +62,18 @@ pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) 
     Ok(created(started.replayed, Json(shown)))
 }
 
-/// The engine finds nothing where a new run names a session that no run belongs to.
+/// The workflow of this name; a refusal names those that there are.
+pub(super) fn workflow(app: &App, name: &str) -> Answer<Arc<Definition>> {
+    app.library.get(name).ok_or_else(|| {
+        let known: Vec<String> = app.library.names().map(str::to_owned).collect();
+        let mut refused =
+            Refused::new(Code::UnknownWorkflow, format!("the known ones are: {}", known.join(", ")));
+        refused.0.known = known;
+        refused
+    })
+}
+
+/// The engine finds nothing where a new run names a session that is not there.
 pub(super) fn unknown_session(error: Error) -> Refused {
     match error {
         Error::NotFound => Refused::of(Code::UnknownSession),

@@ -1,18 +1,86 @@
-//! Sessions, what is open in them, and the grants that people gave in them.
+//! Sessions: open, list, read, suspend, resume, close; what is open in them, and the grants that people gave in them.
 
 use axum::Json;
+use axum::response::Response;
 use holdshort_core::id::{GrantId, SessionId};
-use holdshort_protocol::{Grant, GrantStatus, Interrupt, List, Session};
-use holdshort_store::{GrantFilter, InterruptFilter, Journal, Page, RunFilter};
+use holdshort_core::projection::SessionRow;
+use holdshort_core::session::{End, Open, State};
+use holdshort_protocol::{Grant, GrantStatus, Interrupt, List, OpenSession, Session, SessionState};
+use holdshort_store::{GrantFilter, InterruptFilter, Journal, SessionFilter};
 
 use super::interrupts::page;
+use super::runs::{created, workflow};
+use super::steer::nothing;
 use crate::app::{App, detached};
 use crate::auth::Operator;
-use crate::limits::SESSION_RUNS;
-use crate::openapi::{Lists, ReadsOne, ReadsPart, Revokes};
+use crate::body::{Body, fit};
+use crate::idempotency::Idempotency;
+use crate::openapi::{Lists, OpensSession, ReadsOne, ReadsPart, Revokes, SteersSession};
 use crate::problem::{Answer, Refused};
-use crate::query::{GrantsQuery, Id, PageQuery, Params, limit};
+use crate::query::{GrantsQuery, Id, PageQuery, Params, SessionsQuery, limit};
 use crate::view;
+
+/// Open a session.
+///
+/// A run that names no session makes one of its own; a session that is opened by itself has a name, and may expire.
+#[utoipa::path(
+    post, path = "/v1/sessions", tag = "sessions", operation_id = "open_session",
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key opens one session")),
+    request_body = OpenSession,
+    responses(
+        (status = 201, description = "The session", body = Session,
+         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its session"))),
+        OpensSession
+    ),
+    security(("operator" = []))
+)]
+pub(crate) async fn open(operator: Operator, idempotency: Idempotency, body: Body) -> Answer<Response> {
+    let value = body.value().await?;
+    let open: OpenSession = fit(&value)?;
+    let Operator { app, actor } = operator;
+    if let Some(name) = &open.workflow {
+        workflow(&app, name)?;
+    }
+    let open = holdshort_engine::OpenSession {
+        open: Open {
+            workflow: open.workflow,
+            idle_ms: open.expires_when_idle_ms,
+            name: open.name,
+            config: serde_json::Value::Null,
+        },
+        key: idempotency.of(&actor, "POST /v1/sessions", &value),
+    };
+    let driver = app.driver.clone();
+    let opened = detached(async move { driver.open_session(open, actor).await }).await?;
+    let row = known(&app, &opened.session).await?;
+    Ok(created(opened.replayed, Json(view::session::session(&app, &row).await?)))
+}
+
+/// List sessions, newest first.
+#[utoipa::path(
+    get, path = "/v1/sessions", tag = "sessions", operation_id = "list_sessions",
+    params(SessionsQuery),
+    responses((status = 200, description = "A page of sessions", body = List<Session>), Lists),
+    security(("operator" = []))
+)]
+pub(crate) async fn list(
+    operator: Operator,
+    Params(query): Params<SessionsQuery>,
+) -> Answer<Json<List<Session>>> {
+    let app = &operator.app;
+    let states = match query.state {
+        None => Vec::new(),
+        Some(SessionState::Open) => vec![State::Open],
+        Some(SessionState::Suspended) => vec![State::Suspended],
+        Some(SessionState::Closed) => State::ALL.into_iter().filter(|state| state.is_closed()).collect(),
+    };
+    let filter = SessionFilter { states: states.into_iter().collect(), workflow: query.workflow };
+    let read = |limit| app.journal().sessions(&filter, query.cursor.as_ref(), limit);
+    let list = view::page::show(limit(query.limit)?, read, async |row| {
+        view::session::session(app, &row).await.map(Some)
+    });
+    Ok(Json(list.await?))
+}
 
 /// Read a session.
 #[utoipa::path(
@@ -22,14 +90,61 @@ use crate::view;
     security(("operator" = []))
 )]
 pub(crate) async fn read(operator: Operator, Id(id): Id<SessionId>) -> Answer<Json<Session>> {
-    let app = &operator.app;
-    let runs = known(app, &id, SESSION_RUNS).await?;
-    let session = app.driver.session(&id).await?;
-    Ok(Json(Session {
-        id: id.to_string(),
-        runs,
-        grants: session.standing().map(|grant| grant.id.to_string()).collect(),
-    }))
+    show(&operator.app, &id).await
+}
+
+/// Suspend a session.
+///
+/// Its runs are paused, and none starts or resumes in it until it is resumed. Deadlines of interrupts go on.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/suspend", tag = "sessions", operation_id = "suspend_session",
+    params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
+    responses((status = 200, description = "The session as it is now", body = Session), SteersSession),
+    security(("operator" = []))
+)]
+pub(crate) async fn suspend(operator: Operator, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
+    known(&operator.app, &id).await?;
+    nothing(body).await?;
+    let Operator { app, actor } = operator;
+    let (driver, session) = (app.driver.clone(), id.clone());
+    detached(async move { driver.suspend_session(&session, actor).await }).await?;
+    show(&app, &id).await
+}
+
+/// Let a suspended session go on.
+///
+/// Every paused run of it is resumed, also one that was paused by itself.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/resume", tag = "sessions", operation_id = "resume_session",
+    params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
+    responses((status = 200, description = "The session as it is now", body = Session), SteersSession),
+    security(("operator" = []))
+)]
+pub(crate) async fn resume(operator: Operator, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
+    known(&operator.app, &id).await?;
+    nothing(body).await?;
+    let Operator { app, actor } = operator;
+    let (driver, session) = (app.driver.clone(), id.clone());
+    detached(async move { driver.resume_session(&session, actor).await }).await?;
+    show(&app, &id).await
+}
+
+/// Close a session for good.
+///
+/// Its runs that have not ended are cancelled, and none starts in it any more.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/close", tag = "sessions", operation_id = "close_session",
+    params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
+    responses((status = 200, description = "The session as it is now", body = Session), SteersSession),
+    security(("operator" = []))
+)]
+pub(crate) async fn close(operator: Operator, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
+    known(&operator.app, &id).await?;
+    nothing(body).await?;
+    let Operator { app, actor } = operator;
+    let (driver, session) = (app.driver.clone(), id.clone());
+    detached(async move { driver.close_session(&session, End::Completed, actor).await }).await?;
+    show(&app, &id).await
 }
 
 /// List the interrupts of a session.
@@ -44,7 +159,7 @@ pub(crate) async fn interrupts(
     Id(id): Id<SessionId>,
     Params(query): Params<PageQuery>,
 ) -> Answer<Json<List<Interrupt>>> {
-    known(&operator.app, &id, 1).await?;
+    known(&operator.app, &id).await?;
     let filter = InterruptFilter { session: Some(id), ..InterruptFilter::default() };
     Ok(Json(page(&operator.app, &filter, query.cursor, limit(query.limit)?).await?))
 }
@@ -61,7 +176,7 @@ pub(crate) async fn grants(
     Id(id): Id<SessionId>,
     Params(query): Params<PageQuery>,
 ) -> Answer<Json<List<Grant>>> {
-    known(&operator.app, &id, 1).await?;
+    known(&operator.app, &id).await?;
     let after: Option<GrantId> = crate::query::id("cursor", query.cursor.as_deref())?;
     let session = operator.app.driver.session(&id).await?;
     // By id, and so by age.
@@ -116,12 +231,12 @@ pub(crate) async fn revoke(operator: Operator, Id(id): Id<GrantId>) -> Answer<Js
     Ok(Json(view::session::grant(&row.session, grant)))
 }
 
-/// The newest runs of a session. One without a run is not there.
-pub(super) async fn known(app: &App, id: &SessionId, limit: usize) -> Answer<Vec<String>> {
-    let filter = RunFilter { session: Some(id.clone()), ..RunFilter::default() };
-    let Page { items, .. } = app.journal().runs(&filter, None, limit).await?;
-    if items.is_empty() {
-        return Err(Refused::not_found("session"));
-    }
-    Ok(items.into_iter().map(|row| row.run.to_string()).collect())
+async fn show(app: &App, id: &SessionId) -> Answer<Json<Session>> {
+    let row = known(app, id).await?;
+    Ok(Json(view::session::session(app, &row).await?))
+}
+
+/// The session, if there is one.
+pub(super) async fn known(app: &App, id: &SessionId) -> Answer<SessionRow> {
+    app.journal().session(id).await?.ok_or_else(|| Refused::not_found("session"))
 }

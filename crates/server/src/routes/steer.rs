@@ -103,7 +103,7 @@ async fn send(operator: Operator, id: &RunId, input: Input) -> Answer<Run> {
 }
 
 /// No body, or an empty object: a field that is sent must mean something.
-async fn nothing(body: Body) -> Answer<()> {
+pub(super) async fn nothing(body: Body) -> Answer<()> {
     match body.optional().await? {
         None => Ok(()),
         Some(value) if value.as_object().is_some_and(serde_json::Map::is_empty) => Ok(()),

@@ -21,6 +21,7 @@ mod logins;
 mod native;
 mod openapi;
 mod plans;
+mod sessions;
 mod socket;
 mod start;
 mod store;

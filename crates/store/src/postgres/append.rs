@@ -35,7 +35,8 @@ pub(super) fn check(append: &Append) -> Result<(), AppendError> {
     }
     let run = append.rows.run.iter().flat_map(|row| [Some(&row.workflow), row.end_reason.as_ref()]).flatten();
     let keys = append.keys.iter().flat_map(|key| [&key.scope, &key.key, &key.reference]);
-    match run.chain(keys).find(|text| text.contains('\0')) {
+    let session = append.rows.session.iter().filter_map(|row| row.workflow.as_ref());
+    match run.chain(session).chain(keys).find(|text| text.contains('\0')) {
         Some(_) => Err(AppendError::Malformed("a text of it holds a zero byte".to_owned())),
         None => Ok(()),
     }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use holdshort_core::digest::Digest;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::Status;
+use holdshort_core::session::State;
 use holdshort_core::time::Timestamp;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
@@ -58,6 +59,11 @@ pub(super) fn array<const N: usize>(row: &Row, index: usize) -> Result<[u8; N], 
 pub(super) fn status(row: &Row, index: usize) -> Result<Status, Error> {
     let name = get::<&str>(row, index)?;
     Status::parse(name).ok_or_else(|| Error::Corrupt(format!("{name} is no status of a run")))
+}
+
+pub(super) fn state(row: &Row, index: usize) -> Result<State, Error> {
+    let name = get::<&str>(row, index)?;
+    State::parse(name).ok_or_else(|| Error::Corrupt(format!("{name} is no state of a session")))
 }
 
 pub(super) fn kind(row: &Row, index: usize) -> Result<Kind, Error> {

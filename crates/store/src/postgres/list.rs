@@ -3,8 +3,8 @@
 
 use std::cmp::Reverse;
 
-use holdshort_core::id::RunId;
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, Status};
+use holdshort_core::id::{RunId, SessionId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
 use holdshort_core::time::Timestamp;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -12,8 +12,8 @@ use tokio_postgres::types::ToSql;
 use super::column::{at_most, get, id};
 use super::pool::Pool;
 use super::rows;
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
-use crate::journal::{Error, GrantFilter, InterruptFilter, Page, RunFilter};
+use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
+use crate::journal::{Error, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
 pub(super) async fn runs(
     pool: &Pool,
@@ -44,6 +44,54 @@ pub(super) async fn runs(
     let mut items = query.rows(pool, rows::read_run).await?;
     items.sort_by_cached_key(RunPlace::of);
     Ok(Page::cut(items, limit, |row| RunPlace::of(row).encode()))
+}
+
+pub(super) async fn sessions(
+    pool: &Pool,
+    filter: &SessionFilter,
+    after: Option<&SessionPlace>,
+    limit: usize,
+) -> Result<Page<SessionRow>, Error> {
+    if filter.workflow.as_ref().is_some_and(|workflow| workflow.contains('\0')) {
+        return Ok(Page { items: Vec::new(), next: None });
+    }
+    let mut query = Query::new(limit);
+    let mut stretch = Stretch::of(rows::SESSION, "sessions", "session DESC");
+    if let Some(workflow) = &filter.workflow {
+        let is_of = "(workflow = ? OR EXISTS (
+            SELECT FROM runs WHERE runs.session = sessions.session AND runs.workflow = ?
+        ))";
+        query.bind(&mut stretch, is_of, [workflow.clone(), workflow.clone()]);
+    }
+    if let Some(SessionPlace(Reverse(session))) = after {
+        query.bind(&mut stretch, "session < ?", [session.as_str().to_owned()]);
+    }
+    if filter.states.is_empty() {
+        query.add(&stretch);
+    }
+    for state in &filter.states {
+        let mut stretch = stretch.clone();
+        query.equal(&mut stretch, "state", Some(state.as_str().to_owned()));
+        query.add(&stretch);
+    }
+    let mut items = query.rows(pool, rows::read_session).await?;
+    items.sort_by_cached_key(SessionPlace::of);
+    Ok(Page::cut(items, limit, |row| SessionPlace::of(row).encode()))
+}
+
+pub(super) async fn idle_sessions(
+    pool: &Pool,
+    now: Timestamp,
+    limit: usize,
+) -> Result<Vec<SessionId>, Error> {
+    let sql = "SELECT session FROM sessions
+               WHERE idle_ms IS NOT NULL AND state IN ('open', 'suspended') AND changed_at <= $1 - idle_ms
+                   AND NOT EXISTS (
+                       SELECT FROM runs WHERE runs.session = sessions.session
+                           AND (status NOT IN ('completed', 'failed', 'cancelled') OR updated_at > $1 - idle_ms)
+                   )
+               ORDER BY session LIMIT $2";
+    pool.read(sql, &[&now.as_millis(), &at_most(limit)]).await?.iter().map(|row| id(row, 0)).collect()
 }
 
 pub(super) async fn interrupts(

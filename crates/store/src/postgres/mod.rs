@@ -24,8 +24,8 @@ use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
-use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use tokio::sync::{RwLock, watch};
 use tokio::task::JoinSet;
@@ -34,10 +34,10 @@ pub use self::error::Unsupported;
 use self::horizon::Written;
 use self::node::Node;
 use self::pool::Pool;
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
+use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
 use crate::journal::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    NodeRow, Page, Positioned, Rows, RunFilter,
+    NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 
 /// Between two looks for runs that nobody drives.
@@ -192,6 +192,24 @@ impl Journal for Postgres {
     ) -> Result<Page<RunRow>, Error> {
         let after = after.map(|cursor| RunPlace::decode(cursor)).transpose()?;
         list::runs(&self.pool, filter, after.as_ref(), limit).await
+    }
+
+    async fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, Error> {
+        rows::session(&self.pool, session).await
+    }
+
+    async fn sessions(
+        &self,
+        filter: &SessionFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<SessionRow>, Error> {
+        let after = after.map(|cursor| SessionPlace::decode(cursor)).transpose()?;
+        list::sessions(&self.pool, filter, after.as_ref(), limit).await
+    }
+
+    async fn idle_sessions(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, Error> {
+        list::idle_sessions(&self.pool, now, limit).await
     }
 
     async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {

@@ -1,18 +1,19 @@
 //! The rows that can be rebuilt: to the database as JSON of its columns, back as columns; read by id; replaced.
 
-use holdshort_core::id::{GrantId, InterruptId, RunId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 use tokio_postgres::Row;
 
-use super::column::{big, get, id, kind, maybe_number, maybe_time, number, status, time};
+use super::column::{big, get, id, kind, maybe_number, maybe_time, number, state, status, time};
 use super::node::Node;
 use super::pool::Pool;
 use crate::journal::{Error, Rows};
 
 pub(super) const RUN: &str = "run, session, workflow, status, end_reason, runnable, deadline, seq, ended_seq, \
                               created_at, updated_at";
+pub(super) const SESSION: &str = "session, workflow, state, seq, created_at, changed_at, idle_ms";
 pub(super) const INTERRUPT: &str =
     "interrupt, run, session, kind, open, risk, created_at, expires_at, opened_seq, resolved_seq";
 pub(super) const GRANT: &str = "grant_id, session, added_seq, revoked";
@@ -22,6 +23,9 @@ pub(super) fn json(rows: &Rows) -> Value {
     let mut all = Map::new();
     if let Some(row) = &rows.run {
         all.insert("run".to_owned(), run_json(row));
+    }
+    if let Some(row) = &rows.session {
+        all.insert("session".to_owned(), session_json(row));
     }
     if !rows.interrupts.is_empty() {
         all.insert("interrupts".to_owned(), rows.interrupts.iter().map(interrupt_json).collect());
@@ -45,6 +49,18 @@ fn run_json(row: &RunRow) -> Value {
         "ended_seq": row.ended_seq.map(big),
         "created_at": row.created_at.as_millis(),
         "updated_at": row.updated_at.as_millis(),
+    })
+}
+
+fn session_json(row: &SessionRow) -> Value {
+    json!({
+        "session": row.session.as_str(),
+        "workflow": row.workflow,
+        "state": row.state.as_str(),
+        "seq": big(row.seq),
+        "created_at": row.created_at.as_millis(),
+        "changed_at": row.changed_at.as_millis(),
+        "idle_ms": row.idle_ms.map(big),
     })
 }
 
@@ -89,6 +105,19 @@ pub(super) fn read_run(row: &Row) -> Result<RunRow, Error> {
     })
 }
 
+/// A row of the columns [`SESSION`].
+pub(super) fn read_session(row: &Row) -> Result<SessionRow, Error> {
+    Ok(SessionRow {
+        session: id(row, 0)?,
+        workflow: get(row, 1)?,
+        state: state(row, 2)?,
+        seq: number(row, 3)?,
+        created_at: time(row, 4)?,
+        changed_at: time(row, 5)?,
+        idle_ms: maybe_number(row, 6)?,
+    })
+}
+
 /// A row of the columns [`INTERRUPT`].
 pub(super) fn read_interrupt(row: &Row) -> Result<InterruptRow, Error> {
     let risk: i16 = get(row, 5)?;
@@ -121,6 +150,11 @@ pub(super) async fn run(pool: &Pool, run: &RunId) -> Result<Option<RunRow>, Erro
     pool.read(&sql, &[&run.as_str()]).await?.first().map(read_run).transpose()
 }
 
+pub(super) async fn session(pool: &Pool, session: &SessionId) -> Result<Option<SessionRow>, Error> {
+    let sql = format!("SELECT {SESSION} FROM sessions WHERE session = $1");
+    pool.read(&sql, &[&session.as_str()]).await?.first().map(read_session).transpose()
+}
+
 pub(super) async fn interrupt(pool: &Pool, interrupt: &InterruptId) -> Result<Option<InterruptRow>, Error> {
     let sql = format!("SELECT {INTERRUPT} FROM interrupts WHERE interrupt = $1");
     pool.read(&sql, &[&interrupt.as_str()]).await?.first().map(read_interrupt).transpose()
@@ -143,8 +177,8 @@ pub(super) async fn replace(pool: &Pool, node: &Node, all: &[Rows]) -> Result<()
     node.shut_out(&transaction).await?;
     transaction
         .batch_execute(
-            "LOCK TABLE runs, interrupts, grants, leases IN SHARE ROW EXCLUSIVE MODE;
-             DELETE FROM runs; DELETE FROM interrupts; DELETE FROM grants",
+            "LOCK TABLE runs, sessions, interrupts, grants, leases IN SHARE ROW EXCLUSIVE MODE;
+             DELETE FROM runs; DELETE FROM sessions; DELETE FROM interrupts; DELETE FROM grants",
         )
         .await?;
     let put = "SELECT holdshort_put(part) FROM jsonb_array_elements($1) part";

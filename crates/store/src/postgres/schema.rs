@@ -10,7 +10,10 @@ use super::error::Unsupported;
 use super::pool::Pool;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/postgres/0001_journal.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../migrations/postgres/0001_journal.sql"),
+    include_str!("../../migrations/postgres/0002_sessions.sql"),
+];
 
 /// Any number that no other program in the same database locks by.
 pub(super) const LOCK: i64 = 0x686f_6c64_7368_6f72;

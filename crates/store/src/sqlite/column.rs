@@ -5,6 +5,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::id::{Id, StreamId};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::Status;
+use holdshort_core::session::State;
 use holdshort_core::time::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Result, Row};
@@ -103,6 +104,12 @@ impl FromSql for ReadStream {
 impl FromSql for Name<Status> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         Status::parse(value.as_str()?).map(Self).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl FromSql for Name<State> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        State::parse(value.as_str()?).map(Self).ok_or(FromSqlError::InvalidType)
     }
 }
 

@@ -3,9 +3,9 @@
 
 use std::cmp::Reverse;
 
-use holdshort_core::id::RunId;
+use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, Status};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
 use holdshort_core::time::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params, params_from_iter};
@@ -14,8 +14,8 @@ use super::column::{Time, id, number};
 use super::packed::pack;
 use super::read::at_most;
 use super::rows;
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
-use crate::journal::{Error, GrantFilter, InterruptFilter, Page, RunFilter};
+use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
+use crate::journal::{Error, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
 pub(super) fn runs(
     connection: &Connection,
@@ -83,6 +83,58 @@ fn some_runs(
     query.equal("status", filter.status.map(|status| Value::Text(status.as_str().to_owned())));
     query.older("run", after.map(|RunPlace(Reverse(run))| run.as_str()));
     query.rows(connection, limit, rows::read_run)
+}
+
+/// Each state that the filter names is one stretch of the index.
+pub(super) fn sessions(
+    connection: &Connection,
+    filter: &SessionFilter,
+    after: Option<&SessionPlace>,
+    limit: usize,
+) -> Result<Page<SessionRow>, Error> {
+    let snapshot = connection.unchecked_transaction()?;
+    let wanted = limit.saturating_add(1);
+    let older = |mut query: Query| {
+        if let Some(workflow) = &filter.workflow {
+            let workflow = Value::Text(workflow.clone());
+            query.bind(
+                "(workflow = ? OR EXISTS (SELECT 1 FROM runs INDEXED BY runs_by_session
+                                          WHERE runs.session = sessions.session AND runs.workflow = ?))",
+                [workflow.clone(), workflow],
+            );
+        }
+        query.older("session", after.map(|SessionPlace(Reverse(session))| session.as_str()));
+        query.rows(&snapshot, wanted, rows::read_session)
+    };
+    if filter.states.is_empty() {
+        let items = older(Query::new(rows::SESSION, "sessions NOT INDEXED"))?;
+        return Ok(Page::cut(items, limit, |row| SessionPlace::of(row).encode()));
+    }
+    let mut items = Vec::new();
+    for state in &filter.states {
+        let mut query = Query::new(rows::SESSION, "sessions INDEXED BY sessions_by_state");
+        query.equal("state", Some(Value::Text(state.as_str().to_owned())));
+        items.extend(older(query)?);
+    }
+    items.sort_by_cached_key(SessionPlace::of);
+    Ok(Page::cut(items, limit, |row| SessionPlace::of(row).encode()))
+}
+
+pub(super) fn idle_sessions(
+    connection: &Connection,
+    now: Timestamp,
+    limit: usize,
+) -> Result<Vec<SessionId>, Error> {
+    let sql = "SELECT session FROM sessions INDEXED BY sessions_that_expire
+               WHERE idle_ms IS NOT NULL AND state IN ('open', 'suspended') AND changed_at <= ?1 - idle_ms
+                   AND NOT EXISTS (
+                       SELECT 1 FROM runs INDEXED BY runs_by_session WHERE runs.session = sessions.session
+                           AND (status NOT IN ('completed', 'failed', 'cancelled') OR updated_at > ?1 - idle_ms)
+                   )
+               ORDER BY session LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let sessions = statement.query_map(params![Time(now), at_most(limit)], |row| id(row, 0))?;
+    Ok(sessions.collect::<Result<_, _>>()?)
 }
 
 /// Both halves are read from one snapshot, so an interrupt that resolves meanwhile is not missed.

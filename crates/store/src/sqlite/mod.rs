@@ -23,8 +23,8 @@ use std::time::{Duration, SystemTime};
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
-use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -32,11 +32,11 @@ pub(crate) use self::error::from_io;
 use self::pool::Pool;
 use self::writer::{Job, Writer};
 use crate::check;
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace};
+use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
 use crate::folder;
 use crate::journal::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    NodeRow, Page, Positioned, Rows, RunFilter,
+    NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 
 /// How the store may use its folder.
@@ -180,6 +180,25 @@ impl Journal for Sqlite {
         let after = after.map(|cursor| RunPlace::decode(cursor)).transpose()?;
         let filter = filter.clone();
         self.pool.read(move |connection| list::runs(connection, &filter, after.as_ref(), limit)).await
+    }
+
+    async fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, Error> {
+        self.pool.look(|connection| rows::session(connection, session)).await
+    }
+
+    async fn sessions(
+        &self,
+        filter: &SessionFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<SessionRow>, Error> {
+        let after = after.map(|cursor| SessionPlace::decode(cursor)).transpose()?;
+        let filter = filter.clone();
+        self.pool.read(move |connection| list::sessions(connection, &filter, after.as_ref(), limit)).await
+    }
+
+    async fn idle_sessions(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, Error> {
+        self.pool.read(move |connection| list::idle_sessions(connection, now, limit)).await
     }
 
     async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {

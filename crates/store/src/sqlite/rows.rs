@@ -1,7 +1,7 @@
 //! The rows that can be rebuilt: written by id, read by id.
 
-use holdshort_core::id::{GrantId, InterruptId, RunId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
@@ -14,6 +14,7 @@ use crate::journal::{Error, Rows};
 const CALMEST: u8 = u8::MAX;
 
 pub(super) const RUN: &str = RUNS.list;
+pub(super) const SESSION: &str = SESSIONS.list;
 pub(super) const INTERRUPT: &str = INTERRUPTS.list;
 pub(super) const GRANT: &str = GRANTS.list;
 
@@ -49,6 +50,8 @@ macro_rules! another {
 
 const RUNS: Table = table!("runs": "run", "session", "workflow", "status", "end_reason", "runnable", "deadline", "seq",
     "ended_seq", "created_at", "updated_at");
+const SESSIONS: Table =
+    table!("sessions": "session", "workflow", "state", "seq", "created_at", "changed_at", "idle_ms");
 const INTERRUPTS: Table = table!("interrupts": "interrupt", "run", "session", "kind", "open", "calm", "created_at",
     "expires_at", "opened_seq", "resolved_seq");
 const GRANTS: Table = table!("grants": "grant_id", "session", "added_seq", "revoked");
@@ -56,6 +59,13 @@ const GRANTS: Table = table!("grants": "grant_id", "session", "added_seq", "revo
 pub(super) fn put(connection: &Connection, rows: &Rows) -> Result<(), Error> {
     if let Some(row) = &rows.run {
         put_row(connection, &RUNS, &run_values(row))?;
+    }
+    if let Some(row) = &rows.session {
+        let merged = match session(connection, &row.session)? {
+            Some(there) => there.with(row.clone()),
+            None => row.clone(),
+        };
+        put_row(connection, &SESSIONS, &session_values(&merged))?;
     }
     for row in &rows.interrupts {
         put_row(connection, &INTERRUPTS, &interrupt_values(row))?;
@@ -67,12 +77,19 @@ pub(super) fn put(connection: &Connection, rows: &Rows) -> Result<(), Error> {
 }
 
 pub(super) fn replace(connection: &Connection, all: &[Rows]) -> Result<(), Error> {
-    connection.execute_batch("DELETE FROM runs; DELETE FROM interrupts; DELETE FROM grants;")?;
+    connection.execute_batch(
+        "DELETE FROM runs; DELETE FROM sessions; DELETE FROM interrupts; DELETE FROM grants;",
+    )?;
     all.iter().try_for_each(|rows| put(connection, rows))
 }
 
 pub(super) fn run(connection: &Connection, run: &RunId) -> Result<Option<RunRow>, Error> {
     Ok(connection.prepare_cached(RUNS.select)?.query_row([Key(run.as_str())], read_run).optional()?)
+}
+
+pub(super) fn session(connection: &Connection, session: &SessionId) -> Result<Option<SessionRow>, Error> {
+    let mut statement = connection.prepare_cached(SESSIONS.select)?;
+    Ok(statement.query_row([Key(session.as_str())], read_session).optional()?)
 }
 
 pub(super) fn interrupt(
@@ -102,6 +119,20 @@ pub(super) fn read_run(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         ended_seq: row.get::<_, Option<Number>>(8)?.map(|Number(seq)| seq),
         created_at: time(row, 9)?,
         updated_at: time(row, 10)?,
+    })
+}
+
+/// A row of the columns [`SESSION`].
+pub(super) fn read_session(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+    let Name(state) = row.get(2)?;
+    Ok(SessionRow {
+        session: id(row, 0)?,
+        workflow: row.get(1)?,
+        state,
+        seq: number(row, 3)?,
+        created_at: time(row, 4)?,
+        changed_at: time(row, 5)?,
+        idle_ms: row.get::<_, Option<Number>>(6)?.map(|Number(ms)| ms),
     })
 }
 
@@ -178,6 +209,18 @@ fn run_values(row: &RunRow) -> [Value; 11] {
         row.ended_seq.map_or(Value::Null, whole),
         row.created_at.as_millis().into(),
         row.updated_at.as_millis().into(),
+    ]
+}
+
+fn session_values(row: &SessionRow) -> [Value; 7] {
+    [
+        key(row.session.as_str()),
+        row.workflow.clone().into(),
+        row.state.as_str().to_owned().into(),
+        whole(row.seq),
+        row.created_at.as_millis().into(),
+        row.changed_at.as_millis().into(),
+        row.idle_ms.map_or(Value::Null, whole),
     ]
 }
 

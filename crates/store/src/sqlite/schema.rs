@@ -10,10 +10,11 @@ use rusqlite::{Connection, OpenFlags};
 use super::column::Number;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../migrations/sqlite/0001_journal.sql"),
     include_str!("../../migrations/sqlite/0002_grants_by_state.sql"),
     include_str!("../../migrations/sqlite/0003_fewer_pages.sql"),
+    include_str!("../../migrations/sqlite/0004_sessions.sql"),
 ];
 
 /// How long to wait for a foreign process (a backup, a curious person) that holds the database.

@@ -6,14 +6,16 @@ use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Chain, Content, Event, Fact, Sealed};
 use holdshort_core::id::{Draw, Seed, SessionId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
+use holdshort_core::session::{End, State};
 use holdshort_core::system;
 use holdshort_store::{
     Append, AppendError, Blob, CONTENT_INLINE_LIMIT, Change, Error, Journal, Positioned, Rows, StreamAppend,
 };
 
 use crate::fixture::{
-    at, content, event, events, id, interrupt_row, key, log, put, put_run, run_row, run_stream, to, told,
+    at, content, event, events, id, interrupt_row, key, log, put, put_run, put_session, run_row, run_stream,
+    session_row, to, told,
 };
 use crate::subject::Subject;
 
@@ -58,6 +60,7 @@ on_every_store! {
     a_chain_ends_where_the_stream_ends,
     streams_are_listed_in_order,
     rows_are_replaced_by_their_id,
+    rows_of_a_session_become_one_in_any_order,
     all_rows_can_be_rebuilt,
     a_restart_keeps_everything_and_draws_an_epoch,
     a_commit_is_told_to_who_watches,
@@ -184,6 +187,7 @@ async fn an_append_is_all_or_nothing<S: Subject>() {
         blobs: vec![Blob::new(b"definition".to_vec())],
         rows: Rows {
             run: Some(run_row(1)),
+            session: Some(session_row(1)),
             interrupts: vec![interrupt_row(1)],
             grants: vec![GrantRow { grant: id(1), session: id(1), added_seq: 1, revoked: false }],
         },
@@ -198,6 +202,7 @@ async fn an_append_is_all_or_nothing<S: Subject>() {
     assert_eq!(journal.key("tests", "once").await.unwrap(), None);
     assert_eq!(journal.blob(&Digest::of(b"definition")).await.unwrap(), None);
     assert_eq!(journal.run(&id(1)).await.unwrap(), None);
+    assert_eq!(journal.session(&id(1)).await.unwrap(), None);
     assert_eq!(journal.interrupt(&id(1)).await.unwrap(), None);
     assert_eq!(journal.grant(&id(1)).await.unwrap(), None);
 
@@ -207,6 +212,7 @@ async fn an_append_is_all_or_nothing<S: Subject>() {
     assert_eq!(journal.key("tests", "once").await.unwrap(), Some(key("once", "run_1")));
     assert_eq!(journal.blob(&Digest::of(b"definition")).await.unwrap(), Some(b"definition".to_vec()));
     assert_eq!(journal.run(&id(1)).await.unwrap(), Some(run_row(1)));
+    assert_eq!(journal.session(&id(1)).await.unwrap(), Some(session_row(1)));
     assert_eq!(journal.interrupt(&id(1)).await.unwrap(), Some(interrupt_row(1)));
     assert!(journal.grant(&id(1)).await.unwrap().is_some());
 }
@@ -374,6 +380,7 @@ async fn rows_are_replaced_by_their_id<S: Subject>() {
     let grant = |revoked| GrantRow { grant: id(1), session: id(1), added_seq: 3, revoked };
     let rows = |n| Rows {
         run: Some(RunRow { run: id(1), ..run_row(n) }),
+        session: Some(SessionRow { session: id(1), seq: n, created_at: at(1), ..session_row(n) }),
         interrupts: vec![InterruptRow { interrupt: id(1), ..interrupt_row(n) }],
         grants: vec![grant(n == 3)],
     };
@@ -381,6 +388,7 @@ async fn rows_are_replaced_by_their_id<S: Subject>() {
         put(&**store.journal(), rows(n)).await;
         let found = Rows {
             run: store.journal().run(&id(1)).await.unwrap(),
+            session: store.journal().session(&id(1)).await.unwrap(),
             interrupts: store.journal().interrupt(&id(1)).await.unwrap().into_iter().collect(),
             grants: store.journal().grant(&id(1)).await.unwrap().into_iter().collect(),
         };
@@ -392,10 +400,46 @@ async fn rows_are_replaced_by_their_id<S: Subject>() {
     assert_eq!(store.journal().run(&id(1)).await.unwrap(), Some(moved));
 }
 
+/// A run's start and the events of the session tell of it, whichever comes first: the later event counts, and the
+/// older time.
+async fn rows_of_a_session_become_one_in_any_order<S: Subject>() {
+    let store = S::open().await;
+    let told = |seq, state, created_at, changed_at| SessionRow {
+        session: id(1),
+        workflow: (seq > 0).then(|| "mars".to_owned()),
+        state,
+        seq,
+        created_at: at(created_at),
+        changed_at: at(changed_at),
+        idle_ms: (seq > 0).then_some(7),
+    };
+    let run = |at| told(0, State::Open, at, at);
+    let closed = State::Closed(End::Completed);
+    let found = async || store.journal().session(&id(1)).await.unwrap();
+    for (row, expected) in [
+        (run(50), run(50)),
+        (run(60), run(50)),
+        (run(40), run(40)),
+        (told(2, State::Suspended, 30, 70), told(2, State::Suspended, 30, 70)),
+        (told(1, State::Open, 30, 30), told(2, State::Suspended, 30, 70)),
+        (run(20), told(2, State::Suspended, 20, 70)),
+        (told(2, State::Suspended, 30, 70), told(2, State::Suspended, 20, 70)),
+        (told(3, closed, 30, 90), told(3, closed, 20, 90)),
+    ] {
+        put_session(&**store.journal(), row.clone()).await;
+        assert_eq!(found().await, Some(expected), "after {row:?}");
+    }
+    let parts = [told(3, closed, 30, 90), run(20), run(50)];
+    let rows = |row: &SessionRow| Rows { session: Some(row.clone()), ..Rows::default() };
+    store.journal().replace_rows(parts.iter().map(rows).collect()).await.unwrap();
+    assert_eq!(found().await, Some(told(3, closed, 20, 90)));
+}
+
 async fn all_rows_can_be_rebuilt<S: Subject>() {
     let store = S::open().await;
     let rows = |n| Rows {
         run: Some(run_row(n)),
+        session: Some(session_row(n)),
         interrupts: vec![interrupt_row(n)],
         grants: vec![GrantRow { grant: id(n), session: id(1), added_seq: n, revoked: false }],
     };
@@ -404,15 +448,17 @@ async fn all_rows_can_be_rebuilt<S: Subject>() {
     store.journal().replace_rows(vec![rows(2), rows(3)]).await.unwrap();
     let found: Vec<bool> = vec![
         store.journal().run(&id(1)).await.unwrap().is_some(),
+        store.journal().session(&id(1)).await.unwrap().is_some(),
         store.journal().interrupt(&id(1)).await.unwrap().is_some(),
         store.journal().grant(&id(1)).await.unwrap().is_some(),
         store.journal().run(&id(2)).await.unwrap().is_some(),
+        store.journal().session(&id(3)).await.unwrap().is_some(),
         store.journal().interrupt(&id(3)).await.unwrap().is_some(),
         store.journal().grant(&id(3)).await.unwrap().is_some(),
         store.journal().key("tests", "start").await.unwrap().is_some(),
         store.journal().chain(&run_stream(1)).await.unwrap().seq == 1,
     ];
-    assert_eq!(found, [false, false, false, true, true, true, true, true]);
+    assert_eq!(found, [false, false, false, false, true, true, true, true, true, true]);
 }
 
 async fn a_restart_keeps_everything_and_draws_an_epoch<S: Subject>() {

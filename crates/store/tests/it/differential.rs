@@ -5,10 +5,15 @@ use std::sync::Arc;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::StreamId;
 use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, Status};
-use holdshort_store::{Append, Blob, Cursor, GrantFilter, InterruptFilter, Journal, Rows, RunFilter};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
+use holdshort_core::session::State;
+use holdshort_store::{
+    Append, Blob, Cursor, GrantFilter, InterruptFilter, Journal, Rows, RunFilter, SessionFilter,
+};
 
-use crate::fixture::{Dice, at, content, events, id, interrupt_row, key, run_row, run_stream, seen, told};
+use crate::fixture::{
+    Dice, at, content, events, id, interrupt_row, key, run_row, run_stream, seen, session_row, told,
+};
 use crate::subject::{InMemory, InPostgres, InSqlite, Subject};
 
 const OPERATIONS: usize = 500;
@@ -109,6 +114,8 @@ enum Operation {
     Key(String),
     Rows(u64),
     Runs(RunFilter, Option<Cursor>, usize),
+    Sessions(SessionFilter, Option<Cursor>, usize),
+    Idle(u64, usize),
     Interrupts(InterruptFilter, Option<Cursor>, usize),
     Grants(GrantFilter, Option<Cursor>, usize),
     Runnable(usize),
@@ -127,14 +134,19 @@ async fn answer(journal: &impl Journal, operation: Operation) -> String {
         Operation::Blob(digest) => format!("{:?}", journal.blob(&digest).await),
         Operation::Key(key) => format!("{:?}", journal.key("tests", &key).await),
         Operation::Rows(n) => format!(
-            "{:?} {:?} {:?}",
+            "{:?} {:?} {:?} {:?}",
             journal.run(&id(n)).await,
+            journal.session(&id(n)).await,
             journal.interrupt(&id(n)).await,
             journal.grant(&id(n)).await
         ),
         Operation::Runs(filter, after, limit) => {
             format!("{:?}", journal.runs(&filter, after.as_ref(), limit).await)
         }
+        Operation::Sessions(filter, after, limit) => {
+            format!("{:?}", journal.sessions(&filter, after.as_ref(), limit).await)
+        }
+        Operation::Idle(now, limit) => format!("{:?}", journal.idle_sessions(at(now), limit).await),
         Operation::Interrupts(filter, after, limit) => {
             format!("{:?}", journal.interrupts(&filter, after.as_ref(), limit).await)
         }
@@ -166,7 +178,7 @@ struct World {
 impl World {
     async fn operation(&mut self, journal: &impl Journal) -> Operation {
         let limit = usize::try_from(self.dice.roll(8)).unwrap();
-        match self.dice.roll(40) {
+        match self.dice.roll(44) {
             0..16 => Operation::Append(Box::new(self.append(journal).await)),
             16..18 => Operation::Read(self.stream(), self.dice.roll(6), limit),
             18..20 => Operation::Tail(self.dice.roll(200), limit),
@@ -189,6 +201,8 @@ impl World {
                 let revoked = self.maybe(|world| world.dice.chance(2));
                 Operation::Grants(GrantFilter { revoked }, self.cursor(), limit)
             }
+            40..43 => Operation::Sessions(self.session_filter(), self.cursor(), limit),
+            43 => Operation::Idle(self.dice.roll(700), limit),
             _ => Operation::Watch,
         }
     }
@@ -225,6 +239,10 @@ impl World {
 
     fn rows(&mut self) -> Rows {
         let run = self.maybe(|world| RunRow { run: id(world.dice.roll(30)), ..run_row(world.dice.roll(60)) });
+        let session = self.maybe(|world| SessionRow {
+            session: id(world.dice.roll(10)),
+            ..session_row(world.dice.roll(60))
+        });
         let interrupts = (0..self.dice.roll(3))
             .map(|_| InterruptRow { interrupt: id(self.dice.roll(30)), ..interrupt_row(self.dice.roll(60)) })
             .collect();
@@ -236,7 +254,7 @@ impl World {
                 revoked: self.dice.chance(2),
             })
             .collect();
-        Rows { run, interrupts, grants }
+        Rows { run, session, interrupts, grants }
     }
 
     fn run_filter(&mut self) -> RunFilter {
@@ -245,6 +263,14 @@ impl World {
             workflow: self
                 .maybe(|world| ["pair", "crew"][usize::try_from(world.dice.roll(2)).unwrap()].into()),
             session: self.maybe(|world| id(world.dice.roll(3))),
+        }
+    }
+
+    fn session_filter(&mut self) -> SessionFilter {
+        SessionFilter {
+            states: State::ALL.into_iter().filter(|_| self.dice.chance(3)).collect(),
+            workflow: self
+                .maybe(|world| ["pair", "mars"][usize::try_from(world.dice.roll(2)).unwrap()].into()),
         }
     }
 

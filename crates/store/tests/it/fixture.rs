@@ -6,7 +6,8 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed, SealedContent};
 use holdshort_core::id::{Draw, Id, InterruptId, RunId, Seed, SessionId, StreamId};
 use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::{InterruptRow, RunRow, Status};
+use holdshort_core::projection::{InterruptRow, RunRow, SessionRow, Status};
+use holdshort_core::session::State;
 use holdshort_core::time::Timestamp;
 use holdshort_store::{Append, AppendError, Appended, Journal, Key, Positioned, Rows, StreamAppend};
 
@@ -80,6 +81,18 @@ pub(crate) fn run_row(n: u64) -> RunRow {
     }
 }
 
+pub(crate) fn session_row(n: u64) -> SessionRow {
+    SessionRow {
+        session: id(n),
+        workflow: n.is_multiple_of(3).then(|| "mars".to_owned()),
+        state: State::ALL[usize::try_from(n % 4).unwrap()],
+        seq: n % 5,
+        created_at: at(n / 2),
+        changed_at: at(n + 1),
+        idle_ms: n.is_multiple_of(2).then_some(10 * n + 1),
+    }
+}
+
 pub(crate) fn interrupt_row(n: u64) -> InterruptRow {
     InterruptRow {
         interrupt: id::<InterruptId>(n),
@@ -101,6 +114,10 @@ pub(crate) async fn put(journal: &impl Journal, rows: Rows) {
 
 pub(crate) async fn put_run(journal: &impl Journal, row: RunRow) {
     put(journal, Rows { run: Some(row), ..Rows::default() }).await;
+}
+
+pub(crate) async fn put_session(journal: &impl Journal, row: SessionRow) {
+    put(journal, Rows { session: Some(row), ..Rows::default() }).await;
 }
 
 pub(crate) async fn put_interrupt(journal: &impl Journal, row: InterruptRow) {

@@ -2,15 +2,19 @@
 
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, Status};
-use holdshort_store::{Cursor, Error, GrantFilter, InterruptFilter, Journal, Rows, RunFilter};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
+use holdshort_core::session::{End, State};
+use holdshort_store::{Cursor, Error, GrantFilter, InterruptFilter, Journal, Rows, RunFilter, SessionFilter};
 
 use crate::conformance::on_every_store;
-use crate::fixture::{at, id, interrupt_row, put, put_interrupt, put_run, run_row};
+use crate::fixture::{at, id, interrupt_row, put, put_interrupt, put_run, put_session, run_row, session_row};
 use crate::subject::Subject;
 
 on_every_store! {
     runs_are_listed_newest_first_by_every_filter,
+    sessions_are_listed_newest_first_by_every_filter,
+    a_session_that_is_suspended_moves_to_another_list,
+    idle_sessions_are_those_in_which_nothing_happens,
     interrupts_are_listed_by_every_filter,
     grants_are_listed_newest_first_by_every_filter,
     a_grant_that_is_revoked_moves_to_the_other_half,
@@ -45,6 +49,92 @@ async fn runs_are_listed_newest_first_by_every_filter<S: Subject>() {
             }
         }
     }
+}
+
+async fn sessions_are_listed_newest_first_by_every_filter<S: Subject>() {
+    let store = S::open().await;
+    let journal = &**store.journal();
+    for n in 0..COUNT {
+        put_session(journal, session_row(n)).await;
+    }
+    // Runs of `pair` and `crew`, each in a session of its own.
+    for n in 0..20 {
+        put_run(journal, RunRow { session: id(n), ..run_row(n) }).await;
+    }
+    let closed = [State::Closed(End::Completed), State::Closed(End::Expired)];
+    for states in [&[][..], &[State::Open], &[State::Suspended], &closed, &State::ALL] {
+        for workflow in [None, Some("mars"), Some("pair"), Some("unknown"), Some("\0")] {
+            let filter = SessionFilter {
+                states: states.iter().copied().collect(),
+                workflow: workflow.map(Into::into),
+            };
+            let mut expected: Vec<SessionRow> = (0..COUNT).map(session_row).rev().collect();
+            expected.retain(|row| states.is_empty() || states.contains(&row.state));
+            expected.retain(|row| match workflow {
+                None => true,
+                Some("pair") => (0..20).step_by(2).any(|n| row.session == id(n)),
+                Some(workflow) => row.workflow.as_deref() == Some(workflow),
+            });
+            assert_eq!(all_sessions(journal, &filter, 5).await, expected, "{filter:?}");
+        }
+    }
+    let of_runs = journal.runs(&RunFilter::default(), None, 1).await.unwrap().next.unwrap();
+    for cursor in ["", "s", "s.x", "r.run_x"].map(Cursor::from).iter().chain([&of_runs]) {
+        let refused = journal.sessions(&SessionFilter::default(), Some(cursor), 1).await;
+        assert!(matches!(refused, Err(Error::BadCursor)), "{cursor}: {refused:?}");
+    }
+}
+
+async fn a_session_that_is_suspended_moves_to_another_list<S: Subject>() {
+    let store = S::open().await;
+    let journal = &**store.journal();
+    let open = SessionRow { state: State::Open, seq: 1, created_at: at(1), ..session_row(1) };
+    put_session(journal, open.clone()).await;
+    let those = async |state| {
+        let filter = SessionFilter { states: [state].into(), ..SessionFilter::default() };
+        all_sessions(journal, &filter, 10).await
+    };
+    assert_eq!((those(State::Open).await, those(State::Suspended).await), (vec![open.clone()], vec![]));
+    let suspended = SessionRow { state: State::Suspended, seq: 2, ..open };
+    put_session(journal, suspended.clone()).await;
+    assert_eq!((those(State::Open).await, those(State::Suspended).await), (vec![], vec![suspended]));
+}
+
+async fn idle_sessions_are_those_in_which_nothing_happens<S: Subject>() {
+    let store = S::open().await;
+    let journal = &**store.journal();
+    let idle = async |now, limit| {
+        let found = journal.idle_sessions(at(now), limit).await.unwrap();
+        (1..=8).filter(|n| found.contains(&id(*n))).collect::<Vec<u64>>()
+    };
+    let opened = |n, state| SessionRow {
+        session: id(n),
+        state,
+        seq: 1,
+        created_at: at(100),
+        changed_at: at(100),
+        idle_ms: Some(50),
+        workflow: None,
+    };
+    put_session(journal, opened(1, State::Open)).await;
+    put_session(journal, opened(2, State::Suspended)).await;
+    put_session(journal, opened(3, State::Closed(End::Completed))).await;
+    put_session(journal, SessionRow { idle_ms: None, ..opened(4, State::Open) }).await;
+    for n in 5..=7 {
+        put_session(journal, opened(n, State::Open)).await;
+    }
+    let run =
+        |n, status, updated_at| RunRow { session: id(n), status, updated_at: at(updated_at), ..run_row(n) };
+    put_run(journal, run(5, Status::Waiting, 1)).await;
+    put_run(journal, run(6, Status::Completed, 120)).await;
+    put_run(journal, run(7, Status::Failed, 90)).await;
+    assert_eq!(idle(149, 10).await, [0; 0]);
+    assert_eq!(idle(150, 10).await, [1, 2, 7]);
+    assert_eq!(idle(169, 10).await, [1, 2, 7]);
+    assert_eq!(idle(170, 10).await, [1, 2, 6, 7], "the run of the sixth ended later");
+    assert_eq!(idle(170, 2).await, [1, 2]);
+    put_run(journal, run(5, Status::Cancelled, 160)).await;
+    assert_eq!((idle(209, 10).await, idle(210, 10).await), (vec![1, 2, 6, 7], vec![1, 2, 5, 6, 7]));
 }
 
 async fn interrupts_are_listed_by_every_filter<S: Subject>() {
@@ -255,6 +345,18 @@ async fn all_runs(journal: &impl Journal, filter: &RunFilter, limit: usize) -> V
     let (mut all, mut after) = (Vec::new(), None);
     loop {
         let page = journal.runs(filter, after.as_ref(), limit).await.unwrap();
+        all.extend(page.items);
+        after = page.next;
+        if after.is_none() {
+            return all;
+        }
+    }
+}
+
+async fn all_sessions(journal: &impl Journal, filter: &SessionFilter, limit: usize) -> Vec<SessionRow> {
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let page = journal.sessions(filter, after.as_ref(), limit).await.unwrap();
         all.extend(page.items);
         after = page.next;
         if after.is_none() {

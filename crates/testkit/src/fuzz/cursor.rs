@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use futures::FutureExt;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_server::reading;
-use holdshort_store::{Error, GrantFilter, InterruptFilter, Journal, Memory, RunFilter};
+use holdshort_store::{Error, GrantFilter, InterruptFilter, Journal, Memory, RunFilter, SessionFilter};
 
 static JOURNAL: LazyLock<Memory> = LazyLock::new(Memory::new);
 
@@ -31,6 +31,7 @@ pub(super) fn cursor(bytes: &[u8]) {
     let after = text.to_owned();
     let journal = &*JOURNAL;
     is_told(journal.runs(&RunFilter::default(), Some(&after), 1).now_or_never());
+    is_told(journal.sessions(&SessionFilter::default(), Some(&after), 1).now_or_never());
     is_told(journal.interrupts(&InterruptFilter::default(), Some(&after), 1).now_or_never());
     is_told(journal.grants(&GrantFilter::default(), Some(&after), 1).now_or_never());
 }

@@ -16,12 +16,12 @@ use futures::FutureExt;
 use futures::channel::oneshot;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
-use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    NodeRow, Page, Positioned, Rows, RunFilter,
+    NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 use tokio::sync::watch;
 
@@ -255,6 +255,23 @@ impl Journal for SimJournal {
         limit: usize,
     ) -> Result<Page<RunRow>, Error> {
         self.reading().await?.runs(filter, after, limit).await
+    }
+
+    async fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, Error> {
+        self.reading().await?.session(session).await
+    }
+
+    async fn sessions(
+        &self,
+        filter: &SessionFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<SessionRow>, Error> {
+        self.reading().await?.sessions(filter, after, limit).await
+    }
+
+    async fn idle_sessions(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, Error> {
+        self.reading().await?.idle_sessions(now, limit).await
     }
 
     async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {

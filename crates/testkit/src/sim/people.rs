@@ -1,5 +1,6 @@
 //! What people and agents of other frameworks do: start, decide, edit, steer, ask; late, twice, at once.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +10,8 @@ use holdshort_core::digest::Digest;
 use holdshort_core::id::{GrantId, RunId, SessionId};
 use holdshort_core::interrupt::{Decision, Interrupt, Kind};
 use holdshort_core::run::{Ask, ClientOutcome, Config, Input, Origin, Run};
-use holdshort_core::system;
-use holdshort_engine::{Clock, Error, IdempotencyKey, StartRun};
+use holdshort_core::{session, system};
+use holdshort_engine::{Clock, Error, IdempotencyKey, OpenSession, StartRun};
 use serde_json::{Value, json};
 
 use super::choices::Choices;
@@ -51,6 +52,18 @@ pub(super) enum Deed {
         session: SessionId,
         grant: GrantId,
     },
+    OpenSession {
+        idle_ms: Option<u64>,
+    },
+    SuspendSession {
+        session: SessionId,
+    },
+    ResumeSession {
+        session: SessionId,
+    },
+    CloseSession {
+        session: SessionId,
+    },
     /// A node goes through what is runnable once more.
     Sweep,
 }
@@ -58,6 +71,10 @@ pub(super) enum Deed {
 /// Seeds from here on play planned workflows where they are odd, and teams where they are even. Earlier ones are older
 /// than both: each still plays as it did.
 pub const PLANS_FROM: u64 = 1_000_000_000;
+
+/// In seeds from here on people also open, suspend, resume and close sessions, and some expire. Larger than all that
+/// were played before.
+pub const SESSIONS_FROM: u64 = 100_000_000_000_000;
 
 fn of_client(tool: &str) -> bool {
     tool.starts_with("client_")
@@ -94,6 +111,7 @@ fn replan(run: &Run, choices: &mut Choices) -> Input {
 pub(super) struct Menu {
     pub(super) workflows: Vec<Arc<Definition>>,
     pub(super) keys: usize,
+    with_sessions: bool,
 }
 
 impl Menu {
@@ -105,7 +123,7 @@ impl Menu {
         };
         let mut workflows: Vec<_> = (0..2).map(|_| make(choices)).collect();
         workflows.push(workflows::external());
-        Self { workflows, keys: 0 }
+        Self { workflows, keys: 0, with_sessions: seed >= SESSIONS_FROM }
     }
 
     /// Something that somebody does now.
@@ -113,6 +131,9 @@ impl Menu {
         let runs = site.witness.runs().count();
         if runs == 0 || (runs < RUNS && choices.one_in(6)) {
             return self.start(site, choices);
+        }
+        if self.with_sessions && choices.one_in(8) {
+            return of_session(site, choices);
         }
         let all: Vec<&Run> = site.witness.runs().collect();
         let at_work: Vec<&Run> = all.iter().copied().filter(|run| run.ended.is_none()).collect();
@@ -151,7 +172,11 @@ impl Menu {
 
     fn start(&mut self, site: &Site, choices: &mut Choices) -> Deed {
         let definition = choices.pick(&self.workflows).clone();
-        let sessions: Vec<SessionId> = site.witness.runs().filter_map(|run| run.session().cloned()).collect();
+        let sessions: Vec<SessionId> = if self.with_sessions {
+            sessions(site)
+        } else {
+            site.witness.runs().filter_map(|run| run.session().cloned()).collect()
+        };
         let session = (!sessions.is_empty() && choices.one_in(2)).then(|| choices.pick(&sessions).clone());
         // Now and then a key that was used before, with the same request or another one.
         self.keys += usize::from(!choices.one_in(4));
@@ -172,6 +197,26 @@ impl Menu {
         }
         self.keys += 1;
         Deed::Ask { run: run.id.clone(), ask: Box::new(ask(choices)), key: format!("key {}", self.keys) }
+    }
+}
+
+/// Those that runs made, and those that were opened.
+fn sessions(site: &Site) -> Vec<SessionId> {
+    let of_runs = site.witness.runs().filter_map(|run| run.session().cloned());
+    let all: BTreeSet<SessionId> = of_runs.chain(site.witness.sessions().cloned()).collect();
+    all.into_iter().collect()
+}
+
+fn of_session(site: &Site, choices: &mut Choices) -> Deed {
+    let sessions = sessions(site);
+    if sessions.is_empty() || choices.one_in(4) {
+        return Deed::OpenSession { idle_ms: choices.one_in(2).then_some(30_000) };
+    }
+    let session = choices.pick(&sessions).clone();
+    match choices.below(16) {
+        0..8 => Deed::SuspendSession { session },
+        8..15 => Deed::ResumeSession { session },
+        _ => Deed::CloseSession { session },
     }
 }
 
@@ -234,7 +279,13 @@ fn edit(interrupt: &Interrupt, site: &mut Site, choices: &mut Choices) -> Value 
 pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
     let send = |input, actor| Deed::Send { run: run.id.clone(), input: Box::new(input), actor };
     if run.paused {
-        return Some(send(Input::Resume, someone("alice")));
+        let session = run.session()?;
+        return Some(match site.witness.state(session) {
+            session::State::Open => send(Input::Resume, someone("alice")),
+            session::State::Suspended => Deed::ResumeSession { session: session.clone() },
+            // The session was closed, and whoever did so did not come to this run.
+            session::State::Closed(_) => send(Input::Cancel { text: None }, someone("alice")),
+        });
     }
     // Those that can expire are left to do so.
     let open = run.open_interrupts().map(|(_, each)| each).find(|each| each.opened.expires_at.is_none());
@@ -285,6 +336,10 @@ impl Deed {
             Self::Revoke { session, grant } => {
                 format!("alice revokes {} of {}", short(grant.as_str()), short(session.as_str()))
             }
+            Self::OpenSession { idle_ms } => format!("alice opens a session that expires after {idle_ms:?}"),
+            Self::SuspendSession { session } => format!("alice suspends {}", short(session.as_str())),
+            Self::ResumeSession { session } => format!("alice resumes {}", short(session.as_str())),
+            Self::CloseSession { session } => format!("alice closes {}", short(session.as_str())),
             Self::Sweep => "sweeps".to_owned(),
         }
     }
@@ -340,6 +395,20 @@ impl Deed {
             }
             Self::Change { input } => drop(driver.change_system(input, someone("alice")).await?),
             Self::Revoke { session, grant } => drop(driver.revoke(&session, &grant, someone("alice")).await?),
+            Self::OpenSession { idle_ms } => {
+                let open = session::Open { idle_ms, ..session::Open::default() };
+                driver.open_session(OpenSession { open, key: None }, someone("alice")).await?;
+            }
+            Self::SuspendSession { session } => {
+                drop(driver.suspend_session(&session, someone("alice")).await?);
+            }
+            Self::ResumeSession { session } => {
+                drop(driver.resume_session(&session, someone("alice")).await?);
+            }
+            Self::CloseSession { session } => {
+                let end = session::End::Completed;
+                drop(driver.close_session(&session, end, someone("alice")).await?);
+            }
             Self::Sweep => drop(driver.sweep().await?),
         }
         Ok(())

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
-use holdshort_core::id::{GrantId, InterruptId, RunId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    Memory, NodeRow, Page, Positioned, Rows, RunFilter,
+    Memory, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 use tokio::sync::watch;
 
@@ -148,6 +148,35 @@ impl Journal for Store {
         let answer = self.memory.runs(filter, after, limit).await;
         if let Some(twin) = &self.twin {
             twin.same("runs", &answer, twin.runs(filter, after, limit));
+        }
+        answer
+    }
+
+    async fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, Error> {
+        let answer = self.memory.session(session).await;
+        if let Some(twin) = &self.twin {
+            twin.same("session", &answer, twin.session(session));
+        }
+        answer
+    }
+
+    async fn sessions(
+        &self,
+        filter: &SessionFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<SessionRow>, Error> {
+        let answer = self.memory.sessions(filter, after, limit).await;
+        if let Some(twin) = &self.twin {
+            twin.same("sessions", &answer, twin.sessions(filter, after, limit));
+        }
+        answer
+    }
+
+    async fn idle_sessions(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, Error> {
+        let answer = self.memory.idle_sessions(now, limit).await;
+        if let Some(twin) = &self.twin {
+            twin.same("idle_sessions", &answer, twin.idle_sessions(now, limit));
         }
         answer
     }

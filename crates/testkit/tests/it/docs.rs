@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use holdshort_testkit::server::{TestServer, real};
 
 /// Documents with commands or examples that people copy.
-const DOCUMENTS: [&str; 14] = [
+const DOCUMENTS: [&str; 15] = [
     "README.md",
     "docs/workflows.md",
     "docs/sandbox.md",
@@ -16,6 +16,7 @@ const DOCUMENTS: [&str; 14] = [
     "docs/nodes.md",
     "docs/guides/gates.md",
     "docs/guides/plans.md",
+    "docs/guides/sessions.md",
     "docs/reference/edges/codelab.md",
     "docs/reference/edges/mars.md",
     "workflows/codelab/README.md",

@@ -12,6 +12,9 @@ const SEEDS: u64 = 100;
 const PLANNED: usize = 40;
 const TEAMS: usize = 40;
 
+/// Of either, with sessions that are opened, suspended, resumed, closed, and expire.
+const WITH_SESSIONS: usize = 40;
+
 /// Those of one node are passed over. `cargo xtask sim --postgres N` plays more.
 const BESIDE_POSTGRES: u64 = 4;
 
@@ -20,7 +23,8 @@ fn fixed_seeds() {
     let planned = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 1).take(PLANNED);
     let teams = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 0).take(TEAMS);
     let failed: BTreeSet<u64> = sim::failed_once().collect();
-    for seed in failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams) {
+    let with_sessions = (sim::SESSIONS_FROM..).take(WITH_SESSIONS);
+    for seed in failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams).chain(with_sessions) {
         let played = sim::play(seed, None);
         if played.problem.is_some() {
             let short = sim::shrink(&played, None);
@@ -55,4 +59,14 @@ fn every_mutant_is_noticed() {
         }
     }
     assert_eq!(lived, "", "broken on purpose, and nobody noticed");
+}
+
+/// Sessions are suspended in the middle of starts: without the guard on the session's stream one slips by.
+#[test]
+fn a_start_that_slips_by_a_suspension_is_noticed() {
+    let problems = (sim::SESSIONS_FROM..)
+        .take(400)
+        .filter_map(|seed| sim::play(seed, Some(Mutant::DropTheGuards)).problem);
+    let mut of_sessions = problems.filter(|problem| problem.contains("in a session that is not open"));
+    assert_ne!(of_sessions.next(), None);
 }

@@ -1,36 +1,39 @@
-//! `/api/sessions` (contract A30), as far as sessions of ours go: one is there with its first run, and its state is
-//! that of its runs. Suspending pauses them; nothing is kept beside the journal.
+//! `/api/sessions` (contract A30). A client makes a session, or its first task does; suspending, resuming and ending
+//! it is the engine's. What this edge calls its state is read from the session and its runs.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::http::header;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use holdshort_core::event;
 use holdshort_core::id::{RunId, SessionId, StreamId};
-use holdshort_core::projection::{RunRow, Status};
-use holdshort_core::run::{Fact, Input};
+use holdshort_core::projection::{RunRow, SessionRow, Status};
+use holdshort_core::run::Fact;
+use holdshort_core::session::{End, Open, Session, State as Standing};
+use holdshort_engine::OpenSession;
 use holdshort_protocol::Code;
-use holdshort_store::{Journal, RunFilter};
+use holdshort_store::{Journal, RunFilter, SessionFilter};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::config::{self, MODES, WORKFLOW};
 use super::story::{State, Story};
-use super::{CHANNEL, act};
-use crate::app::App;
+use super::{CHANNEL, start};
+use crate::app::{App, detached};
 use crate::auth::Caller;
-use crate::body::Body;
+use crate::body::{Body, fit};
 use crate::edges::follow::{self, News};
 use crate::edges::who::Guest;
-use crate::limits::{MARS_RUNS, PAGE, SESSION_RUNS};
+use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS, PAGE, SESSION_RUNS};
 use crate::problem::{Answer, Refused};
 use crate::query::{Id, Params};
+use crate::view::session::opened_with;
 
-/// Runs read at once.
-const READ_RUNS: usize = 200;
+/// Runs and sessions read at once.
+const AT_ONCE: usize = 200;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -49,7 +52,16 @@ pub(super) struct NoQuery {
     token: Option<String>,
 }
 
-/// The states of A30. None expires: what is idle holds nothing that would have to end.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Make {
+    mode: Option<String>,
+    #[serde(default)]
+    config: Map<String, Value>,
+    name: Option<String>,
+}
+
+/// The states of A30.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum SessionStatus {
@@ -60,12 +72,25 @@ enum SessionStatus {
 }
 
 impl SessionStatus {
-    fn of(runs: &[RunRow]) -> Self {
-        let live = || runs.iter().filter(|run| !run.status.is_terminal());
-        match live().next() {
-            None => Self::Completed,
-            Some(_) if live().all(|run| run.status == Status::Paused) => Self::Suspended,
-            Some(_) => Self::Active,
+    /// Of a session that a task made, its first run is the beginning and its last one the end; one that a client
+    /// made is there until it ends it.
+    fn of(session: &Session, runs: &[RunRow]) -> Self {
+        match session.state {
+            Standing::Closed(End::Expired) => Self::Expired,
+            Standing::Suspended => Self::Suspended,
+            Standing::Open if session.opened.is_some() => Self::Active,
+            Standing::Open if runs.iter().any(|run| !run.status.is_terminal()) => Self::Active,
+            Standing::Open | Standing::Closed(End::Completed) => Self::Completed,
+        }
+    }
+
+    /// What sessions of this state are in the journal, and perhaps others.
+    fn standings(self) -> BTreeSet<Standing> {
+        match self {
+            Self::Active => [Standing::Open].into(),
+            Self::Suspended => [Standing::Suspended].into(),
+            Self::Completed => [Standing::Open, Standing::Closed(End::Completed)].into(),
+            Self::Expired => [Standing::Closed(End::Expired)].into(),
         }
     }
 
@@ -76,6 +101,25 @@ impl SessionStatus {
             Self::Completed => "completed",
             Self::Expired => "expired",
         }
+    }
+}
+
+/// A session with all of its runs of this edge, newest first.
+struct Known {
+    row: SessionRow,
+    session: Arc<Session>,
+    runs: Vec<RunRow>,
+}
+
+impl Known {
+    async fn of(app: &App, row: SessionRow) -> Answer<Self> {
+        let session = app.driver.session(&row.session).await?;
+        let runs = runs_of(app, &row.session).await?;
+        Ok(Self { row, session, runs })
+    }
+
+    fn status(&self) -> SessionStatus {
+        SessionStatus::of(&self.session, &self.runs)
     }
 }
 
@@ -92,69 +136,83 @@ pub(super) async fn modes(guest: Guest, _: Params<NoQuery>) -> Answer<Json<Value
     Ok(Json(json!({ "modes": listed })))
 }
 
-/// `POST`: there is nothing to make.
-pub(super) async fn make(guest: Guest) -> Answer<Response> {
-    person(guest)?;
-    let refused = Refused::new(
-        Code::MethodNotAllowed,
-        "a session begins with its first task: send {task, config} to /edges/mars/ws/{task_id}, and take its \
-         `session_id` into the config of the next one",
-    );
-    Ok(([(header::ALLOW, "GET,HEAD")], refused).into_response())
+/// `POST`: a session before its first task. Its config is checked as that of a task would be.
+pub(super) async fn make(guest: Guest, _: Params<NoQuery>, body: Body) -> Answer<Response> {
+    let Caller { app, actor } = person(guest)?;
+    let Make { mode, mut config, name } =
+        body.optional().await?.map(|value| fit(&value)).transpose()?.unwrap_or_default();
+    let says_mode = mode.is_some();
+    if let Some(mode) = mode {
+        let known = config.insert("mode".to_owned(), json!(mode));
+        if known.is_some_and(|known| known != json!(mode)) {
+            return Err(Refused::invalid_at("/mode", "contradicts the mode of `config`"));
+        }
+    }
+    let translated = config::translate(&config, &*start::base(&app)?).map_err(|mut problems| {
+        for problem in problems.iter_mut().filter(|each| says_mode && each.pointer == "/config/mode") {
+            "/mode".clone_into(&mut problem.pointer);
+        }
+        Refused::invalid(problems)
+    })?;
+    if translated.session.is_some() {
+        return Err(Refused::invalid_at("/config/session_id", "names another session; this one is made now"));
+    }
+    let open = Open {
+        workflow: Some(WORKFLOW.to_owned()),
+        idle_ms: Some(MARS_IDLE_MS),
+        name,
+        config: Value::Object(config),
+    };
+    let driver = app.driver.clone();
+    let opened = detached(async move { driver.open_session(OpenSession { open, key: None }, actor).await });
+    let known = known(&app, &opened.await?.session).await?;
+    Ok((StatusCode::CREATED, Json(show(&app, &known).await?.0)).into_response())
 }
 
 /// `GET`: newest first.
 pub(super) async fn list(guest: Guest, Params(query): Params<ListQuery>) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let limit = crate::query::limit(query.limit)?;
-    let filter = RunFilter { workflow: Some(WORKFLOW.to_owned()), ..RunFilter::default() };
-    let (mut order, mut by_session) = (Vec::new(), BTreeMap::<SessionId, Vec<RunRow>>::new());
-    let (mut cursor, mut scanned) = (None, 0);
+    let filter = SessionFilter {
+        states: query.status.map(SessionStatus::standings).unwrap_or_default(),
+        workflow: Some(WORKFLOW.to_owned()),
+    };
+    let (mut sessions, mut cursor, mut scanned) = (Vec::new(), None, 0);
     loop {
-        let page = caller.app.journal().runs(&filter, cursor.as_ref(), READ_RUNS).await?;
+        let page = caller.app.journal().sessions(&filter, cursor.as_ref(), AT_ONCE).await?;
         scanned += page.items.len();
         for row in page.items {
-            let runs = by_session.entry(row.session.clone()).or_default();
-            if runs.is_empty() {
-                order.push(row.session.clone());
+            if sessions.len() == limit {
+                break;
             }
-            runs.push(row);
+            let known = Known::of(&caller.app, row).await?;
+            if query.status.is_some_and(|status| status != known.status()) {
+                continue;
+            }
+            let (shown, config) = show(&caller.app, &known).await?;
+            if query.mode.as_ref().is_none_or(|mode| config::is_mode(mode, &config)) {
+                sessions.push(shown);
+            }
         }
         cursor = page.next;
-        if cursor.is_none() || scanned >= MARS_RUNS {
-            break;
+        if cursor.is_none() || sessions.len() == limit || scanned >= MARS_SESSIONS {
+            return Ok(Json(json!({ "sessions": sessions })));
         }
     }
-    let mut sessions = Vec::new();
-    for id in order {
-        let Some(runs) = by_session.get(&id) else { continue };
-        if query.status.is_some_and(|status| status != SessionStatus::of(runs)) {
-            continue;
-        }
-        let (shown, config) = show(&caller.app, &id, runs).await?;
-        if query.mode.as_ref().is_some_and(|mode| !config::is_mode(mode, &config)) {
-            continue;
-        }
-        sessions.push(shown);
-        if sessions.len() == limit {
-            break;
-        }
-    }
-    Ok(Json(json!({ "sessions": sessions })))
 }
 
 /// `GET /{id}`.
 pub(super) async fn read(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let caller = person(guest)?;
-    let runs = known(&caller.app, &id).await?;
-    Ok(Json(show(&caller.app, &id, &runs).await?.0))
+    let known = known(&caller.app, &id).await?;
+    Ok(Json(show(&caller.app, &known).await?.0))
 }
 
 /// `GET /{id}/runs`: newest first.
 pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let mut listed = Vec::new();
-    for row in known(&caller.app, &id).await?.into_iter().take(SESSION_RUNS) {
+    for row in known(&caller.app, &id).await?.runs.into_iter().take(SESSION_RUNS) {
         let (task, config) = asked(&caller.app, &row.run).await?;
         listed.push(json!({
             "run_id": row.run.to_string(),
@@ -174,7 +232,7 @@ pub(super) async fn history(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQue
     let caller = person(guest)?;
     let mut history: Vec<Value> = Vec::new();
     // From the newest run backwards, until there is as much as is shown.
-    for row in known(&caller.app, &id).await? {
+    for row in known(&caller.app, &id).await?.runs {
         let mut said = said_in(&caller.app, &row).await?;
         said.append(&mut history);
         history = said;
@@ -220,82 +278,90 @@ async fn said_in(app: &Arc<App>, row: &RunRow) -> Answer<Vec<Value>> {
     Ok(said)
 }
 
-/// `POST /{id}/suspend`: pauses what lives.
+/// `POST /{id}/suspend`: pauses what lives, and lets nothing begin.
 pub(super) async fn suspend(guest: Guest, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Value>> {
-    steer(guest, &id, Some(body), "nothing in it lives: there is nothing to suspend", || Input::Pause).await
+    let Caller { app, actor } = steered(guest, &id, body, "there is nothing to suspend").await?;
+    let (driver, session) = (app.driver.clone(), id.clone());
+    detached(async move { driver.suspend_session(&session, actor).await }).await?;
+    Ok(Json(show(&app, &known(&app, &id).await?).await?.0))
 }
 
 /// `POST /{id}/resume`.
 pub(super) async fn resume(guest: Guest, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Value>> {
-    steer(guest, &id, Some(body), "nothing in it lives: begin another task", || Input::Resume).await
+    let Caller { app, actor } = steered(guest, &id, body, "begin another task").await?;
+    let (driver, session) = (app.driver.clone(), id.clone());
+    detached(async move { driver.resume_session(&session, actor).await }).await?;
+    Ok(Json(show(&app, &known(&app, &id).await?).await?.0))
 }
 
-/// `DELETE /{id}`: cancels what lives. What has happened stays in the journal.
+/// `DELETE /{id}`: closes it, and cancels what lives. What has happened stays in the journal.
 pub(super) async fn end(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
-    steer(guest, &id, None, "", || Input::Cancel { text: Some("its session was deleted".to_owned()) }).await
+    let Caller { app, actor } = person(guest)?;
+    // One that has expired is over already.
+    if !known(&app, &id).await?.session.state.is_closed() {
+        let (driver, session) = (app.driver.clone(), id.clone());
+        detached(async move { driver.close_session(&session, End::Completed, actor).await }).await?;
+    }
+    Ok(Json(show(&app, &known(&app, &id).await?).await?.0))
 }
 
-/// The same input to each run that lives. `else_why` refuses where none does, unless it is empty.
-async fn steer(
-    guest: Guest,
-    id: &SessionId,
-    body: Option<Body>,
-    else_why: &str,
-    input: impl Fn() -> Input,
-) -> Answer<Json<Value>> {
+/// Who suspends or resumes: the session is there, nothing odd is said, and it is not one whose tasks are all over.
+async fn steered(guest: Guest, id: &SessionId, body: Body, else_why: &str) -> Answer<Caller> {
     let caller = person(guest)?;
-    let live: Vec<RunRow> =
-        known(&caller.app, id).await?.into_iter().filter(|run| !run.status.is_terminal()).collect();
-    if let Some(body) = body
-        && let Some(value) = body.optional().await?
-        && !value.as_object().is_some_and(serde_json::Map::is_empty)
+    let known = known(&caller.app, id).await?;
+    if let Some(value) = body.optional().await?
+        && !value.as_object().is_some_and(Map::is_empty)
     {
         return Err(Refused::invalid_at("", "nothing is expected here"));
     }
-    if live.is_empty() && !else_why.is_empty() {
-        return Err(Refused::new(Code::RunEnded, else_why));
+    if known.session.state == Standing::Open && known.status() == SessionStatus::Completed {
+        return Err(Refused::new(Code::RunEnded, format!("nothing in it lives: {else_why}")));
     }
-    for row in live {
-        match act::steer(&caller, &row.run, input()).await {
-            // It came to its end meanwhile.
-            Err(refused) if refused.code() == Code::RunEnded => {}
-            done => done?,
-        }
-    }
-    let runs = known(&caller.app, id).await?;
-    Ok(Json(show(&caller.app, id, &runs).await?.0))
+    Ok(caller)
 }
 
-/// All of the session's runs of this edge, newest first. One without any is not there.
-async fn known(app: &App, id: &SessionId) -> Answer<Vec<RunRow>> {
+/// The session, if it is one of this edge: made here, or with a run of it.
+async fn known(app: &App, id: &SessionId) -> Answer<Known> {
+    let none = || Refused::not_found("session");
+    let known = Known::of(app, app.journal().session(id).await?.ok_or_else(none)?).await?;
+    let is_ours = known.row.workflow.as_deref() == Some(WORKFLOW) || !known.runs.is_empty();
+    if is_ours { Ok(known) } else { Err(none()) }
+}
+
+/// All of the session's runs of this edge, newest first.
+async fn runs_of(app: &App, id: &SessionId) -> Answer<Vec<RunRow>> {
     let filter =
         RunFilter { workflow: Some(WORKFLOW.to_owned()), session: Some(id.clone()), ..RunFilter::default() };
     let (mut runs, mut cursor) = (Vec::new(), None);
     loop {
-        let page = app.journal().runs(&filter, cursor.as_ref(), READ_RUNS).await?;
+        let page = app.journal().runs(&filter, cursor.as_ref(), AT_ONCE).await?;
         runs.extend(page.items);
         cursor = page.next;
         if cursor.is_none() {
-            break;
+            return Ok(runs);
         }
     }
-    if runs.is_empty() { Err(Refused::not_found("session")) } else { Ok(runs) }
 }
 
-/// A session, and the config of its newest run.
-async fn show(app: &App, id: &SessionId, runs: &[RunRow]) -> Answer<(Value, Value)> {
-    let newest = runs.first().ok_or_else(|| Refused::not_found("session"))?;
-    let (task, config) = asked(app, &newest.run).await?;
-    let created = runs.iter().map(|run| run.created_at).min().unwrap_or(newest.created_at);
-    let updated = runs.iter().map(|run| run.updated_at).max().unwrap_or(newest.updated_at);
+/// A session, and the config of its newest run; before the first, the one that it was made with.
+async fn show(app: &App, known: &Known) -> Answer<(Value, Value)> {
+    let Known { row, session, runs } = known;
+    let made_with = opened_with(app, session).await?;
+    let (task, config) = match runs.first() {
+        Some(newest) => asked(app, &newest.run).await?,
+        None => (String::new(), made_with.get("config").cloned().unwrap_or_else(|| json!({}))),
+    };
+    let name = made_with.get("name").and_then(Value::as_str);
+    let updated = runs.iter().map(|run| run.updated_at).fold(row.changed_at, Ord::max);
     let shown = json!({
-        "session_id": id.to_string(),
-        "name": task.chars().take(80).collect::<String>(),
+        "session_id": row.session.to_string(),
+        "name": name.map_or_else(|| task.chars().take(80).collect(), str::to_owned),
         "mode": config::mode_of(&config),
         "config": config,
-        "status": SessionStatus::of(runs).as_str(),
+        "status": known.status().as_str(),
         "run_count": runs.len(),
-        "created_at": created.to_string(),
+        "version": session.seq,
+        "created_at": row.created_at.to_string(),
         "updated_at": updated.to_string(),
     });
     Ok((shown, config))

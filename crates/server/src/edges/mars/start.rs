@@ -103,7 +103,7 @@ fn another() -> Refused {
 }
 
 /// The agents and templates of this edge; a workflow `mars` of the server's own folder takes their place.
-fn base(app: &App) -> Answer<Arc<Definition>> {
+pub(super) fn base(app: &App) -> Answer<Arc<Definition>> {
     if let Some(own) = app.library.get(WORKFLOW) {
         return Ok(own);
     }

@@ -3,6 +3,7 @@
 mod followers;
 mod lost;
 mod nodes;
+mod older;
 mod refused;
 
 use std::time::Duration;

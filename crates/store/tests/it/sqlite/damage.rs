@@ -10,7 +10,7 @@ use holdshort_core::event::{self, Chain, Content, Event, Fact, Sealed};
 use holdshort_core::id::{Draw, Seed};
 use holdshort_core::run;
 use holdshort_store::{
-    Append, Error, GrantFilter, InterruptFilter, Journal, RunFilter, Sqlite, StreamAppend,
+    Append, Error, GrantFilter, InterruptFilter, Journal, RunFilter, SessionFilter, Sqlite, StreamAppend,
 };
 use tempfile::TempDir;
 
@@ -188,6 +188,7 @@ async fn everything(store: &Sqlite) -> Result<String, Error> {
         write!(all, "{:?} {:?}", store.run(&id(n)).await?, store.interrupt(&id(n)).await?).unwrap();
     }
     write!(all, "{:?}", store.runs(&RunFilter::default(), None, 100).await?).unwrap();
+    write!(all, "{:?}", store.sessions(&SessionFilter::default(), None, 100).await?).unwrap();
     write!(all, "{:?}", store.interrupts(&InterruptFilter::default(), None, 100).await?).unwrap();
     write!(all, "{:?}", store.grants(&GrantFilter::default(), None, 100).await?).unwrap();
     Ok(all)

@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use holdshort_store::{Error, GrantFilter, Journal, Sqlite};
+use holdshort_core::projection::SessionRow;
+use holdshort_store::{Error, GrantFilter, Journal, RunFilter, SessionFilter, Sqlite};
 use tempfile::TempDir;
 
-use crate::fixture::{run_stream, to};
+use crate::fixture::{at, run_stream, to};
 
 #[tokio::test]
 async fn a_second_server_is_refused_until_the_first_is_gone() {
@@ -55,7 +56,7 @@ fn a_database_from_the_future_is_refused_untouched() {
     rusqlite::Connection::open(&database).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(&database).unwrap();
     match Sqlite::open(folder.path()) {
-        Err(Error::FromTheFuture { found: 99, known: 3 }) => {}
+        Err(Error::FromTheFuture { found: 99, known: 4 }) => {}
         other => panic!("{other:?}"),
     }
     assert!(fs::read(&database).unwrap() == before);
@@ -76,6 +77,13 @@ async fn a_folder_of_the_first_schema_keeps_its_events() {
     for (position, stream, seq) in [(1, 8, 1), (2, 7, 1), (3, 8, 2)] {
         first.execute(sql, [position, stream, seq]).unwrap();
     }
+    // Two runs in one session: it is as old as the older one.
+    let sql = "INSERT INTO runs (run, session, workflow, status, runnable, seq, created_at, updated_at)
+               VALUES (?1, ?2, 'pair', 'completed', 0, 1, ?3, ?3)";
+    for n in [4, 3] {
+        let (run, session) = (key_of(n), key_of(1));
+        first.execute(sql, rusqlite::params![run, session, n * 10]).unwrap();
+    }
     drop(first);
     let store = Sqlite::open(folder.path()).unwrap();
     let tail = store.tail(0, 9).await.unwrap();
@@ -86,6 +94,16 @@ async fn a_folder_of_the_first_schema_keeps_its_events() {
     assert_eq!(told, [(1, session.clone(), 1), (2, run, 1), (3, session.clone(), 2)]);
     assert_eq!(store.chain(&session.parse().unwrap()).await.unwrap().seq, 2);
     assert_eq!(store.grants(&GrantFilter::default(), None, 1).await.unwrap().items, []);
+    let runs = store.runs(&RunFilter::default(), None, 9).await.unwrap().items;
+    let session = SessionRow::of_run(runs[0].session.clone(), at(30));
+    assert_eq!(store.sessions(&SessionFilter::default(), None, 9).await.unwrap().items, [session]);
+}
+
+/// A packed id: 26 characters of five bits, the last of them `n`.
+fn key_of(n: i64) -> Vec<u8> {
+    let mut packed = vec![0; 17];
+    packed[9..].copy_from_slice(&n.to_be_bytes());
+    packed
 }
 
 #[test]

@@ -18,9 +18,8 @@ use holdshort_core::event::{self, Chain, Sealed};
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::Decision;
 use holdshort_core::json;
-use holdshort_core::projection::GrantRow;
 use holdshort_core::run::{ActionId, Fact, Run};
-use holdshort_core::session::Session;
+use holdshort_core::session::{self, Session};
 use holdshort_core::system::System;
 use holdshort_core::tool::Probed;
 use holdshort_engine::{Job, Work};
@@ -80,6 +79,15 @@ impl Witness {
         &self.system
     }
 
+    /// Sessions with an event.
+    pub(super) fn sessions(&self) -> impl Iterator<Item = &SessionId> {
+        self.sessions.keys()
+    }
+
+    pub(super) fn state(&self, session: &SessionId) -> session::State {
+        self.sessions.get(session).map(|(session, _)| session.state).unwrap_or_default()
+    }
+
     pub(super) fn grants(&self) -> Vec<(SessionId, GrantId)> {
         let sessions = self.sessions.values();
         sessions
@@ -126,12 +134,15 @@ impl Witness {
                             }),
                         );
                     }
-                    StreamId::Session(id) => rows.grants.extend(self.session_event(id, sealed)?),
+                    StreamId::Session(id) => self.session_event(id, sealed, &mut rows)?,
                     StreamId::System => self.system_event(sealed)?,
                 }
             }
             if let StreamId::Run(id) = &part.stream {
-                rows.run = self.run(id).and_then(Run::row);
+                let run = self.run(id);
+                rows.run = run.and_then(Run::row);
+                let starts = part.events.first().is_some_and(|event| event.seq == 1);
+                rows.session = run.filter(|_| starts).and_then(Run::session_row).or(rows.session);
             }
         }
         self.check_rows(append, &rows)
@@ -154,6 +165,12 @@ impl Witness {
                     short(changed.interrupt.as_str())
                 ));
             }
+        }
+        if append.rows.session != implied.session {
+            return Err(format!(
+                "a session changed to {:?} and its row to {:?}",
+                implied.session, append.rows.session
+            ));
         }
         if append.rows.grants != implied.grants {
             return Err(format!(
@@ -201,6 +218,15 @@ impl Witness {
         );
         let session =
             witnessed.run.session().and_then(|id| self.sessions.get(id)).map_or(&unknown, |known| &known.0);
+        let goes_on_in = match fact {
+            Fact::RunStarted { session, .. } => Some(session),
+            Fact::RunResumed => witnessed.run.session(),
+            _ => None,
+        };
+        let state = goes_on_in.and_then(|id| self.sessions.get(id)).map(|known| known.0.state);
+        if state.is_some_and(|state| state != session::State::Open) {
+            return Err(format!("{} starts or resumes in a session that is not open", short(id.as_str())));
+        }
         witnessed
             .check(fact, session, &self.system)
             .and_then(|()| starts::drawn(&mut self.epochs, node, fact))
@@ -215,17 +241,23 @@ impl Witness {
         })
     }
 
-    fn session_event(&mut self, id: &SessionId, sealed: &Sealed) -> Result<Option<GrantRow>, String> {
+    /// Adds the row that the event changes.
+    fn session_event(&mut self, id: &SessionId, sealed: &Sealed, rows: &mut Rows) -> Result<(), String> {
         let known = self.sessions.entry(id.clone());
         let (session, chain) = known.or_insert_with(|| (Session::new(id.clone()), Chain::START));
         let event = event::open(sealed, chain).map_err(|error| error.to_string())?;
-        let event::Fact::Session(fact) = &event.fact else { return Ok(None) };
+        let event::Fact::Session(fact) = &event.fact else { return Ok(()) };
         session.apply(fact, event.at, &event.actor);
-        let grant = match fact {
-            holdshort_core::session::Fact::GrantAdded { grant, .. }
-            | holdshort_core::session::Fact::GrantRevoked { grant } => grant,
-        };
-        Ok(session.grants.get(grant).map(|grant| whole::grant_row(id, grant)))
+        match fact {
+            session::Fact::GrantAdded { grant, .. } | session::Fact::GrantRevoked { grant } => {
+                rows.grants.extend(session.grants.get(grant).map(|grant| whole::grant_row(id, grant)));
+            }
+            session::Fact::SessionOpened { .. }
+            | session::Fact::SessionSuspended
+            | session::Fact::SessionResumed
+            | session::Fact::SessionClosed { .. } => rows.session = session.row(),
+        }
+        Ok(())
     }
 
     fn system_event(&mut self, sealed: &Sealed) -> Result<(), String> {

@@ -1,14 +1,15 @@
 //! Everything at once: chains, replays and rows, as an audit and a rebuild find them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::FutureExt;
 use holdshort_core::id::SessionId;
-use holdshort_core::projection::GrantRow;
+use holdshort_core::projection::{GrantRow, SessionRow};
 use holdshort_core::run::Run;
 use holdshort_core::session::Grant;
 use holdshort_engine::{Driver, Idle, audit, rebuild};
-use holdshort_store::{GrantFilter, InterruptFilter, Journal, RunFilter};
+use holdshort_store::{GrantFilter, InterruptFilter, Journal, RunFilter, SessionFilter};
 
 use super::Witness;
 use crate::clock::SimClock;
@@ -44,9 +45,18 @@ impl Witness {
         }
         let (rebuilt, _) = now(rebuild::rows(&driver))?;
         let mut runs: Vec<_> = rebuilt.iter().filter_map(|rows| rows.run.clone()).collect();
+        let mut sessions: BTreeMap<SessionId, SessionRow> = BTreeMap::new();
+        for row in rebuilt.iter().filter_map(|rows| rows.session.clone()) {
+            let merged = match sessions.remove(&row.session) {
+                Some(there) => there.with(row),
+                None => row,
+            };
+            sessions.insert(merged.session.clone(), merged);
+        }
         let mut interrupts: Vec<_> = rebuilt.iter().flat_map(|rows| rows.interrupts.clone()).collect();
         let mut grants: Vec<_> = rebuilt.iter().flat_map(|rows| rows.grants.clone()).collect();
         let mut kept_runs = now(store.runs(&RunFilter::default(), None, ALL))?.items;
+        let kept_sessions = now(store.sessions(&SessionFilter::default(), None, ALL))?.items;
         let mut kept_interrupts = now(store.interrupts(&InterruptFilter::default(), None, ALL))?.items;
         let mut kept_grants = now(store.grants(&GrantFilter::default(), None, ALL))?.items;
         runs.sort_by(|a, b| a.run.cmp(&b.run));
@@ -55,6 +65,9 @@ impl Witness {
         kept_interrupts.sort_by(|a, b| a.interrupt.cmp(&b.interrupt));
         grants.sort_by(|a, b| a.grant.cmp(&b.grant));
         kept_grants.sort_by(|a, b| a.grant.cmp(&b.grant));
+        if !sessions.into_values().rev().eq(kept_sessions) {
+            return Err("the rows of sessions are not those of a rebuild".to_owned());
+        }
         if (runs, interrupts, grants) != (kept_runs, kept_interrupts, kept_grants) {
             return Err("the rows are not those of a rebuild".to_owned());
         }

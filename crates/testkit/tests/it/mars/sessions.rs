@@ -1,9 +1,10 @@
 //! Sessions of this edge (contract A30).
 
+use holdshort_testkit::server::eventually;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Mars, plan, planned};
+use super::{Mars, first, plan, planned};
 
 const BASE: &str = "/edges/mars/api/sessions";
 
@@ -86,10 +87,6 @@ async fn lists_and_ends() {
         let refused = server.get(&path).await;
         assert_eq!(refused.refusal().1, refusal.1, "{path}: {refused:?}");
     }
-    let made = server.post(BASE, &json!({"mode": "one-shot", "name": "n"})).await;
-    assert_eq!(made.refusal(), (405, "method_not_allowed"));
-    let bare = reqwest::Client::new().post(format!("{}{BASE}", server.base())).bearer_auth(server.token());
-    assert_eq!(bare.send().await.unwrap().headers()["allow"], "GET,HEAD");
     let modes = server.get(&format!("{BASE}/modes/list")).await.ok();
     assert_eq!(modes["modes"].as_array().map(Vec::len), Some(8));
 
@@ -107,6 +104,114 @@ async fn lists_and_ends() {
     assert_eq!(agent.refusal(), (403, "forbidden_role"));
     let url = format!("{}{BASE}?token={}", server.base(), server.token());
     assert_eq!(reqwest::get(url).await.unwrap().status(), 200);
+}
+
+/// A client makes it, and its tasks run in it until it ends it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_is_made_before_its_first_task() {
+    let (_model, mut server) = planned(&[]).await;
+    let made = json!({"mode": "step_by_step", "config": {"n_plan_reviews": 0}, "name": "Release 1.2"});
+    let session = server.post(BASE, &made).await;
+    assert_eq!(session.status, 201, "{session:?}");
+    let session = session.body;
+    let expected = json!({
+        "session_id": session["session_id"], "name": "Release 1.2", "mode": "step_by_step",
+        "config": {"mode": "step_by_step", "n_plan_reviews": 0}, "status": "active", "run_count": 0,
+        "version": 1, "created_at": session["created_at"], "updated_at": session["created_at"],
+    });
+    assert_eq!(session, expected);
+    let path = format!("{BASE}/{}", session["session_id"].as_str().unwrap());
+    assert_eq!(server.get(&path).await.ok(), expected);
+    assert_eq!(server.get(&format!("{path}/runs")).await.ok()["runs"], json!([]));
+    assert_eq!(server.get(&format!("{path}/history")).await.ok()["history"], json!([]));
+    for (query, found) in [
+        ("", 1),
+        ("?status=active", 1),
+        ("?status=completed", 0),
+        ("?mode=step-by-step&status=active", 1),
+        ("?mode=one_shot", 0),
+    ] {
+        let list = server.get(&format!("{BASE}{query}")).await.ok();
+        assert_eq!(list["sessions"].as_array().map(Vec::len), Some(found), "{query}");
+    }
+
+    let config = json!({"mode": "one_shot", "session_id": session["session_id"]});
+    let mut mars = Mars::start(&server, "t1", "Count.", config.clone()).await;
+    mars.wait("workflow_completed").await;
+    let found = server.get(&path).await.ok();
+    assert_eq!(
+        [&found["name"], &found["mode"], &found["status"], &found["run_count"]],
+        [&json!("Release 1.2"), &json!("one_shot"), &json!("active"), &json!(1)]
+    );
+
+    // Suspended it lets none begin, also after a restart; the same task begins once it is resumed.
+    let suspended = server.post(&format!("{path}/suspend"), &json!({})).await.ok();
+    assert_eq!([&suspended["status"], &suspended["version"]], [&json!("suspended"), &json!(2)]);
+    server.restart().await;
+    let mut next = Mars::connect(&server, "t2").await;
+    let task = first(&server, "And once more.", config);
+    let refused = next.refused(&task).await;
+    assert_eq!(refused["error_type"], "session_suspended", "{refused}");
+    assert_eq!(server.get(&format!("{BASE}?status=suspended")).await.ok()["sessions"][0]["run_count"], 1);
+    assert_eq!(server.post(&format!("{path}/resume"), &json!({})).await.ok()["status"], "active");
+    next.say(&task).await;
+    next.wait("workflow_completed").await;
+
+    let ended = server.send(server.request(Method::DELETE, &path)).await.ok();
+    assert_eq!([&ended["status"], &ended["run_count"]], [&json!("completed"), &json!(2)]);
+    let ended = server.send(server.request(Method::DELETE, &path)).await.ok();
+    assert_eq!(ended["version"], 4, "again is the same");
+    let mut late = Mars::connect(&server, "t3").await;
+    assert_eq!(late.refused(&task).await["error_type"], "session_closed");
+    assert_eq!(server.post(&format!("{path}/resume"), &json!({})).await.refusal(), (409, "session_closed"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_no_session_is_made_of() {
+    let (_model, server) = planned(&[]).await;
+    for (body, pointer) in [
+        (json!({"modes": "one_shot"}), "/modes"),
+        (json!({"mode": "blessing"}), "/mode"),
+        (json!({"mode": "one_shot", "config": {"mode": "step_by_step"}}), "/mode"),
+        (json!({"config": {"mode": "blessing"}}), "/config/mode"),
+        (json!({"config": {"n_plan_revieuws": 1}}), "/config/n_plan_revieuws"),
+        (json!({"config": {"session_id": "ses_01k6f0000000000000000000bb"}}), "/config/session_id"),
+        (json!({"config": []}), "/config"),
+        (json!({"name": ""}), "/name"),
+        (json!([]), ""),
+    ] {
+        let refused = server.post(BASE, &body).await;
+        assert_eq!(refused.refusal(), (422, "invalid_request"), "{body}: {refused:?}");
+        assert_eq!(refused.body["errors"][0]["pointer"], pointer, "{body}: {refused:?}");
+    }
+    assert_eq!(server.get(BASE).await.ok()["sessions"], json!([]));
+    let agent = server.agent_request(Method::POST, BASE).json(&json!({}));
+    assert_eq!(server.send(agent).await.refusal(), (403, "forbidden_role"));
+    // Nothing needs to be said: the usual mode.
+    assert_eq!(server.post(BASE, &json!({})).await.body["mode"], "one_shot");
+}
+
+/// The sweep of the next start finds what became due before. Here sessions expire after a day, natively sooner.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_idle_session_has_expired_after_a_restart() {
+    let (_model, mut server) = planned(&[]).await;
+    let idle = json!({"expires_when_idle_ms": 1});
+    let session = server.post("/v1/sessions", &idle).await.body["id"].clone();
+    let config = json!({"mode": "one_shot", "session_id": session});
+    let mut mars = Mars::start(&server, "t1", "Count.", config).await;
+    mars.wait("workflow_completed").await;
+    server.restart().await;
+    let path = format!("{BASE}/{}", session.as_str().unwrap());
+    eventually("the session expires", async || {
+        (server.get(&path).await.ok()["status"] == "expired").then_some(())
+    })
+    .await;
+    assert_eq!(
+        server.get(&format!("{BASE}?status=expired")).await.ok()["sessions"][0]["session_id"],
+        session
+    );
+    // It is over already: there is nothing to end.
+    assert_eq!(server.send(server.request(Method::DELETE, &path)).await.ok()["status"], "expired");
 }
 
 /// However many runs live in it: the end of a session is the end of each.

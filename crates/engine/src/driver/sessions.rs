@@ -1,0 +1,221 @@
+//! What people and the clock do to sessions as a whole: open, suspend, resume, close, take a grant back. The event
+//! comes first; from then on no run starts there that must not. Then its runs are paused, resumed or cancelled one by
+//! one: a crash in between leaves some as they were, and whoever repeats the request brings it to its end.
+
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::event::{self, Chain, Event};
+use holdshort_core::id::{GrantId, RunId, SessionId, StreamId};
+use holdshort_core::projection::{GrantRow, RunRow, Status};
+use holdshort_core::run::{Input, Rejection};
+use holdshort_core::session::{self, End, Open, Session};
+use holdshort_store::{Journal, Rows, RunFilter};
+
+use super::Driver;
+use super::start::IdempotencyKey;
+use super::streams::ATTEMPTS;
+use crate::{Clock, Error, Executor};
+
+pub struct OpenSession {
+    pub open: Open,
+    pub key: Option<IdempotencyKey>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenedSession {
+    pub session: SessionId,
+    /// The key was known: this is what the first request made.
+    pub replayed: bool,
+}
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    /// Makes a session before any run.
+    pub async fn open_session(&self, open: OpenSession, actor: Actor) -> Result<OpenedSession, Error> {
+        let OpenSession { open, key } = open;
+        for _ in 0..ATTEMPTS {
+            if let Some(session) = self.opened_with(key.as_ref()).await? {
+                return Ok(OpenedSession { session, replayed: true });
+            }
+            let mut session = Session::new(self.new_session());
+            let events = session.handle(self.clock.now(), &actor, session::Input::Open(open.clone()))?;
+            apply(&mut session, &events);
+            let keys = key.iter().map(|key| key.record(session.id.to_string())).collect();
+            if self.append_plain(&events, Chain::START, rows_of(&events, &session), keys).await? {
+                return Ok(OpenedSession { session: session.id, replayed: false });
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    /// What the first request with this key made.
+    async fn opened_with(&self, key: Option<&IdempotencyKey>) -> Result<Option<SessionId>, Error> {
+        let Some(key) = key else { return Ok(None) };
+        let Some(record) = self.journal.key(&key.scope, &key.key).await? else { return Ok(None) };
+        if record.digest != key.digest {
+            return Err(Error::KeyReused);
+        }
+        record.reference.parse().map(Some).map_err(|_| Error::NotFound)
+    }
+
+    /// No run starts or resumes in the session from here on, and those that live are paused.
+    pub async fn suspend_session(
+        self: &Arc<Self>,
+        session: &SessionId,
+        actor: Actor,
+    ) -> Result<Arc<Session>, Error> {
+        let standing = self.change_session(session, session::Input::Suspend, &actor).await?;
+        self.send_to_runs(session, |run| !run.status.is_terminal(), &Input::Pause, &actor).await?;
+        Ok(standing)
+    }
+
+    /// Lets runs start in the session again, and those that are paused go on: also one that was paused by itself.
+    pub async fn resume_session(
+        self: &Arc<Self>,
+        session: &SessionId,
+        actor: Actor,
+    ) -> Result<Arc<Session>, Error> {
+        let standing = self.change_session(session, session::Input::Resume, &actor).await?;
+        self.send_to_runs(session, |run| run.status == Status::Paused, &Input::Resume, &actor).await?;
+        Ok(standing)
+    }
+
+    /// Ends the session for good, and cancels the runs that live. [`End::Expired`] is the engine's to say.
+    pub async fn close_session(
+        self: &Arc<Self>,
+        session: &SessionId,
+        reason: End,
+        actor: Actor,
+    ) -> Result<Arc<Session>, Error> {
+        let standing = self.change_session(session, session::Input::Close { reason }, &actor).await?;
+        let why = match reason {
+            End::Completed => "its session was closed",
+            End::Expired => "its session expired",
+        };
+        let cancel = Input::Cancel { text: Some(why.to_owned()) };
+        self.send_to_runs(session, |run| !run.status.is_terminal(), &cancel, &actor).await?;
+        Ok(standing)
+    }
+
+    /// Closes the sessions in which nothing happened for as long as they were opened for; how many.
+    pub async fn expire_sessions(self: &Arc<Self>) -> Result<usize, Error> {
+        const AT_ONCE: usize = 100;
+        let mut closed = 0;
+        loop {
+            let idle = self.journal.idle_sessions(self.clock.now(), AT_ONCE).await?;
+            let before = closed;
+            for session in &idle {
+                match self.close_session(session, End::Expired, Actor::engine()).await {
+                    Ok(_) => closed += 1,
+                    // Something happened in it just now.
+                    Err(Error::Session(why)) => tracing::debug!(%session, %why, "a session does not expire"),
+                    Err(Error::Store(error)) => return Err(error.into()),
+                    Err(error) => tracing::error!(%session, %error, "a session can not expire"),
+                }
+            }
+            // What could not be closed would be found again and again.
+            if idle.len() < AT_ONCE || closed == before {
+                return Ok(closed);
+            }
+        }
+    }
+
+    /// Takes a grant back. From the next start on it holds no longer.
+    pub async fn revoke(
+        self: &Arc<Self>,
+        session: &SessionId,
+        grant: &GrantId,
+        actor: Actor,
+    ) -> Result<Arc<Session>, Error> {
+        self.change_session(session, session::Input::Revoke { grant: grant.clone() }, &actor).await
+    }
+
+    /// The session after the input; what changes nothing is no event.
+    async fn change_session(
+        &self,
+        id: &SessionId,
+        input: session::Input,
+        actor: &Actor,
+    ) -> Result<Arc<Session>, Error> {
+        self.require_session(id).await?;
+        // What changes nothing must not be told from what others have changed since.
+        if self.is_shared() {
+            self.streams.forget(&StreamId::Session(id.clone()));
+        }
+        for _ in 0..ATTEMPTS {
+            let (standing, chain) = self.session_chain(id).await?;
+            let events = standing.handle(self.clock.now(), actor, input.clone())?;
+            if events.is_empty() {
+                return Ok(standing);
+            }
+            let mut session = (*standing).clone();
+            apply(&mut session, &events);
+            if self.append_plain(&events, chain, rows_of(&events, &session), Vec::new()).await? {
+                return Ok(Arc::new(session));
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    /// Gives an input to every run of the session that is wanted. One that ended meanwhile needs none, and one that
+    /// can not be read does not stop the others.
+    async fn send_to_runs(
+        self: &Arc<Self>,
+        session: &SessionId,
+        is_wanted: impl Fn(&RunRow) -> bool,
+        input: &Input,
+        actor: &Actor,
+    ) -> Result<(), Error> {
+        const AT_ONCE: usize = 500;
+        let filter = RunFilter { session: Some(session.clone()), ..RunFilter::default() };
+        let mut after = None;
+        loop {
+            let page = self.journal.runs(&filter, after.as_ref(), AT_ONCE).await?;
+            let wanted: Vec<RunId> = page.items.into_iter().filter(&is_wanted).map(|row| row.run).collect();
+            for run in &wanted {
+                match self.send(run, input.clone(), actor.clone()).await {
+                    Ok(_) | Err(Error::Rejected(Rejection::Ended(_))) => {}
+                    Err(error @ (Error::Damaged { .. } | Error::NoDefinition { .. })) => {
+                        tracing::error!(%run, %error, "a run can not follow its session");
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn apply(session: &mut Session, events: &[Event]) {
+    for event in events {
+        if let event::Fact::Session(fact) = &event.fact {
+            session.apply(fact, event.at, &event.actor);
+        }
+    }
+}
+
+/// The rows that events of a session change; `session` is as they leave it.
+pub(super) fn rows_of(events: &[Event], session: &Session) -> Rows {
+    let mut rows = Rows::default();
+    for event in events {
+        let event::Fact::Session(fact) = &event.fact else { continue };
+        match fact {
+            session::Fact::GrantAdded { grant, .. } | session::Fact::GrantRevoked { grant } => {
+                rows.grants.extend(session.grants.get(grant).map(|standing| GrantRow {
+                    grant: grant.clone(),
+                    session: session.id.clone(),
+                    added_seq: standing.added_seq,
+                    revoked: standing.revoked_at.is_some(),
+                }));
+            }
+            session::Fact::SessionOpened { .. }
+            | session::Fact::SessionSuspended
+            | session::Fact::SessionResumed
+            | session::Fact::SessionClosed { .. } => rows.session = session.row(),
+        }
+    }
+    rows
+}
