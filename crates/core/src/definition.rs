@@ -42,6 +42,15 @@ impl Definition {
     pub fn is_external(&self) -> bool {
         self.name == EXTERNAL && self.phases.is_empty()
     }
+
+    /// What the workflow, and before it the phase, say of one kind of interrupt.
+    pub fn gate(&self, phase: Option<&Phase>, kind: Kind) -> KindGate {
+        let usual = self.gates.kinds.get(&kind).cloned().unwrap_or_default();
+        match phase.and_then(|phase| phase.kinds.get(&kind)) {
+            Some(own) => own.over(usual),
+            None => usual,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,6 +74,9 @@ pub struct Phase {
     pub input: Option<String>,
     /// Already merged with the workflow's.
     pub gates: StepGates,
+    /// What this phase alone changes about its interrupts; [`Definition::gate`] merges.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kinds: BTreeMap<Kind, KindGate>,
     pub limits: Limits,
 }
 
@@ -97,6 +109,25 @@ pub struct CheckpointPhase {
 }
 
 impl PhaseKind {
+    /// Which interrupts may be opened in it. An agent may put a plan forward in any phase that has agents; those who
+    /// plan or have ideas are not looked at step by step.
+    pub fn opens(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Checkpoint => !matches!(self, Self::Planning(_) | Self::IdeaGeneration(_)),
+            Kind::ToolApproval
+            | Kind::PlanApproval
+            | Kind::Error
+            | Kind::Question
+            | Kind::Escalation
+            | Kind::Review
+            | Kind::Continuation
+            | Kind::ClientCall
+            | Kind::UnknownOutcome => !matches!(self, Self::Checkpoint(_)),
+            // No agent that we run opens them.
+            Kind::Choice | Kind::Turn => false,
+        }
+    }
+
     pub fn planning(&self) -> Option<&Planning> {
         if let Self::Planning(planning) = self { Some(planning) } else { None }
     }
@@ -273,7 +304,7 @@ pub enum RuleAction {
     Forbid,
 }
 
-/// What a workflow changes about one kind of interrupt.
+/// What a workflow, or a phase of it, changes about one kind of interrupt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KindGate {
@@ -289,6 +320,23 @@ pub struct KindGate {
     pub on_expiry: Option<String>,
     /// Who may decide, by id; empty means every operator.
     pub approvers: Vec<String>,
+}
+
+impl KindGate {
+    /// What it says, and where it says nothing, what is usual. Labels are merged option by option; a list is one word.
+    pub fn over(&self, usual: Self) -> Self {
+        let list = |own: &Vec<String>, usual| if own.is_empty() { usual } else { own.clone() };
+        let mut labels = usual.labels;
+        labels.extend(self.labels.clone());
+        Self {
+            options: list(&self.options, usual.options),
+            labels,
+            reject: self.reject.or(usual.reject),
+            expires_in_ms: self.expires_in_ms.or(usual.expires_in_ms),
+            on_expiry: self.on_expiry.clone().or(usual.on_expiry),
+            approvers: list(&self.approvers, usual.approvers),
+        }
+    }
 }
 
 /// Limits of one step (rounds, calls, attempts …) or of the run (budget). Hitting one is an event.

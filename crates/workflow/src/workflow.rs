@@ -8,7 +8,7 @@
 //! | `input` | JSON Schema of the run's input (**`{task: string}`, required**) | `input` |
 //! | `agents.NAME` | `instructions` (required), `model`, `tools[]` (**none**) · `handoffs[]`: agents, `terminator`, `admin` (**none**) | `agents`, `handoffs` |
 //! | `tools[]` | `name`, `description`, `runs`: client, required; `parameters` (JSON Schema, **none**), `effect`: read \| **write**, `category` **`code_exec`** | `tools` |
-//! | `phases[]` | `id`, `kind`, `needs[]` (**the phase before**; `[]`: none); `input`, `gates`, `limits` of every kind but `checkpoint` | `phases`, `needs` |
+//! | `phases[]` | `id`, `kind`, `needs[]` (**the phase before**; `[]`: none), `gates`; `input`, `limits` of every kind but `checkpoint` | `phases`, `needs` |
 //! | … of `one_shot` | `agent` | `phase_kind` |
 //! | … of `checkpoint` | `message` · `ask` **true** · `edit` **false** | `phase_kind` |
 //! | … of `planning` | `agents`: `planner`, `improver`?, `reviewer`? · `workers[]` (**all other agents**) · `reviews` **1** · `iterations` **3** · `then`: **fail** \| settle · `optional` **false** | `phase_kind` |
@@ -20,7 +20,8 @@
 //! | `asking` | `enabled` **true**; false takes the tools that ask from every agent | `settings`, `agents` |
 //! | `network` | whether commands reach the network (**false**) | here |
 //!
-//! A phase's `gates` (the three step gates) and `limits` are merged over the workflow's. Tools match by full
+//! A phase's `gates` (the three step gates, and those of the kinds that it opens) and `limits` are merged over the
+//! workflow's. Tools match by full
 //! name. Every other key is an error. All problems of a file are reported at once.
 
 mod agents;
@@ -118,7 +119,7 @@ fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Op
         Some(item) => gates::read(item, known, catalogue, problems),
         None => Default::default(),
     };
-    let around = phases::Around { agents: known, gates: step_gates, limits };
+    let around = phases::Around { agents: known, gates: step_gates, kinds: &gates.kinds, limits };
     let phases = fields
         .need("phases", problems)
         .and_then(|item| phases::read(item, &around, problems))

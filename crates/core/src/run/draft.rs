@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::input::{Context, Rejection};
 use super::{Fact, Run};
-use crate::definition::KindGate;
+use crate::definition::{KindGate, Phase};
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::{Draw, Id, InterruptId, StreamId};
@@ -110,9 +110,9 @@ impl<'a> Draft<'a> {
         self.events.push(event);
     }
 
-    /// Opens an interrupt with the options, labels, expiry and approvers that the workflow gives its kind.
+    /// Opens an interrupt with the options, labels, expiry and approvers that its phase and the workflow give its kind.
     pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
-        let mut gate = self.run.definition.gates.kinds.get(&opening.kind).cloned().unwrap_or_default();
+        let mut gate = self.run.definition.gate(self.phase_of(&opening), opening.kind);
         gate.reject = opening.always_rejects.or(gate.reject).or(opening.reject);
         let own: Vec<Choice> = options(opening.kind)
             .iter()
@@ -146,6 +146,22 @@ impl<'a> Draft<'a> {
             content["response_schema"] = schema;
         }
         self.opened(opened, content)
+    }
+
+    /// The phase that asks: its own step does, or it is what a person looks at.
+    fn phase_of(&self, opening: &Opening) -> Option<&Phase> {
+        let step = || Some(self.run.steps.get(opening.step.as_ref()?)?.phase.as_str());
+        let phase = match &opening.about {
+            About::Phase(phase) | About::Plan(phase) => Some(phase.as_str()),
+            About::Call(_)
+            | About::BeforeStep(_)
+            | About::AfterStep(_)
+            | About::Failure(_)
+            | About::Limit(_)
+            | About::Printed(_)
+            | About::External => step(),
+        };
+        self.run.phase(phase?)
     }
 
     pub(super) fn opened(&mut self, opened: Opened, content: Value) -> InterruptId {

@@ -13,6 +13,7 @@ mod gates;
 mod grants;
 mod handoffs;
 mod journals;
+mod kinds;
 mod layers;
 mod long;
 mod options;

@@ -3,7 +3,7 @@
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Definition, Judge, KindGate, PlanGate, RuleAction, Smart};
-use holdshort_core::interrupt::{Decision, Effect, Kind};
+use holdshort_core::interrupt::{About, Decision, Effect, Kind};
 use holdshort_core::message::{Arguments, FailureKind, Reply, RequestedCall, Usage};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Action, Ask, Config, Input, Origin};
@@ -68,23 +68,25 @@ fn some_definition(dice: &mut Dice) -> Definition {
     }
     for kind in Kind::ALL {
         if dice.one_in(3) {
-            let gate = KindGate {
-                expires_in_ms: Some(1 + dice.roll(50_000) as u64),
-                on_expiry: holdshort_core::interrupt::options(kind)
-                    .get(dice.roll(8))
-                    .map(|row| row.id.to_owned()),
-                reject: Some(*dice.pick(&[
-                    Effect::EndTurn,
-                    Effect::FailRun,
-                    Effect::Refuse,
-                    Effect::Proceed,
-                ])),
-                ..KindGate::default()
-            };
-            definition.gates.kinds.insert(kind, gate);
+            definition.gates.kinds.insert(kind, some_gate(kind, dice));
+        }
+        for phase in &mut definition.phases {
+            if dice.one_in(8) {
+                phase.kinds.insert(kind, some_gate(kind, dice));
+            }
         }
     }
     definition
+}
+
+fn some_gate(kind: Kind, dice: &mut Dice) -> KindGate {
+    let rows = holdshort_core::interrupt::options(kind);
+    KindGate {
+        expires_in_ms: Some(1 + dice.roll(50_000) as u64),
+        on_expiry: rows.get(dice.roll(8)).map(|row| row.id.to_owned()),
+        reject: Some(*dice.pick(&[Effect::EndTurn, Effect::FailRun, Effect::Refuse, Effect::Proceed])),
+        ..KindGate::default()
+    }
 }
 
 fn some_call(dice: &mut Dice) -> RequestedCall {
@@ -246,6 +248,14 @@ fn check(world: &World, seed: u64) {
         let status = run.status();
         let waited = open > 0 || run.row().is_some_and(|row| row.runnable);
         assert!(waited, "seed {seed}: nothing is due and nobody is asked ({status:?}): {:#?}", world.story());
+    }
+    for opened in run.interrupts.values().map(|each| &each.opened) {
+        let phase = match &opened.about {
+            About::Phase(phase) => phase,
+            _ => &run.steps[opened.step.as_ref().expect("a step asks")].phase,
+        };
+        let phase = run.definition.phases.iter().find(|each| each.id == *phase).expect("it is there");
+        assert!(phase.kind.opens(opened.kind), "seed {seed}: `{}` opened {:?}", phase.id, opened.kind);
     }
     for step in run.steps.keys() {
         crate::turns::paired(&run.request(step).expect("a step has a request"));

@@ -202,6 +202,7 @@ fn phase(id: &str, needs: &[&str], kind: PhaseKind) -> Phase {
         needs: needs.iter().map(|need| (*need).to_owned()).collect(),
         input: None,
         gates: StepGates::default(),
+        kinds: BTreeMap::new(),
         limits: Limits::default(),
     }
 }

@@ -151,6 +151,7 @@ fn phase(n: usize, limits: Limits, choices: &mut Choices) -> Phase {
         needs: before.map(|before| format!("p{before}")).into_iter().collect(),
         input: None,
         gates,
+        kinds: BTreeMap::new(),
         limits: Limits { rounds: few(choices), tool_calls: 2 * few(choices), ..limits },
     }
 }

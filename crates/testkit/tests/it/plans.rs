@@ -1,7 +1,7 @@
 //! Plans over HTTP with the real binary: proposed, decided on, carried out, edited on the way (cases 01 to 08, 29).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
-use holdshort_testkit::server::{Answer, TestServer};
+use holdshort_testkit::server::{Answer, TestServer, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -182,6 +182,51 @@ async fn a_plan_is_written_anew_across_a_restart() {
     );
     assert_eq!(replan(&server, &run, &json!({ "plan": better })).await.refusal(), (409, "run_ended"));
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+}
+
+/// Who decides, with what and for how long, is a matter of the phase that asks.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_phase_has_its_own_people_and_its_own_time() {
+    let workflow = "
+name: planned
+agents:
+  planner: {instructions: Plan.}
+  engineer: {instructions: Build., tools: [run_command]}
+phases:
+  - id: plan
+    kind: planning
+    agents: {planner: planner}
+    gates: {plan_approval: {approvers: [operator], options: [approve, reject], expires_in: 1h}}
+  - {id: work, kind: control, agent: engineer, gates: {checkpoint: {expires_in: 100ms, on_expiry: skip}}}
+  - {id: release, kind: checkpoint, message: Release it?, gates: {checkpoint: {labels: {approve: Release}}}}
+gates:
+  before_step: ask
+  checkpoint: {approvers: [release-manager]}
+";
+    let (_model, server, run) = proposed(workflow, &[proposes(&[subtask("a", &[])])]).await;
+    let asked = server.wait_one(&run).await;
+    let ids = |asked: &Value| {
+        let options = asked["options"].as_array().unwrap().iter();
+        options.filter_map(|each| each["id"].as_str()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(ids(&asked), "approve reject");
+    server.choose(&asked, "approve").await;
+    // Nobody decides about the step; its time alone passes, and its option applies.
+    let asked = eventually("the release is asked about", || async {
+        server.open(&run).await.into_iter().find(|each| each["position"] == "phase")
+    })
+    .await;
+    let opened = server.events_of(&run, "interrupt_opened").await;
+    let times: Vec<bool> = opened.iter().map(|event| event["data"]["expires_at"].is_string()).collect();
+    assert_eq!(times, [true, true, false], "{opened:#?}");
+    assert_eq!(
+        (statuses(&server, &run).await.as_str(), server.lines("count.txt")),
+        ("a skipped", 0),
+        "the option of the phase's expiry"
+    );
+    assert_eq!(asked["options"][0]["label"], "Release");
+    let refused = server.decide(&asked, &json!({ "option": "approve" })).await;
+    assert_eq!(refused.refusal(), (403, "not_an_approver"));
 }
 
 /// The shipped workflow from its question to its report, on its own sample, without a model.

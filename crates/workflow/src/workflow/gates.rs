@@ -1,15 +1,20 @@
 //! `gates` of a workflow and of a phase: where a person must speak. Rules and kinds have files of their own.
 
-use holdshort_core::definition::{Checkpoint, Gates, PlanGate, StepGates};
+use std::collections::BTreeMap;
+
+use holdshort_core::definition::{Checkpoint, Gates, KindGate, PhaseKind, PlanGate, StepGates};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::tool;
 
 use super::agents::Agents;
+use super::phase_kind::Read;
+use super::phases::Around;
 use super::{kinds, rules, smart};
 use crate::bounds;
 use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
 
+/// Those around steps, those of the workflow alone, and the kinds of interrupts.
 const KEYS: Keys = Keys {
     known: &[
         "before_step",
@@ -35,6 +40,9 @@ const KEYS: Keys = Keys {
     ],
     later: &[],
 };
+const AROUND_STEPS: usize = 3;
+const OF_PHASES_TOO: usize = 8;
+
 const ASK_OR_OFF: [(&str, bool); 2] = [("ask", true), ("off", false)];
 /// Whether it asks, and whether a clean step is let through.
 const AFTER_STEP: [(&str, (bool, bool)); 3] =
@@ -77,37 +85,57 @@ pub(super) fn read(
         gates.rules = rules::read(item, agents, catalogue, problems).unwrap_or_default();
     }
     for kind in Kind::ALL {
-        if let Some(gate) = fields.find(kind.as_str()).and_then(|item| kinds::read(item, kind, problems)) {
+        let gate = fields.find(kind.as_str());
+        if let Some(gate) = gate.and_then(|item| kinds::read(item, kind, KindGate::default(), problems)) {
             gates.kinds.insert(kind, gate);
         }
     }
     (around_steps, gates)
 }
 
-/// A phase's gates, over the workflow's. `usual` is what the phase has where it names none.
+/// A phase's gates: those around its steps, over the workflow's, and what it alone says of its interrupts.
 pub(super) fn of_phase(
     item: &Item<'_>,
-    usual: StepGates,
-    base: StepGates,
+    read: &Read,
+    around: &Around<'_>,
     problems: &mut Problems,
-) -> StepGates {
-    let Some(fields) = item.fields(&KEYS, problems) else { return usual };
-    for key in &KEYS.known[3..] {
+) -> (StepGates, BTreeMap<Kind, KindGate>) {
+    let mut own = BTreeMap::new();
+    let Some(fields) = item.fields(&KEYS, problems) else { return (read.gates, own) };
+    for key in &KEYS.known[AROUND_STEPS..OF_PHASES_TOO] {
         if let Some(item) = fields.find(key) {
             problems.at(item, format!("`{key}` belongs to the workflow's `gates`, not to a phase's"));
         }
     }
-    let names_one = KEYS.known[..3].iter().any(|key| fields.find(key).is_some());
-    if names_one { around_steps(&fields, base, problems) } else { usual }
+    let word = read.word;
+    let mut named = false;
+    for key in &KEYS.known[..AROUND_STEPS] {
+        let Some(item) = fields.find(key) else { continue };
+        named = true;
+        if !stands(key, &read.kind) {
+            problems.at(item, format!("`{key}` means nothing in a phase of the kind `{word}`"));
+        }
+    }
+    for kind in Kind::ALL {
+        let Some(item) = fields.find(kind.as_str()) else { continue };
+        if !read.kind.opens(kind) {
+            let never = format!("no `{}` is ever opened in a phase of the kind `{word}`", kind.as_str());
+            problems.at(item, never);
+            continue;
+        }
+        let usual = around.kinds.get(&kind).cloned().unwrap_or_default();
+        own.extend(kinds::read(item, kind, usual, problems).map(|gate| (kind, gate)));
+    }
+    (if named { around_steps(&fields, around.gates, problems) } else { read.gates }, own)
 }
 
-/// Those who plan or have ideas are gated by what they bring: around their steps stands the gate of errors alone.
-pub(super) fn of_errors_alone(item: &Item<'_>, kind: &str, problems: &mut Problems) {
-    let Some(fields) = item.fields(&KEYS, &mut Problems::of("")) else { return };
-    for key in ["before_step", "after_step"] {
-        if let Some(item) = fields.find(key) {
-            problems.at(item, format!("`{key}` means nothing in a phase of the kind `{kind}`"));
-        }
+/// Whether a gate stands around the steps of a phase. A checkpoint has none; those who plan or have ideas are gated by
+/// what they bring.
+fn stands(key: &str, kind: &PhaseKind) -> bool {
+    match kind {
+        PhaseKind::OneShot { .. } | PhaseKind::Control(_) => true,
+        PhaseKind::Planning(_) | PhaseKind::IdeaGeneration(_) => key == "on_error",
+        PhaseKind::Checkpoint(_) => false,
     }
 }
 
@@ -131,6 +159,6 @@ mod tests {
 
     #[test]
     fn every_kind_of_interrupt_is_a_key() {
-        assert_eq!(&KEYS.known[8..], Kind::ALL.map(Kind::as_str));
+        assert_eq!(&KEYS.known[OF_PHASES_TOO..], Kind::ALL.map(Kind::as_str));
     }
 }

@@ -1,4 +1,4 @@
-//! `gates.KIND`: what a workflow changes about one kind of interrupt, within the core's closed table.
+//! `gates.KIND`: what a workflow, or a phase of it, changes about one kind of interrupt, within the core's closed table.
 
 use std::collections::BTreeMap;
 
@@ -22,28 +22,44 @@ const REJECT: [(&str, Effect); 4] = [
     ("fail_run", Effect::FailRun),
 ];
 
-pub(super) fn read(item: &Item<'_>, kind: Kind, problems: &mut Problems) -> Option<KindGate> {
+/// `usual` is what holds where nothing is said: for a phase, the workflow's own.
+pub(super) fn read(
+    item: &Item<'_>,
+    kind: Kind,
+    usual: KindGate,
+    problems: &mut Problems,
+) -> Option<KindGate> {
     let fields = item.fields(&KEYS, problems)?;
-    let approvers = fields
-        .find("approvers")
-        .and_then(|item| item.texts(bounds::LIST, bounds::LINE, problems))
-        .unwrap_or_default();
-    let options = fields.find("options").map(|item| options(item, kind, problems)).unwrap_or_default();
-    let on_expiry = fields.find("on_expiry").and_then(|item| on_expiry(item, kind, problems));
-    if let (Some(item), Some(id)) = (fields.find("on_expiry"), &on_expiry)
-        && !options.is_empty()
-        && !options.contains(id)
+    let approvers = fields.find("approvers");
+    let named = approvers.and_then(|item| item.texts(bounds::LIST, bounds::LINE, problems));
+    if let (Some(item), Some([])) = (approvers, named.as_deref())
+        && !usual.approvers.is_empty()
     {
-        problems.at(item, format!("`{id}` is not among the `options`"));
+        problems.at(
+            item,
+            "nobody is named, and so the workflow's `approvers` decide: name who may, or leave it out",
+        );
     }
-    Some(KindGate {
-        options,
+    let gate = KindGate {
+        options: fields.find("options").map(|item| options(item, kind, problems)).unwrap_or_default(),
         labels: fields.find("labels").and_then(|item| labels(item, kind, problems)).unwrap_or_default(),
         reject: fields.find("reject").and_then(|item| reject(item, kind, problems)),
         expires_in_ms: fields.find("expires_in").and_then(|item| duration::read(item, problems)),
-        on_expiry,
-        approvers: approvers.into_iter().map(|(approver, _)| approver).collect(),
-    })
+        on_expiry: fields.find("on_expiry").and_then(|item| on_expiry(item, kind, problems)),
+        approvers: named.unwrap_or_default().into_iter().map(|(approver, _)| approver).collect(),
+    };
+    let KindGate { options, on_expiry: Some(id), .. } = gate.over(usual) else { return Some(gate) };
+    if !options.is_empty() && !options.contains(&id) {
+        let whose = if gate.options.is_empty() { "the workflow's" } else { "the" };
+        match (fields.find("on_expiry"), fields.find("options")) {
+            (Some(item), _) => problems.at(item, format!("`{id}` is not among {whose} `options`")),
+            (None, Some(item)) => {
+                problems.at(item, format!("`{id}`, the workflow's `on_expiry`, is not among these"));
+            }
+            (None, None) => {}
+        }
+    }
+    Some(gate)
 }
 
 /// Which options are offered, in this order. One that does not release work must be among them: who can only agree

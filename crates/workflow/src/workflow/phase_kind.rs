@@ -3,7 +3,6 @@
 use holdshort_core::definition::{CheckpointPhase, Control, IdeaGeneration, PhaseKind, Planning, StepGates};
 
 use super::agents::Agents;
-use super::gates;
 use super::phases::Around;
 use crate::bounds;
 use crate::item::{Fields, Item, Keys};
@@ -75,7 +74,7 @@ impl Kind {
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::OneShot => &["agent", "input", "gates", "limits"],
-            Self::Checkpoint => &["message", "ask", "edit"],
+            Self::Checkpoint => &["message", "ask", "edit", "gates"],
             Self::Planning => &[
                 "agents",
                 "workers",
@@ -99,12 +98,16 @@ impl Kind {
     }
 }
 
-/// The kind with what it holds, and the gates that it starts from.
-pub(super) fn read(
-    fields: &Fields<'_>,
-    around: &Around<'_>,
-    problems: &mut Problems,
-) -> Option<(PhaseKind, StepGates)> {
+/// A kind with what it holds.
+pub(super) struct Read {
+    pub(super) kind: PhaseKind,
+    /// What it is called.
+    pub(super) word: &'static str,
+    /// The gates around steps that it starts from.
+    pub(super) gates: StepGates,
+}
+
+pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Option<Read> {
     let item = fields.need("kind", problems)?;
     if let Value::Text(text) = &item.node.value
         && LATER.contains(&text.as_str())
@@ -119,10 +122,6 @@ pub(super) fn read(
             problems.at(item, format!("`{key}` means nothing in a phase of the kind `{word}`"));
         }
     }
-    if let Some(item) = fields.find("gates").filter(|_| matches!(kind, Kind::Planning | Kind::IdeaGeneration))
-    {
-        gates::of_errors_alone(item, word, problems);
-    }
     let read = match kind {
         Kind::OneShot => PhaseKind::OneShot { agent: agent(fields, "agent", around, problems)? },
         Kind::Checkpoint => {
@@ -136,7 +135,7 @@ pub(super) fn read(
         Kind::Control | Kind::HumanControl => PhaseKind::Control(control(fields, around, problems)?),
         Kind::IdeaGeneration => PhaseKind::IdeaGeneration(ideas(fields, around, problems)?),
     };
-    Some((read, kind.gates(around.gates)))
+    Some(Read { kind: read, word, gates: kind.gates(around.gates) })
 }
 
 fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Option<Planning> {

@@ -1,8 +1,12 @@
 //! `phases`: the nodes of the workflow. Merges the workflow's gates and limits into each.
 
-use holdshort_core::definition::{Limits, Phase, PhaseKind, StepGates};
+use std::collections::BTreeMap;
+
+use holdshort_core::definition::{KindGate, Limits, Phase, PhaseKind, StepGates};
+use holdshort_core::interrupt::Kind;
 
 use super::agents::Agents;
+use super::phase_kind::Read;
 use super::{gates, needs, phase_kind, settings};
 use crate::item::{Fields, Item};
 use crate::problem::Problems;
@@ -13,6 +17,7 @@ pub(super) struct Around<'a> {
     /// `None` where the agents could not be read: then nobody is looked up.
     pub(super) agents: Option<&'a Agents>,
     pub(super) gates: StepGates,
+    pub(super) kinds: &'a BTreeMap<Kind, KindGate>,
     pub(super) limits: Limits,
 }
 
@@ -28,8 +33,8 @@ pub(super) fn read(item: &Item<'_>, around: &Around<'_>, problems: &mut Problems
         let id = read_id(&fields, &nodes, problems);
         let needs = read_needs(&fields, nodes.last(), problems);
         nodes.push(needs::Node { id: id.unwrap_or_default(), needs });
-        let kind = phase_kind::read(&fields, around, problems);
-        phases.extend(kind.map(|(kind, gates)| phase(&fields, kind, gates, around, problems)));
+        let read = phase_kind::read(&fields, around, problems);
+        phases.extend(read.map(|read| phase(&fields, read, around, problems)));
     }
     needs::check(&nodes, problems);
     plans(&mut phases, &nodes, item, problems);
@@ -41,22 +46,20 @@ pub(super) fn read(item: &Item<'_>, around: &Around<'_>, problems: &mut Problems
 }
 
 /// `id` and `needs` are filled in by the caller. When a phase has no kind, they are of no use: it is a problem.
-fn phase(
-    fields: &Fields<'_>,
-    kind: PhaseKind,
-    base: StepGates,
-    around: &Around<'_>,
-    problems: &mut Problems,
-) -> Phase {
+fn phase(fields: &Fields<'_>, read: Read, around: &Around<'_>, problems: &mut Problems) -> Phase {
     let input = fields.find("input").and_then(|item| item.text(bounds::TEXT, problems));
-    let gates = fields.find("gates");
     let limits = fields.find("limits");
+    let (gates, kinds) = match fields.find("gates") {
+        Some(item) => gates::of_phase(item, &read, around, problems),
+        None => (read.gates, BTreeMap::new()),
+    };
     Phase {
         id: String::new(),
-        kind,
+        kind: read.kind,
         needs: Vec::new(),
         input,
-        gates: gates.map_or(base, |item| gates::of_phase(item, base, around.gates, problems)),
+        gates,
+        kinds,
         limits: limits.map_or(around.limits, |item| settings::limits(item, around.limits, problems)),
     }
 }

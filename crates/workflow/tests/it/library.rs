@@ -87,8 +87,8 @@ agents:
   planner: {instructions: Plan.}
   engineer: {instructions: Build., tools: [read_file, run_command]}
 phases:
-  - {id: plan, kind: planning, agents: {planner: planner}}
-  - {id: work, kind: control, agent: engineer}
+  - {id: plan, kind: planning, agents: {planner: planner}, gates: {plan_approval: {expires_in: 2h}}}
+  - {id: work, kind: control, agent: engineer, gates: {error: {expires_in: 2h}}}
 gates:
   plan: show
   rules: [{tools: [run_command], do: ask}]
@@ -126,7 +126,7 @@ agents:
   engineer: {instructions: Build well., tools: [run_command]}
   critic: {instructions: Judge.}
 phases:
-  - {id: plan, kind: planning, agents: {planner: planner}}
+  - {id: plan, kind: planning, agents: {planner: planner}, gates: {plan_approval: {expires_in: 2h}}}
   - {id: work, kind: control, agent: critic}
   - {id: look, kind: checkpoint, message: Good?}
 gates:

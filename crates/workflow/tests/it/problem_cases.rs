@@ -568,6 +568,37 @@ limits: {rounds: 0, tool_calls: -1, attempts: 1.5, redos: many, parallel: 100000
         ],
     },
     Case {
+        about: "gates of a phase's own interrupts",
+        text: "\
+name: a
+agents: {solo: {instructions: i}}
+gates: {checkpoint: {options: [approve, skip, reject], on_expiry: skip}, question: {approvers: [ann]}}
+phases:
+  - {id: look, kind: checkpoint, message: m, gates: {plan_approval: {expires_in: 1h}, on_error: ask}}
+  - {id: p, kind: planning, agents: {planner: solo}, gates: {checkpoint: {expires_in: 1h}}}
+  - id: w
+    kind: control
+    agent: solo
+    gates:
+      turn: {expires_in: 1h}
+      checkpoint: {on_expiry: redo, expires_in: soon}
+      error: {options: [retry], labels: {restart: R}}
+      question: {approvers: []}
+  - {id: x, kind: one_shot, agent: solo, gates: {checkpoint: {options: [approve, reject]}}}
+",
+        says: &[
+            "workflow.yaml:5:69: no `plan_approval` is ever opened in a phase of the kind `checkpoint`",
+            "workflow.yaml:5:97: `on_error` means nothing in a phase of the kind `checkpoint`",
+            "workflow.yaml:6:74: no `checkpoint` is ever opened in a phase of the kind `planning`",
+            "workflow.yaml:11:13: no `turn` is ever opened in a phase of the kind `control`",
+            "workflow.yaml:12:31: `redo` is not among the workflow's `options`",
+            "workflow.yaml:12:49: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `soon`",
+            "workflow.yaml:13:42: `error` has no option `restart`",
+            "workflow.yaml:14:29: nobody is named, and so the workflow's `approvers` decide: name who may, or leave it out",
+            "workflow.yaml:15:72: `skip`, the workflow's `on_expiry`, is not among these",
+        ],
+    },
+    Case {
         about: "a pattern that looks ahead",
         text: "name: a\ntools: [{name: x, description: d, runs: client, parameters: {type: object, properties: {p: {type: \
                string, pattern: \"^(?!/).*\"}}}}]\nagents: {solo: {instructions: i, tools: \

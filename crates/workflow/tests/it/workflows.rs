@@ -39,11 +39,12 @@ phases:
     kind: one_shot
     agent: Author
     input: Only a draft.
-    gates: {before_step: ask, after_step: unless_clean, on_error: off}
+    gates: {before_step: ask, after_step: unless_clean, on_error: off, tool_approval: {expires_in: 5m}}
     limits: {rounds: 5, budget: {tokens: 1000}}
   - id: look
     kind: checkpoint
     message: Is the draft good enough?
+    gates: {checkpoint: {options: [reject, approve], labels: {approve: Publish}, on_expiry: reject, approvers: [ana]}}
   - id: critique
     kind: one_shot
     agent: critic
@@ -87,6 +88,7 @@ fn a_small_workflow_has_the_defaults() {
             needs: vec![],
             input: None,
             gates: StepGates::default(),
+            kinds: BTreeMap::new(),
             limits: Limits::default(),
         }],
         gates: Gates::default(),
@@ -117,12 +119,23 @@ fn every_key_is_read() {
         needs: needs.iter().map(|need| (*need).to_owned()).collect(),
         input: None,
         gates,
+        kinds: BTreeMap::new(),
         limits,
     };
     let one_shot = |agent: &str| PhaseKind::OneShot { agent: agent.into() };
+    let nothing = KindGate::default();
+    let soon = KindGate { expires_in_ms: Some(5 * 60 * 1000), ..nothing.clone() };
+    let editor = KindGate {
+        options: vec!["reject".into(), "approve".into()],
+        labels: [("approve".to_owned(), "Publish".to_owned())].into(),
+        on_expiry: Some("reject".into()),
+        approvers: vec!["ana".into()],
+        ..nothing
+    };
     let draft = Phase {
         input: Some("Only a draft.".into()),
         gates: StepGates { before_step: true, after_step: true, unless_clean: true, on_error: false },
+        kinds: [(Kind::ToolApproval, soon)].into(),
         limits: Limits { rounds: 5, budget_tokens: Some(1000), ..limits },
         ..phase("draft", one_shot("Author"), &[])
     };
@@ -134,7 +147,7 @@ fn every_key_is_read() {
         definition.phases,
         [
             draft,
-            phase("look", look, &["draft"]),
+            Phase { kinds: [(Kind::Checkpoint, editor)].into(), ..phase("look", look, &["draft"]) },
             phase("critique", one_shot("critic"), &[]),
             phase("final", one_shot("Author"), &["look", "critique"]),
         ]
