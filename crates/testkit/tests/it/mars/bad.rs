@@ -26,13 +26,14 @@ async fn before_a_task_there_is_nothing_to_do() {
         (json!({"max_rouns": 5}), "/config/max_rouns"),
         (json!({"conversational": true}), "/config/conversational"),
         (json!({"sessionId": "ses_nobody"}), "/config/sessionId"),
-        // An expiry that approves a checkpoint would approve every step too.
+        // No step is ever approved by a clock.
         (
-            json!({"phases": [
-                {"type": "one_shot", "config": {"approval_mode": "before_step", "timeout_seconds": 0.3}},
-                {"type": "hitl_checkpoint", "config": {"default_on_timeout": "approve", "timeout_seconds": 0.3}},
-            ]}),
-            "/config/phases/1/config/default_on_timeout",
+            json!({"approval_mode": "before_step", "default_on_timeout": "approve"}),
+            "/config/default_on_timeout",
+        ),
+        (
+            json!({"phases": [{"type": "one_shot", "config": {"default_on_timeout": "approve"}}]}),
+            "/config/phases/0/config/default_on_timeout",
         ),
     ];
     for (config, pointer) in table {

@@ -1,5 +1,6 @@
 //! Gates around steps and on calls: cases 06 to 09, and 45.
 
+use holdshort_core::time::Timestamp;
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
@@ -281,6 +282,39 @@ async fn an_expiry_approves_only_what_was_configured() {
         assert_eq!((&received["approval_status"], &received["approved"]), (&json!(status), &json!(approved)));
         mars.wait(ends).await;
     }
+}
+
+/// A checkpoint approves itself in its time; the step after it has a time of its own, and no clock approves it (A12,
+/// A14).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_phase_has_its_own_time_and_options() {
+    let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
+    let config = json!({"phases": [
+        {"type": "hitl_planning", "config": {"n_plan_reviews": 0, "allow_plan_modification": false}},
+        {"type": "hitl_checkpoint", "config": {"default_on_timeout": "approve", "timeout_seconds": 0.05}},
+        {"type": "hitl_control", "config": {"allow_step_skip": false, "timeout_seconds": 0.2}},
+    ]});
+    let mut mars = Mars::start(&server, "t1", "Build it.", config).await;
+    let asked = mars.asked().await;
+    assert_eq!(options(&asked), ["approve", "revise", "reject"]);
+    mars.resolve(&asked, "approve", json!({})).await;
+    let checkpoint = mars.asked().await;
+    assert_eq!(options(&checkpoint), ["approve", "modify", "reject"]);
+    assert_eq!(mars.wait("approval_received").await["approval_status"], "timeout_auto_approved");
+    let step = mars.asked().await;
+    assert_eq!(
+        (options(&step), &step["checkpoint_type"]),
+        (vec!["approve", "modify", "reject"], &json!("before_step"))
+    );
+    let received = mars.wait("approval_received").await;
+    assert_eq!((&received["approval_status"], &received["approved"]), (&json!("timeout"), &json!(false)));
+    mars.wait("workflow_failed").await;
+    let opened = server.events_of(&mars.run(), "interrupt_opened").await;
+    let time = |value: &Value| value.as_str().unwrap().parse::<Timestamp>().unwrap();
+    let ms = |event: &Value| time(&event["data"]["expires_at"]).ms_since(time(&event["at"]));
+    assert_eq!(opened.iter().map(ms).collect::<Vec<_>>(), [3_600_000, 50, 200]);
+    assert_eq!(server.lines("count.txt"), 0);
+    sound(&server, &mars).await;
 }
 
 /// Case 45: nobody there, nothing approved.

@@ -8,9 +8,9 @@ use holdshort_core::tool::Runs;
 use serde_json::Value;
 
 use super::given::{Given, Reader};
+use super::kinds;
 use super::mode::{Approval, Kind};
 use super::phases::Made;
-use super::shared;
 use crate::limits::MARS_WORDS;
 
 pub(super) fn set(definition: &mut Definition, made: &[Made], top: &Given, problems: &mut Vec<Problem>) {
@@ -18,7 +18,7 @@ pub(super) fn set(definition: &mut Definition, made: &[Made], top: &Given, probl
     if asks_about_plans {
         definition.gates.plan = PlanGate::Ask;
     }
-    shared::set(definition, made, problems);
+    kinds::usual(definition);
     let mut reader = Reader { own: top, top: None, keys: &[], problems };
     tools(definition, &mut reader);
     agents(definition, made, &mut reader);

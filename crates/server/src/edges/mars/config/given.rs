@@ -79,6 +79,12 @@ impl<'a> Reader<'a> {
         self.problems.push(Problem::new(&item.pointer, why));
     }
 
+    pub(super) fn refuse_key(&mut self, key: &str, why: impl Into<String>) {
+        if let Some(item) = self.item(key) {
+            self.refuse(item, why);
+        }
+    }
+
     pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
         let item = self.item(key)?;
         let flag = item.value.as_bool();

@@ -2,13 +2,13 @@
 //!
 //! Nothing is passed over: a key that is not known, that is of the copilot, or that means nothing in the mode is an
 //! error that names it. `given.rs` reads values, `mode.rs` says which phases there are, `phases.rs` makes them,
-//! `gates.rs` says where people speak, `shared.rs` what their requests have in common.
+//! `gates.rs` says where people speak, `kinds.rs` what each phase says of its own requests.
 
 mod gates;
 mod given;
+mod kinds;
 mod mode;
 mod phases;
-mod shared;
 
 use holdshort_core::definition::Definition;
 use holdshort_core::run;

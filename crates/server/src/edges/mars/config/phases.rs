@@ -3,44 +3,18 @@
 use std::collections::BTreeSet;
 
 use holdshort_core::definition::{Definition, Phase, PhaseKind, PlanGate};
-use holdshort_core::interrupt::Kind as Interrupt;
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::{Receiver, Runs};
 
-use super::gates;
 use super::given::{Given, Reader};
 use super::mode::{APPROVALS, Chosen, Kind};
+use super::{gates, kinds};
 
-/// A phase, and what is said of the people in it.
+/// A phase, and what the source system calls it.
 pub(super) struct Made {
     pub(super) kind: Kind,
     pub(super) phase: Phase,
-    pub(super) timeout_ms: Option<Said<u64>>,
-    /// What an expiry decides.
-    pub(super) on_timeout: Option<Said<&'static str>>,
-    /// Options that nobody is offered.
-    pub(super) dropped: Vec<Said<(Interrupt, &'static str)>>,
 }
-
-/// What a config says, and where.
-pub(super) struct Said<T> {
-    pub(super) value: T,
-    pub(super) pointer: String,
-}
-
-impl<T> Said<T> {
-    fn of(key: &str, value: Option<T>, reader: &Reader<'_>) -> Option<Self> {
-        Some(Self { value: value?, pointer: reader.item(key)?.pointer.clone() })
-    }
-}
-
-/// What the source system can switch off, and the options that are gone then (contracts A13, A14).
-const ALLOWED: [(&str, &[(Interrupt, &str)]); 4] = [
-    ("allow_plan_modification", &[(Interrupt::PlanApproval, "edit")]),
-    ("allow_step_skip", &[(Interrupt::Checkpoint, "skip"), (Interrupt::Error, "skip")]),
-    ("allow_step_retry", &[(Interrupt::Error, "retry")]),
-    ("allow_step_modification", &[(Interrupt::Checkpoint, "edit")]),
-];
 
 pub(super) fn make(
     chosen: &[Chosen],
@@ -58,18 +32,9 @@ pub(super) fn make(
         let mut reader =
             Reader { own: &each.own, top: Some(top), keys: each.kind.keys(), problems: &mut *problems };
         let asks = reader.one_of("approval_mode", &APPROVALS).unwrap_or(each.approval);
-        let time = reader.time_ms("timeout_seconds");
-        let timeout_ms = Said::of("timeout_seconds", time, &reader);
-        let expiry = reader.one_of("default_on_timeout", &[("reject", "reject"), ("approve", "approve")]);
-        let on_timeout = Said::of("default_on_timeout", expiry, &reader);
-        let mut dropped = Vec::new();
-        for (key, options) in ALLOWED {
-            if reader.flag(key) == Some(false) {
-                dropped.extend(options.iter().filter_map(|option| Said::of(key, Some(*option), &reader)));
-            }
-        }
         phase.gates = gates::around(phase.gates, asks, reader.flag("auto_approve_successful_steps"));
         fill(&mut phase, each, &mut reader, base);
+        kinds::set(&mut phase, base, &mut reader);
         let same = made.iter().filter(|other| other.phase.id.starts_with(&phase.id)).count();
         if same > 0 {
             phase.id = format!("{}_{}", phase.id, same + 1);
@@ -83,7 +48,7 @@ pub(super) fn make(
                     .push(Problem::new(&each.pointer, "carries out a plan, and no phase before it plans")),
             }
         }
-        made.push(Made { kind: each.kind, phase, timeout_ms, on_timeout, dropped });
+        made.push(Made { kind: each.kind, phase });
     }
     if made.is_empty() && problems.is_empty() {
         problems.push(Problem::new("/config/phases", "holds no phase"));
@@ -134,11 +99,8 @@ fn fill(phase: &mut Phase, chosen: &Chosen, reader: &mut Reader<'_>, base: &Defi
         }
         PhaseKind::Control(control) => {
             control.only = reader.count("step_number", 1);
-            if reader.flag("execute_all_steps") == Some(false)
-                && control.only.is_none()
-                && let Some(item) = reader.item("execute_all_steps")
-            {
-                reader.refuse(item, "needs `step_number`: which one?");
+            if reader.flag("execute_all_steps") == Some(false) && control.only.is_none() {
+                reader.refuse_key("execute_all_steps", "needs `step_number`: which one?");
             }
             reader.flag("show_step_context");
         }
@@ -146,9 +108,9 @@ fn fill(phase: &mut Phase, chosen: &Chosen, reader: &mut Reader<'_>, base: &Defi
             if let Some(named) = reader.text("agent") {
                 if base.agents.contains_key(&named) {
                     *agent = named;
-                } else if let Some(item) = reader.item("agent") {
+                } else {
                     let known: Vec<&str> = base.agents.keys().map(String::as_str).collect();
-                    reader.refuse(item, format!("is no agent; there are: {}", known.join(", ")));
+                    reader.refuse_key("agent", format!("is no agent; there are: {}", known.join(", ")));
                 }
             }
             reader.flag("show_step_context");

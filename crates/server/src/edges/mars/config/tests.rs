@@ -1,6 +1,6 @@
 //! Configs and the workflows that they come to.
 
-use holdshort_core::definition::{Definition, PhaseKind, PlanGate};
+use holdshort_core::definition::{Definition, Phase, PhaseKind, PlanGate};
 use holdshort_core::interrupt::Kind;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn made(config: &Value) -> Definition {
 
 /// Phases with the gates around their steps.
 fn shape(definition: &Definition) -> String {
-    let phase = |phase: &holdshort_core::definition::Phase| {
+    let phase = |phase: &Phase| {
         let gates = phase.gates;
         let mut text = phase.id.clone();
         for (is_on, word) in
@@ -39,6 +39,27 @@ fn shape(definition: &Definition) -> String {
     };
     let plan = if definition.gates.plan == PlanGate::Ask { "plan: " } else { "" };
     format!("{plan}{}", definition.phases.iter().map(phase).collect::<Vec<_>>().join(", "))
+}
+
+/// Each phase with its requests of these kinds: seconds, what an expiry decides, which options are named. Plans of
+/// those who plan alone, and not their errors.
+fn asked(definition: &Definition, kinds: &[Kind]) -> Vec<String> {
+    let one = |phase: &Phase, kind: Kind| {
+        let gate = definition.gate(Some(phase), kind);
+        let ms = gate.expires_in_ms.unwrap();
+        let options = (!gate.options.is_empty()).then(|| format!("({})", gate.options.join(" ")));
+        let words = [Some(kind.as_str().to_owned()), Some((ms / 1_000).to_string()), gate.on_expiry, options];
+        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    };
+    let opens = |phase: &Phase, kind: Kind| {
+        let plans = phase.kind.planning().is_some();
+        phase.kind.opens(kind) && (kind != Kind::PlanApproval || plans) && (kind != Kind::Error || !plans)
+    };
+    let all = definition.phases.iter().map(|phase| {
+        let requests = kinds.iter().filter(|kind| opens(phase, **kind)).map(|kind| one(phase, *kind));
+        format!("{}: {}", phase.id, requests.collect::<Vec<_>>().join(", "))
+    });
+    all.collect()
 }
 
 #[test]
@@ -153,16 +174,26 @@ fn defaults_are_those_of_each_phase() {
     assert_eq!((control.limits.redos, control.limits.rounds, control.limits.parallel), (2, 100, 1));
     let PhaseKind::Planning(plans) = &planning.kind else { panic!("a planning phase") };
     assert_eq!((plans.reviews, plans.iterations), (1, 3));
-    let seconds = |kind: Kind| definition.gates.kinds[&kind].expires_in_ms.map(|ms| ms / 1_000);
     assert_eq!(
-        [Kind::PlanApproval, Kind::Checkpoint, Kind::Error, Kind::ToolApproval, Kind::Question].map(seconds),
-        [3_600, 1_800, 1_800, 1_800, 1_800].map(Some)
+        asked(&definition, &[Kind::PlanApproval, Kind::ToolApproval, Kind::Question, Kind::Escalation])[0],
+        "hitl_planning: plan_approval 3600, tool_approval 1800, question 1800, escalation 1800"
     );
-    let layered = made(&json!({"mode": "planning-control", "use_ag2_handoffs": true}));
-    assert_eq!(layered.gates.kinds[&Kind::PlanApproval].expires_in_ms, Some(3_600_000));
+    assert_eq!(
+        asked(&definition, &[Kind::Checkpoint, Kind::Error, Kind::ToolApproval])[1],
+        "hitl_control: checkpoint 1800, error 1800, tool_approval 1800"
+    );
+    let mixed = made(&json!({"phases": [
+        {"type": "planning"}, {"type": "hitl_checkpoint"}, {"type": "hitl_control"},
+    ], "use_ag2_handoffs": true}));
+    assert_eq!(
+        asked(&mixed, &[Kind::PlanApproval, Kind::Checkpoint]),
+        [
+            "planning: plan_approval 3600",
+            "hitl_checkpoint_custom: checkpoint 3600",
+            "hitl_control: checkpoint 1800",
+        ]
+    );
     let checkpoint = made(&json!({"phases": [{"type": "hitl_checkpoint"}]}));
-    let gate = &checkpoint.gates.kinds[&Kind::Checkpoint];
-    assert_eq!((gate.expires_in_ms, &gate.on_expiry), (Some(3_600_000), &None));
     assert!(checkpoint.agents.is_empty() && checkpoint.tools.is_empty(), "nothing that no phase needs");
 }
 
@@ -173,10 +204,12 @@ fn options_can_be_switched_off() {
         "allow_step_retry": false, "allow_step_modification": false,
     });
     let definition = made(&config);
-    let left = |kind: Kind| definition.gates.kinds[&kind].options.join(" ");
     assert_eq!(
-        [Kind::PlanApproval, Kind::Checkpoint, Kind::Error].map(left),
-        ["approve revise reject", "approve continue redo reject abort", "hand_over abort"]
+        asked(&definition, &[Kind::PlanApproval, Kind::Checkpoint, Kind::Error]),
+        [
+            "hitl_planning: plan_approval 3600 (approve revise reject)",
+            "hitl_control: checkpoint 1800 (approve continue redo reject abort), error 1800 (hand_over abort)",
+        ]
     );
 }
 
@@ -301,70 +334,62 @@ fn whatever_can_not_be_is_named() {
     }
 }
 
-/// What a phase says of its own requests must not reach those of another one.
+/// What a phase says is of its own requests and of nobody else's; what is said beside `phases` is of each that knows
+/// the key. No step is ever approved by a clock.
 #[test]
-fn what_phases_share_is_the_same_in_each() {
+fn each_phase_has_its_own_requests() {
     let one = |kind: &str, config: Value| json!({"type": kind, "config": config});
     let look = |config: Value| one("hitl_checkpoint", config);
-    let two = |a: Value, b: Value| json!({"phases": [look(a), look(b)]});
-    let at = |n: usize, key: &str| format!("/config/phases/{n}/config/{key}");
-    let refused = [
-        (two(json!({"default_on_timeout": "approve"}), json!({})), at(0, "default_on_timeout")),
+    let list = |phases: Vec<Value>| json!({ "phases": phases });
+    let approve = || json!({"default_on_timeout": "approve", "timeout_seconds": 5});
+    let mut beside = list(vec![look(json!({})), one("one_shot", json!({"approval_mode": "both"}))]);
+    beside["timeout_seconds"] = json!(9);
+    beside["default_on_timeout"] = json!("approve");
+    let table = [
         (
-            two(json!({"default_on_timeout": "reject"}), json!({"default_on_timeout": "approve"})),
-            at(1, "default_on_timeout"),
-        ),
-        (two(json!({"timeout_seconds": 0.3}), json!({})), at(0, "timeout_seconds")),
-        (two(json!({"timeout_seconds": 5}), json!({"timeout_seconds": 6})), at(1, "timeout_seconds")),
-        (
-            json!({"phases": [one("one_shot", json!({"approval_mode": "before_step"})), look(json!({"default_on_timeout": "approve"}))]}),
-            at(1, "default_on_timeout"),
-        ),
-        (
-            json!({"phases": [one("one_shot", json!({"approval_mode": "after_step"}))
-                , look(json!({}))], "default_on_timeout": "approve"}),
-            "/config/default_on_timeout".to_owned(),
+            list(vec![
+                look(approve()),
+                look(json!({"timeout_seconds": 6})),
+                look(json!({"default_on_timeout": "reject"})),
+            ]),
+            "hitl_checkpoint_custom: checkpoint 5 approve | hitl_checkpoint_custom_2: checkpoint 6 \
+             | hitl_checkpoint_custom_3: checkpoint 3600 reject",
         ),
         (
-            json!({"phases": [one("one_shot", json!({"approval_mode": "both", "timeout_seconds": 7})), look(json!({}))]}),
-            at(0, "timeout_seconds"),
+            list(vec![
+                look(approve()),
+                one("one_shot", json!({"approval_mode": "before_step", "timeout_seconds": 7})),
+                look(json!({})),
+            ]),
+            "hitl_checkpoint_custom: checkpoint 5 approve | one_shot: checkpoint 7, error 1800 \
+             | hitl_checkpoint_custom_2: checkpoint 3600",
         ),
         (
-            json!({"phases": [one("planning", json!({})), one("hitl_control", json!({"allow_step_skip": false})), one("hitl_control", json!({}))]}),
-            at(1, "allow_step_skip"),
+            list(vec![
+                one("hitl_planning", json!({"allow_plan_modification": false, "timeout_seconds": 8})),
+                one("hitl_control", json!({"allow_step_skip": false, "approval_mode": "both"})),
+                look(json!({})),
+                one("hitl_control", json!({"allow_step_modification": false})),
+                one("planning", json!({})),
+            ]),
+            "hitl_planning: plan_approval 8 (approve revise reject) \
+             | hitl_control: checkpoint 1800 (approve edit continue redo reject abort), error 1800 (retry hand_over abort) \
+             | hitl_checkpoint_custom: checkpoint 3600 \
+             | hitl_control_2: checkpoint 1800 (approve continue redo skip reject abort), error 1800 \
+             | planning: plan_approval 3600",
         ),
-        (
-            json!({"phases": [one("planning", json!({})), look(json!({})), one("hitl_control", json!({"allow_step_modification": false}))]}),
-            at(2, "allow_step_modification"),
-        ),
-        (
-            json!({"phases": [one("hitl_planning", json!({"allow_plan_modification": false})), one("planning", json!({}))]}),
-            at(0, "allow_plan_modification"),
-        ),
+        (beside, "hitl_checkpoint_custom: checkpoint 9 approve | one_shot: checkpoint 9, error 9"),
     ];
-    for (config, pointer) in refused {
+    for (config, expected) in table {
+        let found = asked(&made(&config), &[Kind::PlanApproval, Kind::Checkpoint, Kind::Error]);
+        assert_eq!(found.join(" | "), expected, "{config}");
+    }
+    for kind in ["one_shot", "control", "hitl_control"] {
+        let config =
+            list(vec![one("planning", json!({})), one(kind, json!({"default_on_timeout": "approve"}))]);
         let problems = of(&config).map(drop).unwrap_err();
-        assert!(problems.iter().all(|(at, _)| *at == pointer), "{config}: {problems:?}");
+        assert_eq!(problems[0].0, "/config/phases/1/config/default_on_timeout", "{problems:?}");
     }
-    let approve = json!({"default_on_timeout": "approve", "timeout_seconds": 5});
-    for config in [
-        two(approve.clone(), approve.clone()),
-        two(approve.clone(), json!({"require_approval": false})),
-        json!({"phases": [look(approve.clone()), one("one_shot", json!({"approval_mode": "on_error"}))]}),
-    ] {
-        let gate = &made(&config).gates.kinds[&Kind::Checkpoint];
-        assert_eq!(
-            (gate.expires_in_ms, gate.on_expiry.as_deref()),
-            (Some(5_000), Some("approve")),
-            "{config}"
-        );
-    }
-    let all = json!({"phases": [look(json!({})), one("one_shot", json!({"approval_mode": "both"}))], "timeout_seconds": 9});
-    let gates = made(&all).gates;
-    assert_eq!(
-        [Kind::Checkpoint, Kind::Error].map(|kind| gates.kinds[&kind].expires_in_ms),
-        [Some(9_000); 2]
-    );
 }
 
 /// A workflow `mars` of the server's own is a floor.
@@ -397,9 +422,8 @@ fn what_the_base_asks_no_config_takes_away() {
         assert!(definition.phases.iter().all(|phase| !phase.gates.unless_clean), "{config}");
         assert_eq!(gates.rules, base.gates.rules, "{config}");
         assert_eq!((&gates.mandatory, &gates.smart), (&base.gates.mandatory, &base.gates.smart), "{config}");
-        let checkpoint = &gates.kinds[&Kind::Checkpoint];
-        let kept = (checkpoint.expires_in_ms, checkpoint.on_expiry.as_deref());
-        assert_eq!(kept, (Some(10_000), Some("reject")));
+        let control = &asked(&definition, &[Kind::Checkpoint, Kind::Error])[1];
+        assert_eq!(control, "control: checkpoint 10 reject, error 1800");
     }
     let config = json!({"mode": "hitl-interactive", "require_explicit_approval": false});
     let settles = |base: &Definition| {
@@ -416,6 +440,41 @@ fn what_the_base_asks_no_config_takes_away() {
     ] {
         let problems = over(&base, &config).map(drop).unwrap_err();
         assert!(problems.iter().any(|(at, _)| at == pointer), "{config}: {problems:?}");
+    }
+
+    // What it says of one phase is as good, and nothing may be switched off until only agreement is left.
+    let text = include_str!("../base.yaml").replace(
+        "message: Shall the work go on?}",
+        "message: m, gates: {checkpoint: {expires_in: 20s, on_expiry: reject}}}",
+    );
+    let text = format!(
+        "{text}  error: {{options: [retry]}}\n  checkpoint: {{options: [approve, continue, skip, reject]}}\n"
+    );
+    let phased = holdshort_workflow::parse("mars.yaml", &text, &holdshort_tools::catalogue()).unwrap();
+    let one = |kind: &str, config: Value| json!({"phases": [{"type": "planning"}, {"type": kind, "config": config}]});
+    let found = over(&phased, &one("hitl_control", json!({"timeout_seconds": 21, "allow_step_skip": false})));
+    assert_eq!(
+        asked(&found.unwrap().definition, &[Kind::Checkpoint])[1],
+        "hitl_control: checkpoint 21 (approve continue reject)"
+    );
+    let found = over(&phased, &one("hitl_checkpoint", json!({"timeout_seconds": 20}))).unwrap();
+    assert_eq!(
+        asked(&found.definition, &[Kind::Checkpoint])[1],
+        "hitl_checkpoint_custom: checkpoint 20 reject (approve continue skip reject)"
+    );
+    for (config, key) in [
+        (one("hitl_checkpoint", json!({"timeout_seconds": 21})), "timeout_seconds"),
+        (one("hitl_checkpoint", json!({"default_on_timeout": "approve"})), "default_on_timeout"),
+        (
+            one("hitl_control", json!({"approval_mode": "both", "allow_step_retry": false})),
+            "allow_step_retry",
+        ),
+    ] {
+        let problems = over(&phased, &config).map(drop).unwrap_err();
+        assert!(
+            problems.iter().all(|(at, _)| *at == format!("/config/phases/1/config/{key}")),
+            "{problems:?}"
+        );
     }
 
     // More may be asked than it asks.

@@ -1,0 +1,111 @@
+//! What each phase says of its own requests: how long they wait, what an expiry decides, which options are on offer
+//! (contracts A12 to A14). What a workflow of the server's own says of them is a floor: a config that names another time,
+//! or would approve where it does not, is refused.
+
+use holdshort_core::definition::{Definition, KindGate, Phase, PhaseKind};
+use holdshort_core::interrupt::{self, Choice, Kind as Interrupt};
+
+use super::given::Reader;
+
+/// Half an hour for a step or a call, an hour for a plan or a checkpoint.
+const HALF_AN_HOUR_MS: u64 = 30 * 60 * 1_000;
+const AN_HOUR_MS: u64 = 2 * HALF_AN_HOUR_MS;
+
+/// How long a request waits where nothing else is said, whichever phase asks; a phase that is a checkpoint has an hour.
+const USUAL: [(Interrupt, u64); 6] = [
+    (Interrupt::PlanApproval, AN_HOUR_MS),
+    (Interrupt::Checkpoint, HALF_AN_HOUR_MS),
+    (Interrupt::Error, HALF_AN_HOUR_MS),
+    (Interrupt::ToolApproval, HALF_AN_HOUR_MS),
+    (Interrupt::Escalation, HALF_AN_HOUR_MS),
+    (Interrupt::Question, HALF_AN_HOUR_MS),
+];
+
+/// What the source system can switch off, and the option that is gone then.
+const ALLOWED: [(&str, Interrupt, &str); 5] = [
+    ("allow_plan_modification", Interrupt::PlanApproval, "edit"),
+    ("allow_step_skip", Interrupt::Checkpoint, "skip"),
+    ("allow_step_skip", Interrupt::Error, "skip"),
+    ("allow_step_retry", Interrupt::Error, "retry"),
+    ("allow_step_modification", Interrupt::Checkpoint, "edit"),
+];
+
+pub(super) fn usual(definition: &mut Definition) {
+    for (kind, ms) in USUAL {
+        definition.gates.kinds.entry(kind).or_default().expires_in_ms.get_or_insert(ms);
+    }
+}
+
+/// What the config says of a phase that is made from a template of `base`.
+pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>) {
+    let time_ms = reader.time_ms("timeout_seconds");
+    let on_timeout = reader.one_of("default_on_timeout", &[("reject", "reject"), ("approve", "approve")]);
+    let mut dropped = ALLOWED.to_vec();
+    dropped.retain(|(key, ..)| reader.flag(key) == Some(false));
+    let is_checkpoint = matches!(phase.kind, PhaseKind::Checkpoint(_));
+    for asked in [Interrupt::PlanApproval, Interrupt::Checkpoint, Interrupt::Error] {
+        if !asks(phase, asked) {
+            continue;
+        }
+        let floor = base.gate(Some(phase), asked);
+        let gate = phase.kinds.entry(asked).or_default();
+        match (floor.expires_in_ms, time_ms) {
+            (None, Some(said)) => gate.expires_in_ms = Some(said),
+            (None, None) if is_checkpoint => gate.expires_in_ms = Some(AN_HOUR_MS),
+            (Some(own), Some(said)) if own != said => {
+                let asked = asked.as_str();
+                let why = format!("the server's own workflow gives {} to each `{asked}`", seconds(own));
+                reader.refuse_key("timeout_seconds", why);
+            }
+            _ => {}
+        }
+        match (floor.on_expiry.as_deref(), on_timeout) {
+            (Some(own), Some("approve")) if own != "approve" => {
+                reader.refuse_key("default_on_timeout", "the server's own workflow says otherwise");
+            }
+            (_, Some(said)) => gate.on_expiry = Some(said.to_owned()),
+            (_, None) => {}
+        }
+        let mut left = offered(asked, floor.options);
+        for (key, _, id) in dropped.iter().filter(|(_, kind, _)| *kind == asked) {
+            left.retain(|each| each != id);
+            gate.options.clone_from(&left);
+            if left.iter().all(|id| releases(asked, id)) {
+                reader.refuse_key(key, "leaves nothing to decide with");
+            }
+        }
+    }
+    phase.kinds.retain(|_, gate| *gate != KindGate::default());
+}
+
+/// Whether the phase asks for it by the gates that it has.
+fn asks(phase: &Phase, kind: Interrupt) -> bool {
+    let gates = phase.gates;
+    match (kind, &phase.kind) {
+        // By the plan gate, or by a checkpoint that the second layer adds.
+        (Interrupt::PlanApproval, PhaseKind::Planning(_)) => true,
+        (Interrupt::Checkpoint, PhaseKind::Checkpoint(look)) => !look.unasked,
+        (Interrupt::Checkpoint, PhaseKind::Control(_) | PhaseKind::OneShot { .. }) => {
+            gates.before_step || gates.after_step
+        }
+        // It has no step that could fail.
+        (Interrupt::Error, PhaseKind::Checkpoint(_)) => false,
+        (Interrupt::Error, _) => gates.on_error,
+        _ => false,
+    }
+}
+
+fn seconds(ms: u64) -> String {
+    let (whole, rest) = (ms / 1_000, ms % 1_000);
+    if rest == 0 { format!("{whole} s") } else { format!("{whole}.{rest:03} s") }
+}
+
+/// An empty list is every option.
+fn offered(kind: Interrupt, options: Vec<String>) -> Vec<String> {
+    let all = || interrupt::options(kind).iter().map(|row| row.id.to_owned()).collect();
+    if options.is_empty() { all() } else { options }
+}
+
+fn releases(kind: Interrupt, id: &str) -> bool {
+    interrupt::option(kind, id).is_some_and(|row| Choice::of(row).releases())
+}
