@@ -1,0 +1,99 @@
+//! A plan that is written anew while it is carried out.
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::{Control, KindGate, Phase, PhaseKind};
+use holdshort_core::interrupt::{Effect, Kind};
+use holdshort_core::projection::Status;
+use holdshort_core::run::{Input, Rejection};
+use serde_json::{Value, json};
+
+use super::{approved, at_work, ended, plan_of, planned, planning, say, subtask};
+use crate::world::{choose, one_shot};
+
+fn replan(version: Option<usize>, plan: Value) -> Input {
+    Input::Replan { phase: "plan".to_owned(), version, plan }
+}
+
+#[test]
+fn what_has_not_started_can_be_planned_anew() {
+    let mut world = approved(planned(planning()), &[subtask("a", &[]), subtask("b", &["a"])]);
+    let person = Actor::operator("rest");
+    let without_a = plan_of(&[subtask("b", &[])]);
+    let refused = world.try_send(&person, replan(None, without_a));
+    assert!(matches!(refused, Err(Rejection::Invalid(_))), "{refused:?}");
+    let stale = world.try_send(&person, replan(Some(7), plan_of(&[subtask("a", &[])])));
+    assert!(matches!(stale, Err(Rejection::StalePlan { found: 1 })), "{stale:?}");
+
+    // The gate asks again; meanwhile nothing more starts of the old one.
+    let more = plan_of(&[subtask("a", &[]), subtask("x", &["a"])]);
+    world.person(replan(Some(1), more.clone()));
+    say(&mut world, "work/a", "a is done.");
+    assert_eq!(at_work(&world), "");
+    let mut dropped = world.clone();
+    dropped.decide(Kind::PlanApproval, choose("reject"));
+    assert_eq!(at_work(&dropped), "work/b", "the old plan goes on");
+    world.decide(Kind::PlanApproval, choose("approve"));
+    assert_eq!(at_work(&world), "work/x");
+    say(&mut world, "work/x", "x is done.");
+    assert_eq!(ended(&world), Some((Status::Completed, "done")));
+    let late = world.try_send(&person, replan(None, more));
+    assert!(matches!(late, Err(Rejection::Ended(_))), "{late:?}");
+}
+
+#[test]
+fn a_plan_is_planned_anew_only_while_it_is_carried_out_and_for_all_who_do() {
+    let control = Control { plan: "plan".to_owned(), agent: "writer".to_owned(), only: None };
+    let mut definition = planned(planning());
+    definition.phases.push(Phase { kind: PhaseKind::Control(control), ..one_shot("verify", &["plan"]) });
+    definition.phases[1].limits.parallel = 1;
+    let mut world = approved(definition, &[subtask("a", &[]), subtask("b", &[])]);
+    assert_eq!(at_work(&world), "verify/a verify/b work/a");
+    let person = Actor::operator("rest");
+    let refused = world.try_send(&person, replan(None, plan_of(&[subtask("a", &[])])));
+    let Err(Rejection::Invalid(problems)) = refused else { panic!("{refused:?}") };
+    assert_eq!(problems[0].pointer, "/plan/subtasks");
+    assert!(problems[0].message.contains("`b` has started"), "{problems:?}");
+    // Whoever does it anyway may be named.
+    let mut named = subtask("a", &[]);
+    named["agent"] = json!("pair");
+    let mut definition = planned(planning());
+    definition.phases.insert(1, crate::world::checkpoint("look", &["plan"]));
+    definition.phases[2].needs = vec!["look".to_owned()];
+    let mut waiting = approved(definition, &[subtask("a", &[]), subtask("b", &["a"])]);
+    let early = waiting.try_send(&person, replan(None, plan_of(&[named.clone()])));
+    assert!(
+        matches!(early, Err(Rejection::NoPlan)),
+        "what a person is looking at does not change: {early:?}"
+    );
+    waiting.decide(Kind::Checkpoint, choose("approve"));
+    waiting.person(replan(None, plan_of(&[named, subtask("c", &["a"])])));
+    assert_eq!(waiting.open_kinds(), ["plan_approval"]);
+    let again = waiting.try_send(&person, replan(Some(1), plan_of(&[subtask("a", &[])])));
+    assert!(matches!(again, Err(Rejection::PlanHeld { version: 2 })), "{again:?}");
+}
+
+#[test]
+fn a_phase_of_one_subtask_keeps_its_plan() {
+    let mut definition = planned(planning());
+    let control = Control { plan: "plan".to_owned(), agent: "pair".to_owned(), only: Some(2) };
+    definition.phases[1].kind = PhaseKind::Control(control);
+    let mut world = approved(definition, &[subtask("a", &[]), subtask("b", &[])]);
+    assert_eq!(at_work(&world), "work/b");
+    let turned = plan_of(&[subtask("b", &[]), subtask("a", &[])]);
+    let refused = world.try_send(&Actor::operator("rest"), replan(None, turned));
+    assert!(matches!(refused, Err(Rejection::Invalid(_))), "{refused:?}");
+}
+
+#[test]
+fn rejecting_another_version_never_ends_the_run() {
+    let mut definition = planned(planning());
+    let gate = KindGate { reject: Some(Effect::FailRun), ..KindGate::default() };
+    definition.gates.kinds.insert(Kind::PlanApproval, gate);
+    let mut world = approved(definition, &[subtask("a", &[])]);
+    world.person(replan(None, plan_of(&[subtask("a", &[]), subtask("b", &["a"])])));
+    let told = world.decide(Kind::PlanApproval, choose("reject"));
+    assert_eq!(told[1], "interrupt_resolved rejected reject");
+    let resolved = world.log.iter().rev().find(|event| event.fact.encode().0 == "interrupt_resolved");
+    assert_eq!(resolved.expect("it is there").fact.encode().1["effect"], "drop_plan");
+    assert_eq!(at_work(&world), "work/a");
+}

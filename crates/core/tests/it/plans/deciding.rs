@@ -1,0 +1,153 @@
+//! What people decide about a plan, and who decides where nobody does.
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::{Checkpoint, PlanGate, Planning};
+use holdshort_core::interrupt::{Effect, Kind};
+use holdshort_core::projection::Status;
+use holdshort_core::run::Input;
+use serde_json::json;
+
+use super::{approved, at_work, ended, plan_of, planned, planning, proposed, proposes, request, subtask};
+use crate::world::{World, allow, calls, choose, choose_with, edit, says, write};
+
+#[test]
+fn a_plan_waits_for_a_person_and_nothing_else_runs() {
+    let world = proposed(planned(planning()), &[subtask("a", &[]), subtask("b", &["a"]), subtask("c", &[])]);
+    let asked = &world.run.interrupts[&world.open(Kind::PlanApproval)];
+    let options: Vec<_> = asked.opened.options.iter().map(|each| (each.id.as_str(), each.effect)).collect();
+    assert_eq!(
+        options,
+        [
+            ("approve", Effect::Proceed),
+            ("edit", Effect::ProceedWithEdit),
+            ("revise", Effect::Replan),
+            ("reject", Effect::FailRun),
+        ],
+    );
+    let payload = &asked.content["payload"];
+    assert_eq!((&payload["iteration"], &payload["plan"]["subtasks"][1]["id"]), (&json!(1), &json!("b")));
+    assert_eq!((at_work(&world).as_str(), world.run.status()), ("plan/plan", Status::Waiting));
+}
+
+/// Cases 02 to 05.
+#[test]
+fn each_decision_on_a_plan_has_its_effect() {
+    let two = [subtask("a", &[]), subtask("b", &[])];
+
+    let mut world = proposed(planned(planning()), &two);
+    world.decide(Kind::PlanApproval, choose_with("approve", "mind the units"));
+    assert_eq!(at_work(&world), "work/a work/b");
+    assert!(request(&world, "work/b").contains("mind the units"));
+
+    let mut world = proposed(planned(planning()), &two);
+    world.decide(Kind::PlanApproval, choose_with("reject", "wrong"));
+    let text = world.run.ended.as_ref().and_then(|ended| ended.text.clone());
+    assert_eq!(
+        (ended(&world), text.as_deref()),
+        (Some((Status::Failed, "rejected")), Some("the plan was rejected: wrong"),)
+    );
+
+    let mut world = proposed(planned(planning()), &two);
+    let interrupt = world.open(Kind::PlanApproval);
+    for bad in [
+        json!({ "subtasks": [] }),
+        json!({ "subtasks": [{ "id": "x", "description": "y", "agent": "nobody" }] }),
+    ] {
+        let input = Input::Decide { interrupt: interrupt.clone(), decision: edit(bad) };
+        world.try_send(&Actor::operator("rest"), input).unwrap_err();
+        assert!(world.run.interrupts[&interrupt].is_open());
+    }
+    world.decide(Kind::PlanApproval, edit(plan_of(&[subtask("c", &[]), subtask("d", &["c"])])));
+    assert_eq!(at_work(&world), "work/c");
+    assert_eq!(world.run.plans["plan"].versions.len(), 2);
+
+    let mut definition = planned(planning());
+    definition.gates.kinds.entry(Kind::PlanApproval).or_default().reject = Some(Effect::DropPlan);
+    let mut world = proposed(definition, &two);
+    world.decide(Kind::PlanApproval, choose("reject"));
+    assert_eq!(ended(&world), Some((Status::Completed, "done")));
+
+    let mut definition = planned(planning());
+    definition.gates.plan = PlanGate::Show;
+    assert_eq!(at_work(&proposed(definition, &two)), "work/a work/b", "shown, and work goes on");
+}
+
+/// Contract A13: the iterations are used up without an approval.
+#[test]
+fn iterations_end() {
+    let mut world = proposed(planned(Planning { iterations: 2, ..planning() }), &[subtask("a", &[])]);
+    world.decide(Kind::PlanApproval, choose_with("revise", "one"));
+    world.script.entry("plan/plan".to_owned()).or_default().push_back(proposes(&[subtask("b", &[])]));
+    world.work();
+    world.decide(Kind::PlanApproval, choose_with("revise", "two"));
+    assert_eq!(ended(&world), Some((Status::Failed, "plan_iterations")));
+}
+
+/// Cases 01 and 09: mandatory checkpoints, with the plan's own gate in one interrupt and on a write.
+#[test]
+fn a_person_must_speak_at_mandatory_checkpoints() {
+    let must = |at| {
+        let mut definition = planned(planning());
+        definition.gates.mandatory.insert(at);
+        definition.gates.rules = vec![allow(&["*"])];
+        definition
+    };
+    for gate in [PlanGate::Ask, PlanGate::Show] {
+        let mut definition = must(Checkpoint::AfterPlanning);
+        definition.gates.plan = gate;
+        let world = proposed(definition, &[subtask("a", &[])]);
+        let asked = &world.run.interrupts[&world.open(Kind::PlanApproval)].opened;
+        assert_eq!(
+            asked.risk.reasons.iter().map(|each| each.code.as_str()).collect::<Vec<_>>(),
+            ["after_planning"]
+        );
+    }
+
+    let writing = || {
+        let mut world = approved(must(Checkpoint::BeforeFileEdit), &[subtask("a", &[])])
+            .with("work/a", vec![calls(&[write("config.yaml")]), says("Done.")]);
+        world.work();
+        assert!(world.effects.is_empty(), "nothing is written before a person has spoken");
+        world
+    };
+    let mut world = writing();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.work();
+    assert_eq!(world.effects, ["write_file config.yaml"]);
+    assert_eq!(ended(&world), Some((Status::Completed, "done")), "the same agent goes on");
+    let mut world = writing();
+    world.decide(Kind::ToolApproval, choose("reject"));
+    assert_eq!((ended(&world), world.effects.len()), (Some((Status::Failed, "rejected")), 0));
+}
+
+#[test]
+fn a_person_who_speaks_during_a_review_is_heard_after_it() {
+    let planning = Planning { reviewer: Some("reviewer".to_owned()), reviews: 1, ..planning() };
+    let mut world =
+        World::started(planned(planning), Vec::new()).with("plan/plan", vec![proposes(&[subtask("a", &[])])]);
+    world.work();
+    world.message("Use ISO dates.");
+    let due: Vec<String> = world.run.actions().iter().map(|action| action.id().to_string()).collect();
+    assert_eq!(due, ["model/plan/review_1/0/1"]);
+}
+
+/// A13: where approval is not required, feedback is taken so often, and then the plan is.
+#[test]
+fn a_plan_may_be_settled_after_its_iterations() {
+    let settles = || planned(Planning { iterations: 1, settles: true, ..planning() });
+    let revised = |definition| {
+        let mut world = proposed(definition, &[subtask("a", &[])]);
+        world.decide(Kind::PlanApproval, choose_with("revise", "shorter"));
+        let mut world = world.with("plan/plan", vec![proposes(&[subtask("b", &[])])]);
+        world.work();
+        world
+    };
+    let world = revised(settles());
+    assert_eq!((at_work(&world).as_str(), world.open_kinds().len()), ("work/b", 0));
+    // A mandatory checkpoint is never passed by.
+    let mut must = settles();
+    must.gates.mandatory.insert(Checkpoint::AfterPlanning);
+    let mut world = proposed(must, &[subtask("a", &[])]);
+    world.decide(Kind::PlanApproval, choose_with("revise", "shorter"));
+    assert_eq!(ended(&world), Some((Status::Failed, "plan_iterations")));
+}

@@ -1,0 +1,97 @@
+//! The limits of a step: hitting one asks a person, or ends the run with its name.
+
+use holdshort_core::definition::Phase;
+use holdshort_core::interrupt::Kind;
+use holdshort_core::limits;
+use holdshort_core::message::{Reply, Usage};
+use holdshort_core::projection::Status;
+
+use super::{heard, phase};
+use crate::world::{Answer, World, calls, choose, choose_with, definition, read, says};
+
+/// The same call again and again is a loop, and a person is asked (LESSONS 15).
+#[test]
+fn equal_calls_in_a_row_end_in_a_question() {
+    let mut script: Vec<_> = (0..4).map(|_| calls(&[read("a"), read("a")])).collect();
+    script.push(says("Done."));
+    let mut world = World::started(definition(), script);
+    let told = world.work();
+    assert_eq!(told.last().map(String::as_str), Some("interrupt_opened continuation"));
+    assert_eq!(told[told.len() - 2], "limit_reached identical_calls");
+    world.decide(Kind::Continuation, choose_with("continue", "read b instead"));
+    assert_eq!(heard(&world).last().map(String::as_str), Some("user: read b instead"));
+    world.work();
+    assert_eq!(world.run.status(), Status::Completed);
+}
+
+/// A limit's name, how it is set, and a reply that reaches it.
+type Limited = (&'static str, fn(&mut Phase), Answer);
+
+/// A limit asks, or ends the run by its name where nobody may be asked.
+#[test]
+fn a_limit_asks_or_ends_the_run() {
+    let reads = |n: usize| calls(&(0..n).map(|i| read(&i.to_string())).collect::<Vec<_>>());
+    let costly = || {
+        let usage = Usage { input_tokens: 60, output_tokens: 50 };
+        reads(1).map(|reply| Reply { usage, ..reply })
+    };
+    let table: Vec<Limited> = vec![
+        ("rounds", |phase| phase.limits.rounds = 1, reads(1)),
+        ("tool_calls", |phase| phase.limits.tool_calls = 2, reads(2)),
+        ("budget_tokens", |phase| phase.limits.budget_tokens = Some(110), costly()),
+        ("identical_calls", |_| {}, calls(&vec![read("a"); 8])),
+    ];
+    for (limit, change, reply) in table {
+        let mut asking = phase(change);
+        asking.limits = asking.phases[0].limits;
+        let mut silent = asking.clone();
+        silent.asking.enabled = false;
+
+        let mut world = World::started(asking, vec![reply.clone(), says("Done.")]);
+        let told = world.work();
+        let expected = [format!("limit_reached {limit}"), "interrupt_opened continuation".to_owned()];
+        assert!(told.ends_with(&expected), "{limit}: {told:#?}");
+        world.decide(Kind::Continuation, choose("continue"));
+        world.work();
+        assert_eq!(world.run.status(), Status::Completed, "{limit}: a fresh budget");
+
+        let mut world = World::started(silent, vec![reply, says("Done.")]);
+        let told = world.work();
+        let expected = [format!("limit_reached {limit}"), format!("run_failed limit_{limit}")];
+        assert!(told.ends_with(&expected), "{limit}: {told:#?}");
+    }
+}
+
+#[test]
+fn a_limit_that_is_not_reached_says_nothing() {
+    let definition = phase(|phase| {
+        phase.limits.rounds = 2;
+        phase.limits.tool_calls = 2;
+    });
+    let mut world = World::started(definition, vec![calls(&[read("a")]), says("Done.")]);
+    world.work();
+    assert_eq!((world.count("limit_reached"), world.run.status()), (0, Status::Completed));
+}
+
+/// Attempts lost to our own crash count against no limit; crashes without progress have one of their own.
+#[test]
+fn crashes_without_progress_have_a_limit() {
+    let mut world = World::started(definition(), Vec::new());
+    for _ in 0..limits::CRASHES - 1 {
+        world.begin_model("work");
+        assert_eq!(world.crash(), ["adopted", "model_lost"]);
+    }
+    world.begin_model("work");
+    assert_eq!(world.crash(), ["adopted", "model_lost", "run_failed crashes"]);
+
+    let mut world = World::started(definition(), Vec::new());
+    for i in 0..limits::CRASHES * 2 {
+        world.begin_model("work");
+        world.crash();
+        world.begin_model("work");
+        let turn = world.run.steps["work"].turn;
+        world.answer("work", turn, calls(&[read(&i.to_string())]));
+        world.work();
+    }
+    assert_eq!(world.run.status(), Status::Running, "with progress in between they do not add up");
+}

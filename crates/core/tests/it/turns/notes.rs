@@ -1,0 +1,180 @@
+//! What people say on the way reaches the requests that follow, once.
+
+use holdshort_core::definition::Definition;
+use holdshort_core::interrupt::{Decision, Kind};
+use holdshort_core::message::FailureKind;
+use holdshort_core::projection::Status;
+use serde_json::json;
+
+use super::{heard, phase, say};
+use crate::world::{Answer, World, calls, choose, choose_with, definition, edit, fails, read, says, write};
+
+/// What a person says while the model works reaches its next request, even after its last word.
+#[test]
+fn a_message_during_a_model_call_is_heard_next() {
+    for (reply, expected) in [
+        (says("Done."), vec!["assistant: Done.", "user: use TypeScript"]),
+        (
+            calls(&[read("a")]),
+            vec!["assistant: I will. call_1", "call_1: there is no file `a`", "user: use TypeScript"],
+        ),
+    ] {
+        let mut world = World::started(definition(), Vec::new());
+        world.begin_model("work");
+        world.message("use TypeScript");
+        world.answer("work", 0, reply);
+        world.work();
+        assert_eq!(
+            (heard(&world), world.run.status()),
+            (expected.into_iter().map(str::to_owned).collect(), Status::Running)
+        );
+    }
+}
+
+#[test]
+fn a_message_is_heard_while_calls_wait_and_by_steps_that_start_later() {
+    let mut definition = definition();
+    definition.phases.push(crate::world::one_shot("next", &["work"]));
+    let mut world = World::started(definition, vec![calls(&[write("a")]), says("Done.")]);
+    world.work();
+    world.message("hurry");
+    world.decide(Kind::ToolApproval, choose_with("approve", "fine by me"));
+    world.work();
+    assert_eq!(
+        heard(&world),
+        [
+            "assistant: I will. call_1",
+            "call_1: written",
+            "user: hurry",
+            "user: fine by me",
+            "assistant: Done."
+        ],
+    );
+    let next = world.run.request("next").expect("it has started");
+    assert_eq!(next.messages[2..].iter().map(say).collect::<Vec<_>>(), ["user: hurry"]);
+}
+
+/// A name, the workflow, the reply that leads to a question, its kind, the decision.
+type Noted = (&'static str, Definition, Answer, Kind, Decision);
+
+/// Whatever a person says with a decision reaches a later request (LESSONS 38).
+#[test]
+fn no_note_is_lost() {
+    let review = || ("request_review", json!({ "title": "t", "content": "c" }));
+    let plan = || ("create_plan", json!({ "subtasks": [{ "id": "1", "description": "do" }] }));
+    let table: Vec<Noted> = vec![
+        (
+            "approve a call",
+            definition(),
+            calls(&[write("a")]),
+            Kind::ToolApproval,
+            choose_with("approve", "NOTE"),
+        ),
+        (
+            "edit a call",
+            definition(),
+            calls(&[write("a")]),
+            Kind::ToolApproval,
+            with_text(edit(write("b").1)),
+        ),
+        ("respond", definition(), calls(&[write("a")]), Kind::ToolApproval, choose_with("respond", "NOTE")),
+        (
+            "reject a call",
+            definition(),
+            calls(&[write("a")]),
+            Kind::ToolApproval,
+            choose_with("reject", "NOTE"),
+        ),
+        (
+            "approve a plan",
+            definition(),
+            calls(&[plan()]),
+            Kind::PlanApproval,
+            choose_with("approve", "NOTE"),
+        ),
+        ("revise a plan", definition(), calls(&[plan()]), Kind::PlanApproval, choose_with("revise", "NOTE")),
+        ("reject a plan", definition(), calls(&[plan()]), Kind::PlanApproval, choose_with("reject", "NOTE")),
+        ("edit a plan", definition(), calls(&[plan()]), Kind::PlanApproval, with_text(edit(plan().1))),
+        ("release", definition(), calls(&[review()]), Kind::Review, choose_with("approve", "NOTE")),
+        (
+            "go ahead",
+            phase(|phase| phase.gates.before_step = true),
+            says("x"),
+            Kind::Checkpoint,
+            choose_with("approve", "NOTE"),
+        ),
+        (
+            "redo",
+            phase(|phase| phase.gates.after_step = true),
+            says("x"),
+            Kind::Checkpoint,
+            choose_with("redo", "NOTE"),
+        ),
+        (
+            "retry",
+            phase(|phase| phase.gates.on_error = true),
+            fails(FailureKind::Rejected),
+            Kind::Error,
+            choose_with("retry", "NOTE"),
+        ),
+        (
+            "continue",
+            phase(|phase| phase.limits.rounds = 1),
+            calls(&[read("a")]),
+            Kind::Continuation,
+            choose_with("continue", "NOTE"),
+        ),
+        ("skip a question", definition(), says("Which?"), Kind::Question, choose_with("skip", "NOTE")),
+    ];
+    let lost: Vec<&str> = table
+        .into_iter()
+        .filter_map(|(name, definition, reply, kind, decision)| {
+            let mut world = World::started(definition, vec![reply]);
+            world.work();
+            world.decide(kind, decision);
+            world.work();
+            (!heard(&world).iter().any(|line| line.contains("NOTE"))).then_some(name)
+        })
+        .collect();
+    assert_eq!(lost, Vec::<&str>::new());
+
+    // What ends a step or a phase is heard by the next one.
+    let mut definition = phase(|phase| phase.gates.after_step = true);
+    definition.phases.push(crate::world::checkpoint("look", &["work"]));
+    definition.phases.push(crate::world::one_shot("next", &["look"]));
+    let mut world = World::started(definition, vec![says("Done.")]);
+    world.work();
+    world.decide(Kind::Checkpoint, choose_with("continue", "NOTE one"));
+    world.decide(Kind::Checkpoint, choose_with("approve", "NOTE two"));
+    let next = world.run.request("next").expect("it has started");
+    assert_eq!(next.messages[2..].iter().map(say).collect::<Vec<_>>(), ["user: NOTE one", "user: NOTE two"]);
+}
+
+fn with_text(decision: Decision) -> Decision {
+    Decision { text: Some("NOTE".to_owned()), ..decision }
+}
+
+/// A redone step keeps its conversation, and can be sent back so often and no more.
+#[test]
+fn a_step_is_redone_with_the_feedback() {
+    let script = (0..4).map(|i| says(&format!("Done {i}."))).collect();
+    let mut world = World::started(phase(|phase| phase.gates.after_step = true), script);
+    world.work();
+    world.decide(Kind::Checkpoint, choose_with("redo", "use ISO dates"));
+    assert_eq!(
+        heard(&world),
+        ["assistant: Done 0.", "user: The person wants this step done again: use ISO dates"],
+    );
+    world.work();
+    world.decide(Kind::Checkpoint, choose("redo"));
+    world.work();
+    let offered: Vec<String> = world.run.interrupts[&world.open(Kind::Checkpoint)]
+        .opened
+        .options
+        .iter()
+        .map(|choice| choice.id.clone())
+        .collect();
+    assert_eq!(offered, ["continue", "abort"]);
+    world.decide(Kind::Checkpoint, choose("continue"));
+    assert_eq!(world.run.ended.as_ref().map(|ended| ended.result["text"].clone()), Some(json!("Done 2.")));
+}
