@@ -108,6 +108,13 @@ pub struct CheckpointPhase {
     pub edit: bool,
 }
 
+impl CheckpointPhase {
+    /// What its interrupt offers.
+    pub fn options(&self) -> &'static [&'static str] {
+        if self.edit { &["approve", "edit", "reject"] } else { &["approve", "reject"] }
+    }
+}
+
 impl PhaseKind {
     /// Which interrupts may be opened in it. An agent may put a plan forward in any phase that has agents; those who
     /// plan or have ideas are not looked at step by step.

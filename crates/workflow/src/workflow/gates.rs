@@ -7,6 +7,7 @@ use holdshort_core::interrupt::Kind;
 use holdshort_core::tool;
 
 use super::agents::Agents;
+use super::kinds::Table;
 use super::phase_kind::Read;
 use super::phases::Around;
 use super::{kinds, rules, smart};
@@ -40,8 +41,9 @@ const KEYS: Keys = Keys {
     ],
     later: &[],
 };
+/// Where the first group of them ends, and the last one begins.
 const AROUND_STEPS: usize = 3;
-const OF_PHASES_TOO: usize = 8;
+const KINDS: usize = 8;
 
 const ASK_OR_OFF: [(&str, bool); 2] = [("ask", true), ("off", false)];
 /// Whether it asks, and whether a clean step is let through.
@@ -85,10 +87,9 @@ pub(super) fn read(
         gates.rules = rules::read(item, agents, catalogue, problems).unwrap_or_default();
     }
     for kind in Kind::ALL {
-        let gate = fields.find(kind.as_str());
-        if let Some(gate) = gate.and_then(|item| kinds::read(item, kind, KindGate::default(), problems)) {
-            gates.kinds.insert(kind, gate);
-        }
+        let Some(item) = fields.find(kind.as_str()) else { continue };
+        let read = kinds::read(item, Table::of_workflow(kind), KindGate::default(), problems);
+        gates.kinds.extend(read.map(|gate| (kind, gate)));
     }
     (around_steps, gates)
 }
@@ -102,7 +103,7 @@ pub(super) fn of_phase(
 ) -> (StepGates, BTreeMap<Kind, KindGate>) {
     let mut own = BTreeMap::new();
     let Some(fields) = item.fields(&KEYS, problems) else { return (read.gates, own) };
-    for key in &KEYS.known[AROUND_STEPS..OF_PHASES_TOO] {
+    for key in &KEYS.known[AROUND_STEPS..KINDS] {
         if let Some(item) = fields.find(key) {
             problems.at(item, format!("`{key}` belongs to the workflow's `gates`, not to a phase's"));
         }
@@ -124,7 +125,8 @@ pub(super) fn of_phase(
             continue;
         }
         let usual = around.kinds.get(&kind).cloned().unwrap_or_default();
-        own.extend(kinds::read(item, kind, usual, problems).map(|gate| (kind, gate)));
+        let gate = kinds::read(item, Table::of_phase(kind, &read.kind), usual, problems);
+        own.extend(gate.map(|gate| (kind, gate)));
     }
     (if named { around_steps(&fields, around.gates, problems) } else { read.gates }, own)
 }
@@ -159,6 +161,6 @@ mod tests {
 
     #[test]
     fn every_kind_of_interrupt_is_a_key() {
-        assert_eq!(&KEYS.known[OF_PHASES_TOO..], Kind::ALL.map(Kind::as_str));
+        assert_eq!(&KEYS.known[KINDS..], Kind::ALL.map(Kind::as_str));
     }
 }

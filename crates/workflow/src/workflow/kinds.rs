@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_core::definition::KindGate;
-use holdshort_core::interrupt::{self, Carry, Choice, Effect, Kind};
+use holdshort_core::definition::{KindGate, PhaseKind};
+use holdshort_core::interrupt::{self, Carry, Choice, Effect, Kind, Row};
 
 use crate::item::{Item, Keys};
 use crate::problem::Problems;
@@ -22,10 +22,50 @@ const REJECT: [(&str, Effect); 4] = [
     ("fail_run", Effect::FailRun),
 ];
 
+/// A kind of interrupt, with the options that it has where its gate stands.
+#[derive(Clone, Copy)]
+pub(super) struct Table {
+    kind: Kind,
+    /// None: all of the kind.
+    only: &'static [&'static str],
+}
+
+impl Table {
+    pub(super) fn of_workflow(kind: Kind) -> Self {
+        Self { kind, only: &[] }
+    }
+
+    pub(super) fn of_phase(kind: Kind, phase: &PhaseKind) -> Self {
+        match phase {
+            PhaseKind::Checkpoint(look) => Self { kind, only: look.options() },
+            PhaseKind::OneShot { .. }
+            | PhaseKind::Planning(_)
+            | PhaseKind::Control(_)
+            | PhaseKind::IdeaGeneration(_) => Self::of_workflow(kind),
+        }
+    }
+
+    fn rows(self) -> impl Iterator<Item = &'static Row> {
+        let rows = interrupt::options(self.kind).iter();
+        rows.filter(move |row| self.only.is_empty() || self.only.contains(&row.id))
+    }
+
+    /// The row of an option; without one, a problem.
+    fn row(self, item: &Item<'_>, id: &str, problems: &mut Problems) -> Option<&'static Row> {
+        let row = self.rows().find(|row| row.id == id);
+        if row.is_none() {
+            let here = if interrupt::option(self.kind, id).is_some() { " here" } else { "" };
+            let message = format!("`{}` has no option `{id}`{here}", self.kind.as_str());
+            problems.unknown(item, id, message, self.rows().map(|row| row.id));
+        }
+        row
+    }
+}
+
 /// `usual` is what holds where nothing is said: for a phase, the workflow's own.
 pub(super) fn read(
     item: &Item<'_>,
-    kind: Kind,
+    table: Table,
     usual: KindGate,
     problems: &mut Problems,
 ) -> Option<KindGate> {
@@ -41,22 +81,22 @@ pub(super) fn read(
         );
     }
     let gate = KindGate {
-        options: fields.find("options").map(|item| options(item, kind, problems)).unwrap_or_default(),
-        labels: fields.find("labels").and_then(|item| labels(item, kind, problems)).unwrap_or_default(),
-        reject: fields.find("reject").and_then(|item| reject(item, kind, problems)),
+        options: fields.find("options").map(|item| options(item, table, problems)).unwrap_or_default(),
+        labels: fields.find("labels").and_then(|item| labels(item, table, problems)).unwrap_or_default(),
+        reject: fields.find("reject").and_then(|item| reject(item, table.kind, problems)),
         expires_in_ms: fields.find("expires_in").and_then(|item| duration::read(item, problems)),
-        on_expiry: fields.find("on_expiry").and_then(|item| on_expiry(item, kind, problems)),
+        on_expiry: fields.find("on_expiry").and_then(|item| on_expiry(item, table, problems)),
         approvers: named.unwrap_or_default().into_iter().map(|(approver, _)| approver).collect(),
     };
     let KindGate { options, on_expiry: Some(id), .. } = gate.over(usual) else { return Some(gate) };
-    if !options.is_empty() && !options.contains(&id) {
+    let is_known = table.rows().any(|row| row.id == id);
+    if is_known && !options.is_empty() && !options.contains(&id) {
         let whose = if gate.options.is_empty() { "the workflow's" } else { "the" };
-        match (fields.find("on_expiry"), fields.find("options")) {
-            (Some(item), _) => problems.at(item, format!("`{id}` is not among {whose} `options`")),
-            (None, Some(item)) => {
-                problems.at(item, format!("`{id}`, the workflow's `on_expiry`, is not among these"));
-            }
-            (None, None) => {}
+        let said = fields.find("on_expiry");
+        if let Some(item) = said.filter(|_| gate.on_expiry.is_some()) {
+            problems.at(item, format!("`{id}` is not among {whose} `options`"));
+        } else if let (None, Some(item)) = (said, fields.find("options")) {
+            problems.at(item, format!("`{id}`, the workflow's `on_expiry`, is not among these"));
         }
     }
     Some(gate)
@@ -64,15 +104,15 @@ pub(super) fn read(
 
 /// Which options are offered, in this order. One that does not release work must be among them: who can only agree
 /// decides nothing.
-fn options(item: &Item<'_>, kind: Kind, problems: &mut Problems) -> Vec<String> {
+fn options(item: &Item<'_>, table: Table, problems: &mut Problems) -> Vec<String> {
     let before = problems.len();
     let named = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();
     let named: Vec<String> = named
         .into_iter()
-        .filter(|(id, item)| is_option(item, id, kind, problems))
+        .filter(|(id, item)| table.row(item, id, problems).is_some())
         .map(|(id, _)| id)
         .collect();
-    let rows = || interrupt::options(kind).iter().map(Choice::of);
+    let rows = || table.rows().map(Choice::of);
     if problems.len() == before && !rows().any(|row| named.contains(&row.id) && !row.releases()) {
         let others: Vec<_> =
             rows().filter(|row| !row.releases()).map(|row| format!("`{}`", row.id)).collect();
@@ -81,10 +121,10 @@ fn options(item: &Item<'_>, kind: Kind, problems: &mut Problems) -> Vec<String> 
     named
 }
 
-fn labels(item: &Item<'_>, kind: Kind, problems: &mut Problems) -> Option<BTreeMap<String, String>> {
+fn labels(item: &Item<'_>, table: Table, problems: &mut Problems) -> Option<BTreeMap<String, String>> {
     let mut labels = BTreeMap::new();
     for (id, key, value) in item.entries(problems)? {
-        if is_option(&key, id, kind, problems)
+        if table.row(&key, id, problems).is_some()
             && let Some(label) = value.text(bounds::LINE, problems)
         {
             labels.insert(id.to_owned(), label);
@@ -102,12 +142,10 @@ fn reject(item: &Item<'_>, kind: Kind, problems: &mut Problems) -> Option<Effect
     item.one_of(&allowed, problems)
 }
 
-fn on_expiry(item: &Item<'_>, kind: Kind, problems: &mut Problems) -> Option<String> {
+fn on_expiry(item: &Item<'_>, table: Table, problems: &mut Problems) -> Option<String> {
     let id = item.text(bounds::LINE, problems)?;
-    if !is_option(item, &id, kind, problems) {
-        return None;
-    }
-    let row = interrupt::option(kind, &id)?;
+    let row = table.row(item, &id, problems)?;
+    let kind = table.kind;
     let needs_a_person =
         row.text == Carry::Must || row.edit == Carry::Must || row.effects.contains(&Effect::Grant);
     // A result that nobody gave is none.
@@ -117,13 +155,4 @@ fn on_expiry(item: &Item<'_>, kind: Kind, problems: &mut Problems) -> Option<Str
         return None;
     }
     Some(id)
-}
-
-fn is_option(item: &Item<'_>, id: &str, kind: Kind, problems: &mut Problems) -> bool {
-    let is_option = interrupt::option(kind, id).is_some();
-    if !is_option {
-        let message = format!("`{}` has no option `{id}`", kind.as_str());
-        problems.unknown(item, id, message, interrupt::options(kind).iter().map(|row| row.id));
-    }
-    is_option
 }

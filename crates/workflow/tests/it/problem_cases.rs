@@ -585,6 +585,7 @@ phases:
       error: {options: [retry], labels: {restart: R}}
       question: {approvers: []}
   - {id: x, kind: one_shot, agent: solo, gates: {checkpoint: {options: [approve, reject]}}}
+  - {id: y, kind: checkpoint, message: m, gates: {checkpoint: {options: [approve, abort], labels: {edit: E}}}}
 ",
         says: &[
             "workflow.yaml:5:69: no `plan_approval` is ever opened in a phase of the kind `checkpoint`",
@@ -596,6 +597,8 @@ phases:
             "workflow.yaml:13:42: `error` has no option `restart`",
             "workflow.yaml:14:29: nobody is named, and so the workflow's `approvers` decide: name who may, or leave it out",
             "workflow.yaml:15:72: `skip`, the workflow's `on_expiry`, is not among these",
+            "workflow.yaml:16:83: `checkpoint` has no option `abort` here",
+            "workflow.yaml:16:100: `checkpoint` has no option `edit` here",
         ],
     },
     Case {

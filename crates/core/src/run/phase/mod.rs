@@ -51,8 +51,7 @@ impl Draft<'_> {
             PhaseKind::Checkpoint(look) => {
                 let about = About::Phase(phase.id.clone());
                 let mut opening = Opening::new(Kind::Checkpoint, about, look.message.clone());
-                opening.only =
-                    if look.edit { &["approve", "edit", "reject"] } else { &["approve", "reject"] };
+                opening.only = look.options();
                 opening.payload =
                     json!({ "position": "phase", "phase": phase.id, "results": self.run.results() });
                 let interrupt = self.open(opening);
