@@ -89,8 +89,9 @@ fn declaration(spec: &Spec) -> Declaration {
     }
 }
 
-/// Of what was said before the step started, the newest, whatever its length, and of the older ones those that fit the
-/// budget: each whole, for what a person decided is never cut (contract A15).
+/// Of what was said before the step started, from the newest backwards what fits the budget, and nothing older than the
+/// first that does not: what somebody took back is never told without the correction. Each whole, for what a person
+/// decided is never cut; so the newest is told whatever its length (contract A15).
 fn remembered(step: &Step) -> impl Iterator<Item = &Entry> {
     let (inherited, own) = step.entries.split_at(step.inherited.min(step.entries.len()));
     let mut room = limits::NOTES_CHARS;
@@ -98,12 +99,11 @@ fn remembered(step: &Step) -> impl Iterator<Item = &Entry> {
     for entry in inherited.iter().rev() {
         let Entry::Note { text } = entry else { continue };
         let chars = text.chars().count();
-        if chars <= room {
-            room -= chars;
-            told.push(entry);
-        } else if told.is_empty() {
-            told.push(entry);
+        if chars > room && !told.is_empty() {
+            break;
         }
+        room = room.saturating_sub(chars);
+        told.push(entry);
     }
     told.into_iter().rev().chain(own)
 }

@@ -136,21 +136,6 @@ fn a_plan_stops_and_goes_on() {
     assert_eq!(at_work(&world), "work/b");
 }
 
-/// Contract A15: the newest notes that fit, whole and in order.
-#[test]
-fn notes_reach_later_steps_within_their_budget() {
-    let mut world = approved(planned(planning()), &[subtask("a", &[]), subtask("b", &["a"])]);
-    let note = |n: usize| format!("note {n} {}", "x".repeat(1_500));
-    for n in 1..=4 {
-        world.message(&note(n));
-    }
-    say(&mut world, "work/a", "Done.");
-    let told = request(&world, "work/b");
-    let found: Vec<bool> = (1..=4).map(|n| told.contains(&format!("note {n} "))).collect();
-    assert_eq!(found, [false, false, true, true]);
-    assert!(told.find("note 3") < told.find("note 4"));
-}
-
 /// A phase for one subtask that the plan does not have has nothing to complete.
 #[test]
 fn one_subtask_alone_is_carried_out_or_the_run_fails() {
@@ -179,17 +164,4 @@ fn what_a_subtask_is_told_stays_and_holds_what_it_depends_on_whole() {
     }
     assert_eq!(request(&world, "work/e"), first);
     assert!(first.contains(&long));
-}
-
-#[test]
-fn a_note_is_never_cut_and_never_hides_the_ones_before_it_that_fit() {
-    let mut world = proposed(planned(planning()), &[subtask("a", &[])]);
-    world.message("first of all");
-    world.message(&"y".repeat(3_999));
-    let long = "z".repeat(4_500);
-    world.decide(Kind::PlanApproval, choose_with("approve", &long));
-    let heard = request(&world, "work/a");
-    assert!(heard.contains(&long));
-    assert!(heard.contains("yyy"));
-    assert!(!heard.contains("first of all"));
 }

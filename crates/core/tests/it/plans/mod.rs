@@ -4,6 +4,7 @@ mod anew;
 mod carrying_out;
 mod deciding;
 mod drafting;
+mod feedback;
 
 use holdshort_core::definition::{Agent, Control, Definition, Phase, PhaseKind, Planning, StepGates};
 use holdshort_core::interrupt::Kind;
