@@ -314,7 +314,14 @@ impl Run {
                     Arc::make_mut(step).entries.push(Entry::Note { text: text.clone() });
                 }
             }
-            Fact::NoteAdded { step, .. } | Fact::JudgementUnusable { step } => self.tell(step, content),
+            Fact::NoteAdded { step, later, .. } => {
+                self.tell(step, content);
+                if *later {
+                    let text = format!("A person said about `{step}`: {}", content.as_text());
+                    self.messages.push(Arc::from(text));
+                }
+            }
+            Fact::JudgementUnusable { step } => self.tell(step, content),
         }
     }
 

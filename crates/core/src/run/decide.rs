@@ -340,13 +340,13 @@ impl Draft<'_> {
 
     fn before_step_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
         match taken.choice.effect {
-            Effect::Proceed => self.note(interrupt, step, taken.text),
+            Effect::Proceed => self.guide(interrupt, step, taken.text),
             Effect::ProceedWithEdit => {
                 self.emit(
                     Fact::StepInputReplaced { step: step.to_owned() },
                     Content::text(Self::readable(taken.edit)),
                 );
-                self.note(interrupt, step, taken.text);
+                self.guide(interrupt, step, taken.text);
             }
             Effect::Skip => self.close_step(step, StepEnd::Skipped, taken.text),
             _ => self.fail_run("rejected", format!("step `{step}` was rejected{}", why(taken))),
@@ -363,8 +363,10 @@ impl Draft<'_> {
             }
             Effect::Redo => {
                 self.emit(Fact::StepRedone { step: step.to_owned() }, Content::none());
-                let feedback = nonempty(taken.text).unwrap_or_else(|| "Do it again.".to_owned());
-                self.note(interrupt, step, &format!("The person wants this step done again: {feedback}"));
+                match nonempty(taken.text) {
+                    Some(feedback) => self.guide(interrupt, step, &format!("Do it again: {feedback}")),
+                    None => self.note(interrupt, step, "Do it again."),
+                }
             }
             _ => self.fail_run("aborted", format!("step `{step}` was not accepted{}", why(taken))),
         }
@@ -395,7 +397,7 @@ impl Draft<'_> {
         match taken.choice.effect {
             Effect::Retry => {
                 self.emit(Fact::StepRetried { step: step.to_owned() }, Content::none());
-                self.note(interrupt, step, taken.text);
+                self.guide(interrupt, step, taken.text);
             }
             Effect::Skip => self.close_step(step, StepEnd::Skipped, taken.text),
             Effect::Respond => self.close_step(step, StepEnd::Completed, taken.text),
@@ -406,7 +408,7 @@ impl Draft<'_> {
     fn limit_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
         if taken.choice.effect == Effect::Proceed {
             self.emit(Fact::LimitLifted { step: step.to_owned() }, Content::none());
-            self.note(interrupt, step, taken.text);
+            self.guide(interrupt, step, taken.text);
         } else {
             let last = self.run.steps.get(step).and_then(|step| self.run.last_turn(step));
             let said = last.map(|(text, _)| text.to_owned()).unwrap_or_default();
@@ -431,13 +433,19 @@ impl Draft<'_> {
         }
     }
 
-    /// Guidance that came with a decision reaches the step's next model request.
+    /// What came with a decision about a call reaches the step's next model request.
     fn note(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
         if let Some(text) = nonempty(text) {
-            self.emit(
-                Fact::NoteAdded { step: step.to_owned(), interrupt: interrupt.opened.interrupt.clone() },
-                Content::text(text),
-            );
+            let (step, interrupt) = (step.to_owned(), interrupt.opened.interrupt.clone());
+            self.emit(Fact::NoteAdded { step, interrupt, later: false }, Content::text(text));
+        }
+    }
+
+    /// What came with a decision about a step reaches its next model request, and those of later steps (contract A15).
+    fn guide(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
+        if let Some(text) = nonempty(text) {
+            let (step, interrupt) = (step.to_owned(), interrupt.opened.interrupt.clone());
+            self.emit(Fact::NoteAdded { step, interrupt, later: true }, Content::text(text));
         }
     }
 }

@@ -246,6 +246,9 @@ pub enum Fact {
     NoteAdded {
         step: String,
         interrupt: InterruptId,
+        /// Steps that start later hear it too.
+        #[serde(default, skip_serializing_if = "is_false")]
+        later: bool,
     },
 }
 

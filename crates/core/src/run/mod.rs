@@ -73,7 +73,7 @@ pub struct Run {
     pub proposed: u32,
     /// `{title, content}` of what reviews released, in order.
     pub released: Vec<Value>,
-    /// What people told the run: steps that start later hear it too.
+    /// What people told the run, or said about a step: steps that start later hear it.
     pub messages: Vec<Arc<str>>,
     /// Interrupts that changed with the last event; rows are written for these.
     pub touched: Vec<InterruptId>,

@@ -9,7 +9,7 @@ use holdshort_core::projection::Status;
 use holdshort_core::run::{Input, StepEnd};
 use serde_json::json;
 
-use super::{approved, at_work, ended, gated, planned, planning, proposed, request, say, subtask};
+use super::{approved, at_work, ended, gated, planned, planning, request, say, subtask};
 use crate::world::{calls, choose, choose_with, command, fails, says};
 
 #[test]

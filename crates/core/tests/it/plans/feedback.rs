@@ -1,6 +1,11 @@
 //! What people say on the way reaches the steps that start later (contract A15).
 
-use super::{approved, planned, planning, request, say, subtask};
+use holdshort_core::definition::StepGates;
+use holdshort_core::interrupt::Kind;
+use holdshort_core::message::FailureKind;
+
+use super::{approved, gated, planned, planning, proposes, request, say, subtask};
+use crate::world::{Answer, World, calls, choose, choose_with, fails, read, says};
 
 /// Lengths of what was said, the oldest first, and which of it a later step is told.
 type Said<'a> = (&'a [usize], &'a [usize]);
@@ -34,4 +39,68 @@ fn the_newest_that_fits_is_told_in_the_order_in_which_it_was_said() {
 
 fn note(n: usize, length: usize) -> String {
     format!("note {n} {}", "x".repeat(length - 7))
+}
+
+/// The gates, what the agent brings first, the kind that asks, the option.
+type Guided = (StepGates, Option<Answer>, Kind, &'static str);
+
+/// At once by the step that it is about, and by every one that starts later; not by those beside it.
+#[test]
+fn what_is_said_about_a_step_is_heard_once_by_it_and_by_each_that_follows() {
+    let before = StepGates { before_step: true, ..StepGates::default() };
+    let after = StepGates { after_step: true, ..StepGates::default() };
+    let on_error = StepGates { on_error: true, ..StepGates::default() };
+    let table: Vec<Guided> = vec![
+        (before, None, Kind::Checkpoint, "approve"),
+        (after, Some(says("1.2.2026")), Kind::Checkpoint, "redo"),
+        (on_error, Some(fails(FailureKind::Rejected)), Kind::Error, "retry"),
+        (on_error, Some(calls(&[read("a")])), Kind::Error, "retry"),
+        (StepGates::default(), Some(calls(&[read("a")])), Kind::Continuation, "continue"),
+    ];
+    for (gates, first, kind, option) in table {
+        let mut definition = gated(gates);
+        definition.phases[1].limits.rounds = if kind == Kind::Continuation { 1 } else { 50 };
+        let mut world =
+            approved(definition, &[subtask("a", &[]), subtask("b", &["a"]), subtask("c", &["b"])])
+                .with("work/a", first.into_iter().collect());
+        world.work();
+        world.decide(kind, choose_with(option, "use ISO dates"));
+        for step in ["work/a", "work/b", "work/c"] {
+            if step != "work/a" && gates.before_step {
+                world.decide(Kind::Checkpoint, choose("approve"));
+            }
+            assert_eq!(heard(&world, step), 1, "{option}: {step}");
+            say(&mut world, step, "Done.");
+            if gates.after_step {
+                world.decide(Kind::Checkpoint, choose("continue"));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_said_about_one_of_two_is_not_told_to_the_one_beside_it() {
+    let gates = StepGates { after_step: true, ..StepGates::default() };
+    let mut world = approved(gated(gates), &[subtask("a", &[]), subtask("b", &[])]);
+    say(&mut world, "work/a", "1.2.2026");
+    world.decide(Kind::Checkpoint, choose_with("redo", "use ISO dates"));
+    assert_eq!((heard(&world, "work/a"), heard(&world, "work/b")), (1, 0));
+}
+
+/// From planning to control.
+#[test]
+fn what_is_said_to_the_planner_after_a_failure_reaches_the_subtasks() {
+    let mut definition = planned(planning());
+    definition.phases[0].gates.on_error = true;
+    let script = vec![fails(FailureKind::Rejected), proposes(&[subtask("a", &[])])];
+    let mut world = World::started(definition, Vec::new()).with("plan/plan", script);
+    world.work();
+    world.decide(Kind::Error, choose_with("retry", "use ISO dates"));
+    world.work();
+    world.decide(Kind::PlanApproval, choose("approve"));
+    assert_eq!((heard(&world, "plan/plan"), heard(&world, "work/a")), (1, 1));
+}
+
+fn heard(world: &World, step: &str) -> usize {
+    request(world, step).matches("use ISO dates").count()
 }

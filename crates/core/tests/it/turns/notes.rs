@@ -161,10 +161,7 @@ fn a_step_is_redone_with_the_feedback() {
     let mut world = World::started(phase(|phase| phase.gates.after_step = true), script);
     world.work();
     world.decide(Kind::Checkpoint, choose_with("redo", "use ISO dates"));
-    assert_eq!(
-        heard(&world),
-        ["assistant: Done 0.", "user: The person wants this step done again: use ISO dates"],
-    );
+    assert_eq!(heard(&world), ["assistant: Done 0.", "user: Do it again: use ISO dates"],);
     world.work();
     world.decide(Kind::Checkpoint, choose("redo"));
     world.work();
