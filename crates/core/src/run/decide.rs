@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::draft::Draft;
 use super::fact::{Authority, Returned};
 use super::input::Rejection;
-use super::{Call, CallEnd, CallState, Fact, StepEnd};
+use super::{Call, CallEnd, CallState, Fact, Role, StepEnd};
 use crate::event::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{
@@ -19,6 +19,9 @@ use crate::interrupt::{
 use crate::plan::Plan;
 use crate::schema::{self, Problem};
 use crate::session;
+
+/// Why a run ends that waited for somebody in vain.
+const EXPIRED: &str = "expired";
 
 /// A resolution on its way into effect.
 struct Taken<'d> {
@@ -116,13 +119,21 @@ impl Draft<'_> {
     }
 
     fn effect(&mut self, interrupt: &Interrupt, taken: &Taken<'_>) {
-        if taken.choice.effect == Effect::CancelRun {
-            self.wind_up();
-            let reason = "cancelled".to_owned();
-            self.emit(Fact::RunCancelled { reason }, Content::maybe_text(nonempty(taken.text)));
-            return;
-        }
         let about = interrupt.opened.about.clone();
+        let unheard =
+            (taken.by == By::Expiry && about != About::External).then(|| self.unheard_of(interrupt));
+        match (taken.choice.effect, unheard) {
+            (Effect::CancelRun, unheard) => {
+                self.wind_up();
+                let reason = if unheard.is_some() { EXPIRED } else { "cancelled" }.to_owned();
+                let text = unheard.or_else(|| nonempty(taken.text));
+                self.emit(Fact::RunCancelled { reason }, Content::maybe_text(text));
+                return;
+            }
+            // Nobody said no: that is no rejection (contract E9).
+            (Effect::FailRun, Some(unheard)) => return self.fail_run(EXPIRED, unheard),
+            _ => {}
+        }
         match &about {
             About::External => self.external_resolved(interrupt),
             About::Call(call) => match self.run.calls.get(call).map(|call| (**call).clone()) {
@@ -195,7 +206,7 @@ impl Draft<'_> {
                     Fact::ToolReturned { call: id.to_owned(), why: Returned::Edited, paths: Vec::new() },
                     Content::data(json!({ "arguments": taken.edit })),
                 );
-                let told = format!("A person edited this call before it ran.{}", why(taken));
+                let told = sentence("A person edited this call before it ran", taken);
                 self.note(interrupt, &call.step, &told);
             }
             Effect::Respond => self.finish_call(id, CallEnd::Answered, Some("responded"), taken.text),
@@ -315,8 +326,8 @@ impl Draft<'_> {
         let content = if edited { taken.edit.clone() } else { json!(call.argument("content")) };
         let released = json!({ "title": call.argument("title"), "content": content });
         self.emit(Fact::OutputReleased { call: id.to_owned(), edited }, Content::data(released));
-        let with = if edited { "Released with changes by the reviewer." } else { "Released." };
-        self.finish_call(id, CallEnd::Done, Some("released"), format!("{with}{}", why(taken)));
+        let how = if edited { "Released with changes by the reviewer" } else { "Released" };
+        self.finish_call(id, CallEnd::Done, Some("released"), sentence(how, taken));
     }
 
     /// What the client says is the call's result.
@@ -409,11 +420,30 @@ impl Draft<'_> {
         if taken.choice.effect == Effect::Proceed {
             self.emit(Fact::LimitLifted { step: step.to_owned() }, Content::none());
             self.guide(interrupt, step, taken.text);
-        } else {
-            let last = self.run.steps.get(step).and_then(|step| self.run.last_turn(step));
-            let said = last.map(|(text, _)| text.to_owned()).unwrap_or_default();
-            self.close_step(step, StepEnd::Completed, &said);
-            self.tell_run(taken.text);
+            return;
+        }
+        let payload = |field: &str| interrupt.content.pointer(&format!("/payload/{field}"));
+        let limit = payload("limit").and_then(Value::as_str).unwrap_or("limit").replace('_', " ");
+        let value = payload("value").map(Value::to_string).unwrap_or_default();
+        let stopped = format!("Stopped at its limit of {value} {limit}");
+        match taken.by {
+            By::Person => {
+                let found = self.run.steps.get(step);
+                let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);
+                // Half of a better task is none: the task stays as it was.
+                let output = match last.and_then(nonempty) {
+                    _ if found.is_some_and(|step| step.role == Role::Improver) => String::new(),
+                    Some(said) => format!("{said}\n\n{stopped}."),
+                    None => format!("{stopped}."),
+                };
+                self.close_step(step, StepEnd::Completed, &output);
+                self.tell_run(taken.text);
+            }
+            // Nobody said that this is enough (contract E22).
+            By::Expiry if self.run.steps.get(step).is_some_and(|step| step.role == Role::Subtask) => {
+                self.close_step(step, StepEnd::Failed, &format!("{stopped}: nobody decided in time"));
+            }
+            By::Expiry => self.fail_run(EXPIRED, self.unheard_of(interrupt)),
         }
     }
 
@@ -423,6 +453,31 @@ impl Draft<'_> {
             self.note(interrupt, step, taken.text);
         } else {
             self.note(interrupt, step, &unanswered(taken));
+        }
+    }
+
+    /// What nobody decided in time.
+    fn unheard_of(&self, interrupt: &Interrupt) -> String {
+        let tool = |call: &str| self.run.calls.get(call).map(|call| call.tool.clone()).unwrap_or_default();
+        match (&interrupt.opened.about, interrupt.opened.kind) {
+            (About::Call(_), Kind::PlanApproval) | (About::Plan(_), _) => {
+                "nobody decided on the plan in time".to_owned()
+            }
+            (About::Call(_), Kind::Review) => "nobody released the output in time".to_owned(),
+            (About::Call(_), Kind::Question) | (About::Printed(_), _) => "nobody answered in time".to_owned(),
+            (About::Call(call), Kind::ClientCall) => {
+                format!("the client did not tell in time what came of `{}`", tool(call))
+            }
+            (About::Call(call), Kind::UnknownOutcome) => {
+                format!("nobody said in time whether `{}` took effect", tool(call))
+            }
+            (About::Call(call), _) => format!("nobody decided on `{}` in time", tool(call)),
+            (About::BeforeStep(step), _) => format!("nobody let step `{step}` start in time"),
+            (About::AfterStep(step), _) => format!("nobody accepted step `{step}` in time"),
+            (About::Failure(step), _) => format!("step `{step}` failed, and nobody decided in time"),
+            (About::Limit(step), _) => format!("step `{step}` reached a limit, and nobody decided in time"),
+            (About::Phase(phase), _) => format!("nobody decided on checkpoint `{phase}` in time"),
+            (About::External, _) => "nobody decided in time".to_owned(),
         }
     }
 
@@ -487,6 +542,13 @@ fn why(taken: &Taken<'_>) -> String {
         (Some(text), _) => format!(": {text}"),
         (None, By::Person) => String::new(),
         (None, By::Expiry) => ": nobody decided in time".to_owned(),
+    }
+}
+
+fn sentence(text: &str, taken: &Taken<'_>) -> String {
+    match why(taken) {
+        why if why.is_empty() => format!("{text}."),
+        why => format!("{text}{why}"),
     }
 }
 

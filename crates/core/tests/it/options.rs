@@ -217,6 +217,9 @@ fn what_follows_an_expiry() {
             if !then.is_empty() {
                 let _ = writeln!(text, "    then {}", then.join(", "));
             }
+            if let Some(said) = world.run.ended.as_ref().and_then(|ended| ended.text.as_deref()) {
+                let _ = writeln!(text, "    {said}");
+            }
             assert!(
                 on_expiry.is_some() || world.effects.len() == effects,
                 "{}: work was released",

@@ -16,7 +16,7 @@ use super::{Fact, Role, Run, StepEnd};
 use crate::definition::{Phase, PhaseKind};
 use crate::event::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{About, Cause, Kind, Outcome};
+use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 
 impl Draft<'_> {
     pub(super) fn advance_phases(&mut self) -> bool {
@@ -121,9 +121,10 @@ impl Run {
             && phase.needs.iter().all(|need| matches!(self.phases.get(need), Some(Some(_))))
     }
 
-    /// Why the run completes: with everything that was planned, or without what failed.
+    /// Why the run completes: with everything that was planned, or without what failed or was stopped at a limit.
     fn completion(&self) -> &'static str {
-        if self.steps.values().any(|step| step.end == Some(StepEnd::Failed)) { "partial" } else { "done" }
+        let failed = self.steps.values().any(|step| step.end == Some(StepEnd::Failed));
+        if failed || self.interrupts.values().any(|each| stopped_at_limit(each)) { "partial" } else { "done" }
     }
 
     /// What ended phases brought.
@@ -176,4 +177,10 @@ impl Run {
         });
         json!({ "text": last, "phases": self.results(), "released": self.released })
     }
+}
+
+/// Whether a person let a step end at its limit: its agent had more to do.
+fn stopped_at_limit(interrupt: &Interrupt) -> bool {
+    let chosen = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
+    matches!(interrupt.opened.about, About::Limit(_)) && chosen == Some("finish")
 }

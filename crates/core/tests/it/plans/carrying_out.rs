@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_core::definition::{Control, PhaseKind, StepGates};
+use holdshort_core::definition::{Control, KindGate, PhaseKind, StepGates};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::FailureKind;
 use holdshort_core::projection::Status;
@@ -10,7 +10,7 @@ use holdshort_core::run::{Input, StepEnd};
 use serde_json::json;
 
 use super::{approved, at_work, ended, gated, planned, planning, request, say, subtask};
-use crate::world::{calls, choose, choose_with, command, fails, says};
+use crate::world::{calls, choose, choose_with, command, fails, read, says};
 
 #[test]
 fn what_depends_on_nothing_runs_side_by_side() {
@@ -164,4 +164,40 @@ fn what_a_subtask_is_told_stays_and_holds_what_it_depends_on_whole() {
     }
     assert_eq!(request(&world, "work/e"), first);
     assert!(first.contains(&long));
+}
+
+/// Nobody said that it is enough: it has failed, and what depends on it is not run (contract E22).
+#[test]
+fn a_subtask_whose_limit_nobody_decides_on_fails() {
+    let mut definition = planned(planning());
+    definition.phases[1].limits.rounds = 1;
+    let gate = KindGate { expires_in_ms: Some(1_000), ..KindGate::default() };
+    definition.gates.kinds = BTreeMap::from([(Kind::Continuation, gate)]);
+    let mut world = approved(definition, &[subtask("a", &[]), subtask("b", &["a"])])
+        .with("work/a", vec![calls(&[read("x")])]);
+    world.work();
+    world.pass_ms(1_000);
+    world.send(Input::Tick);
+    assert_eq!(world.run.steps["work/b"].output.as_deref(), Some("not run: `a` failed"));
+    assert_eq!(
+        (world.run.steps["work/a"].output.as_deref(), ended(&world)),
+        (
+            Some("Stopped at its limit of 1 rounds: nobody decided in time"),
+            Some((Status::Completed, "partial"))
+        )
+    );
+}
+
+/// What a person stops is no success of the plan.
+#[test]
+fn a_subtask_that_is_stopped_at_its_limit_says_so_to_those_that_need_it() {
+    let mut definition = planned(planning());
+    definition.phases[1].limits.rounds = 1;
+    let mut world = approved(definition, &[subtask("a", &[]), subtask("b", &["a"])])
+        .with("work/a", vec![calls(&[read("x")])]);
+    world.work();
+    world.decide(Kind::Continuation, choose("finish"));
+    assert!(request(&world, "work/b").contains("`a`: I will.\n\nStopped at its limit of 1 rounds."));
+    say(&mut world, "work/b", "Done.");
+    assert_eq!(ended(&world), Some((Status::Completed, "partial")));
 }

@@ -1,7 +1,7 @@
 //! What people decide about a plan, and who decides where nobody does.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{Checkpoint, PlanGate, Planning};
+use holdshort_core::definition::{Checkpoint, KindGate, PlanGate, Planning};
 use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
@@ -150,4 +150,20 @@ fn a_plan_may_be_settled_after_its_iterations() {
     let mut world = proposed(must, &[subtask("a", &[])]);
     world.decide(Kind::PlanApproval, choose_with("revise", "shorter"));
     assert_eq!(ended(&world), Some((Status::Failed, "plan_iterations")));
+}
+
+/// `expired` is never reported as `rejected` (contract E9).
+#[test]
+fn a_plan_that_nobody_decides_on_is_not_rejected() {
+    let mut definition = planned(planning());
+    let gate = KindGate { expires_in_ms: Some(1_000), ..KindGate::default() };
+    definition.gates.kinds.insert(Kind::PlanApproval, gate);
+    let mut world = proposed(definition, &[subtask("a", &[])]);
+    world.pass_ms(1_000);
+    world.send(Input::Tick);
+    let text = world.run.ended.as_ref().and_then(|ended| ended.text.as_deref());
+    assert_eq!(
+        (ended(&world), text),
+        (Some((Status::Failed, "expired")), Some("nobody decided on the plan in time"))
+    );
 }

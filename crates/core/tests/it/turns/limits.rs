@@ -62,6 +62,21 @@ fn a_limit_asks_or_ends_the_run() {
     }
 }
 
+/// What a person stops has an output that says so, and the run does not call itself done (contract E22).
+#[test]
+fn what_is_stopped_at_a_limit_says_so() {
+    let silent = || Ok(Reply { text: String::new(), ..calls(&[read("a")]).expect("it is a reply") });
+    for (reply, said) in [(calls(&[read("a")]), "I will.\n\n"), (silent(), "")] {
+        let mut world = World::started(phase(|phase| phase.limits.rounds = 1), vec![reply]);
+        world.work();
+        world.decide(Kind::Continuation, choose("finish"));
+        let ended = world.run.ended.expect("nothing is left to do");
+        let expected = format!("{said}Stopped at its limit of 1 rounds.");
+        assert_eq!((ended.status, ended.reason.as_str()), (Status::Completed, "partial"));
+        assert_eq!(ended.result["text"], expected.as_str());
+    }
+}
+
 #[test]
 fn a_limit_that_is_not_reached_says_nothing() {
     let definition = phase(|phase| {

@@ -150,6 +150,19 @@ fn no_note_is_lost() {
     assert_eq!(next.messages[2..].iter().map(say).collect::<Vec<_>>(), ["user: NOTE one", "user: NOTE two"]);
 }
 
+#[test]
+fn an_edit_is_told_in_a_sentence() {
+    for (decision, told) in [
+        (edit(write("b").1), "user: A person edited this call before it ran."),
+        (with_text(edit(write("b").1)), "user: A person edited this call before it ran: NOTE"),
+    ] {
+        let mut world = World::started(definition(), vec![calls(&[write("a")])]);
+        world.work();
+        world.decide(Kind::ToolApproval, decision);
+        assert_eq!(heard(&world).last().map(String::as_str), Some(told));
+    }
+}
+
 fn with_text(decision: Decision) -> Decision {
     Decision { text: Some("NOTE".to_owned()), ..decision }
 }
