@@ -210,6 +210,9 @@ pub(crate) struct Run {
     /// Start it on the running server and come back at once.
     #[arg(long)]
     pub detach: bool,
+    /// Nobody will answer: checkpoints whose workflow allows it approve themselves, all else waits.
+    #[arg(long)]
+    pub unattended: bool,
 }
 
 #[derive(Debug, clap::Args)]

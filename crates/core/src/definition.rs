@@ -103,6 +103,9 @@ pub struct CheckpointPhase {
     /// Nobody is asked: it is written down as approved, and work goes on.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unasked: bool,
+    /// What happens in a run that nobody attends.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub when_no_channel: NoChannel,
     /// A person may say what is to be different: whoever works later is told.
     #[serde(default, skip_serializing_if = "is_false")]
     pub edit: bool,
@@ -113,6 +116,17 @@ impl CheckpointPhase {
     pub fn options(&self) -> &'static [&'static str] {
         if self.edit { &["approve", "edit", "reject"] } else { &["approve", "reject"] }
     }
+}
+
+/// Whether a checkpoint is let through where nobody is there to answer (contract E8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoChannel {
+    /// It waits until somebody comes.
+    #[default]
+    Park,
+    /// It is written down as approved, and work goes on.
+    Auto,
 }
 
 impl PhaseKind {
@@ -167,6 +181,10 @@ pub struct Planning {
     /// The planner may answer in words instead: only its tool makes a plan, and without one nothing is carried out.
     #[serde(default, skip_serializing_if = "is_false")]
     pub optional: bool,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]

@@ -112,6 +112,10 @@ pub struct RunConfig {
     /// The name of a configured model, never a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Nobody is there to answer: a checkpoint whose workflow says `when_no_channel: auto` is let through, and
+    /// written down as approved by nobody. All else waits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unattended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gates: Option<GateConfig>,
 }

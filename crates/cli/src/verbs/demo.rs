@@ -67,7 +67,7 @@ async fn play(
         config: Some(RunConfig {
             workspace: Some(repository.to_str().context("the temporary folder is no UTF-8 path")?.to_owned()),
             model: info.rehearsal.then(|| REHEARSAL.to_owned()),
-            gates: None,
+            ..RunConfig::default()
         }),
     };
     let run: Run = client.post("/v1/runs", &start).await?;

@@ -30,7 +30,11 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
         workflow: args.workflow.clone(),
         input: input(&args)?,
         session: args.session.clone(),
-        config: Some(RunConfig { workspace: workspace(args.workspace.as_deref())?, ..RunConfig::default() }),
+        config: Some(RunConfig {
+            workspace: workspace(args.workspace.as_deref())?,
+            unattended: args.unattended,
+            ..RunConfig::default()
+        }),
     };
     let place = Place::of(scene.reach.data.as_deref())?;
     if scene.reach.server.is_some() || place.listening().is_some() {

@@ -16,6 +16,9 @@ pub struct Config {
     /// The name of a configured model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Nobody is there to answer: what its workflow lets through then, passes. All else waits.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unattended: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Gates,
 }

@@ -1,6 +1,6 @@
 //! Phases: which start when, what they hand on, what the run results in.
 
-use holdshort_core::definition::{CheckpointPhase, Definition, Phase, PhaseKind};
+use holdshort_core::definition::{CheckpointPhase, Definition, NoChannel, Phase, PhaseKind};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::Message;
 use holdshort_core::projection::Status;
@@ -216,7 +216,7 @@ fn a_workflow_knows_its_kinds_of_phase() {
 #[test]
 fn a_checkpoint_that_asks_nobody_is_written_down_as_approved() {
     let mut definition = definition();
-    let look = CheckpointPhase { message: "Look.".to_owned(), unasked: true, edit: false };
+    let look = CheckpointPhase { message: "Look.".to_owned(), unasked: true, ..CheckpointPhase::default() };
     definition.phases.insert(0, Phase { kind: PhaseKind::Checkpoint(look), ..one_shot("look", &[]) });
     definition.phases[1].needs = vec!["look".to_owned()];
     let world = World::started(definition, Vec::new());
@@ -232,11 +232,33 @@ fn a_checkpoint_that_asks_nobody_is_written_down_as_approved() {
     );
 }
 
+/// E8: where nobody attends a run it is let through if the workflow says so, and waits otherwise.
+#[test]
+fn a_checkpoint_passes_by_itself_only_where_run_and_workflow_say_so() {
+    for (when_no_channel, unattended, passes) in [
+        (NoChannel::Park, false, false),
+        (NoChannel::Park, true, false),
+        (NoChannel::Auto, false, false),
+        (NoChannel::Auto, true, true),
+    ] {
+        let mut definition = definition();
+        let look =
+            CheckpointPhase { message: "Look.".to_owned(), when_no_channel, ..CheckpointPhase::default() };
+        definition.phases.insert(0, Phase { kind: PhaseKind::Checkpoint(look), ..one_shot("look", &[]) });
+        definition.phases[1].needs = vec!["look".to_owned()];
+        let mut world = World::new(definition, Vec::new());
+        world.start(Config { unattended, ..Config::default() });
+        let resolved = "interrupt_resolved approved approve";
+        assert_eq!(world.story().contains(&resolved.to_owned()), passes, "{when_no_channel:?} {unattended}");
+        assert_eq!(world.run.open_interrupts().count(), usize::from(!passes));
+    }
+}
+
 /// A12: what a person wants to be different reaches whoever works later.
 #[test]
 fn a_checkpoint_may_take_what_is_to_be_different() {
     let mut definition = definition();
-    let look = CheckpointPhase { message: "Look.".to_owned(), unasked: false, edit: true };
+    let look = CheckpointPhase { message: "Look.".to_owned(), edit: true, ..CheckpointPhase::default() };
     definition.phases.insert(0, Phase { kind: PhaseKind::Checkpoint(look), ..one_shot("look", &[]) });
     definition.phases[1].needs = vec!["look".to_owned()];
     let mut world = World::started(definition, Vec::new());

@@ -35,7 +35,12 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
     if !problems.is_empty() {
         return Err(Refused::invalid(problems));
     }
-    Ok(run::Config { workspace: config.workspace, model: config.model, gates: self::gates(gates) })
+    Ok(run::Config {
+        workspace: config.workspace,
+        model: config.model,
+        unattended: config.unattended,
+        gates: self::gates(gates),
+    })
 }
 
 fn is_line(text: &str) -> bool {

@@ -116,6 +116,7 @@ fn config(config: &Config) -> wire::RunConfig {
     wire::RunConfig {
         workspace: config.workspace.clone(),
         model: config.model.clone(),
+        unattended: config.unattended,
         gates: (gates != wire::GateConfig::default()).then_some(gates),
     }
 }

@@ -1,6 +1,6 @@
 //! `phases[].kind`, and the keys that belong to each kind.
 
-use holdshort_core::definition::{CheckpointPhase, Control, IdeaGeneration, PhaseKind, Planning, StepGates};
+use holdshort_core::definition::{CheckpointPhase, Control, IdeaGeneration, NoChannel, PhaseKind, Planning, StepGates};
 
 use super::agents::Agents;
 use super::phases::Around;
@@ -43,6 +43,7 @@ pub(super) const KEYS: Keys = Keys {
         "message",
         "ask",
         "edit",
+        "when_no_channel",
         "workers",
         "reviews",
         "iterations",
@@ -74,7 +75,7 @@ impl Kind {
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::OneShot => &["agent", "input", "gates", "limits"],
-            Self::Checkpoint => &["message", "ask", "edit", "gates"],
+            Self::Checkpoint => &["message", "ask", "edit", "when_no_channel", "gates"],
             Self::Planning => &[
                 "agents",
                 "workers",
@@ -124,18 +125,25 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
     }
     let read = match kind {
         Kind::OneShot => PhaseKind::OneShot { agent: agent(fields, "agent", around, problems)? },
-        Kind::Checkpoint => {
-            let item = fields.need("message", problems)?;
-            let message = item.text(bounds::TEXT, problems)?;
-            let ask = fields.find("ask").and_then(|item| item.flag(problems)).unwrap_or(true);
-            let edit = fields.find("edit").and_then(|item| item.flag(problems)).unwrap_or_default();
-            PhaseKind::Checkpoint(CheckpointPhase { message, unasked: !ask, edit })
-        }
+        Kind::Checkpoint => PhaseKind::Checkpoint(checkpoint(fields, problems)?),
         Kind::Planning => PhaseKind::Planning(planning(fields, around, problems)?),
         Kind::Control | Kind::HumanControl => PhaseKind::Control(control(fields, around, problems)?),
         Kind::IdeaGeneration => PhaseKind::IdeaGeneration(ideas(fields, around, problems)?),
     };
     Some(Read { kind: read, word, gates: kind.gates(around.gates) })
+}
+
+fn checkpoint(fields: &Fields<'_>, problems: &mut Problems) -> Option<CheckpointPhase> {
+    let message = fields.need("message", problems)?.text(bounds::TEXT, problems)?;
+    let ask = fields.find("ask").and_then(|item| item.flag(problems)).unwrap_or(true);
+    let edit = fields.find("edit").and_then(|item| item.flag(problems)).unwrap_or_default();
+    let alone = fields.find("when_no_channel");
+    if let Some(item) = alone.as_ref().filter(|_| !ask) {
+        problems.at(item, "means nothing where `ask` is false: nobody is asked, whoever is there");
+    }
+    let ways = [("park", NoChannel::Park), ("auto", NoChannel::Auto)];
+    let when_no_channel = alone.and_then(|item| item.one_of(&ways, problems)).unwrap_or_default();
+    Some(CheckpointPhase { message, unasked: !ask, when_no_channel, edit })
 }
 
 fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Option<Planning> {

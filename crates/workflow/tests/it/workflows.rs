@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use holdshort_core::definition::{
     Asking, Checkpoint, CheckpointPhase, Control, Definition, Gates, IdeaGeneration, Judge, KindGate, Limits,
-    Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
+    NoChannel, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{Effect, Kind};
@@ -352,6 +352,7 @@ agents:
 phases:
   - {id: work, kind: planning, optional: true, then: settle, agents: {planner: solo}}
   - {id: look, kind: checkpoint, message: Good?, ask: false, edit: true}
+  - {id: last, kind: checkpoint, message: Ship?, when_no_channel: auto}
 ",
     );
     let client = |effect, category| Runs::Client { effect, category };
@@ -368,6 +369,13 @@ phases:
     assert!(
         definition.phases[0].kind.planning().is_some_and(|planning| planning.optional && planning.settles)
     );
-    let look = CheckpointPhase { message: "Good?".into(), unasked: true, edit: true };
+    let look =
+        CheckpointPhase { message: "Good?".into(), unasked: true, edit: true, ..CheckpointPhase::default() };
     assert_eq!(definition.phases[1].kind, PhaseKind::Checkpoint(look));
+    let look = CheckpointPhase {
+        message: "Ship?".into(),
+        when_no_channel: NoChannel::Auto,
+        ..CheckpointPhase::default()
+    };
+    assert_eq!(definition.phases[2].kind, PhaseKind::Checkpoint(look));
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::interrupt::{About, Cause, Choice, Kind, Opened, Outcome};
+use holdshort_core::plan::Plan;
 use serde_json::{Map, Value, json};
 
 use super::words;
@@ -185,6 +186,7 @@ pub(super) fn graph(native: &Value, statuses: &BTreeMap<String, &'static str>) -
         .map(|(number, subtask)| {
             let id = id(subtask);
             json!({
+                "type": "agent",
                 "status": statuses.get(&id).copied().unwrap_or("pending"),
                 "step_number": number,
                 "label": subtask.get("description"),
@@ -198,10 +200,12 @@ pub(super) fn graph(native: &Value, statuses: &BTreeMap<String, &'static str>) -
         .flat_map(|subtask| {
             let needs = subtask.get("depends_on").and_then(Value::as_array);
             let to = id(subtask);
-            needs.into_iter().flatten().map(move |from| json!({ "from": from, "to": to }))
+            needs.into_iter().flatten().map(move |from| json!({ "source": from, "target": to }))
         })
         .collect();
-    json!({ "nodes": nodes, "edges": edges })
+    let levels = serde_json::from_value::<Plan>(native.clone())
+        .map_or(0, |plan| plan.layout().iter().map(|place| place.layer + 1).max().unwrap_or_default());
+    json!({ "nodes": nodes, "edges": edges, "levels": levels })
 }
 
 #[cfg(test)]

@@ -2,18 +2,20 @@
 //! (contracts A27 to A31).
 //!
 //! `socket.rs` is one connection, `start.rs` starts or attaches, `act.rs` carries out what a client wants. What is
-//! told is `story.rs`, a function of the journal. `config/` makes a workflow of a config, `words.rs` is the table of
+//! told is `story.rs` with `steps.rs`, `calls.rs` and `ledger.rs`, a function of the journal. `config/` makes a workflow of a config, `words.rs` is the table of
 //! options, `sessions.rs` the REST beside it. Nothing here drives a run.
 
 mod act;
 mod approval;
 mod attached;
+mod calls;
 mod config;
 mod frame;
 mod ledger;
 mod sessions;
 mod socket;
 mod start;
+mod steps;
 mod story;
 mod words;
 

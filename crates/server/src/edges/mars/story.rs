@@ -6,13 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{Cause, Opened, Outcome};
-use holdshort_core::run::{CallEnd, Fact, Listed, Role, StepEnd};
+use holdshort_core::message::Usage;
+use holdshort_core::run::{Fact, Listed};
 use serde_json::{Value, json};
 
 use super::approval::{self, Decided, Display};
+use super::calls::Calls;
 use super::config;
 use super::frame::{Frame, Place};
 use super::ledger::Ledger;
+use super::steps::Steps;
 
 /// The states of a run (contract A29).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +47,7 @@ impl State {
 }
 
 /// A frame without its envelope.
-type Said = (&'static str, Value);
+pub(super) type Said = (&'static str, Value);
 
 /// What has happened so far, as far as later frames speak of it.
 pub(super) struct Story {
@@ -58,25 +61,14 @@ pub(super) struct Story {
     ended: Option<State>,
     /// Phases at work.
     phases: BTreeSet<String>,
-    steps: BTreeMap<String, Step>,
-    /// Tool and step by call.
-    calls: BTreeMap<String, (String, String)>,
+    steps: Steps,
+    calls: Calls,
     open: BTreeMap<InterruptId, Opened>,
     /// What a person has just said, until its resolution.
     said: Option<(InterruptId, Option<String>, Value)>,
     /// The versions of each phase's plan.
     plans: BTreeMap<String, Vec<Value>>,
-    /// The plan that is carried out.
-    settled: Option<Value>,
-    nodes: BTreeMap<String, &'static str>,
     ledger: Ledger,
-}
-
-struct Step {
-    agent: String,
-    /// The subtask that it carries out.
-    node: Option<String>,
-    ended: bool,
 }
 
 impl Story {
@@ -91,13 +83,11 @@ impl Story {
             paused: false,
             ended: None,
             phases: BTreeSet::new(),
-            steps: BTreeMap::new(),
-            calls: BTreeMap::new(),
+            steps: Steps::default(),
+            calls: Calls::default(),
             open: BTreeMap::new(),
             said: None,
             plans: BTreeMap::new(),
-            settled: None,
-            nodes: BTreeMap::new(),
             ledger: Ledger::default(),
         }
     }
@@ -111,7 +101,7 @@ impl Story {
             "mode": self.mode,
             "seq": seq,
             "open_approvals": open,
-            "dag": self.settled.as_ref().map(|plan| approval::graph(plan, &self.nodes)),
+            "dag": self.steps.graph(),
         })
     }
 
@@ -125,7 +115,7 @@ impl Story {
         let mut said = self.take(fact, event);
         let state = self.state_now();
         if state != self.state {
-            let change = json!({ "old_state": self.state.as_str(), "new_state": state.as_str() });
+            let change = json!({ "status": state.as_str(), "old_state": self.state.as_str() });
             said.insert(0, ("workflow_state_changed", change));
             self.state = state;
         }
@@ -181,23 +171,35 @@ impl Story {
             }
             Fact::PhaseStarted { phase } => {
                 self.phases.insert(phase.clone());
-                Vec::new()
+                vec![("phase_change", json!({ "phase": phase, "status": "started" }))]
             }
-            Fact::PhaseEnded { phase, .. } => {
+            Fact::PhaseEnded { phase, end } => {
                 self.phases.remove(phase);
-                Vec::new()
+                vec![("phase_change", json!({ "phase": phase, "status": end }))]
             }
-            Fact::StepStarted { step, phase, agent, role } => self.step_started(step, phase, agent, *role),
-            Fact::StepEnded { step, end } => self.step_ended(step, *end, content.as_text()),
-            Fact::StepRedone { step } => self.again(step, "redo"),
-            Fact::StepRetried { step } => self.again(step, "retry"),
+            Fact::StepStarted { step, phase, agent, role } => {
+                self.ledger.step_started(step, *role);
+                self.steps.started(step, phase, agent, *role)
+            }
+            Fact::StepEnded { step, end } => {
+                let counted = self.ledger.step_ended(step, *end);
+                self.steps.ended(step, *end, content.as_text(), &counted)
+            }
+            Fact::StepRedone { step } => {
+                let attempt = self.ledger.again(step, true);
+                vec![self.steps.again(step, "redo", attempt)]
+            }
+            Fact::StepRetried { step } => {
+                let attempt = self.ledger.again(step, false);
+                vec![self.steps.again(step, "retry", attempt)]
+            }
+            Fact::ModelStarted { step, attempt, .. } => {
+                self.steps.requested(step, *attempt).into_iter().collect()
+            }
             Fact::ModelReplied { step, model, usage, calls, .. } => {
-                let mut said = self.replied(step, calls, content);
-                let spent = json!({
-                    "step_id": step, "model": model,
-                    "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
-                });
-                said.push(("cost_update", spent));
+                let mut said: Vec<Said> = self.steps.replied(step).into_iter().collect();
+                said.extend(self.replied(step, calls, content));
+                said.push(("cost_update", self.spent(step, model, usage)));
                 said
             }
             Fact::ModelFailed { step, attempt, kind, retry_at, .. } => {
@@ -205,7 +207,9 @@ impl Story {
                     "error_type": kind, "message": content.as_text(), "step_id": step, "attempt": attempt,
                     "retry_at": retry_at.map(|at| at.to_string()),
                 });
-                vec![("error_occurred", failed)]
+                let wait_ms = retry_at.map(|at| at.ms_since(event.at));
+                let retry = self.steps.failed(step, *attempt, wait_ms, content.as_text());
+                std::iter::once(("error_occurred", failed)).chain(retry).collect()
             }
             Fact::PlanUnusable { step, .. } => {
                 let failed =
@@ -218,31 +222,27 @@ impl Story {
                 vec![("error_occurred", reached)]
             }
             Fact::CallJudged { call, by, judgement } => {
-                let (agent, tool) =
-                    (self.agent(by).to_owned(), self.calls.get(call).map(|(tool, _)| tool.clone()));
-                vec![(
-                    "agent_message",
-                    json!({
-                        "agent": agent, "role": "judge", "message": judgement, "call_id": call, "tool_name": tool,
-                        "reasons": content.data.get("reasons"), "step_id": by,
-                    }),
-                )]
+                let told = json!({
+                    "agent": self.steps.agent(by), "role": "judge", "message": judgement, "call_id": call,
+                    "tool_name": self.calls.tool(call), "reasons": content.data.get("reasons"), "step_id": by,
+                });
+                vec![("agent_message", told)]
             }
             Fact::HandedOver { step, from, to, .. } => {
-                if let Some(step) = self.steps.get_mut(step) {
-                    step.agent.clone_from(to);
-                }
+                self.steps.handed_over(step, to);
                 let message = format!("hands over to {to}");
                 vec![(
                     "agent_message",
                     json!({ "agent": from, "role": "handoff", "message": message, "step_id": step }),
                 )]
             }
-            Fact::ToolStarted { call, attempt, .. } => {
-                self.tool(call, "started", json!({ "attempt": attempt }))
+            Fact::ToolInspected { call, look } => {
+                self.calls.inspected(call, &look.preconditions);
+                Vec::new()
             }
+            Fact::ToolStarted { call, attempt, .. } => self.calls.started(call, *attempt, &self.steps),
             Fact::ToolFinished { call, end, code } => {
-                self.tool(call, call_end(*end), json!({ "result": content.as_text(), "code": code }))
+                self.calls.finished(call, *end, code.as_deref(), content.as_text(), &self.steps)
             }
             Fact::PlanDrafted { phase, .. } => {
                 self.plans.entry(phase.clone()).or_default().push(content.data.clone());
@@ -279,142 +279,54 @@ impl Story {
         let config = input.get("config").cloned().unwrap_or_else(|| json!({}));
         self.mode = config::mode_of(&config);
         self.display = config::display_of(&config);
-        let told = json!({ "task": self.task, "mode": self.mode, "workflow": workflow, "config": config });
+        let told = json!({
+            "run_id": self.run, "task": self.task, "task_description": self.task, "mode": self.mode,
+            "workflow": workflow, "work_dir": config::said(&config, "work_dir"),
+            "model": config::said(&config, "model"), "config": config,
+        });
         vec![("workflow_started", told)]
     }
 
     fn over(&mut self, state: State, event_type: &'static str, told: Value) -> Vec<Said> {
         self.ended = Some(state);
-        let left: Vec<String> =
-            self.steps.values().filter(|step| !step.ended).filter_map(|step| step.node.clone()).collect();
-        let mut said: Vec<Said> = left.iter().filter_map(|node| self.node(node, "cancelled")).collect();
+        let mut said = self.steps.cut_off();
         said.push((event_type, told));
         said
     }
 
-    fn step_started(&mut self, step: &str, phase: &str, agent: &str, role: Role) -> Vec<Said> {
-        let node = (role == Role::Subtask)
-            .then(|| step.strip_prefix(phase)?.strip_prefix('/').map(str::to_owned))
-            .flatten();
-        let (number, description) = node.as_deref().map(|node| self.subtask(node)).unwrap_or_default();
-        let told = json!({
-            "step_id": step, "phase": phase, "agent": agent, "role": role,
-            "step_number": number, "description": description,
-        });
-        self.steps
-            .insert(step.to_owned(), Step { agent: agent.to_owned(), node: node.clone(), ended: false });
-        self.ledger.step_started(step, role);
-        let mut said = vec![("step_started", told)];
-        said.extend(node.and_then(|node| self.node(&node, "running")));
-        said
-    }
-
-    fn subtask(&self, node: &str) -> (Option<usize>, Option<String>) {
-        let subtasks = self.settled.as_ref().and_then(|plan| plan.get("subtasks")?.as_array());
-        let mut numbered = (1..).zip(subtasks.into_iter().flatten());
-        let found = numbered.find(|(_, subtask)| subtask.get("id").and_then(Value::as_str) == Some(node));
-        let text = |subtask: &Value| subtask.get("description").and_then(Value::as_str).map(str::to_owned);
-        found.map_or((None, None), |(number, subtask)| (Some(number), text(subtask)))
-    }
-
-    fn step_ended(&mut self, step: &str, end: StepEnd, output: &str) -> Vec<Said> {
-        let agent = self.agent(step).to_owned();
-        let node = self.steps.get_mut(step).and_then(|step| {
-            step.ended = true;
-            step.node.clone()
-        });
-        let counted = self.ledger.step_ended(step, end);
-        let mut told = json!({ "step_id": step, "agent": agent });
-        if let (Some(told), Some(counted)) = (told.as_object_mut(), counted.as_object()) {
-            told.extend(counted.clone());
-        }
-        let (event_type, status, key) = match end {
-            StepEnd::Completed => ("step_completed", "completed", "output"),
-            StepEnd::Failed => ("step_failed", "failed", "error"),
-            // This wire has no event of its own for it.
-            StepEnd::Skipped => ("step_progress", "skipped", "message"),
-        };
-        told["status"] = status.into();
-        told[key] = output.into();
-        let mut said = vec![(event_type, told)];
-        said.extend(node.and_then(|node| self.node(&node, status)));
-        said
-    }
-
-    fn again(&mut self, step: &str, why: &str) -> Vec<Said> {
-        let attempt = self.ledger.again(step, why == "redo");
-        vec![("step_retry_started", json!({ "step_id": step, "why": why, "attempt": attempt }))]
-    }
-
-    /// The node's new status, where it is one.
-    fn node(&mut self, node: &str, status: &'static str) -> Option<Said> {
-        let old = self.nodes.insert(node.to_owned(), status).unwrap_or("pending");
-        let change = json!({ "node_id": node, "old_status": old, "new_status": status });
-        (old != status).then_some(("dag_node_status_changed", change))
-    }
-
-    fn agent(&self, step: &str) -> &str {
-        self.steps.get(step).map(|step| step.agent.as_str()).unwrap_or_default()
-    }
-
     fn replied(&mut self, step: &str, calls: &[Listed], content: &event::Content) -> Vec<Said> {
         let mut said = Vec::new();
-        let agent = self.agent(step).to_owned();
         let text = content.as_text();
         if !text.trim().is_empty() {
+            let agent = self.steps.agent(step);
             let told = json!({ "agent": agent, "role": "assistant", "message": text, "step_id": step });
             said.push(("agent_message", told));
         }
         let arguments = content.data.get("arguments").and_then(Value::as_array);
-        for (i, call) in calls.iter().enumerate() {
-            self.calls.insert(call.call.clone(), (call.tool.clone(), step.to_owned()));
-            let told = json!({
-                "agent": agent, "tool_name": call.tool, "call_id": call.call, "step_id": step,
-                "arguments": arguments.and_then(|all| all.get(i)), "status": "proposed",
-            });
-            said.push(("agent_tool_call", told));
-        }
+        said.extend(self.calls.proposed(step, calls, arguments, &self.steps));
         said
     }
 
-    fn tool(&mut self, call: &str, status: &str, more: Value) -> Vec<Said> {
-        let Some((tool, step)) = self.calls.get(call) else { return Vec::new() };
-        let mut told = json!({
-            "agent": self.agent(step), "tool_name": tool, "call_id": call, "step_id": step, "status": status,
-        });
-        if let (Some(told), Value::Object(more)) = (told.as_object_mut(), more) {
-            told.extend(more);
-        }
-        vec![("agent_tool_call", told)]
+    /// What a request took. Prices are not known here.
+    fn spent(&self, step: &str, model: &str, usage: &Usage) -> Value {
+        let (input, output) = (usage.input_tokens, usage.output_tokens);
+        json!({
+            "step_id": step, "agent": self.steps.agent(step), "model": model,
+            "tokens": input + output, "input_tokens": input, "output_tokens": output,
+            "cost_usd": null, "total_cost_usd": null,
+        })
     }
 
     fn plan_settled(&mut self, phase: &str, version: usize) -> Vec<Said> {
         let plan = version.checked_sub(1).and_then(|at| self.plans.get(phase)?.get(at).cloned());
-        let Some(plan) = plan else { return Vec::new() };
-        let mut told = approval::graph(&plan, &self.nodes);
-        told["version"] = version.into();
-        told["plan"] = approval::plan(&plan);
-        self.ledger.plan = told["plan"].clone();
-        let event_type = if self.settled.is_some() { "dag_updated" } else { "dag_created" };
-        self.settled = Some(plan);
-        vec![(event_type, told)]
+        plan.map(|plan| self.steps.settled(plan, version, &mut self.ledger)).into_iter().collect()
     }
 
     fn opened(&mut self, opened: &Opened, content: &Value) -> Vec<Said> {
         self.open.insert(opened.interrupt.clone(), opened.clone());
-        let mut said = Vec::new();
-        if let Some(node) = self.node_of(opened) {
-            said.extend(self.node(&node, "waiting_approval"));
-        }
-        said.push((
-            "approval_requested",
-            approval::requested(opened, content, &self.ledger.plan_feedback, self.display),
-        ));
-        said
-    }
-
-    fn node_of(&self, opened: &Opened) -> Option<String> {
-        opened.step.as_ref().and_then(|step| self.steps.get(step)).filter(|step| !step.ended)?.node.clone()
+        let asked = approval::requested(opened, content, &self.ledger.plan_feedback, self.display);
+        let waits = self.steps.marked(opened.step.as_ref(), "waiting_approval");
+        waits.into_iter().chain([("approval_requested", asked)]).collect()
     }
 
     fn resolved(
@@ -435,22 +347,9 @@ impl Story {
         let draft = self.plans.values().last().and_then(|versions| versions.last());
         self.ledger.decided(&opened, &received, draft);
         let mut said = vec![("approval_received", received)];
-        if let Some(node) = self.node_of(&opened) {
-            let still = self.open.values().any(|other| other.step == opened.step);
-            said.extend(if still { None } else { self.node(&node, "running") });
+        if !self.open.values().any(|other| other.step == opened.step) {
+            said.extend(self.steps.marked(opened.step.as_ref(), "running"));
         }
         said
-    }
-}
-
-fn call_end(end: CallEnd) -> &'static str {
-    match end {
-        CallEnd::Done => "completed",
-        CallEnd::Failed => "failed",
-        CallEnd::Refused => "refused",
-        CallEnd::Answered => "answered",
-        CallEnd::Skipped => "skipped",
-        CallEnd::Cancelled => "cancelled",
-        CallEnd::Unknown => "unknown",
     }
 }

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Mars, plan, planned};
-use crate::play::{count, done, one};
+use crate::play::{count, done, one, write};
 
 fn examples(part: &str) -> Vec<Value> {
     crate::docs::json_of("docs/reference/edges/mars.md", part)
@@ -134,6 +134,16 @@ async fn what_a_client_hears_is_what_is_shown() {
     heard.extend(mars.frames);
     model.script("planner", [plan(&[])]);
     let mut mars = Mars::start(&server, "t5", "Nothing.", config()).await;
+    mars.wait("workflow_failed").await;
+    heard.extend(mars.frames);
+    // A provider that fails once, one that does not come back, and files.
+    let file = |content: &str| one(write("notes/plan.md", content));
+    model.script("engineer", [Scripted::status(500), file("one"), file("two"), done()]);
+    let mut mars = Mars::start(&server, "t6", "Write it.", json!({})).await;
+    mars.wait("workflow_completed").await;
+    heard.extend(mars.frames);
+    model.script("engineer", [Scripted::status(500), Scripted::status(500)]);
+    let mut mars = Mars::start(&server, "t7", "Write it.", json!({"max_n_attempts": 2})).await;
     mars.wait("workflow_failed").await;
     heard.extend(mars.frames);
 

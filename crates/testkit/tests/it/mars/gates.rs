@@ -143,7 +143,7 @@ async fn after_a_step_it_is_done_again_or_accepted() {
     assert_eq!(options(&first), ["continue", "redo", "abort"]);
     mars.resolve(&first, "redo", json!({"feedback": "use ISO"})).await;
     let again = mars.wait("step_retry_started").await;
-    assert_eq!((&again["why"], &again["attempt"]), (&json!("redo"), &json!(2)));
+    assert_eq!((&again["strategy"], &again["attempt_number"]), (&json!("redo"), &json!(2)));
     let second = mars.asked().await;
     assert_eq!(options(&second), ["continue", "abort"], "max_redos is 1");
     let refused = mars

@@ -82,6 +82,30 @@ async fn a_checkpoint_takes_changes_or_asks_nobody() {
     sound(&server, &mars).await;
 }
 
+/// Where the client says that nobody answers, a checkpoint approves itself, and nothing else does (E8, case 45).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_channel_a_checkpoint_approves_itself() {
+    let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
+    let phases = json!([
+        {"type": "hitl_checkpoint"},
+        {"type": "hitl_planning", "config": {"n_plan_reviews": 0}},
+        {"type": "control"},
+    ]);
+    let mut mars =
+        Mars::start(&server, "t1", "Build it.", json!({"unattended": true, "phases": phases})).await;
+    let received = mars.wait("approval_received").await;
+    assert_eq!(
+        (&received["checkpoint_type"], &received["approval_status"], &received["by"]),
+        (&json!("custom"), &json!("auto_approved"), &json!("engine"))
+    );
+    let plan = mars.asked().await;
+    assert_eq!(plan["checkpoint_type"], "after_planning");
+    let open = server.get("/v1/interrupts?status=open").await.ok();
+    assert_eq!(open["items"][0]["id"], plan["approval_id"], "parked and listed");
+    mars.resolve(&plan, "reject", json!({})).await;
+    sound(&server, &mars).await;
+}
+
 /// The second one of a kind is of that kind too, and a run of phases is no one shot.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn checkpoints_are_what_they_are_called() {

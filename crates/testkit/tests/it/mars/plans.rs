@@ -70,7 +70,7 @@ async fn a_plan_is_shown_and_approved_with_a_note() {
         .frames
         .iter()
         .filter(|frame| frame["event_type"] == "workflow_state_changed")
-        .map(|frame| &frame["data"]["new_state"])
+        .map(|frame| &frame["data"]["status"])
         .collect();
     assert_eq!(states, ["planning", "waiting_approval", "planning", "executing", "completed"]);
     // Of the same shape, whatever is said.

@@ -42,6 +42,7 @@ const RUN: &[&str] = &[
     "work_dir",
     "model",
     "session_id",
+    "unattended",
     "tool_approval",
     "use_ag2_handoffs",
     "ag2_mandatory_checkpoints",
@@ -76,6 +77,7 @@ pub(super) fn translate(config: &Map<String, Value>, base: &Definition) -> Resul
     let model = reader.text("model");
     let workspace = reader.text("work_dir");
     let session = reader.text("session_id");
+    let unattended = reader.flag("unattended").unwrap_or_default();
     let mut definition = base.clone();
     WORKFLOW.clone_into(&mut definition.name);
     definition.input = json!({
@@ -98,7 +100,7 @@ pub(super) fn translate(config: &Map<String, Value>, base: &Definition) -> Resul
     if !problems.is_empty() {
         return Err(problems);
     }
-    let config = run::Config { workspace, model, ..run::Config::default() };
+    let config = run::Config { workspace, model, unattended, ..run::Config::default() };
     Ok(Translated { definition, config, session })
 }
 
@@ -125,6 +127,12 @@ fn models(definition: &mut Definition, top: &Given, problems: &mut Vec<Problem>)
         let mut reader = Reader { own: top, top: None, keys: &[], problems };
         agent.model = reader.text(&key).or(agent.model.take());
     }
+}
+
+/// What a config says under this name, however it is written.
+pub(super) fn said(config: &Value, key: &str) -> Option<Value> {
+    let given = Given::of(config.as_object()?, "", &mut Vec::new());
+    given.get(key).map(|item| item.value.clone())
 }
 
 /// Whether a phase of this id plans.
