@@ -246,7 +246,7 @@ fn a_checkpoint_passes_by_itself_only_where_run_and_workflow_say_so() {
             CheckpointPhase { message: "Look.".to_owned(), when_no_channel, ..CheckpointPhase::default() };
         definition.phases.insert(0, Phase { kind: PhaseKind::Checkpoint(look), ..one_shot("look", &[]) });
         definition.phases[1].needs = vec!["look".to_owned()];
-        let mut world = World::new(definition, Vec::new());
+        let mut world = World::new(definition);
         world.start(Config { unattended, ..Config::default() });
         let resolved = "interrupt_resolved approved approve";
         assert_eq!(world.story().contains(&resolved.to_owned()), passes, "{when_no_channel:?} {unattended}");

@@ -55,7 +55,8 @@ impl Draft<'_> {
                 opening.payload =
                     json!({ "position": "phase", "phase": phase.id, "results": self.run.results() });
                 let interrupt = self.open(opening);
-                let passes = self.run.config().is_some_and(|config| config.unattended) && look.when_no_channel == NoChannel::Auto;
+                let passes = self.run.config().is_some_and(|config| config.unattended)
+                    && look.when_no_channel == NoChannel::Auto;
                 if look.unasked || passes {
                     self.approve_unasked(&interrupt);
                     self.end_phase(&phase.id, StepEnd::Completed);
