@@ -317,6 +317,19 @@ async fn each_phase_has_its_own_time_and_options() {
     sound(&server, &mars).await;
 }
 
+/// A5: the time of a phase is that of its calls too. Nobody allowed it in time, so it did not run.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_waits_as_long_as_its_phase_says() {
+    let (_model, server) = planned(&[]).await;
+    let config = json!({"tool_approval": "prompt", "timeout_seconds": 0.2});
+    let mut mars = Mars::start(&server, "t1", "Build it.", config).await;
+    assert_eq!(mars.asked().await["action"], "tool_approval");
+    assert_eq!(mars.wait("approval_received").await["approval_status"], "timeout");
+    mars.wait("workflow_completed").await;
+    assert_eq!(server.lines("count.txt"), 0);
+    sound(&server, &mars).await;
+}
+
 /// Case 45: nobody there, nothing approved.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_connection_it_is_parked_and_listed() {

@@ -21,6 +21,10 @@ const USUAL: [(Interrupt, u64); 6] = [
     (Interrupt::Question, HALF_AN_HOUR_MS),
 ];
 
+/// What agents ask while they work.
+const IN_CONVERSATIONS: [Interrupt; 3] =
+    [Interrupt::ToolApproval, Interrupt::Escalation, Interrupt::Question];
+
 /// What the source system can switch off, and the option that is gone then.
 const ALLOWED: [(&str, Interrupt, &str); 5] = [
     ("allow_plan_modification", Interrupt::PlanApproval, "edit"),
@@ -43,6 +47,12 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
     let mut dropped = ALLOWED.to_vec();
     dropped.retain(|(key, ..)| reader.flag(key) == Some(false));
     let is_checkpoint = matches!(phase.kind, PhaseKind::Checkpoint(_));
+    // In the conversations of its agents the time of the phase holds too; what the server's own workflow says stays.
+    for asked in IN_CONVERSATIONS.into_iter().filter(|asked| phase.kind.opens(*asked)) {
+        if base.gate(Some(phase), asked).expires_in_ms.is_none() {
+            phase.kinds.entry(asked).or_default().expires_in_ms = time_ms;
+        }
+    }
     for asked in [Interrupt::PlanApproval, Interrupt::Checkpoint, Interrupt::Error] {
         if !asks(phase, asked) {
             continue;
