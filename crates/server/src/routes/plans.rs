@@ -4,14 +4,15 @@ use axum::Json;
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::run::Input;
 use holdshort_protocol::{List, ModelRequest, Plan, PlanDraft, PlanLayout, Replan};
+use holdshort_store::{Journal, RunFilter};
 
 use super::sessions::known;
 use crate::auth::Operator;
 use crate::body::Body;
 use crate::limits::LAYOUT_SUBTASKS;
-use crate::openapi::{LaysOut, ReadsOne, Replans};
+use crate::openapi::{LaysOut, ReadsOne, ReadsPart, Replans};
 use crate::problem::{Answer, Refused};
-use crate::query::{Id, Ids};
+use crate::query::{Id, Ids, PageQuery, Params, limit};
 use crate::view;
 
 /// List the plans of a run.
@@ -29,20 +30,29 @@ pub(crate) async fn of_run(operator: Operator, Id(id): Id<RunId>) -> Answer<Json
     Ok(Json(List { items: view::plan::of_run(&run), next_cursor: None }))
 }
 
-/// List the plans of a session's newest runs.
+/// List the plans of a session, those of its newest run first.
+///
+/// A page holds the plans of up to `limit` runs; most runs have none or one.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/plans", tag = "plans", operation_id = "list_session_plans",
-    params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
-    responses((status = 200, description = "The plans", body = List<Plan>), ReadsOne),
+    params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
+    responses((status = 200, description = "A page of plans", body = List<Plan>), ReadsPart),
     security(("operator" = []))
 )]
-pub(crate) async fn of_session(operator: Operator, Id(id): Id<SessionId>) -> Answer<Json<List<Plan>>> {
-    known(&operator.app, &id).await?;
+pub(crate) async fn of_session(
+    operator: Operator,
+    Id(id): Id<SessionId>,
+    Params(query): Params<PageQuery>,
+) -> Answer<Json<List<Plan>>> {
+    let app = &operator.app;
+    known(app, &id).await?;
+    let filter = RunFilter { session: Some(id), ..RunFilter::default() };
+    let page = app.journal().runs(&filter, query.cursor.as_ref(), limit(query.limit)?).await?;
     let mut items = Vec::new();
-    for row in view::session::newest_runs(&operator.app, &id).await? {
-        items.extend(view::plan::of_run(&*operator.app.driver.load(&row.run).await?));
+    for row in page.items {
+        items.extend(view::plan::of_run(&*app.driver.load(&row.run).await?));
     }
-    Ok(Json(List { items, next_cursor: None }))
+    Ok(Json(List { items, next_cursor: page.next }))
 }
 
 /// Write the part of a plan anew that has not started.

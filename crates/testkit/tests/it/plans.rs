@@ -96,6 +96,15 @@ async fn a_plan_is_revised_approved_and_carried_out() {
     let session = ended["session"].as_str().unwrap();
     let plans = server.get(&format!("/v1/sessions/{session}/plans")).await.ok();
     assert_eq!(plans["items"][0]["versions"].as_array().map(Vec::len), Some(2));
+    // A second run of the session: a page each, the newest first.
+    model.script("planner", [Scripted::hang()]);
+    let body = json!({ "workflow": "planned", "input": { "task": "Again." }, "session": session });
+    server.post("/v1/runs", &body).await.ok();
+    let page = server.get(&format!("/v1/sessions/{session}/plans?limit=1")).await.ok();
+    assert_eq!(page["items"], json!([]), "it has none yet");
+    let cursor = page["next_cursor"].as_str().unwrap();
+    let page = server.get(&format!("/v1/sessions/{session}/plans?limit=1&cursor={cursor}")).await.ok();
+    assert_eq!((&page["items"], &page["next_cursor"]), (&plans["items"], &Value::Null));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
