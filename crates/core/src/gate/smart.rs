@@ -5,7 +5,7 @@
 //!
 //! | code | asks where |
 //! |---|---|
-//! | `keyword` | a keyword of the workflow, or a form of it (`deletes`, `deletion`), is said or stands in the call |
+//! | `keyword` | a keyword of the workflow, or a form of it (`deletes`, `deletion`), is said or stands in the call, or in the plan |
 //! | `production` | a word for production (`prod`, `--env=prod`, `db.prod.example.com`, `PRD=1`) is said or stands in the call |
 //! | `uncertain` | the agent says that it is not sure |
 //! | `failing` | calls of the step failed three times in a row, or it was tried again three times |
@@ -54,13 +54,15 @@ const ENDINGS: [&str; 21] = [
 /// Shorter ones are abbreviations, and have no forms: `apt` is not in `aptly`.
 const INFLECTED: usize = 4;
 
-/// What an agent is about to do.
-#[derive(Clone, Copy, Debug)]
+/// What an agent is about to do: a call, or to give its work out of its hands.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Act<'a> {
     /// What it said with it.
     pub said: &'a str,
     pub tool: &'a str,
-    pub arguments: &'a Value,
+    pub arguments: Option<&'a Value>,
+    /// What it put forward instead of a call.
+    pub plan: Option<&'a Value>,
     /// Calls of the step that failed in a row, up to now.
     pub failures: u32,
     /// How often the step was tried again.
@@ -69,12 +71,16 @@ pub struct Act<'a> {
 
 /// Why a person should decide, in the order of the table.
 pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
-    let mut texts = Vec::new();
-    strings(act.arguments, &mut texts);
+    let within = |value: Option<&Value>| {
+        let mut texts = Vec::new();
+        value.into_iter().for_each(|value| strings(value, &mut texts));
+        texts.into_iter().flat_map(read).collect()
+    };
     let places = [
         ("the agent's message", read(act.said)),
         ("the tool's name", read(act.tool)),
-        ("the arguments", texts.into_iter().flat_map(read).collect()),
+        ("the arguments", within(act.arguments)),
+        ("the plan", within(act.plan)),
     ];
     let found = |is_there: &dyn Fn(&[Text]) -> bool| {
         let names: Vec<&str> =

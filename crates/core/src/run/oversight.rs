@@ -5,6 +5,7 @@
 //! and no gates, and belongs to no phase's work. Whatever keeps it from being heard asks a person.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -135,13 +136,41 @@ impl Run {
         let act = smart::Act {
             said,
             tool: &call.tool,
-            arguments: &call.arguments,
+            arguments: Some(&call.arguments),
+            plan: None,
             failures: self.failures_in_a_row(&call.step),
             retries: self.steps.get(&call.step).map_or(0, |step| step.retries),
         };
         let mut reasons = smart::reasons(&act, &smart.keywords);
         let unseen = (smart.judge != Judge::Off && is_too_long(call)).then_some(Judgement::Unheard);
         reasons.extend(call.judged.or(unseen).and_then(judged));
+        reasons
+    }
+
+    /// Why a person should decide about a plan that would pass: by what stands in it, and by what planner and reviewer
+    /// say of it. Nobody is asked twice for what a person sees anyway.
+    pub(super) fn worries_about_plan(&self, phase: &str) -> Vec<Reason> {
+        let Some(smart) = self.smart() else { return Vec::new() };
+        let Some(planned) = self.plans.get(phase) else { return Vec::new() };
+        let Some(plan) = planned.versions.last().map(|plan| json!(plan)) else { return Vec::new() };
+        let said = self.steps.values().filter(|step| step.phase == phase);
+        let last = |step: &Arc<Step>| match step.role {
+            Role::Planner => self.last_turn(step).map(|(text, _)| crate::plan::around(text)),
+            Role::Judge => step.output.as_deref().map(str::to_owned),
+            _ => None,
+        };
+        let said: Vec<String> = said.filter_map(last).collect();
+        let act = smart::Act { said: &said.join("\n"), plan: Some(&plan), ..smart::Act::default() };
+        smart::reasons(&act, &smart.keywords)
+    }
+
+    /// Why a person should look at what a subtask brought before others build on it: its agent is not sure of it. What
+    /// it has done is done, so words for risk are no reason here.
+    pub(super) fn worries_about_result(&self, step: &Step, text: &str) -> Vec<Reason> {
+        let is_watched = step.role == Role::Subtask && self.smart().is_some();
+        let act = smart::Act { said: text, ..smart::Act::default() };
+        let mut reasons = if is_watched { smart::reasons(&act, &[]) } else { Vec::new() };
+        reasons.retain(|reason| reason.code == "uncertain");
         reasons
     }
 

@@ -91,14 +91,18 @@ impl Draft<'_> {
     /// The agent has said its last word: it is a question after all, or goes to the gate, or ends the step.
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         if step.role != Role::Judge && self.asks_in_print(id, step, text) {
-            // A person answers first.
-        } else if self.run.asks_after(id, step) {
+            return;
+        }
+        let worries = self.run.worries_about_result(step, text);
+        if self.run.asks_after(id, step) || !worries.is_empty() {
             let may_redo = step.redos < self.run.limits(id).redos;
             let title = format!("Step `{id}` is done");
             let mut opening = Opening::new(Kind::Checkpoint, About::AfterStep(id.to_owned()), title);
             opening.step = Some(id.to_owned());
             opening.only = if may_redo { &["continue", "redo", "abort"] } else { &["continue", "abort"] };
             opening.payload = json!({ "position": "after_step", "output": text, "redos": step.redos });
+            opening.risk = if worries.is_empty() { Level::Low } else { Level::Medium };
+            opening.reasons = worries;
             self.open(opening);
         } else {
             self.close_step(id, StepEnd::Completed, text);

@@ -79,6 +79,7 @@ fn each_layer_fires_by_itself() {
     const BEFORE: &str = "checkpoint before_step";
     const AFTER: &str = "checkpoint after_step";
     const PLANNED: &str = "plan_approval after_planning";
+    const RISKY_PLAN: &str = "plan_approval keyword";
     let table: &[Row<'_>] = &[
         ("never", false, &[], false, &[]),
         ("never", false, &[AfterPlanning, BeforeFileEdit], true, &[]),
@@ -89,17 +90,28 @@ fn each_layer_fires_by_itself() {
         ("never", true, &[AfterPlanning], false, &[PLANNED]),
         ("never", true, &[BeforeFileEdit], false, &["tool_approval before_file_edit"]),
         ("never", true, &[BeforeDeploy], false, &[]),
-        ("never", true, &[], true, &["tool_approval keyword"]),
-        ("before_step", true, &[], true, &[BEFORE, "tool_approval keyword"]),
+        ("never", true, &[], true, &[RISKY_PLAN, "tool_approval keyword"]),
+        ("before_step", true, &[], true, &[RISKY_PLAN, BEFORE, "tool_approval keyword"]),
         ("before_step", true, &[BeforeFileEdit], false, &[BEFORE, "tool_approval before_file_edit"]),
         // Two reasons, one question.
-        ("before_step", true, &[BeforeFileEdit], true, &[BEFORE, "tool_approval before_file_edit keyword"]),
+        (
+            "before_step",
+            true,
+            &[BeforeFileEdit],
+            true,
+            &[RISKY_PLAN, BEFORE, "tool_approval before_file_edit keyword"],
+        ),
         (
             "both",
             true,
             &[AfterPlanning, BeforeFileEdit],
             true,
-            &[PLANNED, BEFORE, "tool_approval before_file_edit keyword", AFTER],
+            &[
+                "plan_approval after_planning keyword",
+                BEFORE,
+                "tool_approval before_file_edit keyword",
+                AFTER,
+            ],
         ),
     ];
     for (mode, handoffs, mandatory, smart, expected) in table {

@@ -16,7 +16,7 @@ use crate::world::{
 
 fn found(said: &str, tool: &str, arguments: &Value, keywords: &[&str]) -> Vec<String> {
     let keywords: Vec<String> = keywords.iter().map(|word| (*word).to_owned()).collect();
-    let act = Act { said, tool, arguments, failures: 0, retries: 0 };
+    let act = Act { said, tool, arguments: Some(arguments), ..Act::default() };
     smart::reasons(&act, &keywords).into_iter().map(|reason| reason.text).collect()
 }
 

@@ -74,7 +74,8 @@ impl Draft<'_> {
         }
         let shown = self.run.plans.get(&step.phase).map_or(0, |plan| plan.iterations);
         let asked_enough = self.run.settles(&step.phase) && shown >= planning.iterations;
-        if self.run.asks_about_plans() && !asked_enough {
+        let asks = self.run.asks_about_plans() || !self.run.worries_about_plan(&step.phase).is_empty();
+        if asks && !asked_enough {
             self.ask_about_plan(&step.phase, Some(id));
         } else {
             self.settle_plan(&step.phase);
@@ -161,8 +162,10 @@ impl Draft<'_> {
         let said = step.and_then(|step| self.run.steps.get(step)).and_then(|step| self.run.last_turn(step));
         opening.message = clip(&plan::around(said.map_or("", |(text, _)| text)), 2_000);
         opening.step = step.map(str::to_owned);
-        opening.risk = Level::Low;
+        let worries = self.run.worries_about_plan(phase);
+        opening.risk = if worries.is_empty() { Level::Low } else { Level::Medium };
         opening.reasons = self.run.reasons_about_plans();
+        opening.reasons.extend(worries);
         opening.payload = json!({
             "plan": plan,
             "phase": phase,
@@ -215,6 +218,7 @@ impl Run {
     pub(in super::super) fn settles(&self, phase: &str) -> bool {
         let must =
             self.config().is_some_and(|config| config.gates.plan) || !self.reasons_about_plans().is_empty();
+        let must = must || !self.worries_about_plan(phase).is_empty();
         !must && self.planning(phase).is_some_and(|planning| planning.settles)
     }
 

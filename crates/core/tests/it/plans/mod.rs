@@ -5,6 +5,7 @@ mod carrying_out;
 mod deciding;
 mod drafting;
 mod feedback;
+mod overseen;
 
 use holdshort_core::definition::{Agent, Control, Definition, Phase, PhaseKind, Planning, StepGates};
 use holdshort_core::interrupt::Kind;
