@@ -59,6 +59,10 @@ pub enum SubtaskStatus {
     Completed,
     Skipped,
     Failed,
+    /// The run ended while it was at work.
+    Cancelled,
+    /// The run ended, and it never began.
+    NotRun,
 }
 
 /// What was planned at some time: `{id, description, agent?, depends_on[]}` each.

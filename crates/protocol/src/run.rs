@@ -18,7 +18,7 @@ pub struct Run {
     pub workflow: String,
     pub session: String,
     pub status: Status,
-    /// Why it ended: `finished`, `resolved`, `cancelled`, `rejected` …
+    /// Why it ended: `done`, `partial`, `resolved`, `cancelled`, `rejected`, `expired` …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<String>,
     /// What went wrong, or why somebody cancelled it.

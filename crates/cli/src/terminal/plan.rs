@@ -23,18 +23,29 @@ pub(crate) fn render(plan: &Plan, paint: Paint) -> Vec<String> {
 }
 
 fn title(plan: &Plan) -> String {
-    let done = plan.subtasks.iter().filter(|each| is_over(each.status)).count();
     let of = count(plan.subtasks.len() as u64, "subtask");
     let versions = match plan.versions.len() {
         0 | 1 => String::new(),
         n => format!(", version {} of {n}", plan.version),
     };
     let stands = match (plan.settled, plan.held) {
-        (true, true) => format!("{done} done; version {} waits for a person", plan.versions.len()),
-        (true, false) => format!("{done} done"),
+        (true, true) => format!("{}; version {} waits for a person", ends(plan), plan.versions.len()),
+        (true, false) => ends(plan),
         (false, _) => "not approved yet".to_owned(),
     };
     format!("Plan `{}`{versions}: {of}, {stands}", plain::line(&plan.phase))
+}
+
+/// How many have come to which end: only what was completed is done.
+fn ends(plan: &Plan) -> String {
+    let counted = |status| plan.subtasks.iter().filter(|each| each.status == status).count();
+    let others =
+        [SubtaskStatus::Failed, SubtaskStatus::Skipped, SubtaskStatus::Cancelled, SubtaskStatus::NotRun];
+    let mut text = format!("{} completed", counted(SubtaskStatus::Completed));
+    for status in others.into_iter().filter(|status| counted(*status) > 0) {
+        text = format!("{text}, {} {}", counted(status), word(status));
+    }
+    text
 }
 
 fn head(subtask: &Subtask, paint: Paint) -> String {
@@ -65,13 +76,6 @@ pub(crate) fn moves(old: &Plan, now: &Plan, paint: Paint) -> Vec<String> {
     moved.flat_map(|(_, now)| paint.fold(&head(now, paint), 6)).collect()
 }
 
-fn is_over(status: SubtaskStatus) -> bool {
-    match status {
-        SubtaskStatus::Completed | SubtaskStatus::Skipped | SubtaskStatus::Failed => true,
-        SubtaskStatus::Pending | SubtaskStatus::Running | SubtaskStatus::Waiting => false,
-    }
-}
-
 /// The same marks as in the browser.
 fn mark(status: SubtaskStatus, paint: Paint) -> String {
     match status {
@@ -81,6 +85,8 @@ fn mark(status: SubtaskStatus, paint: Paint) -> String {
         SubtaskStatus::Completed => paint.green("✓"),
         SubtaskStatus::Skipped => paint.dim("–"),
         SubtaskStatus::Failed => paint.red("✗"),
+        SubtaskStatus::Cancelled => paint.dim("⊘"),
+        SubtaskStatus::NotRun => paint.dim("·"),
     }
 }
 
@@ -92,6 +98,8 @@ fn word(status: SubtaskStatus) -> &'static str {
         SubtaskStatus::Completed => "completed",
         SubtaskStatus::Skipped => "skipped",
         SubtaskStatus::Failed => "failed",
+        SubtaskStatus::Cancelled => "cancelled",
+        SubtaskStatus::NotRun => "not run",
     }
 }
 
@@ -123,7 +131,7 @@ mod tests {
     #[test]
     fn a_layer_follows_the_other_and_nothing_reaches_the_terminal_bare() {
         let expected = "\
-Plan `plan`, version 2 of 2: 3 subtasks, 1 done
+Plan `plan`, version 2 of 2: 3 subtasks, 1 completed
 
   ✓ look  completed  by engineer
     │ Do look\\u{1b}[2J
@@ -136,6 +144,25 @@ Plan `plan`, version 2 of 2: 3 subtasks, 1 done
         for line in render(&plan("running"), Paint::narrow(40)) {
             assert!(console::measure_text_width(&line) <= 40, "{line}");
         }
+    }
+
+    #[test]
+    fn each_end_is_counted_apart() {
+        let stands = |statuses: &[&str]| {
+            let subtask = |(n, status): (usize, &&str)| json!({ "id": n.to_string(), "description": "Do it", "status": status, "layer": 0, "row": n });
+            let subtasks: Vec<_> = statuses.iter().enumerate().map(subtask).collect();
+            let plan = json!({
+                "run": "run_1", "phase": "plan", "version": 1, "settled": true, "held": false,
+                "subtasks": subtasks, "versions": [],
+            });
+            title(&serde_json::from_value(plan).unwrap()).split_once(": ").unwrap().1.to_owned()
+        };
+        assert_eq!(stands(&["running", "pending"]), "2 subtasks, 0 completed");
+        assert_eq!(stands(&["failed", "skipped", "skipped"]), "3 subtasks, 0 completed, 1 failed, 2 skipped");
+        assert_eq!(
+            stands(&["completed", "cancelled", "not_run"]),
+            "3 subtasks, 1 completed, 1 cancelled, 1 not run"
+        );
     }
 
     #[test]

@@ -62,7 +62,9 @@ Plan `plan`, version 2 of 2: 3 subtasks, not approved yet
         assert!(told.iter().any(|each| each == line), "{told:#?}");
     }
     assert!(told.iter().all(|line| !line.contains('\u{1b}')), "no colours where nobody sees them");
-    assert!(home.run(&["plan", &run]).out.starts_with("Plan `plan`, version 2 of 2: 3 subtasks, 3 done\n"));
+    assert!(
+        home.run(&["plan", &run]).out.starts_with("Plan `plan`, version 2 of 2: 3 subtasks, 3 completed\n")
+    );
 
     let ran = home.run(&["plan", "int_1"]);
     assert!(ran.code == 2 && ran.err.contains("int_1 is an interrupt, not a run"), "{ran:?}");

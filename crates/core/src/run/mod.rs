@@ -22,6 +22,7 @@ mod input;
 mod model;
 mod oversight;
 mod phase;
+mod progress;
 mod state;
 mod step;
 mod summary;
@@ -38,6 +39,7 @@ pub use config::{Config, Gates, Origin};
 pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, Returned};
 pub use input::{Ask, Begin, Context, Input, Rejection, Start};
 pub use oversight::OVERSEER;
+pub use progress::Progress;
 pub use state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Role, Step, StepEnd, Used};
 
 use crate::actor::Actor;

@@ -2,7 +2,7 @@
 
 use holdshort_core::message::{Message, Request};
 use holdshort_core::plan;
-use holdshort_core::run::{CallState, Planned, Run, Step, StepEnd};
+use holdshort_core::run::{Planned, Progress, Run};
 use holdshort_protocol as wire;
 use serde_json::json;
 
@@ -20,7 +20,7 @@ fn of(run: &Run, phase: &str, planned: &Planned) -> Option<wire::Plan> {
             description: subtask.description.clone(),
             agent: step.map(|(_, step)| step.agent.clone()).or_else(|| subtask.agent.clone()),
             depends_on: subtask.depends_on.clone(),
-            status: step.map_or(wire::SubtaskStatus::Pending, |(id, step)| status(run, id, step)),
+            status: status(run.progress(phase, &subtask.id)),
             step: step.map(|(id, _)| id.to_owned()),
             layer: place.layer as u64,
             row: place.row as u64,
@@ -60,20 +60,17 @@ pub(crate) fn layout(draft: wire::PlanDraft) -> wire::PlanLayout {
     wire::PlanLayout { places: draft.layout().into_iter().map(place).collect() }
 }
 
-fn status(run: &Run, id: &str, step: &Step) -> wire::SubtaskStatus {
-    match step.end {
-        Some(StepEnd::Completed) => wire::SubtaskStatus::Completed,
-        Some(StepEnd::Skipped) => wire::SubtaskStatus::Skipped,
-        Some(StepEnd::Failed) => wire::SubtaskStatus::Failed,
-        None if step.blocked.is_some() || waits(run, id) => wire::SubtaskStatus::Waiting,
-        None => wire::SubtaskStatus::Running,
+fn status(progress: Progress) -> wire::SubtaskStatus {
+    match progress {
+        Progress::Pending => wire::SubtaskStatus::Pending,
+        Progress::Running => wire::SubtaskStatus::Running,
+        Progress::Waiting => wire::SubtaskStatus::Waiting,
+        Progress::Completed => wire::SubtaskStatus::Completed,
+        Progress::Skipped => wire::SubtaskStatus::Skipped,
+        Progress::Failed => wire::SubtaskStatus::Failed,
+        Progress::Cancelled => wire::SubtaskStatus::Cancelled,
+        Progress::NotRun => wire::SubtaskStatus::NotRun,
     }
-}
-
-fn waits(run: &Run, step: &str) -> bool {
-    run.calls.values().any(|call| {
-        call.step == step && matches!(call.state, CallState::Gated(_) | CallState::Doubted(Some(_)))
-    })
 }
 
 pub(crate) fn model_request(run: &str, n: u64, step: String, request: Request) -> wire::ModelRequest {

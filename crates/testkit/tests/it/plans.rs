@@ -155,6 +155,20 @@ async fn a_failure_skips_what_depends_on_it_and_the_run_says_so() {
     assert_eq!(statuses(&server, &run).await, "a failed, b skipped, c completed");
 }
 
+/// Nothing is at work in a run that has ended (LESSONS 12).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_is_cancelled_leaves_no_subtask_at_work() {
+    let workflow = PLANNED.replace("agent: engineer}", "agent: engineer, gates: {before_step: ask}}");
+    let (_model, server, run) =
+        proposed(&workflow, &[proposes(&[subtask("a", &[]), subtask("b", &["a"])])]).await;
+    let asked = server.wait_one(&run).await;
+    server.choose(&asked, "approve").await;
+    server.wait_one(&run).await;
+    assert_eq!(statuses(&server, &run).await, "a waiting, b pending");
+    server.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await.ok();
+    assert_eq!(statuses(&server, &run).await, "a cancelled, b not_run");
+}
+
 /// The server is killed in the middle; the plan goes on where it was, also one that is written anew by then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_written_anew_across_a_restart() {

@@ -6,6 +6,7 @@ mod deciding;
 mod drafting;
 mod feedback;
 mod overseen;
+mod progress;
 
 use holdshort_core::definition::{Agent, Control, Definition, Phase, PhaseKind, Planning, StepGates};
 use holdshort_core::interrupt::Kind;

@@ -2,7 +2,7 @@
 
 use holdshort_core::interrupt::{About, Interrupt, Kind};
 use holdshort_core::plan::{self, Plan};
-use holdshort_core::run::{Run, Step, StepEnd};
+use holdshort_core::run::{Progress, Run, StepEnd};
 use serde_json::{Map, Value, json};
 
 use super::frame::Subtask;
@@ -48,17 +48,19 @@ pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Su
         description: subtask.description.clone(),
         agent: subtask.agent.clone(),
         dependencies: subtask.depends_on.clone(),
-        status: planning
-            .and_then(|planning| run.step_of_subtask(planning, &subtask.id))
-            .map_or("pending", |(_, step)| status(step)),
+        status: planning.map_or("pending", |planning| status(run.progress(planning, &subtask.id))),
     };
     plan.subtasks.iter().map(subtask).collect()
 }
 
-pub(super) fn status(step: &Step) -> &'static str {
-    match step.end {
-        None => "in_progress",
-        Some(end) => ended(end),
+/// This wire has no word for what the end of the run left: what was at work has failed, the rest was skipped.
+fn status(progress: Progress) -> &'static str {
+    match progress {
+        Progress::Pending => "pending",
+        Progress::Running | Progress::Waiting => "in_progress",
+        Progress::Completed => ended(StepEnd::Completed),
+        Progress::Skipped | Progress::NotRun => ended(StepEnd::Skipped),
+        Progress::Failed | Progress::Cancelled => ended(StepEnd::Failed),
     }
 }
 

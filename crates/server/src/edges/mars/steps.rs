@@ -189,11 +189,14 @@ impl Steps {
         self.node(&node, status)
     }
 
-    /// The run is over: what was at work is no longer.
+    /// The run is over: what was at work is no longer, and what had not begun never will.
     pub(super) fn cut_off(&mut self) -> Vec<Said> {
-        let left: Vec<String> =
-            self.steps.values().filter(|step| !step.ended).filter_map(|step| step.node.clone()).collect();
-        left.iter().filter_map(|node| self.node(node, "cancelled")).collect()
+        let at_work = self.steps.values().filter(|step| !step.ended).filter_map(|step| step.node.clone());
+        let mut left: Vec<(String, &str)> = at_work.map(|node| (node, "cancelled")).collect();
+        let planned = self.plan.as_ref().and_then(|plan| plan.get("subtasks")?.as_array());
+        let ids = planned.into_iter().flatten().filter_map(|subtask| subtask.get("id")?.as_str());
+        left.extend(ids.filter(|id| !self.nodes.contains_key(*id)).map(|id| (id.to_owned(), "skipped")));
+        left.into_iter().filter_map(|(node, status)| self.node(&node, status)).collect()
     }
 
     /// The node's new status, where it is one.
