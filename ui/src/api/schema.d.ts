@@ -1428,7 +1428,7 @@ export interface components {
                 created_at: string;
                 /** @description What went wrong, or why somebody cancelled it. */
                 end_message?: string | null;
-                /** @description Why it ended: `finished`, `resolved`, `cancelled`, `rejected` … */
+                /** @description Why it ended: `done`, `partial`, `resolved`, `cancelled`, `rejected`, `expired` … */
                 end_reason?: string | null;
                 id: string;
                 input: Record<string, never>;
@@ -1849,7 +1849,7 @@ export interface components {
             created_at: string;
             /** @description What went wrong, or why somebody cancelled it. */
             end_message?: string | null;
-            /** @description Why it ended: `finished`, `resolved`, `cancelled`, `rejected` … */
+            /** @description Why it ended: `done`, `partial`, `resolved`, `cancelled`, `rejected`, `expired` … */
             end_reason?: string | null;
             id: string;
             input: Record<string, never>;
@@ -1980,7 +1980,7 @@ export interface components {
             step?: string | null;
         };
         /** @enum {string} */
-        SubtaskStatus: "pending" | "running" | "waiting" | "completed" | "skipped" | "failed";
+        SubtaskStatus: "pending" | "running" | "waiting" | "completed" | "skipped" | "failed" | "cancelled" | "not_run";
         /** @description The state of the installation. */
         System: {
             /** @description No tool and no model call starts. */

@@ -29,4 +29,6 @@ export const ofSubtask: Record<SubtaskStatus, Tone> = {
   completed: "clear",
   skipped: "plain",
   failed: "stop",
+  cancelled: "plain",
+  not_run: "plain",
 };

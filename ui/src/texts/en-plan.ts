@@ -15,6 +15,8 @@ export const plan = {
   "plan.status.completed": "completed",
   "plan.status.skipped": "skipped",
   "plan.status.failed": "failed",
+  "plan.status.cancelled": "cancelled",
+  "plan.status.not_run": "not run",
   "plan.start": "at the start",
   "plan.version": "Version",
   "plan.version.of": "version {n} of {all}",

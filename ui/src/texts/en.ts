@@ -226,6 +226,8 @@ export const en = {
   "run.reason.resolved": "its question was resolved",
   "run.reason.cancelled": "somebody cancelled it",
   "run.reason.rejected": "a person rejected it",
+  "run.reason.expired": "nobody decided in time",
+  "run.reason.partial": "a part of its work was not done",
   "run.timeline.find": "Find",
   "run.timeline.type": "Event",
   "run.timeline.all": "all",

@@ -8,4 +8,6 @@ export const MARKS: Record<SubtaskStatus, string> = {
   completed: "✓",
   skipped: "–",
   failed: "✗",
+  cancelled: "⊘",
+  not_run: "·",
 };
