@@ -11,7 +11,6 @@ use crate::event::Content;
 use crate::gate::Verdict;
 use crate::interrupt::{About, Kind, Level};
 use crate::limits;
-use crate::plan::Plan;
 use crate::tool::{Opens, Runs};
 
 impl Draft<'_> {
@@ -77,13 +76,23 @@ impl Draft<'_> {
     }
 
     fn open_plan(&mut self, id: &str, call: &Call) {
-        if let Some(step) = self.run.steps.get(&call.step).filter(|step| step.role == Role::Planner) {
-            let phase = step.phase.clone();
-            self.plan_called(id, call, &phase);
-            return;
+        let Some(step) = self.run.steps.get(&call.step) else { return };
+        match step.role {
+            Role::Planner => {
+                let phase = step.phase.clone();
+                self.plan_called(id, call, &phase);
+                return;
+            }
+            // Nobody would carry it out: a person must not be asked to approve it.
+            Role::Subtask => {
+                let text = "You are carrying out a part of a plan, and no plan is made within one: do your part \
+                            yourself, or say what is missing.";
+                self.finish_call(id, CallEnd::Refused, Some("plan_in_subtask"), text);
+                return;
+            }
+            Role::Worker | Role::Improver | Role::Judge | Role::Maker | Role::Overseer => {}
         }
-        let limit = self.run.limits(&call.step).plan_steps;
-        let plan = match Plan::check(&call.arguments, &self.run.agents(), limit, "") {
+        let plan = match self.run.check_own_plan(&call.step, &call.arguments, "") {
             Ok(plan) => plan,
             Err(problems) => {
                 self.finish_call(id, CallEnd::Failed, Some("invalid_plan"), super::model::tell(&problems));

@@ -16,7 +16,6 @@ use crate::id::InterruptId;
 use crate::interrupt::{
     self, About, Cause, Choice, Decision, Effect, Interrupt, Kind, Outcome, Refusal, Standing,
 };
-use crate::plan::Plan;
 use crate::schema::{self, Problem};
 use crate::session;
 
@@ -108,8 +107,8 @@ impl Draft<'_> {
                 }
             }
             (About::Call(call), Kind::PlanApproval) => {
-                let limit = self.run.calls.get(call).map_or(0, |call| self.run.limits(&call.step).plan_steps);
-                Plan::check(edit, &self.run.agents(), limit, "/edit").err().unwrap_or_default()
+                let step = self.run.calls.get(call).map_or("", |call| call.step.as_str());
+                self.run.check_own_plan(step, edit, "/edit").err().unwrap_or_default()
             }
             (About::Plan(phase), Kind::PlanApproval) => {
                 self.run.check_new_plan(phase, edit, "/edit").err().unwrap_or_default()

@@ -4,6 +4,8 @@
 //! goes on finds every call with its result. One conversation, whoever speaks in it: only instructions, tools and
 //! model of the next request are the new agent's.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::draft::{Draft, Opening};
@@ -119,6 +121,24 @@ impl Run {
             Some(Runs::HandsOver(receiver)) => Some(receiver),
             Some(Runs::Here { .. } | Runs::Client { .. } | Runs::Opens(_)) | None => None,
         }
+    }
+
+    /// The agent, and everyone whom its work can come to by hand-offs.
+    pub(super) fn reached_by(&self, agent: &str) -> BTreeSet<&str> {
+        let mut reached = BTreeSet::new();
+        let mut next: Vec<&str> =
+            self.definition.agents.get_key_value(agent).map(|(name, _)| &**name).into_iter().collect();
+        while let Some(name) = next.pop() {
+            if !reached.insert(name) {
+                continue;
+            }
+            let tools = self.definition.agents.get(name).into_iter().flat_map(|agent| &agent.tools);
+            next.extend(tools.filter_map(|tool| match self.receiver(tool)? {
+                Receiver::Agent(to) => Some(to.as_str()),
+                Receiver::Terminator | Receiver::Admin => None,
+            }));
+        }
+        reached
     }
 
     /// Why a person must be asked before the hand-off, or why it must not be. Free unless something speaks of it: who

@@ -28,7 +28,7 @@ mod step;
 mod summary;
 mod task;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -138,10 +138,6 @@ impl Run {
 
     fn phase(&self, id: &str) -> Option<&Phase> {
         self.definition.phases.iter().find(|phase| phase.id == id)
-    }
-
-    fn agents(&self) -> BTreeSet<&str> {
-        self.definition.agents.keys().map(String::as_str).collect()
     }
 
     fn spec(&self, tool: &str) -> Option<&tool::Spec> {

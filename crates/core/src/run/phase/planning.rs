@@ -250,6 +250,17 @@ impl Run {
         Plan::check(value, &agents, limit, base)
     }
 
+    /// A plan that an agent makes for its own step: it names those who can come to work on that step.
+    pub(in super::super) fn check_own_plan(
+        &self,
+        step: &str,
+        value: &Value,
+        base: &str,
+    ) -> Result<Plan, Vec<Problem>> {
+        let agents = self.steps.get(step).map(|step| self.reached_by(&step.agent)).unwrap_or_default();
+        Plan::check(value, &agents, self.limits(step).plan_steps, base)
+    }
+
     /// What a plan looks like, for the agent that makes one.
     pub(in super::super) fn plan_form(&self, phase: &str) -> String {
         let agents = self.planning(phase).map(|planning| planning.agents.join(", ")).unwrap_or_default();
