@@ -13,6 +13,13 @@ pub fn read(value: &Value) -> Option<Value> {
     }
 }
 
+/// The same of what a person sent: prose is something to say to the agents, also where it holds a list.
+pub fn sent(value: &Value) -> Option<Value> {
+    let Value::String(text) = value else { return read(value) };
+    let value: Value = serde_json::from_str(text).ok()?;
+    if value.is_string() { None } else { read(&value) }
+}
+
 fn of_object(fields: &Map<String, Value>) -> Option<Value> {
     let list = ["subtasks", "sub_tasks", "steps"].iter().find_map(|key| fields.get(*key));
     match (list, fields.get("plan")) {

@@ -113,6 +113,12 @@ impl Draft<'_> {
             (About::Plan(phase), Kind::PlanApproval) => {
                 self.run.check_new_plan(phase, edit, "/edit").err().unwrap_or_default()
             }
+            (About::Phase(phase), Kind::Checkpoint) => match self.run.plan_at(phase, edit) {
+                Some((planning, plan)) => {
+                    self.run.check_plan(planning, &plan, "/edit").err().unwrap_or_default()
+                }
+                None => check_response(interrupt, choice, edit),
+            },
             _ => check_response(interrupt, choice, edit),
         }
     }
@@ -396,8 +402,12 @@ impl Draft<'_> {
                     Fact::PhaseEnded { phase: phase.to_owned(), end: StepEnd::Completed },
                     Content::none(),
                 );
-                let changes = Self::readable(taken.edit);
-                self.tell_run(&format!("A person wants this to be different{}:\n{changes}", why(taken)));
+                if self.replace_plan(phase, taken.edit) {
+                    self.tell_run(taken.text);
+                } else {
+                    let changes = Self::readable(taken.edit);
+                    self.tell_run(&format!("A person wants this to be different{}:\n{changes}", why(taken)));
+                }
             }
             _ => self.fail_run("rejected", format!("checkpoint `{phase}` was rejected{}", why(taken))),
         }

@@ -1,4 +1,7 @@
-//! A plan that is edited while it is carried out: what has started stays as it is.
+//! A plan that is edited after it was settled: while it is carried out, what has started stays as it is; at a
+//! checkpoint before that, all of it may be another one.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -6,7 +9,7 @@ use super::super::draft::Draft;
 use super::super::input::Rejection;
 use super::super::{Planned, Run, StepEnd};
 use crate::definition::{Control, Phase};
-use crate::plan::{Plan, Subtask};
+use crate::plan::{self, Plan, Subtask};
 use crate::schema::Problem;
 
 impl Draft<'_> {
@@ -36,9 +39,54 @@ impl Draft<'_> {
         }
         Ok(())
     }
+
+    /// At a checkpoint a person wrote the plan anew that is carried out after it: exactly that one is. Whether the
+    /// edit was a plan.
+    pub(in super::super) fn replace_plan(&mut self, checkpoint: &str, edit: &Value) -> bool {
+        let found = self.run.plan_at(checkpoint, edit);
+        let Some((phase, plan)) = found.map(|(phase, plan)| (phase.to_owned(), plan)) else { return false };
+        // It was checked before it was taken.
+        match self.run.check_plan(&phase, &plan, "/edit") {
+            Ok(plan) => {
+                self.draft_plan(&phase, None, &plan);
+                self.settle_plan(&phase);
+            }
+            Err(_) => self.fail_run("internal", "a plan that can not be carried out"),
+        }
+        true
+    }
 }
 
 impl Run {
+    /// What an edit at a checkpoint replaces, where it is a plan: the one plan before it that nobody has begun to
+    /// carry out. The native form is checked as it was sent; what is no plan is a message.
+    pub(in super::super) fn plan_at(&self, checkpoint: &str, edit: &Value) -> Option<(&str, Value)> {
+        let is_native = edit.get("subtasks").is_some_and(Value::is_array);
+        let plan = if is_native { edit.clone() } else { plan::sent(edit)? };
+        let before = self.before(checkpoint);
+        let mut ahead = self.plans.iter().filter(|(phase, planned)| {
+            let mut carriers = self.carriers(phase).map(|(carrier, _)| carrier).peekable();
+            planned.settled.is_some()
+                && before.contains(phase.as_str())
+                && carriers.peek().is_some()
+                && carriers.all(|carrier| !self.phases.contains_key(&carrier.id))
+        });
+        let (phase, _) = ahead.next()?;
+        ahead.next().is_none().then_some((phase, plan))
+    }
+
+    /// Every phase that had to end before this one could start.
+    fn before(&self, phase: &str) -> BTreeSet<&str> {
+        let needs = |id: &str| self.phase(id).into_iter().flat_map(|phase| &phase.needs).map(String::as_str);
+        let (mut found, mut next) = (BTreeSet::new(), needs(phase).collect::<Vec<_>>());
+        while let Some(id) = next.pop() {
+            if found.insert(id) {
+                next.extend(needs(id));
+            }
+        }
+        found
+    }
+
     /// The phases that carry out the plan of another one.
     pub(super) fn carriers(&self, planning: &str) -> impl Iterator<Item = (&Phase, &Control)> {
         let all = self.definition.phases.iter();
