@@ -92,8 +92,14 @@ fn fill(phase: &mut Phase, chosen: &Chosen, reader: &mut Reader<'_>, base: &Defi
             let most = reader.count("auto_approve_after_iterations", 1).unwrap_or(3);
             let may_settle = planning.settles || base.gates.plan == PlanGate::Show;
             planning.settles = reader.flag("require_explicit_approval") == Some(false) && may_settle;
-            if planning.settles {
-                planning.iterations = planning.iterations.min(most);
+            if planning.settles && most > planning.iterations {
+                // Nobody is shown so many: what is left is that no plan was approved, and the run fails.
+                planning.settles = false;
+                if let Some(item) = reader.item("auto_approve_after_iterations") {
+                    reader.refuse(item, "is more than `max_human_iterations`: nobody is shown so many plans");
+                }
+            } else if planning.settles {
+                planning.iterations = most;
             }
             reader.only("show_intermediate_plans", true, "a person is shown what a person decides on");
         }

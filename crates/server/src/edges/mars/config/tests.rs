@@ -510,3 +510,30 @@ fn the_mode_is_named_however_it_is_written() {
         assert_eq!(super::position(phase), position, "{phase}");
     }
 }
+
+/// A13: a plan is carried out without an approval only after as many as were promised to be shown, never after fewer.
+#[test]
+fn nothing_settles_before_enough_plans_were_shown() {
+    let of = |config: Value| {
+        let mut config = config;
+        config["mode"] = json!("hitl-interactive");
+        config["require_explicit_approval"] = json!(false);
+        let definition = of(&config)?.definition;
+        let planning =
+            definition.phases.into_iter().find_map(|phase| phase.kind.planning().cloned()).unwrap();
+        Ok((planning.iterations, planning.settles))
+    };
+    for (config, expected) in [
+        (json!({}), (3, true)),
+        (json!({"auto_approve_after_iterations": 1}), (1, true)),
+        (json!({"auto_approve_after_iterations": 2, "max_human_iterations": 5}), (2, true)),
+        (json!({"auto_approve_after_iterations": 2, "max_human_iterations": 2}), (2, true)),
+        // The default of the one is more than the other: the run fails, as it would without it.
+        (json!({"max_human_iterations": 2}), (2, false)),
+    ] {
+        assert_eq!(of(config.clone()), Ok(expected), "{config}");
+    }
+    let problems: Vec<(String, String)> =
+        of(json!({"auto_approve_after_iterations": 5, "max_human_iterations": 1})).unwrap_err();
+    assert_eq!(problems[0].0, "/config/auto_approve_after_iterations");
+}
