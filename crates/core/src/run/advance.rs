@@ -9,7 +9,7 @@ use super::draft::{Draft, Opening};
 use super::{Call, CallEnd, CallState, Fact, Origin, Role};
 use crate::event::Content;
 use crate::gate::Verdict;
-use crate::interrupt::{About, Kind, Level};
+use crate::interrupt::{About, Effect, Kind, Level};
 use crate::limits;
 use crate::tool::{Opens, Runs};
 
@@ -119,6 +119,8 @@ impl Draft<'_> {
         opening.message = super::draft::clip(&self.said_with(call), 2_000);
         opening.risk = Level::Low;
         opening.reasons = self.run.reasons_about_plans();
+        // Where a person must speak, a rejection is the end, unless the workflow says otherwise (contracts A3, A6).
+        opening.reject = (!opening.reasons.is_empty()).then_some(Effect::FailRun);
         opening.payload = json!({ "plan": plan, "iteration": iteration, "call_id": id });
         opening.response_schema = self.run.spec(&call.tool).map(|spec| spec.parameters.clone());
         opening.supersedes.clone_from(&call.interrupt);
