@@ -70,7 +70,7 @@ class Left(Exception):
 
 def keys_for(asked):
     """The answers to what is asked, as far as they are on offer."""
-    known = ANSWERS.get(asked["action"]) or ANSWERS.get(asked["checkpoint_type"]) or ANSWERS["checkpoint"]
+    known = ANSWERS.get(asked["checkpoint_type"]) or ANSWERS.get(asked["action"]) or ANSWERS["checkpoint"]
     return {key: resolution for key, resolution in known.items() if resolution in asked["options"]}
 
 
@@ -171,6 +171,8 @@ async def main():
     arguments = parser.parse_args()
     config = {"work_dir": os.path.abspath(arguments.work_dir), **arguments.config}
     base = os.environ.get("HOLDSHORT_URL", "http://127.0.0.1:7349").replace("http", "ws", 1)
+    if not os.environ.get("HOLDSHORT_TOKEN"):
+        sys.exit("HOLDSHORT_TOKEN is not set: it is the `operator` of tokens.json in the server's data folder")
     query = urllib.parse.urlencode({"token": os.environ["HOLDSHORT_TOKEN"]})
     url = f"{base}/edges/mars/ws/{urllib.parse.quote(arguments.id, safe='')}?{query}"
     lines, seen = lines_of(sys.stdin), {}

@@ -27,16 +27,17 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
     let event::Fact::Run(Fact::InterruptOpened(opened)) = &first.fact else {
         return Err(Refused::of(Code::JournalDamaged));
     };
+    let modified = resolve.modifications.clone();
     let decision = decision(opened, resolve)?;
     let option = decision.option.clone();
     let decided = decide::decide(app, &row, caller.actor.clone(), decision).await;
-    decided.map_err(|refused| here(refused, opened, &option))?;
+    decided.map_err(|refused| here(refused, opened, &option, &modified))?;
     Ok(row.resolved_seq)
 }
 
-pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<()> {
-    caller.app.send(run, input, caller.actor.clone()).await?;
-    Ok(())
+/// The last event of the run after it.
+pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<u64> {
+    Ok(caller.app.send(run, input, caller.actor.clone()).await?.seq)
 }
 
 /// The decision that a client means.
@@ -125,8 +126,19 @@ fn edit(opened: &Opened, choice: &Choice, modifications: &Value) -> Answer<Value
     })
 }
 
+/// A place in a plan, as whoever sent it wrote it down.
+fn in_a_plan(pointer: &str, modified: &Value) -> String {
+    let Some(rest) = pointer.strip_prefix("/modifications/subtasks") else { return pointer.to_owned() };
+    let sent = modified.get("plan").unwrap_or(modified);
+    let below = if modified.get("plan").is_some() { "/plan" } else { "" };
+    let list = ["sub_tasks", "subtasks", "steps"].iter().find(|name| sent.get(**name).is_some());
+    let list = list.map(|name| format!("/{name}")).unwrap_or_default();
+    let rest = rest.replace("/description", "/sub_task").replace("/agent", "/sub_task_agent");
+    format!("/modifications{below}{list}{rest}")
+}
+
 /// A refusal with the places and options as this wire names them.
-fn here(mut refused: Refused, opened: &Opened, option: &str) -> Refused {
+fn here(mut refused: Refused, opened: &Opened, option: &str, modified: &Value) -> Refused {
     for error in &mut refused.0.errors {
         for (native, wire) in
             [("/option", "/resolution"), ("/text", "/feedback"), ("/edit", "/modifications")]
@@ -135,6 +147,9 @@ fn here(mut refused: Refused, opened: &Opened, option: &str) -> Refused {
                 error.pointer = format!("{wire}{rest}");
                 break;
             }
+        }
+        if opened.kind == Kind::PlanApproval {
+            error.pointer = in_a_plan(&error.pointer, modified);
         }
         error.message =
             error.message.replace(&format!("`{option}`"), &format!("`{}`", words::name(opened, option)));

@@ -29,13 +29,19 @@ struct Counted {
 impl Ledger {
     pub(super) fn step_started(&mut self, step: &str, role: Role) {
         let is_work = matches!(role, Role::Worker | Role::Subtask);
-        self.steps.insert(step.to_owned(), Counted { is_work, attempts: 1, redos: 0 });
+        self.steps.insert(step.to_owned(), Counted { is_work, attempts: 0, redos: 0 });
+    }
+
+    /// Its agent is asked: what is skipped before was never tried.
+    pub(super) fn begun(&mut self, step: &str) {
+        let counted = self.steps.entry(step.to_owned()).or_default();
+        counted.attempts = counted.attempts.max(1);
     }
 
     /// Which attempt it is now.
     pub(super) fn again(&mut self, step: &str, is_redo: bool) -> u32 {
         let counted = self.steps.entry(step.to_owned()).or_default();
-        counted.attempts += 1;
+        counted.attempts = counted.attempts.max(1) + 1;
         counted.redos += u32::from(is_redo);
         counted.attempts
     }

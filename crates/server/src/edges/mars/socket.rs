@@ -254,9 +254,9 @@ async fn carry_out(
             Ok(None) => Ok(()),
             Err(refused) => Err(refused),
         },
-        ClientFrame::Pause => act::steer(caller, &known, Input::Pause).await,
-        ClientFrame::Resume => act::steer(caller, &known, Input::Resume).await,
-        ClientFrame::Cancel(text) => act::steer(caller, &known, Input::Cancel { text }).await,
+        ClientFrame::Pause => steered(client, &known, Input::Pause, &mut orders).await,
+        ClientFrame::Resume => steered(client, &known, Input::Resume, &mut orders).await,
+        ClientFrame::Cancel(text) => steered(client, &known, Input::Cancel { text }, &mut orders).await,
         ClientFrame::RequestState(_) => status(client, &known).await.map(|status| orders.push(status)),
     };
     // Told also where what was asked is refused: the connection is attached.
@@ -268,6 +268,15 @@ async fn carry_out(
     }
     orders.extend(told);
     Ok(orders)
+}
+
+/// Where nothing changes no event will tell of it: the answer is what stands.
+async fn steered(client: &Client, run: &RunId, input: Input, orders: &mut Vec<Order>) -> Answer<()> {
+    let before = client.caller.app.run_row(run).await?.seq;
+    if act::steer(&client.caller, run, input).await? == before {
+        orders.push(status(client, run).await?);
+    }
+    Ok(())
 }
 
 /// A frame that stands in no journal: an answer.

@@ -82,18 +82,29 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
         Err(Error::KeyReused) => Err(another()),
         Err(Error::NotFound) => Err(Refused::of(Code::UnknownSession)),
         Err(Error::Start(problems)) => Err(Refused::invalid(problems.into_iter().map(here).collect())),
-        Err(error) => Err(error.into()),
+        Err(error) => {
+            let mut refused = Refused::from(error);
+            for error in &mut refused.0.errors {
+                error.pointer = in_a_start(&error.pointer);
+            }
+            Err(refused)
+        }
     }
 }
 
 /// Where the native API and this one name a place differently.
 fn here(problem: Problem) -> Problem {
     let Problem { pointer, message } = problem;
-    let pointer = match pointer.as_str() {
+    Problem { pointer: in_a_start(&pointer), message }
+}
+
+fn in_a_start(pointer: &str) -> String {
+    match pointer {
         "/config/workspace" => "/config/work_dir".to_owned(),
+        // Of the two parts of the input the config is checked before.
+        "/input" => "/task".to_owned(),
         other => other.strip_prefix("/input").unwrap_or(other).to_owned(),
-    };
-    Problem { pointer, message }
+    }
 }
 
 fn another() -> Refused {

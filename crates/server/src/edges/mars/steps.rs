@@ -72,9 +72,9 @@ impl Steps {
         };
         let mut told = self.named(step);
         told["agent"] = self.agent(step).into();
+        merge(&mut told, counted);
         told["status"] = status.into();
         told[key] = output.into();
-        merge(&mut told, counted);
         let mut said = Vec::new();
         let ended = self.steps.get_mut(step);
         let was_retried = ended.as_ref().is_some_and(|step| step.retried);
@@ -187,6 +187,13 @@ impl Steps {
     pub(super) fn marked(&mut self, step: Option<&String>, status: &'static str) -> Option<Said> {
         let node = step.and_then(|step| self.steps.get(step)).filter(|step| !step.ended)?.node.clone()?;
         self.node(&node, status)
+    }
+
+    /// The run is paused, or goes on: what is at work with it.
+    pub(super) fn all(&mut self, from: &str, to: &'static str) -> Vec<Said> {
+        let nodes: Vec<String> =
+            self.nodes.iter().filter(|(_, status)| **status == from).map(|(node, _)| node.clone()).collect();
+        nodes.iter().filter_map(|node| self.node(node, to)).collect()
     }
 
     /// The run is over: what was at work is no longer, and what had not begun never will.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::InterruptId;
-use holdshort_core::interrupt::{Cause, Opened, Outcome};
+use holdshort_core::interrupt::{Cause, Effect, Opened, Outcome};
 use holdshort_core::message::Usage;
 use holdshort_core::run::{Fact, Listed};
 use serde_json::{Value, json};
@@ -151,11 +151,15 @@ impl Story {
             }
             Fact::RunPaused => {
                 self.paused = true;
-                vec![("workflow_paused", json!({ "by": event.actor.id }))]
+                let mut said = vec![("workflow_paused", json!({ "by": event.actor.id }))];
+                said.extend(self.steps.all("running", "paused"));
+                said
             }
             Fact::RunResumed => {
                 self.paused = false;
-                vec![("workflow_resumed", json!({ "by": event.actor.id }))]
+                let mut said = vec![("workflow_resumed", json!({ "by": event.actor.id }))];
+                said.extend(self.steps.all("paused", "running"));
+                said
             }
             Fact::RunCompleted { reason } => {
                 let told = self.ledger.told(&content.data, reason);
@@ -194,6 +198,7 @@ impl Story {
                 vec![self.steps.again(step, "retry", attempt)]
             }
             Fact::ModelStarted { step, attempt, .. } => {
+                self.ledger.begun(step);
                 self.steps.requested(step, *attempt).into_iter().collect()
             }
             Fact::ModelReplied { step, model, usage, calls, .. } => {
@@ -347,8 +352,11 @@ impl Story {
         let draft = self.plans.values().last().and_then(|versions| versions.last());
         self.ledger.decided(&opened, &received, draft);
         let mut said = vec![("approval_received", received)];
-        if !self.open.values().any(|other| other.step == opened.step) {
-            said.extend(self.steps.marked(opened.step.as_ref(), "running"));
+        let chosen = option.and_then(|id| opened.options.iter().find(|choice| choice.id == id));
+        let goes_on = chosen.is_none_or(|choice| choice.effect != Effect::Skip && !choice.stops());
+        if goes_on && !self.open.values().any(|other| other.step == opened.step) {
+            let status = if self.paused { "paused" } else { "running" };
+            said.extend(self.steps.marked(opened.step.as_ref(), status));
         }
         said
     }

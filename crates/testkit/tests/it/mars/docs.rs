@@ -136,15 +136,16 @@ async fn what_a_client_hears_is_what_is_shown() {
     let mut mars = Mars::start(&server, "t5", "Nothing.", config()).await;
     mars.wait("workflow_failed").await;
     heard.extend(mars.frames);
-    // A provider that fails once, one that does not come back, and files.
+    // A provider that does not come back, one that does, and files.
     let file = |content: &str| one(write("notes/plan.md", content));
-    model.script("engineer", [Scripted::status(500), file("one"), file("two"), done()]);
-    let mut mars = Mars::start(&server, "t6", "Write it.", json!({})).await;
-    mars.wait("workflow_completed").await;
-    heard.extend(mars.frames);
-    model.script("engineer", [Scripted::status(500), Scripted::status(500)]);
-    let mut mars = Mars::start(&server, "t7", "Write it.", json!({"max_n_attempts": 2})).await;
+    model.script("engineer", [Scripted::status(500)]);
+    let mut mars = Mars::start(&server, "t6", "Write it.", json!({"max_n_attempts": 2})).await;
     mars.wait("workflow_failed").await;
+    heard.extend(mars.frames);
+    let mut mars = Mars::start(&server, "t7", "Write it.", json!({})).await;
+    mars.wait("step_retry_backoff").await;
+    model.script("engineer", [file("one"), file("two"), done()]);
+    mars.wait("workflow_completed").await;
     heard.extend(mars.frames);
 
     let mut by_type: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();

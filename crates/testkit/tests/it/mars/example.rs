@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use holdshort_testkit::server::{PATIENCE, TestServer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{plan, planned};
 use crate::python::python;
@@ -20,8 +20,12 @@ struct Terminal {
 
 impl Terminal {
     fn open(server: &TestServer, id: &str) -> Self {
-        let client = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/mars/client.py");
         let config = json!({"mode": "step_by_step", "n_plan_reviews": 0, "tool_approval": "prompt"});
+        Self::of(server, id, &config)
+    }
+
+    fn of(server: &TestServer, id: &str, config: &Value) -> Self {
+        let client = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/mars/client.py");
         let mut child = python()
             .arg(client)
             .args(["--id", id, "--config", &config.to_string(), "--work-dir"])
@@ -120,4 +124,26 @@ async fn a_person_at_the_terminal() {
     assert!(model.requests_of("engineer")[0].texts().join("\n").contains("only the fast ones"));
     let runs = server.get("/v1/runs").await.ok();
     assert_eq!(runs["items"].as_array().map(Vec::len), Some(1));
+}
+
+/// A31 around steps: each letter is on offer where it means something.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_answers_around_steps() {
+    let (_model, server) = planned(&[plan(&[("build", "engineer"), ("ship", "engineer")])]).await;
+    let config = json!({"mode": "hitl-interactive", "n_plan_reviews": 0});
+    let mut terminal = Terminal::of(&server, "t1", &config);
+    for (holds, keys, answer, then) in [
+        ("after_planning", "[y = approve, n = reject, or your own words]", "y", "approve by"),
+        ("before_step", "[y = approve, n = reject, s = skip, or your own words]", "y", "approve by"),
+        ("after_step", "[c = continue, r = redo, a = abort, or your own words]", "c", "continue by"),
+        ("before_step", "[y = approve, n = reject, s = skip, or your own words]", "s", "skip by"),
+    ] {
+        terminal.until(&format!("holds at {holds}"));
+        let asked = terminal.until("? ");
+        assert!(asked.ends_with(keys), "{asked}");
+        terminal.type_in(answer);
+        terminal.until(then);
+    }
+    terminal.until("completed: ");
+    assert_eq!((terminal.exit_code(), server.lines("count.txt")), (Some(0), 1));
 }

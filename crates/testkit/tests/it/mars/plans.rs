@@ -141,9 +141,9 @@ async fn a_plan_is_replaced_by_one_that_is_a_plan() {
     let step = |agent: &str| json!({"sub_task": "x", "sub_task_agent": agent, "bullet_points": []});
     let thousand: Vec<Value> = (0..1_000).map(|_| step("engineer")).collect();
     let table = [
-        (json!({"plan": {"sub_tasks": []}}), "/modifications/subtasks"),
-        (json!({"plan": [step("nobody")]}), "/modifications/subtasks/0/agent"),
-        (json!({"plan": {"sub_tasks": thousand}}), "/modifications/subtasks"),
+        (json!({"plan": {"sub_tasks": []}}), "/modifications/plan/sub_tasks"),
+        (json!({"plan": [step("nobody")]}), "/modifications/plan/0/sub_task_agent"),
+        (json!({"plan": {"sub_tasks": thousand}}), "/modifications/plan/sub_tasks"),
         (json!({"plan": 5}), "/modifications"),
         (json!("{not json"), "/modifications"),
         (json!(null), "/modifications"),

@@ -148,12 +148,12 @@ pub(super) fn mode_of(config: &Value) -> String {
         return "phases".to_owned();
     }
     let named = ["mode", "preset"].iter().find_map(|key| given.get(key)?.value.as_str());
-    named.map_or_else(|| mode::DEFAULT.to_owned(), mode::canonical)
+    mode::told(named.unwrap_or(mode::DEFAULT))
 }
 
 /// Whether a mode that somebody asks for is the one that a config names.
 pub(super) fn is_mode(asked: &str, config: &Value) -> bool {
-    mode::canonical(asked) == mode_of(config)
+    mode::told(asked) == mode_of(config)
 }
 
 /// What the client wants to see beside a question (contracts A12, A14).

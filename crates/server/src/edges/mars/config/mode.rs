@@ -190,10 +190,10 @@ const VARIANTS: [(&str, Variant); 3] = [
 
 /// Modes and presets, with what they are, for those who choose one.
 pub(in super::super) const LISTED: [(&str, &str); 8] = [
-    (DEFAULT, "one agent works until it has an answer"),
-    ("planning_control", "a plan is made and carried out; people speak where the config says so"),
-    ("hitl_interactive", "people decide on the plan and on its steps, as `hitl_variant` says"),
-    ("idea_generation", "one agent has ideas, another one judges them"),
+    ("one-shot", "one agent works until it has an answer"),
+    ("planning-control", "a plan is made and carried out; people speak where the config says so"),
+    ("hitl-interactive", "people decide on the plan and on its steps, as `hitl_variant` says"),
+    ("idea-generation", "one agent has ideas, another one judges them"),
     ("autonomous", "a plan is made and carried out without a person"),
     ("review_plan", "a person decides on the plan"),
     ("step_by_step", "a person decides on the plan and before each step"),
@@ -203,6 +203,13 @@ pub(in super::super) const LISTED: [(&str, &str); 8] = [
 /// A mode's name, whichever of `-` and `_` it is written with.
 pub(super) fn canonical(mode: &str) -> String {
     mode.trim().to_lowercase().replace('-', "_")
+}
+
+/// A mode's name as clients know it (contract A16), however it was written.
+pub(super) fn told(mode: &str) -> String {
+    let name = canonical(mode);
+    let listed = LISTED.iter().find(|(listed, _)| canonical(listed) == name);
+    listed.map_or(name, |(listed, _)| (*listed).to_owned())
 }
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Chosen> {

@@ -493,8 +493,8 @@ fn what_the_base_asks_no_config_takes_away() {
 #[test]
 fn the_mode_is_named_however_it_is_written() {
     for (config, mode) in [
-        (json!({}), "one_shot"),
-        (json!({"Mode": "Planning-Control"}), "planning_control"),
+        (json!({}), "one-shot"),
+        (json!({"Mode": "Planning_Control"}), "planning-control"),
         (json!({"preset": "review_plan", "mode": null}), "review_plan"),
         (json!({"phases": [{"type": "planning"}]}), "phases"),
     ] {
