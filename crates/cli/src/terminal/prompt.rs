@@ -83,6 +83,8 @@ impl Prompt {
     pub(crate) fn keys(&self, paint: Paint) -> Vec<String> {
         let typed = match natural(&self.interrupt) {
             Some(choice) if choice.effect == "respond" => "a number, or your own words",
+            Some(choice) if choice.effect == "proceed" => "a number, or your own words to go along",
+            Some(choice) if choice.id == "abort" => "a number, or your own words to end it with",
             Some(_) => "a number, or what the agent should do instead",
             None => "a number",
         };
@@ -237,11 +239,22 @@ impl Prompt {
     /// Also by a word that other systems use for it.
     fn option(&self, word: &str) -> Option<&Choice> {
         let by_id = |id: &str| self.interrupt.options.iter().find(|choice| choice.id == id);
+        let either = |ids: [&str; 2]| by_id(ids[0]).or_else(|| by_id(ids[1]));
         self.listed(word).or_else(|| match (self.interrupt.kind, word.to_lowercase().as_str()) {
             (Kind::Question | Kind::Choice | Kind::Turn, _) => None,
-            (_, "y" | "yes" | "ok" | "accept" | "accepted" | "approved" | "allow") => by_id("approve"),
-            (_, "n" | "no" | "deny" | "denied" | "decline" | "refuse" | "rejected") => by_id("reject"),
+            (_, "y" | "yes" | "ok" | "accept" | "accepted" | "approved" | "allow") => {
+                either(["approve", "continue"])
+            }
+            (_, "n" | "no" | "deny" | "denied" | "decline" | "refuse" | "rejected") => {
+                either(["reject", "abort"])
+            }
             (_, "modify" | "change") => by_id("edit"),
+            // As the consoles of the systems before have it (contract A31).
+            (Kind::Checkpoint | Kind::Error, "s") => by_id("skip"),
+            (Kind::Checkpoint, "r") => by_id("redo"),
+            (Kind::Error, "r") => by_id("retry"),
+            (Kind::Checkpoint | Kind::Continuation, "c") => by_id("continue"),
+            (Kind::Checkpoint | Kind::Error, "a") => by_id("abort"),
             _ => None,
         })
     }
@@ -294,8 +307,9 @@ impl Prompt {
     }
 }
 
-/// The option that free text means; none where words alone say too little.
+/// The option that free text means (contract A31); none where words alone say too little.
 fn natural(interrupt: &Interrupt) -> Option<&Choice> {
+    let by_id = |id: &str| interrupt.options.iter().find(|choice| choice.id == id);
     let id = match interrupt.kind {
         Kind::Question => "answer",
         Kind::Choice => "custom",
@@ -303,11 +317,14 @@ fn natural(interrupt: &Interrupt) -> Option<&Choice> {
         Kind::Escalation => "instruct",
         Kind::PlanApproval => "revise",
         Kind::ToolApproval => "reject",
-        Kind::Checkpoint => "redo",
+        // Notes after a step, guidance before one.
+        Kind::Checkpoint if by_id("continue").is_some() => "continue",
+        Kind::Checkpoint => "approve",
+        Kind::Error => "abort",
         Kind::ClientCall => "result",
-        Kind::Error | Kind::Review | Kind::Continuation | Kind::UnknownOutcome => return None,
+        Kind::Review | Kind::Continuation | Kind::UnknownOutcome => return None,
     };
-    interrupt.options.iter().find(|choice| choice.id == id)
+    by_id(id)
 }
 
 #[cfg(test)]
@@ -352,7 +369,9 @@ mod tests {
             (Kind::Review, &["3"], None),
             (Kind::Review, &["3", ""], Some(decision("reject", None))),
             (Kind::Review, &["reject", "1"], Some(decision("approve", None))),
-            (Kind::Error, &["try harder", ""], None),
+            (Kind::Error, &["r"], Some(decision("retry", None))),
+            (Kind::Error, &["s"], Some(decision("skip", None))),
+            (Kind::Error, &["leave it", ""], Some(decision("abort", Some("leave it")))),
             (Kind::UnknownOutcome, &["1", "it printed 3"], Some(decision("happened", Some("it printed 3")))),
         ];
         for (kind, lines, expected) in table {
@@ -365,6 +384,37 @@ mod tests {
                 }
             }
             assert_eq!(sent, *expected, "{kind:?} {lines:?}");
+        }
+    }
+
+    /// A31, with E34: a letter for each option, and words that are shown back before they go along.
+    #[test]
+    fn around_a_step_letters_and_words_mean_what_they_did() {
+        let before = ["approve", "edit", "skip", "reject"];
+        let after = ["continue", "redo", "abort"];
+        let table: &[(&[&str], &[&str], Option<Decision>)] = &[
+            (&before, &["y"], Some(decision("approve", None))),
+            (&before, &["s"], Some(decision("skip", None))),
+            (&before, &["n", ""], Some(decision("reject", None))),
+            (&before, &["only the fast ones"], None),
+            (&before, &["only the fast ones", ""], Some(decision("approve", Some("only the fast ones")))),
+            (&after, &["c"], Some(decision("continue", None))),
+            (&after, &["y"], Some(decision("continue", None))),
+            (&after, &["r"], Some(decision("redo", None))),
+            (&after, &["redo use ISO", ""], Some(decision("redo", Some("use ISO")))),
+            (&after, &["a", ""], Some(decision("abort", None))),
+            (&after, &["well done"], None),
+            (&after, &["well done", ""], Some(decision("continue", Some("well done")))),
+        ];
+        for (offered, lines, expected) in table {
+            let mut interrupt = interrupt(Kind::Checkpoint);
+            interrupt.options.retain(|choice| offered.contains(&choice.id.as_str()));
+            let mut prompt = Prompt::new(interrupt);
+            let sent = lines.iter().find_map(|line| match prompt.line(line, Paint::plain()) {
+                Reaction::Decide(decision) => Some(decision),
+                _ => None,
+            });
+            assert_eq!(sent, *expected, "{offered:?} {lines:?}");
         }
     }
 
