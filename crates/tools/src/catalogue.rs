@@ -178,7 +178,7 @@ fn create_plan() -> Spec {
                 "properties": {
                     "id": {"type": "string", "minLength": 1, "description": "A short id, unique in the plan."},
                     "description": {"type": "string", "minLength": 1, "description": "What is to be done."},
-                    "agent": {"type": "string", "description": "The agent that does it; without it, you."},
+                    "agent": {"type": "string", "description": "The agent that does it; without it, whoever carries out the plan."},
                     "depends_on": {
                         "type": "array",
                         "items": {"type": "string"},

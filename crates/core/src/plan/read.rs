@@ -1,4 +1,5 @@
-//! A plan out of what a model wrote: an object, a bare list, JSON in a text, or a list in prose (contract A8).
+//! A plan out of what a model or a person wrote: an object, a bare list, JSON in a text, or a list in prose (contract
+//! A8). The one reader of replies, of the tool `create_plan`, and of edits that are not in the native form.
 
 use serde_json::{Map, Value, json};
 
@@ -13,10 +14,22 @@ pub fn read(value: &Value) -> Option<Value> {
     }
 }
 
-/// The same of what a person sent: prose is something to say to the agents, also where it holds a list.
+/// The same of what was sent as a plan or not at all, by a tool or at a checkpoint: prose is none, also where it holds
+/// a list.
 pub fn sent(value: &Value) -> Option<Value> {
-    let Value::String(text) = value else { return read(value) };
-    let value: Value = serde_json::from_str(text).ok()?;
+    match value {
+        Value::String(text) => encoded(text),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => read(value),
+    }
+}
+
+/// JSON text of a plan; also encoded twice, and not more often than that.
+fn encoded(text: &str) -> Option<Value> {
+    let parse = |text: &str| serde_json::from_str::<Value>(text.trim()).ok();
+    let mut value = parse(text)?;
+    if let Value::String(inner) = &value {
+        value = parse(inner)?;
+    }
     if value.is_string() { None } else { read(&value) }
 }
 
@@ -35,7 +48,8 @@ fn of_items(items: &[Value]) -> Value {
     json!({ "subtasks": subtasks })
 }
 
-/// Fields under the names of the native form; those that are of another form are left for the check to name.
+/// Fields under the names of the native form; those that are of another form are left for the check to name. What is
+/// no part of a plan (how long it may take, what became of it) is kept out.
 fn subtask(n: usize, item: &Value) -> Value {
     let fields = match item {
         Value::String(text) => return json!({ "id": id(n), "description": text.trim() }),
@@ -45,10 +59,10 @@ fn subtask(n: usize, item: &Value) -> Value {
     let mut native = Map::new();
     for (key, value) in fields {
         let key = match key.as_str() {
-            key if WORDS.contains(&key) => continue,
-            "sub_task_agent" => "agent",
-            "dependencies" => "depends_on",
-            other => other,
+            "id" => "id",
+            "agent" | "sub_task_agent" => "agent",
+            "depends_on" | "dependencies" => "depends_on",
+            _ => continue,
         };
         let value = match (key, value) {
             ("id", number) => named(number),
@@ -113,13 +127,8 @@ pub fn candidates(text: &str) -> Vec<Value> {
         text.get(from..=to)
     });
     let ways: [Vec<&str>; 3] = [vec![text], fenced.collect(), spans.collect()];
-    let json = |part: &&str| {
-        let value: Value = serde_json::from_str(part.trim()).ok()?;
-        // A text within a text is read once, and not for ever.
-        if value.is_string() { None } else { read(&value) }
-    };
     for way in &ways {
-        let found: Vec<Value> = way.iter().filter_map(json).collect();
+        let found: Vec<Value> = way.iter().filter_map(|part| encoded(part)).collect();
         if !found.is_empty() {
             return found;
         }
@@ -129,8 +138,10 @@ pub fn candidates(text: &str) -> Vec<Value> {
 
 /// What is said around a plan that stands in the text as JSON, for a person who is shown the plan itself.
 pub fn around(text: &str) -> String {
-    let is_json =
-        |part: &str| serde_json::from_str::<Value>(part.trim()).is_ok_and(|value| read(&value).is_some());
+    let is_json = |part: &str| encoded(part).is_some();
+    if is_json(text) {
+        return String::new();
+    }
     let blocks: Vec<&str> = text.split("```").collect();
     let is_plan = |(n, block): &(usize, &&str)| {
         n % 2 == 1 && is_json(block.split_once('\n').map_or(block, |(_, code)| code))

@@ -11,6 +11,7 @@ use crate::event::Content;
 use crate::gate::Verdict;
 use crate::interrupt::{About, Effect, Kind, Level};
 use crate::limits;
+use crate::plan;
 use crate::tool::{Opens, Runs};
 
 impl Draft<'_> {
@@ -77,22 +78,29 @@ impl Draft<'_> {
 
     fn open_plan(&mut self, id: &str, call: &Call) {
         let Some(step) = self.run.steps.get(&call.step) else { return };
+        // In whichever of its forms; what is none is named by the check.
+        let sent = plan::sent(&call.arguments).unwrap_or_else(|| call.arguments.clone());
         match step.role {
             Role::Planner => {
                 let phase = step.phase.clone();
-                self.plan_called(id, call, &phase);
+                self.plan_called(id, call, &phase, &sent);
                 return;
             }
             // Nobody would carry it out: a person must not be asked to approve it.
             Role::Subtask => {
                 let text = "You are carrying out a part of a plan, and no plan is made within one: do your part \
                             yourself, or say what is missing.";
-                self.finish_call(id, CallEnd::Refused, Some("plan_in_subtask"), text);
+                self.finish_call(id, CallEnd::Refused, Some("no_plan_here"), text);
                 return;
             }
-            Role::Worker | Role::Improver | Role::Judge | Role::Maker | Role::Overseer => {}
+            Role::Improver | Role::Judge | Role::Maker | Role::Overseer => {
+                let text = "No plan is made here: answer what you are asked for.";
+                self.finish_call(id, CallEnd::Refused, Some("no_plan_here"), text);
+                return;
+            }
+            Role::Worker => {}
         }
-        let plan = match self.run.check_own_plan(&call.step, &call.arguments, "") {
+        let plan = match self.run.check_own_plan(&call.step, &sent, "") {
             Ok(plan) => plan,
             Err(problems) => {
                 self.finish_call(id, CallEnd::Failed, Some("invalid_plan"), super::model::tell(&problems));

@@ -123,8 +123,8 @@ impl Draft<'_> {
     }
 
     /// A planner that uses the tool instead of words.
-    pub(in super::super) fn plan_called(&mut self, id: &str, call: &Call, phase: &str) {
-        match self.run.check_plan(phase, &call.arguments, "") {
+    pub(in super::super) fn plan_called(&mut self, id: &str, call: &Call, phase: &str, sent: &Value) {
+        match self.run.check_plan(phase, sent, "") {
             Ok(plan) => {
                 self.finish_call(id, CallEnd::Done, None, "The plan is put forward.");
                 self.draft_plan(phase, Some(&call.step), &plan);
@@ -234,7 +234,8 @@ impl Run {
         must.then(|| checkpoint::reason(Checkpoint::AfterPlanning)).into_iter().collect()
     }
 
-    /// A plan for this phase: its agents, its limit.
+    /// A plan for this phase: its agents, its limit. What names nobody is given to whoever does such subtasks, so that
+    /// it is shown before anybody decides.
     pub(in super::super) fn check_plan(
         &self,
         phase: &str,
@@ -245,9 +246,16 @@ impl Run {
         let limit = self.phase(phase).map_or(0, |phase| phase.limits.plan_steps);
         let named = planning.into_iter().flat_map(|planning| &planning.agents);
         // Who does what names nobody may be named.
-        let usual = self.carriers(phase).map(|(_, control)| &control.agent);
-        let agents: BTreeSet<&str> = named.chain(usual).map(String::as_str).collect();
-        Plan::check(value, &agents, limit, base)
+        let usual: BTreeSet<&String> = self.carriers(phase).map(|(_, control)| &control.agent).collect();
+        let agents: BTreeSet<&str> = named.chain(usual.iter().copied()).map(String::as_str).collect();
+        let mut plan = Plan::check(value, &agents, limit, base)?;
+        // Where several phases carry it out, each with an agent of its own, no single one does.
+        if usual.len() == 1 {
+            for subtask in &mut plan.subtasks {
+                subtask.agent = subtask.agent.take().or_else(|| usual.first().map(|agent| (*agent).clone()));
+            }
+        }
+        Ok(plan)
     }
 
     /// A plan that an agent makes for its own step: it names those who can come to work on that step.
