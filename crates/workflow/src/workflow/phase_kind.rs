@@ -1,9 +1,12 @@
 //! `phases[].kind`, and the keys that belong to each kind.
 
-use holdshort_core::definition::{CheckpointPhase, Control, IdeaGeneration, NoChannel, PhaseKind, Planning, StepGates};
+use holdshort_core::definition::{
+    CheckpointPhase, Control, IdeaGeneration, NoChannel, PhaseKind, Planning, StepGates,
+};
 
 use super::agents::Agents;
 use super::phases::Around;
+use super::{gates, settings};
 use crate::bounds;
 use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
@@ -92,6 +95,19 @@ impl Kind {
         }
     }
 
+    /// Limits of steps that are none here: only plans have steps at work at once, only planners and lone agents make
+    /// plans, and only what ends in a gate is done again.
+    fn without(self) -> &'static [&'static str] {
+        match self {
+            Self::OneShot => &["parallel"],
+            Self::Planning => &["redos", "parallel"],
+            Self::Control | Self::HumanControl => &["plan_steps"],
+            Self::IdeaGeneration => &["redos", "plan_steps", "parallel"],
+            // It has no limits at all.
+            Self::Checkpoint => &[],
+        }
+    }
+
     /// The gates around steps where the phase and the workflow name none (contract A14).
     fn gates(self, base: StepGates) -> StepGates {
         let before_step = self == Self::HumanControl && base == StepGates::default();
@@ -122,6 +138,9 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
         if let Some(item) = fields.find(key) {
             problems.at(item, format!("`{key}` means nothing in a phase of the kind `{word}`"));
         }
+    }
+    if let Some(item) = fields.find("limits") {
+        settings::meaningless(item, kind.without(), word, problems);
     }
     let read = match kind {
         Kind::OneShot => PhaseKind::OneShot { agent: agent(fields, "agent", around, problems)? },

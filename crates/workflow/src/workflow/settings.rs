@@ -39,6 +39,16 @@ pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> 
     limits
 }
 
+/// Limits that nothing in a phase of this kind reads.
+pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: &mut Problems) {
+    let Some(fields) = item.fields(&LIMITS, &mut Problems::of("")) else { return };
+    for key in keys {
+        if let Some(item) = fields.find(key) {
+            problems.at(item, format!("`{key}` means nothing in a phase of the kind `{kind}`"));
+        }
+    }
+}
+
 pub(super) fn asking(item: &Item<'_>, problems: &mut Problems) -> Option<Asking> {
     let fields = item.fields(&ASKING, problems)?;
     let enabled = fields.find("enabled")?.flag(problems)?;

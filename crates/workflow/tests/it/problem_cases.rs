@@ -602,6 +602,20 @@ phases:
         ],
     },
     Case {
+        about: "limits that nothing reads",
+        text: "name: a\nagents: {solo: {instructions: i}}\nphases:\n  - {id: o, kind: one_shot, agent: solo, limits: \
+               {plan_steps: 1, parallel: 1}}\n  - {id: p, kind: planning, agents: {planner: solo}, limits: {plan_steps: \
+               1, redos: 1}}\n  - {id: c, kind: control, agent: solo, limits: {parallel: 1, redos: 1, plan_steps: \
+               1}}\n  - {id: i, kind: idea_generation, agents: {maker: solo, critic: solo}, limits: {rounds: 1, \
+               parallel: 1}}\nlimits: {plan_steps: 1, redos: 1, parallel: 1}\n",
+        says: &[
+            "workflow.yaml:4:76: `parallel` means nothing in a phase of the kind `one_shot`",
+            "workflow.yaml:5:85: `redos` means nothing in a phase of the kind `planning`",
+            "workflow.yaml:6:85: `plan_steps` means nothing in a phase of the kind `control`",
+            "workflow.yaml:7:103: `parallel` means nothing in a phase of the kind `idea_generation`",
+        ],
+    },
+    Case {
         about: "a pattern that looks ahead",
         text: "name: a\ntools: [{name: x, description: d, runs: client, parameters: {type: object, properties: {p: {type: \
                string, pattern: \"^(?!/).*\"}}}}]\nagents: {solo: {instructions: i, tools: \
