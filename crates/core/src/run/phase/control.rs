@@ -16,7 +16,7 @@ use crate::plan::{Plan, Subtask};
 enum Turn<'p> {
     Now,
     NotYet,
-    /// What it needs has failed.
+    /// What it needs has failed, or was not run because of a failure.
     Never(&'p str),
 }
 
@@ -53,8 +53,11 @@ impl Draft<'_> {
                     return true;
                 }
                 Turn::Now | Turn::NotYet => {}
-                Turn::Never(failed) => {
-                    let text = format!("not run: `{failed}` failed");
+                Turn::Never(lost) => {
+                    let skipped = self.run.subtask_step(phase, lost).map(|step| step.end)
+                        == Some(Some(StepEnd::Skipped));
+                    let became = if skipped { "was skipped" } else { "failed" };
+                    let text = format!("not run: `{lost}` {became}");
                     self.skip_subtask(phase, step, agent, text);
                     return true;
                 }
@@ -122,8 +125,8 @@ impl Run {
     }
 
     fn turn<'p>(&self, phase: &Phase, plan: &'p Plan, subtask: &'p Subtask) -> Turn<'p> {
-        if let Some(failed) = subtask.depends_on.iter().find(|need| self.is_lost(phase, plan, need)) {
-            return Turn::Never(failed);
+        if let Some(lost) = subtask.depends_on.iter().find(|need| self.is_lost(phase, plan, need)) {
+            return Turn::Never(lost);
         }
         // What a person had skipped, or left out, holds nobody back.
         let is_done = |need: &String| match self.subtask_step(phase, need) {

@@ -9,6 +9,7 @@ use super::super::draft::Draft;
 use super::super::input::Rejection;
 use super::super::{Planned, Run, StepEnd};
 use crate::definition::{Control, Phase};
+use crate::interrupt::About;
 use crate::plan::{self, Plan, Subtask};
 use crate::schema::Problem;
 
@@ -20,12 +21,12 @@ impl Draft<'_> {
         version: Option<usize>,
         plan: &Value,
     ) -> Result<(), Rejection> {
-        let planned = self.run.plans.get(phase).filter(|planned| planned.settled.is_some());
-        let Some(planned) = planned.filter(|_| self.run.is_carried_out(phase)) else {
-            return Err(Rejection::NoPlan);
-        };
-        if planned.held {
+        let Some(planned) = self.run.plans.get(phase) else { return Err(Rejection::NoPlan) };
+        if planned.held || self.run.is_asked_about(phase) {
             return Err(Rejection::PlanHeld { version: planned.version() });
+        }
+        if planned.settled.is_none() || !self.run.is_carried_out(phase) {
+            return Err(Rejection::NoPlan);
         }
         if let Some(found) = planned.settled.filter(|settled| version.is_some_and(|of| of != *settled)) {
             return Err(Rejection::StalePlan { found });
@@ -92,6 +93,12 @@ impl Run {
         let all = self.definition.phases.iter();
         all.filter_map(|phase| Some((phase, phase.kind.control()?)))
             .filter(move |(_, control)| control.plan == planning)
+    }
+
+    /// Whether a version of the plan is before a person.
+    fn is_asked_about(&self, planning: &str) -> bool {
+        let about = About::Plan(planning.to_owned());
+        self.open_interrupts().any(|(_, interrupt)| interrupt.opened.about == about)
     }
 
     fn is_carried_out(&self, planning: &str) -> bool {
