@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 
 use super::command::{self, Command, Part};
-use super::{Reason, Source, Subject};
+use super::{Reason, Source, Subject, smart};
 use crate::definition::Checkpoint;
 use crate::tool::Category;
 
@@ -66,9 +66,9 @@ impl Checkpoints<'_> {
     }
 }
 
-/// A word stands for itself anywhere in the command, also as `kubectl-apply`, `make:release`, `publishPlugins`, an
-/// abbreviated subcommand or in a script that is an argument. A pattern is matched as rules are, and also where
-/// other words stand between its own.
+/// A word stands for itself and its forms (`deployment`, `deploys`) anywhere in the command, also as `kubectl-apply`,
+/// `make:release`, `publishPlugins`, an abbreviated subcommand or in a script that is an argument. A pattern is matched
+/// as rules are, and also where other words stand between its own.
 fn says(part: &Part, word: &str) -> bool {
     if word.contains([' ', '*']) {
         return part.matches(word) || scattered(part, word);
@@ -84,10 +84,12 @@ fn is_code(part: &Part) -> bool {
     part.is_inline_code() && !matches!(part.program.as_str(), "sed" | "gsed" | "ed" | "ex")
 }
 
-/// Whether the pieces of the word stand side by side in what is said.
+/// Whether the pieces of the word, or forms of them, stand side by side in what is said.
 fn holds(said: &str, word: &str) -> bool {
     let (said, word) = (pieces(said), pieces(word));
-    !word.is_empty() && said.windows(word.len()).any(|window| window == word.as_slice())
+    let is_it =
+        |window: &[String]| window.iter().zip(&word).all(|(said, word)| smart::is_form_of(said, word));
+    !word.is_empty() && said.windows(word.len()).any(is_it)
 }
 
 /// `npm:publishPlugins` is npm, publish, plugins.

@@ -190,7 +190,7 @@ fn says_exactly(texts: &[Text], phrase: &str) -> bool {
 }
 
 /// The word itself, or it with another ending: `deletes`, `deleting`, `dropped`, `deployment`; not `undeleted`.
-fn is_form_of(said: &str, word: &str) -> bool {
+pub(super) fn is_form_of(said: &str, word: &str) -> bool {
     if said == word {
         return true;
     }
