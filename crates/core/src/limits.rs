@@ -43,6 +43,9 @@ pub const BACKOFF_MAX_MS: u64 = 60_000;
 /// An identical call repeated so often in a row opens a `continuation`.
 pub const IDENTICAL_CALLS: u32 = 8;
 
+/// What the failed calls of a reply said, in all, where a person is asked about them.
+pub const FAILURES_BYTES: usize = 64 * 1024;
+
 /// Id of a subtask.
 pub const SUBTASK_ID_BYTES: usize = 64;
 

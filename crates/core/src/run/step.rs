@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::draft::{Draft, Opening};
+use super::draft::{Draft, Opening, clip};
 use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Role, Run, Step, StepEnd};
 use crate::definition::{Limits, StepGates};
 use crate::event::Content;
@@ -14,7 +14,8 @@ use crate::limits;
 struct Failure {
     reason: &'static str,
     text: String,
-    attempts: u32,
+    /// How many led to it: calls of the model in a row, proposals that were no plan, calls of one reply.
+    failures: u32,
 }
 
 impl Draft<'_> {
@@ -203,7 +204,7 @@ impl Draft<'_> {
     }
 
     /// A step that can not go on: a person is asked, a subtask fails alone, any other step fails the run.
-    pub(super) fn failed_for(&mut self, id: &str, reason: &'static str, text: String, attempts: u32) {
+    pub(super) fn failed_for(&mut self, id: &str, reason: &'static str, text: String, failures: u32) {
         let is = |role: Role| self.run.steps.get(id).is_some_and(|step| step.role == role);
         if is(Role::Overseer) {
             self.unheard(id, &text);
@@ -211,7 +212,7 @@ impl Draft<'_> {
         }
         let is_subtask = is(Role::Subtask);
         if self.run.gates(id).on_error {
-            self.ask_about_failure(id, Failure { reason, text, attempts });
+            self.ask_about_failure(id, Failure { reason, text, failures });
         } else if is_subtask {
             self.close_step(id, StepEnd::Failed, &text);
         } else {
@@ -220,8 +221,10 @@ impl Draft<'_> {
     }
 
     fn ask_about_failure(&mut self, id: &str, failure: Failure) {
-        let Failure { reason, text, attempts } = failure;
-        let kind = self.run.steps.get(id).and_then(|step| step.last_failure.as_ref().map(|(kind, _)| *kind));
+        let Failure { reason, text, failures } = failure;
+        let Some(step) = self.run.steps.get(id) else { return };
+        let kind = step.last_failure.as_ref().map(|(kind, _)| *kind);
+        let attempts = step.retries + 1;
         let title = format!("Step `{id}` failed");
         let mut opening = Opening::new(Kind::Error, About::Failure(id.to_owned()), title);
         opening.step = Some(id.to_owned());
@@ -232,8 +235,9 @@ impl Draft<'_> {
             "error": text,
             "kind": kind.filter(|_| reason == "model_failed" || reason == "crashes"),
             "attempts": attempts,
+            "failures": failures,
         });
-        if reason == "tool_failed" && attempts >= self.run.limits(id).attempts {
+        if attempts >= self.run.limits(id).attempts {
             opening.only = &["skip", "hand_over", "abort"];
         }
         self.open(opening);
@@ -333,7 +337,7 @@ impl Run {
             .then_some(("identical_calls", limits::IDENTICAL_CALLS.into()))
     }
 
-    /// A failed call of the last turn that nobody has decided on, where a subtask's failures are asked about.
+    /// The failed calls of the last turn, where nobody has decided on them and a subtask's failures are asked about.
     fn failed_call(&self, id: &str, step: &Step) -> Option<Failure> {
         let asked = step.role == Role::Subtask
             && step.excused != step.turn
@@ -341,10 +345,16 @@ impl Run {
             && self.gates(id).on_error;
         let (_, calls) = self.last_turn(step).filter(|_| asked)?;
         let all_ended = calls.iter().all(|call| call.is_ended());
-        let failed = calls.into_iter().find(|call| has_failed(call)).filter(|_| all_ended)?;
-        let said = failed.result.as_deref().unwrap_or_default();
-        let text = format!("`{}` failed: {said}", failed.tool);
-        Some(Failure { reason: "tool_failed", text, attempts: step.retries + 1 })
+        let failed: Vec<&Call> = calls.into_iter().filter(|call| has_failed(call) && all_ended).collect();
+        let room = limits::FAILURES_BYTES.checked_div(failed.len())?;
+        let told: Vec<String> = failed
+            .iter()
+            .map(|call| {
+                format!("`{}` failed: {}", call.tool, clip(call.result.as_deref().unwrap_or_default(), room))
+            })
+            .collect();
+        let failures = u32::try_from(failed.len()).unwrap_or(u32::MAX);
+        Some(Failure { reason: "tool_failed", text: told.join("\n"), failures })
     }
 
     /// Whether the agent has brought something that others look at now: its last word, or a plan.

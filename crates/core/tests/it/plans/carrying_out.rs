@@ -10,7 +10,7 @@ use holdshort_core::run::{Input, StepEnd};
 use serde_json::json;
 
 use super::{approved, at_work, ended, gated, planned, planning, request, say, subtask};
-use crate::world::{calls, choose, choose_with, command, fails, read, says};
+use crate::world::{calls, choose, choose_with, fails, read, says};
 
 #[test]
 fn what_depends_on_nothing_runs_side_by_side() {
@@ -93,37 +93,6 @@ fn gates_stand_around_each_subtask() {
     say(&mut world, "work/a", "2026-02-01");
     world.decide(Kind::Checkpoint, choose("continue"));
     assert_eq!((world.run.steps["work/a"].redos, ended(&world)), (1, Some((Status::Completed, "done"))));
-}
-
-/// Case 08: after each failed attempt a person says what follows.
-#[test]
-fn a_failed_tool_asks_where_errors_are_asked_about() {
-    let on_error = || gated(StepGates { on_error: true, ..StepGates::default() });
-    let failed = || {
-        let mut definition = on_error();
-        definition.gates.rules = Vec::new();
-        let mut world =
-            approved(definition, &[subtask("a", &[])]).with("work/a", vec![calls(&[command("false")])]);
-        world.work();
-        world.decide(Kind::ToolApproval, choose("approve"));
-        world.work();
-        world
-    };
-    let mut world = failed();
-    let shown = world.run.interrupts[&world.open(Kind::Error)].content["payload"].clone();
-    assert_eq!((&shown["reason"], &shown["attempts"]), (&json!("tool_failed"), &json!(1)));
-    world.decide(Kind::Error, choose_with("retry", "with care"));
-    assert!(request(&world, "work/a").contains("with care"));
-    say(&mut world, "work/a", "Done.");
-    assert_eq!((world.run.steps["work/a"].retries, ended(&world)), (1, Some((Status::Completed, "done"))));
-
-    let mut world = failed();
-    world.decide(Kind::Error, choose("skip"));
-    assert_eq!(world.run.steps["work/a"].end, Some(StepEnd::Skipped));
-
-    let mut world = failed();
-    world.decide(Kind::Error, choose("abort"));
-    assert_eq!(ended(&world), Some((Status::Failed, "aborted")));
 }
 
 #[test]

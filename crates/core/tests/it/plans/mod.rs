@@ -4,6 +4,7 @@ mod anew;
 mod carrying_out;
 mod deciding;
 mod drafting;
+mod failing;
 mod feedback;
 mod overseen;
 mod progress;

@@ -1,0 +1,121 @@
+//! What a person is asked when a step fails, and how often it may be tried again (contract A14).
+
+use holdshort_core::definition::StepGates;
+use holdshort_core::interrupt::Kind;
+use holdshort_core::limits;
+use holdshort_core::message::FailureKind;
+use holdshort_core::projection::Status;
+use holdshort_core::run::StepEnd;
+use serde_json::{Value, json};
+
+use super::{approved, ended, gated, planned, planning, request, say, subtask};
+use crate::world::{World, calls, choose, choose_with, command, fails, read, says};
+
+/// Case 08: after each failed attempt a person says what follows.
+#[test]
+fn a_failed_tool_asks_where_errors_are_asked_about() {
+    let on_error = || gated(StepGates { on_error: true, ..StepGates::default() });
+    let failed = || {
+        let mut definition = on_error();
+        definition.gates.rules = Vec::new();
+        let mut world =
+            approved(definition, &[subtask("a", &[])]).with("work/a", vec![calls(&[command("false")])]);
+        world.work();
+        world.decide(Kind::ToolApproval, choose("approve"));
+        world.work();
+        world
+    };
+    let mut world = failed();
+    let shown = world.run.interrupts[&world.open(Kind::Error)].content["payload"].clone();
+    assert_eq!((&shown["reason"], &shown["attempts"]), (&json!("tool_failed"), &json!(1)));
+    world.decide(Kind::Error, choose_with("retry", "with care"));
+    assert!(request(&world, "work/a").contains("with care"));
+    say(&mut world, "work/a", "Done.");
+    assert_eq!((world.run.steps["work/a"].retries, ended(&world)), (1, Some((Status::Completed, "done"))));
+
+    let mut world = failed();
+    world.decide(Kind::Error, choose("skip"));
+    assert_eq!(world.run.steps["work/a"].end, Some(StepEnd::Skipped));
+
+    let mut world = failed();
+    world.decide(Kind::Error, choose("abort"));
+    assert_eq!(ended(&world), Some((Status::Failed, "aborted")));
+}
+
+/// Each failed call of a reply is named, not the first alone.
+#[test]
+fn calls_that_fail_together_are_asked_about_together() {
+    let mut world =
+        approved(gated(StepGates { on_error: true, ..StepGates::default() }), &[subtask("a", &[])])
+            .with("work/a", vec![calls(&[read("x"), read("y")])]);
+    world.work();
+    let asked = &world.run.interrupts[&world.open(Kind::Error)].content;
+    let expected = "`read_file` failed: there is no file `x`\n`read_file` failed: there is no file `y`";
+    assert_eq!((&asked["payload"]["error"], &asked["payload"]["failures"]), (&json!(expected), &json!(2)));
+    world.decide(Kind::Error, choose("retry"));
+    assert_eq!(world.open_kinds(), Vec::<&str>::new(), "they are decided on together");
+}
+
+/// What is on the card of the only failure: how often the step was tried, and whether it may be tried again.
+fn card(world: &World) -> (Value, bool) {
+    let asked = &world.run.interrupts[&world.open(Kind::Error)];
+    (asked.content["payload"]["attempts"].clone(), asked.offers("retry").is_some())
+}
+
+/// A name, and what makes the step fail once.
+type Fails = (&'static str, fn(&mut World));
+
+/// Whatever it fails of: it is tried as often as its limit says.
+#[test]
+fn a_step_is_tried_so_often_and_no_more() {
+    let table: [Fails; 4] = [
+        ("the provider refuses", |world| {
+            world.script.entry("work/a".to_owned()).or_default().push_back(fails(FailureKind::Rejected));
+            world.work();
+        }),
+        ("the provider is away", |world| {
+            for _ in 0..2 {
+                world.script.entry("work/a".to_owned()).or_default().push_back(fails(FailureKind::TimedOut));
+                world.work();
+                world.pass_ms(60_000);
+            }
+        }),
+        ("a call fails", |world| {
+            world.script.entry("work/a".to_owned()).or_default().push_back(calls(&[read("x")]));
+            world.work();
+        }),
+        ("the process dies", |world| {
+            for _ in 0..limits::CRASHES {
+                world.begin_model("work/a");
+                world.crash();
+            }
+        }),
+    ];
+    for (name, fail) in table {
+        let mut definition = gated(StepGates { on_error: true, ..StepGates::default() });
+        definition.phases[1].limits.attempts = 2;
+        let mut world = approved(definition, &[subtask("a", &[])]);
+        fail(&mut world);
+        assert_eq!(card(&world), (json!(1), true), "{name}");
+        world.decide(Kind::Error, choose("retry"));
+        fail(&mut world);
+        assert_eq!(card(&world), (json!(2), false), "{name}");
+        world.decide(Kind::Error, choose("skip"));
+        assert_eq!(ended(&world), Some((Status::Completed, "done")), "{name}");
+    }
+}
+
+/// A planner that brings no plan is a step like any other.
+#[test]
+fn a_planner_is_tried_so_often_and_no_more() {
+    let mut definition = planned(planning());
+    definition.phases[0].gates.on_error = true;
+    definition.phases[0].limits.attempts = 2;
+    let script = (0..4).map(|_| says("No plan.")).collect();
+    let mut world = World::started(definition, Vec::new()).with("plan/plan", script);
+    world.work();
+    assert_eq!(card(&world), (json!(1), true));
+    world.decide(Kind::Error, choose("retry"));
+    world.work();
+    assert_eq!(card(&world), (json!(2), false));
+}
