@@ -53,7 +53,8 @@ impl Draft<'_> {
             Standing::Repeat => return Ok(()),
             Standing::New(choice) => choice,
         };
-        let problems = self.check_edit(&interrupt, &choice, &decision.edit);
+        let mut problems = self.check_edit(&interrupt, &choice, &decision.edit);
+        problems.extend(self.run.check_given(&interrupt, &choice, decision));
         if !problems.is_empty() {
             return Err(Rejection::Refused(Refusal::Invalid(problems)));
         }
@@ -364,7 +365,7 @@ impl Draft<'_> {
                 );
                 self.guide(interrupt, step, taken.text);
             }
-            Effect::Skip => self.close_step(step, StepEnd::Skipped, taken.text),
+            Effect::Skip => self.skip_step(interrupt, step, taken.text, &why(taken)),
             _ => self.fail_run("rejected", format!("step `{step}` was rejected{}", why(taken))),
         }
     }
@@ -419,8 +420,8 @@ impl Draft<'_> {
                 self.emit(Fact::StepRetried { step: step.to_owned() }, Content::none());
                 self.guide(interrupt, step, taken.text);
             }
-            Effect::Skip => self.close_step(step, StepEnd::Skipped, taken.text),
-            Effect::Respond => self.close_step(step, StepEnd::Completed, taken.text),
+            Effect::Skip => self.skip_step(interrupt, step, taken.text, &why(taken)),
+            Effect::Respond => self.give_result(step, taken.text),
             _ => self.fail_run("aborted", format!("step `{step}` failed and was aborted{}", why(taken))),
         }
     }
@@ -506,7 +507,7 @@ impl Draft<'_> {
     }
 
     /// What came with a decision about a step reaches its next model request, and those of later steps (contract A15).
-    fn guide(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
+    pub(super) fn guide(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
         if let Some(text) = nonempty(text) {
             let (step, interrupt) = (step.to_owned(), interrupt.opened.interrupt.clone());
             self.emit(Fact::NoteAdded { step, interrupt, later: true }, Content::text(text));

@@ -16,6 +16,7 @@ mod draft;
 mod external;
 mod fact;
 mod gating;
+mod given;
 mod handle;
 mod handoff;
 mod input;

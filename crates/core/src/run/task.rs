@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::draft::Draft;
-use super::{Role, Run, Step};
+use super::{Role, Run, Step, StepEnd};
 use crate::definition::{IdeaGeneration, Phase};
 
 impl Run {
@@ -78,8 +78,9 @@ impl Run {
 
     /// The task as the improver says it, where there is one; what belongs to the phase stays beside it.
     fn improved(&self, phase: &Phase) -> String {
-        let improved =
-            self.steps.get(&super::phase::improver(&phase.id)).and_then(|step| step.output.as_deref());
+        let step = self.steps.get(&super::phase::improver(&phase.id));
+        let done = step.filter(|step| step.end == Some(StepEnd::Completed));
+        let improved = done.and_then(|step| step.output.as_deref());
         match improved.filter(|text| !text.trim().is_empty()) {
             Some(text) => {
                 let mut text = text.to_owned();

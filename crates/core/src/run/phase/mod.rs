@@ -102,8 +102,11 @@ impl Draft<'_> {
             self.start_step(&phase, &judge, agent, Role::Judge);
             return Some(true);
         };
-        if judgement.end.is_none() {
-            return Some(false);
+        match judgement.end {
+            None => return Some(false),
+            // A person skipped it: nobody has judged, and nobody does.
+            Some(StepEnd::Skipped) => return None,
+            Some(StepEnd::Completed | StepEnd::Failed) => {}
         }
         let said = judgement.output.as_deref().unwrap_or_default();
         let text =
@@ -137,7 +140,11 @@ impl Run {
 
     /// One text of a phase of one agent, a plan, or what became of each subtask.
     fn brought(&self, phase: &Phase) -> Option<Value> {
-        let output = |step: &str| self.steps.get(step).and_then(|step| step.output.clone());
+        // Why a person skipped it is no work.
+        let output = |step: &str| {
+            let step = self.steps.get(step).filter(|step| step.end != Some(StepEnd::Skipped));
+            step.and_then(|step| step.output.clone())
+        };
         match &phase.kind {
             PhaseKind::Checkpoint(_) => None,
             PhaseKind::OneShot { .. } => output(&phase.id).map(|text| json!(text)),

@@ -6,6 +6,7 @@ mod deciding;
 mod drafting;
 mod failing;
 mod feedback;
+mod given;
 mod overseen;
 mod progress;
 

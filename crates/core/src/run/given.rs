@@ -1,0 +1,81 @@
+//! A step that a person ends in its agent's place: skipped, or with a result of their own.
+
+use super::draft::Draft;
+use super::{Role, Run, StepEnd};
+use crate::interrupt::{About, Choice, Decision, Effect, Interrupt};
+use crate::plan::{self, Plan};
+use crate::schema::Problem;
+
+impl Draft<'_> {
+    /// It brings nothing: why is a note to those that come later. Without a plan there is nothing to carry out
+    /// (contract A8).
+    pub(super) fn skip_step(&mut self, interrupt: &Interrupt, step: &str, text: &str, why: &str) {
+        if self.run.must_plan(step) {
+            return self.fail_run("no_plan", format!("`{step}` was skipped: there is no plan{why}"));
+        }
+        self.close_step(step, StepEnd::Skipped, text);
+        // What became of each subtask is told to the others anyway.
+        let is_subtask = self.run.steps.get(step).is_some_and(|step| step.role == Role::Subtask);
+        if !is_subtask && !text.trim().is_empty() {
+            self.guide(interrupt, step, &format!("It was skipped: {}", text.trim()));
+        }
+    }
+
+    /// A planner's result is a plan, and goes the way of every plan that a person writes.
+    pub(super) fn give_result(&mut self, step: &str, text: &str) {
+        let planner = self.run.steps.get(step).filter(|step| step.role == Role::Planner);
+        let Some(phase) = planner.map(|step| step.phase.clone()) else {
+            return self.close_step(step, StepEnd::Completed, text);
+        };
+        let must_plan = self.run.must_plan(step);
+        // An answer in words may hold a list that is no plan.
+        let may_be_one = must_plan || text.trim_start().starts_with(['{', '[']);
+        match self.run.plan_in(&phase, text) {
+            Ok(plan) if may_be_one => {
+                self.draft_plan(&phase, None, &plan);
+                if self.run.asks_about_plans() {
+                    self.ask_about_plan(&phase, Some(step));
+                } else {
+                    self.settle_plan(&phase);
+                }
+            }
+            // Where a person said it this was refused: nobody said anything in time.
+            Err(_) if must_plan => {
+                self.fail_run("no_plan", format!("`{step}` failed, and nobody gave a plan"));
+            }
+            Ok(_) | Err(_) => self.close_step(step, StepEnd::Completed, text),
+        }
+    }
+}
+
+impl Run {
+    /// Whoever gives the planner's result gives a plan, in every form in which a planner may.
+    pub(super) fn check_given(
+        &self,
+        interrupt: &Interrupt,
+        choice: &Choice,
+        given: &Decision,
+    ) -> Vec<Problem> {
+        let About::Failure(id) = &interrupt.opened.about else { return Vec::new() };
+        let must = choice.effect == Effect::Respond && self.must_plan(id);
+        let Some(step) = self.steps.get(id).filter(|_| must) else { return Vec::new() };
+        self.plan_in(&step.phase, given.text.as_deref().unwrap_or_default()).err().unwrap_or_default()
+    }
+
+    /// Whether nothing but a plan can come of this step.
+    fn must_plan(&self, step: &str) -> bool {
+        let planner = self.steps.get(step).filter(|step| step.role == Role::Planner);
+        planner.and_then(|step| self.planning(&step.phase)).is_some_and(|planning| !planning.optional)
+    }
+
+    fn plan_in(&self, phase: &str, text: &str) -> Result<Plan, Vec<Problem>> {
+        let mut problems = None;
+        for candidate in plan::candidates(text).iter().rev() {
+            match self.check_plan(phase, candidate, "/text") {
+                Ok(plan) => return Ok(plan),
+                Err(found) => problems = problems.or(Some(found)),
+            }
+        }
+        Err(problems.unwrap_or_else(|| vec![Problem::new("/text", "no plan can be read in it")]))
+    }
+}
