@@ -7,7 +7,7 @@ use holdshort_core::projection::Status;
 use holdshort_core::run::{Input, Rejection};
 use serde_json::{Value, json};
 
-use super::{approved, at_work, ended, plan_of, planned, planning, say, subtask};
+use super::{approved, at_work, ended, plan_of, planned, planning, proposed, say, subtask};
 use crate::world::{choose, one_shot};
 
 fn replan(version: Option<usize>, plan: Value) -> Input {
@@ -16,6 +16,9 @@ fn replan(version: Option<usize>, plan: Value) -> Input {
 
 #[test]
 fn what_has_not_started_can_be_planned_anew() {
+    let mut waiting = proposed(planned(planning()), &[subtask("a", &[])]);
+    let early = waiting.try_send(&Actor::operator("rest"), replan(None, plan_of(&[subtask("b", &[])])));
+    assert!(matches!(early, Err(Rejection::PlanHeld { version: 1 })), "it is listed, and waits: {early:?}");
     let mut world = approved(planned(planning()), &[subtask("a", &[]), subtask("b", &["a"])]);
     let person = Actor::operator("rest");
     let without_a = plan_of(&[subtask("b", &[])]);

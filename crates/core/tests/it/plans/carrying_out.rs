@@ -71,6 +71,8 @@ fn a_failure_skips_what_depends_on_it() {
         [("a", StepEnd::Failed), ("b", StepEnd::Skipped), ("c", StepEnd::Skipped), ("d", StepEnd::Completed)];
     assert_eq!(ends, BTreeMap::from(expected));
     assert_eq!(ended(&world), Some((Status::Completed, "partial")));
+    let why = ["work/b", "work/c"].map(|step| world.run.steps[step].output.as_deref().unwrap_or_default());
+    assert_eq!(why, ["not run: `a` failed", "not run: `b` was skipped"]);
 }
 
 /// Cases 06 and 07: gates around each subtask.

@@ -35,7 +35,7 @@ fn a_plan_is_read_in_many_forms() {
         (text(&upstream), Some(two.clone())),
         (json!({ "plan": upstream }), Some(two)),
         (native.clone(), Some(native.clone())),
-        (json!(format!("I suggest {native} as it is short.")), Some(native)),
+        (json!(format!("I suggest {native} as it is short.")), Some(native.clone())),
         (json!("My plan:\n1. Look\n2) Write\n   - fast\nThat is all."), Some(lines)),
         (
             counted,
@@ -48,6 +48,12 @@ fn a_plan_is_read_in_many_forms() {
         (json!(null), None),
         (json!({ "answer": 42 }), None),
         (json!("\"[1]\""), Some(json!({ "subtasks": [1] }))),
+        (text(&text(&native)), Some(native.clone())),
+        (text(&text(&text(&native))), None),
+        (
+            json!({ "steps": [{ "id": "s1", "description": "x", "dependencies": [2], "estimated_time": "5 min" }] }),
+            Some(json!({ "subtasks": [{ "id": "s1", "description": "x", "depends_on": ["2"] }] })),
+        ),
         (json!("Before I plan:\n1. Which database?\n2. Which region?"), None),
         (
             json!([{ "title": "Look", "description": "Read rain.csv", "bullet_points": "be quick" }]),
@@ -130,7 +136,16 @@ fn ideas_are_judged_so_often() {
     assert!(request(&world, "ideas/make").contains("Bolder."));
     say(&mut world, "ideas/make", "Second.");
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
-    assert_eq!(world.run.ended.unwrap().result["phases"]["ideas"], "Second.");
+    let result = world.run.ended.unwrap().result;
+    assert_eq!(
+        (&result["text"], &result["phases"]["ideas"]),
+        (
+            &json!("Second."),
+            &json!({
+                "text": "Second.", "ideas": ["First.", "Second."], "reviews": ["Bolder."], "selected_idea": "Second.",
+            })
+        )
+    );
 }
 
 #[test]
@@ -236,6 +251,7 @@ fn what_is_said_around_a_plan_is_kept_without_it() {
     let table = [
         (format!("My plan: {plan}"), "My plan:"),
         (format!("{plan}"), ""),
+        (Value::String(plan.to_string()).to_string(), ""),
         (format!("First:\n```json\n{plan}\n```\nThat is all."), "First:\nThat is all."),
         ("1. Look\n2. Write".to_owned(), "1. Look\n2. Write"),
         ("It costs {nothing}:\n```sh\nls\n```".to_owned(), "It costs {nothing}:\n```sh\nls\n```"),

@@ -9,6 +9,7 @@ mod feedback;
 mod given;
 mod overseen;
 mod progress;
+mod within;
 
 use holdshort_core::definition::{Agent, Control, Definition, Phase, PhaseKind, Planning, StepGates};
 use holdshort_core::interrupt::Kind;
