@@ -1,7 +1,10 @@
 //! `idea_generation`: one agent has ideas, another one judges them, so often (contract A11).
 
+use serde_json::{Value, json};
+
 use super::super::draft::Draft;
-use super::super::{Role, Step, StepEnd};
+use super::super::{Entry, Role, Run, Step, StepEnd};
+use super::review;
 use crate::definition::IdeaGeneration;
 
 pub(super) fn maker(phase: &str) -> String {
@@ -27,5 +30,25 @@ impl Draft<'_> {
         let text = self.run.final_word(step).unwrap_or_default();
         self.close_step(id, StepEnd::Completed, &text);
         true
+    }
+}
+
+impl Run {
+    /// `{text, ideas, reviews, selected_idea}`: each reply of the maker, what the critic said of it, and the last word.
+    /// The maker is asked to say the best idea first: which lines of a reply it takes up is not read out of words.
+    pub(super) fn ideas(&self, phase: &str) -> Option<Value> {
+        let step = self.steps.get(&maker(phase))?;
+        let text = step.output.as_deref()?;
+        let made = step.entries.iter().filter_map(|entry| match entry {
+            Entry::Turn { text, calls, .. } => calls.is_empty().then_some(&**text),
+            Entry::Note { .. } => None,
+        });
+        let reviews = (1..=step.judged).filter_map(|n| self.steps.get(&review(phase, n))?.output.as_deref());
+        Some(json!({
+            "text": text,
+            "ideas": made.collect::<Vec<_>>(),
+            "reviews": reviews.collect::<Vec<_>>(),
+            "selected_idea": text,
+        }))
     }
 }

@@ -18,6 +18,11 @@ use crate::event::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 
+/// The step of the nth judgement, from 1.
+fn review(phase: &str, n: u32) -> String {
+    format!("{phase}/review_{n}")
+}
+
 impl Draft<'_> {
     pub(super) fn advance_phases(&mut self) -> bool {
         let definition = Arc::clone(&self.run.definition);
@@ -97,7 +102,7 @@ impl Draft<'_> {
             return None;
         }
         let phase = found.phase.clone();
-        let judge = format!("{phase}/review_{}", found.judged + 1);
+        let judge = review(&phase, found.judged + 1);
         let Some(judgement) = self.run.steps.get(&judge) else {
             self.start_step(&phase, &judge, agent, Role::Judge);
             return Some(true);
@@ -138,7 +143,7 @@ impl Run {
         self.definition.phases.iter().filter_map(brought).collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// One text of a phase of one agent, a plan, or what became of each subtask.
+    /// One text of a phase of one agent, a plan, what became of each subtask, or ideas with what was said of them.
     fn brought(&self, phase: &Phase) -> Option<Value> {
         // Why a person skipped it is no work.
         let output = |step: &str| {
@@ -152,7 +157,7 @@ impl Run {
                 Some(plan) => Some(json!(plan)),
                 None => self.answer(&phase.id).map(|text| json!(text)),
             },
-            PhaseKind::IdeaGeneration(_) => output(&ideas::maker(&phase.id)).map(|text| json!(text)),
+            PhaseKind::IdeaGeneration(_) => self.ideas(&phase.id),
             PhaseKind::Control(control) => Some(self.carried_out(phase, control)),
         }
     }
@@ -165,7 +170,10 @@ impl Run {
                 None => self.answer(&phase.id),
             },
             PhaseKind::Control(control) => Some(self.results_text(phase, control, None)),
-            PhaseKind::Checkpoint(_) | PhaseKind::OneShot { .. } | PhaseKind::IdeaGeneration(_) => {
+            PhaseKind::IdeaGeneration(_) => {
+                self.steps.get(&ideas::maker(&phase.id))?.output.as_deref().map(str::to_owned)
+            }
+            PhaseKind::Checkpoint(_) | PhaseKind::OneShot { .. } => {
                 self.brought(phase)?.as_str().map(str::to_owned)
             }
         }

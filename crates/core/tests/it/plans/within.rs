@@ -8,8 +8,8 @@ use holdshort_core::projection::Status;
 use holdshort_core::run::{Input, Rejection};
 use serde_json::{Value, json};
 
-use super::{approved, at_work, ended, gated, plan_of, planned, planning, proposed, request, say, subtask};
-use crate::world::{Answer, World, calls, choose_with, definition, edit, one_shot, says};
+use super::{approved, at_work, ended, gated, plan_of, planned, planning, proposes, request, say, subtask};
+use crate::world::{World, calls, choose_with, definition, edit, one_shot, says};
 
 /// Contracts B5, B8: nobody would carry out a plan that is made within a subtask, so nobody is asked about one.
 #[test]
