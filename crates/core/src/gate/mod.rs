@@ -101,6 +101,15 @@ pub struct Rules<'a> {
     pub workflow: &'a [Rule],
     pub checkpoints: Checkpoints<'a>,
     pub smart: &'a [Reason],
+    /// Whose grants count: who may decide on the call. An empty list is everybody; `None` is nobody, where the gate
+    /// offers no approval for the session.
+    pub granters: Option<&'a [String]>,
+}
+
+impl Rules<'_> {
+    fn takes_grants_of(&self, person: &str) -> bool {
+        self.granters.is_some_and(|named| named.is_empty() || named.iter().any(|each| each == person))
+    }
 }
 
 /// Counts the votes on one call.
@@ -133,10 +142,11 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
         // A grant lifts none of these: offering one would promise too much.
         return Verdict::Ask { reasons: mandatory.into_iter().chain(asks).collect(), grantable: false };
     }
-    if let Some(grant) = session.standing().find(|grant| grant.matcher.covers_parsed(subject, command)) {
+    let mut grants = session.standing().filter(|grant| rules.takes_grants_of(&grant.owner));
+    if let Some(grant) = grants.find(|grant| grant.matcher.covers_parsed(subject, command)) {
         return Verdict::Allow(Release::Grant { grant: grant.id.clone() });
     }
-    let grantable = Matcher::of(subject).is_some();
+    let grantable = rules.granters.is_some() && Matcher::of(subject).is_some();
     if !asks.is_empty() {
         return Verdict::Ask { reasons: asks, grantable };
     }

@@ -9,7 +9,7 @@ use super::{Call, Look, Run};
 use crate::definition::Checkpoint;
 use crate::digest::Digest;
 use crate::gate::{self, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict, command};
-use crate::interrupt::Level;
+use crate::interrupt::{Kind, Level};
 use crate::limits;
 use crate::session::Session;
 use crate::system::System;
@@ -80,7 +80,11 @@ impl Run {
         let subject = self.subject(call);
         let said = self.steps.get(&call.step).and_then(|step| self.last_turn(step)).map(|(text, _)| text);
         let smart = self.smart_reasons(call, said.unwrap_or_default(), subject.category);
-        let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart };
+        let phase = self.steps.get(&call.step).and_then(|step| self.phase(&step.phase));
+        let gate = self.definition.gate(phase, Kind::ToolApproval);
+        let offered = gate.options.is_empty() || gate.options.iter().any(|id| id == "approve_session");
+        let granters = offered.then_some(gate.approvers.as_slice());
+        let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart, granters };
         gate::vote(&subject, rules, session, system)
     }
 

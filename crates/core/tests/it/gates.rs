@@ -75,7 +75,13 @@ fn told(verdict: &Verdict) -> String {
 static NOWHERE: BTreeSet<Checkpoint> = BTreeSet::new();
 
 fn lists<'a>(run: &'a [Rule], workflow: &'a [Rule]) -> Rules<'a> {
-    Rules { run, workflow, checkpoints: Checkpoints { at: &NOWHERE, deploy: &[] }, smart: &[] }
+    Rules {
+        run,
+        workflow,
+        checkpoints: Checkpoints { at: &NOWHERE, deploy: &[] },
+        smart: &[],
+        granters: Some(&[]),
+    }
 }
 
 fn one(subject: &Subject<'_>, rules: &[Rule]) -> String {

@@ -1,14 +1,14 @@
 //! Session grants, revokes, policy changes and the freeze: what holds from the next start on.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::RuleAction;
+use holdshort_core::definition::{KindGate, RuleAction};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::run::{Begin, Input, Rejection};
 use holdshort_core::session;
 use holdshort_core::system;
 use serde_json::json;
 
-use crate::world::{World, allow, calls, choose, command, definition, rule, says, write};
+use crate::world::{World, allow, calls, choose, command, definition, one_shot, rule, says, write};
 
 fn first(world: &World, call: &str) -> holdshort_core::id::InterruptId {
     world.run.calls[call].interrupt.clone().expect("it was asked about")
@@ -70,6 +70,37 @@ fn a_grant_resolves_the_other_asks_that_it_covers() {
         ["tool_inspected call_7", "tool_authorised call_7 gate", "tool_started call_7"].map(str::to_owned),
         "the next one passes silently",
     );
+}
+
+/// A grant of somebody who may not decide on a call lets it no more pass than its owner could; nor does any where the
+/// gate offers none.
+#[test]
+fn a_grant_counts_only_where_its_owner_may_decide() {
+    let gate = |approvers: &[&str], options: &[&str]| KindGate {
+        approvers: approvers.iter().map(|each| (*each).to_owned()).collect(),
+        options: options.iter().map(|each| (*each).to_owned()).collect(),
+        ..KindGate::default()
+    };
+    let table = [
+        (gate(&[], &[]), true),
+        (gate(&["operator"], &[]), true),
+        (gate(&["release-manager"], &[]), false),
+        (gate(&["operator"], &["approve", "reject"]), false),
+    ];
+    for (ship, passes) in table {
+        let mut definition = definition();
+        let mut last = one_shot("ship", &["work"]);
+        last.kinds.insert(Kind::ToolApproval, ship.clone());
+        definition.phases.push(last);
+        let script = vec![calls(&[command("make x")]), says("Built.")];
+        let mut world =
+            World::started(definition, script).with("ship", vec![calls(&[command("make x")]), says("Done.")]);
+        world.work();
+        world.decide(Kind::ToolApproval, choose("approve_session"));
+        world.work();
+        assert_eq!(world.run.ended.is_some(), passes, "{ship:?}");
+        assert_eq!(world.run.open_interrupts().count(), usize::from(!passes), "{ship:?}");
+    }
 }
 
 /// Who gave it, for which call, is in the session's stream.

@@ -11,6 +11,9 @@ CREATE TABLE sessions (
     idle_ms    bigint
 );
 
+-- No run starts between this look and what follows: it would have no session.
+LOCK TABLE runs IN SHARE ROW EXCLUSIVE MODE;
+
 INSERT INTO sessions (session, workflow, state, seq, created_at, changed_at, idle_ms)
 SELECT session, NULL, 'open', 0, min(created_at), min(created_at), NULL FROM runs GROUP BY session ORDER BY session;
 

@@ -38,6 +38,10 @@ impl Ledger {
         counted.attempts = counted.attempts.max(1);
     }
 
+    pub(super) fn attempts(&self, step: &str) -> u32 {
+        self.steps.get(step).map_or(0, |counted| counted.attempts)
+    }
+
     /// Which attempt it is now.
     pub(super) fn again(&mut self, step: &str, is_redo: bool) -> u32 {
         let counted = self.steps.entry(step.to_owned()).or_default();

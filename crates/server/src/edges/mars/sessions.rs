@@ -8,6 +8,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
+use holdshort_core::actor::Actor;
 use holdshort_core::event;
 use holdshort_core::id::{RunId, SessionId, StreamId};
 use holdshort_core::projection::{RunRow, SessionRow, Status};
@@ -297,11 +298,13 @@ pub(super) async fn resume(guest: Guest, Id(id): Id<SessionId>, body: Body) -> A
 /// `DELETE /{id}`: closes it, and cancels what lives. What has happened stays in the journal.
 pub(super) async fn end(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let Caller { app, actor } = person(guest)?;
-    // One that has expired is over already.
-    if !known(&app, &id).await?.session.state.is_closed() {
-        let (driver, session) = (app.driver.clone(), id.clone());
-        detached(async move { driver.close_session(&session, End::Completed, actor).await }).await?;
-    }
+    // Also where it is over: perhaps not all that lived in it was reached.
+    let (why, actor) = match known(&app, &id).await?.session.state {
+        Standing::Closed(End::Expired) => (End::Expired, Actor::engine()),
+        Standing::Open | Standing::Suspended | Standing::Closed(End::Completed) => (End::Completed, actor),
+    };
+    let (driver, session) = (app.driver.clone(), id.clone());
+    detached(async move { driver.close_session(&session, why, actor).await }).await?;
     Ok(Json(show(&app, &known(&app, &id).await?).await?.0))
 }
 
@@ -318,6 +321,12 @@ async fn steered(guest: Guest, id: &SessionId, body: Body, else_why: &str) -> An
         return Err(Refused::new(Code::RunEnded, format!("nothing in it lives: {else_why}")));
     }
     Ok(caller)
+}
+
+/// What a session was made with, for the tasks in it; nothing where a task made it.
+pub(super) async fn config_of(app: &App, id: &SessionId) -> Answer<Map<String, Value>> {
+    let made_with = opened_with(app, &*app.driver.session(id).await?).await?;
+    Ok(made_with.get("config").and_then(Value::as_object).cloned().unwrap_or_default())
 }
 
 /// The session, if it is one of this edge: made here, or with a run of it.

@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::config::{self, WORKFLOW};
 use super::frame::{ClientFrame, Start};
+use super::sessions;
 use crate::app::{App, detached};
 use crate::auth::Caller;
 use crate::limits::IDEMPOTENCY_KEY_BYTES;
@@ -65,13 +66,18 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
         }
         return known.reference.parse().map_err(|_| Refused::of(Code::Internal));
     }
-    let translated = config::translate(&start.config, &*base(app)?).map_err(Refused::invalid)?;
-    let session = caller.session(translated.session.as_deref()).await?;
+    let named = config::said(&json!(start.config), "session_id");
+    let session = caller.session(named.as_ref().and_then(|named| named.as_str())).await?;
+    let mut config = start.config.clone();
+    if let Some(session) = &session {
+        config = config::within(&sessions::config_of(app, session).await?, &config);
+    }
+    let translated = config::translate(&config, &*base(app)?).map_err(Refused::invalid)?;
     let start = StartRun {
         definition: Arc::new(translated.definition),
         session,
         config: translated.config,
-        input: asked,
+        input: json!({ "task": start.task, "config": config }),
         origin: Origin::Native,
         ask: None,
         key: Some(key),

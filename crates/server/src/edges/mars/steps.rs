@@ -96,14 +96,22 @@ impl Steps {
     /// A person sent it back.
     pub(super) fn again(&mut self, step: &str, why: &str, attempt: u32) -> Said {
         if let Some(step) = self.steps.get_mut(step) {
-            step.retried |= why == "retry";
+            step.retried = why == "retry";
+            step.failures = 0;
         }
         self.retry(step, why, attempt)
     }
 
-    /// Its request goes out once more, by itself.
-    pub(super) fn requested(&self, step: &str, attempt: u32) -> Option<Said> {
-        (attempt > 1).then(|| self.retry(step, "model_failed", attempt))
+    /// Its request goes out once more, by itself. After a crash of this server nothing has failed.
+    pub(super) fn requested(&self, step: &str) -> Option<Said> {
+        let failures = self.steps.get(step)?.failures;
+        (failures > 0).then(|| self.retry(step, "model_failed", failures + 1))
+    }
+
+    /// A person is asked because it failed, or is at its limit: that it was sent back did not help.
+    pub(super) fn stuck(&mut self, step: &str, attempts: u32, why: &str) -> Option<Said> {
+        let was_retried = std::mem::take(&mut self.steps.get_mut(step)?.retried);
+        was_retried.then(|| self.exhausted(step, &attempts.into(), why))
     }
 
     fn retry(&self, step: &str, why: &str, attempt: u32) -> Said {
@@ -114,17 +122,12 @@ impl Steps {
     }
 
     /// The provider failed. `wait_ms`: until it is asked again; `None`: it is not.
-    pub(super) fn failed(
-        &mut self,
-        step: &str,
-        attempt: u32,
-        wait_ms: Option<u64>,
-        error: &str,
-    ) -> Option<Said> {
-        if let Some(step) = self.steps.get_mut(step) {
-            step.failures += 1;
-        }
+    pub(super) fn failed(&mut self, step: &str, wait_ms: Option<u64>, error: &str) -> Option<Said> {
+        let failing = self.steps.get_mut(step)?;
+        failing.failures += 1;
+        let attempt = failing.failures;
         let Some(ms) = wait_ms else {
+            failing.failures = 0;
             return (attempt > 1).then(|| self.exhausted(step, &attempt.into(), error));
         };
         let mut told = self.named(step);

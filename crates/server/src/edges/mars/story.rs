@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::InterruptId;
-use holdshort_core::interrupt::{Cause, Effect, Opened, Outcome};
+use holdshort_core::interrupt::{About, Cause, Effect, Opened, Outcome};
 use holdshort_core::message::Usage;
 use holdshort_core::run::{Fact, Listed};
 use serde_json::{Value, json};
@@ -197,9 +197,9 @@ impl Story {
                 let attempt = self.ledger.again(step, false);
                 vec![self.steps.again(step, "retry", attempt)]
             }
-            Fact::ModelStarted { step, attempt, .. } => {
+            Fact::ModelStarted { step, .. } => {
                 self.ledger.begun(step);
-                self.steps.requested(step, *attempt).into_iter().collect()
+                self.steps.requested(step).into_iter().collect()
             }
             Fact::ModelReplied { step, model, usage, calls, .. } => {
                 let mut said: Vec<Said> = self.steps.replied(step).into_iter().collect();
@@ -213,7 +213,7 @@ impl Story {
                     "retry_at": retry_at.map(|at| at.to_string()),
                 });
                 let wait_ms = retry_at.map(|at| at.ms_since(event.at));
-                let retry = self.steps.failed(step, *attempt, wait_ms, content.as_text());
+                let retry = self.steps.failed(step, wait_ms, content.as_text());
                 std::iter::once(("error_occurred", failed)).chain(retry).collect()
             }
             Fact::PlanUnusable { step, .. } => {
@@ -330,8 +330,14 @@ impl Story {
     fn opened(&mut self, opened: &Opened, content: &Value) -> Vec<Said> {
         self.open.insert(opened.interrupt.clone(), opened.clone());
         let asked = approval::requested(opened, content, &self.ledger.plan_feedback, self.display);
-        let waits = self.steps.marked(opened.step.as_ref(), "waiting_approval");
-        waits.into_iter().chain([("approval_requested", asked)]).collect()
+        let mut said: Vec<Said> =
+            self.steps.marked(opened.step.as_ref(), "waiting_approval").into_iter().collect();
+        if let About::Failure(step) | About::Limit(step) = &opened.about {
+            let why = content.get("message").and_then(Value::as_str).unwrap_or_default();
+            said.extend(self.steps.stuck(step, self.ledger.attempts(step), why));
+        }
+        said.push(("approval_requested", asked));
+        said
     }
 
     fn resolved(

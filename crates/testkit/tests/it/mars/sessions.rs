@@ -238,3 +238,22 @@ async fn the_end_reaches_every_run() {
     let history = server.get(&format!("{path}/history")).await.ok();
     assert_eq!(history["history"].as_array().map(Vec::len), Some(53));
 }
+
+/// What a session was made with holds for its tasks, key by key. A task of other phases takes what speaks of none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_session_was_made_with_holds_for_its_tasks() {
+    let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
+    let made = json!({"mode": "step_by_step", "config": {"toolApproval": "prompt", "n_plan_reviews": 0}});
+    let session = server.post(BASE, &made).await.ok()["session_id"].clone();
+    let mut mars = Mars::start(&server, "t1", "Build it.", json!({"session_id": session})).await;
+    assert_eq!(mars.asked().await["action"], "plan_approval");
+    let started = mars.frames.iter().find(|frame| frame["event_type"] == "workflow_started").unwrap();
+    assert_eq!(started["data"]["mode"], "step_by_step");
+
+    let config = json!({"session_id": session, "mode": "one-shot"});
+    let mut mars = Mars::start(&server, "t2", "Build it.", config).await;
+    assert_eq!(mars.asked().await["action"], "tool_approval", "the session says so");
+    let free = json!({"session_id": session, "mode": "one-shot", "tool_approval": "none"});
+    let mut mars = Mars::start(&server, "t3", "Build it.", free).await;
+    mars.wait("workflow_completed").await;
+}

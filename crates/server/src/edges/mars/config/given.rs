@@ -51,7 +51,7 @@ impl Given {
 }
 
 /// `maxPlanSteps` is `max_plan_steps`; so is `max-plan-steps`.
-fn canonical(key: &str) -> String {
+pub(super) fn canonical(key: &str) -> String {
     let mut name = String::new();
     for c in key.chars() {
         if c.is_ascii_uppercase() && !name.is_empty() && !name.ends_with('_') {

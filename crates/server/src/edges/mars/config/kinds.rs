@@ -12,18 +12,26 @@ const HALF_AN_HOUR_MS: u64 = 30 * 60 * 1_000;
 const AN_HOUR_MS: u64 = 2 * HALF_AN_HOUR_MS;
 
 /// How long a request waits where nothing else is said, whichever phase asks; a phase that is a checkpoint has an hour.
-const USUAL: [(Interrupt, u64); 6] = [
+const USUAL: [(Interrupt, u64); 8] = [
     (Interrupt::PlanApproval, AN_HOUR_MS),
     (Interrupt::Checkpoint, HALF_AN_HOUR_MS),
     (Interrupt::Error, HALF_AN_HOUR_MS),
     (Interrupt::ToolApproval, HALF_AN_HOUR_MS),
     (Interrupt::Escalation, HALF_AN_HOUR_MS),
     (Interrupt::Question, HALF_AN_HOUR_MS),
+    (Interrupt::Review, HALF_AN_HOUR_MS),
+    (Interrupt::Continuation, HALF_AN_HOUR_MS),
 ];
 
-/// What agents ask while they work.
-const IN_CONVERSATIONS: [Interrupt; 3] =
-    [Interrupt::ToolApproval, Interrupt::Escalation, Interrupt::Question];
+/// What agents ask while they work. A doubt about what has happened waits until somebody knows.
+const IN_CONVERSATIONS: [Interrupt; 6] = [
+    Interrupt::ToolApproval,
+    Interrupt::PlanApproval,
+    Interrupt::Escalation,
+    Interrupt::Question,
+    Interrupt::Review,
+    Interrupt::Continuation,
+];
 
 /// What the source system can switch off, and the option that is gone then.
 const ALLOWED: [(&str, Interrupt, &str); 5] = [
@@ -47,10 +55,11 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
     let mut dropped = ALLOWED.to_vec();
     dropped.retain(|(key, ..)| reader.flag(key) == Some(false));
     let is_checkpoint = matches!(phase.kind, PhaseKind::Checkpoint(_));
-    // In the conversations of its agents the time of the phase holds too; what the server's own workflow says stays.
     for asked in IN_CONVERSATIONS.into_iter().filter(|asked| phase.kind.opens(*asked)) {
-        if base.gate(Some(phase), asked).expires_in_ms.is_none() {
-            phase.kinds.entry(asked).or_default().expires_in_ms = time_ms;
+        match (base.gate(Some(phase), asked).expires_in_ms, time_ms) {
+            (None, Some(said)) => phase.kinds.entry(asked).or_default().expires_in_ms = Some(said),
+            (Some(own), Some(said)) if own != said => refuse_time(asked, own, reader),
+            _ => {}
         }
     }
     for asked in [Interrupt::PlanApproval, Interrupt::Checkpoint, Interrupt::Error] {
@@ -62,11 +71,7 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
         match (floor.expires_in_ms, time_ms) {
             (None, Some(said)) => gate.expires_in_ms = Some(said),
             (None, None) if is_checkpoint => gate.expires_in_ms = Some(AN_HOUR_MS),
-            (Some(own), Some(said)) if own != said => {
-                let asked = asked.as_str();
-                let why = format!("the server's own workflow gives {} to each `{asked}`", seconds(own));
-                reader.refuse_key("timeout_seconds", why);
-            }
+            (Some(own), Some(said)) if own != said => refuse_time(asked, own, reader),
             _ => {}
         }
         match (floor.on_expiry.as_deref(), on_timeout) {
@@ -92,7 +97,7 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
 fn asks(phase: &Phase, kind: Interrupt) -> bool {
     let gates = phase.gates;
     match (kind, &phase.kind) {
-        // By the plan gate, or by a checkpoint that the second layer adds.
+        // By the plan gate, or by a checkpoint that the second layer adds; elsewhere an agent may put one forward.
         (Interrupt::PlanApproval, PhaseKind::Planning(_)) => true,
         (Interrupt::Checkpoint, PhaseKind::Checkpoint(look)) => !look.unasked,
         (Interrupt::Checkpoint, PhaseKind::Control(_) | PhaseKind::OneShot { .. }) => {
@@ -103,6 +108,12 @@ fn asks(phase: &Phase, kind: Interrupt) -> bool {
         (Interrupt::Error, _) => gates.on_error,
         _ => false,
     }
+}
+
+fn refuse_time(asked: Interrupt, own_ms: u64, reader: &mut Reader<'_>) {
+    let asked = asked.as_str();
+    let why = format!("the server's own workflow gives {} to each `{asked}`", seconds(own_ms));
+    reader.refuse_key("timeout_seconds", why);
 }
 
 fn seconds(ms: u64) -> String {

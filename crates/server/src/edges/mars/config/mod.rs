@@ -129,6 +129,23 @@ fn models(definition: &mut Definition, top: &Given, problems: &mut Vec<Problem>)
     }
 }
 
+/// A task's config with what its session was made with beneath it: of each key the task's own counts. One that says
+/// which phases there are takes from its session only what speaks of no phase.
+pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) -> Map<String, Value> {
+    const WHICH_PHASES: [&str; 4] = ["mode", "preset", "phases", "hitl_variant"];
+    let own = Given::of(task, "", &mut Vec::new());
+    let chooses = WHICH_PHASES.iter().any(|key| own.get(key).is_some());
+    let mut merged = task.clone();
+    for (key, value) in session {
+        let name = given::canonical(key);
+        let is_of_the_run = RUN.contains(&name.as_str()) && !WHICH_PHASES.contains(&name.as_str());
+        if own.get(&name).is_none() && (is_of_the_run || !chooses) {
+            merged.insert(key.clone(), value.clone());
+        }
+    }
+    merged
+}
+
 /// What a config says under this name, however it is written.
 pub(super) fn said(config: &Value, key: &str) -> Option<Value> {
     let given = Given::of(config.as_object()?, "", &mut Vec::new());

@@ -82,7 +82,9 @@ impl Kind {
                 "max_redos",
                 "show_step_context",
             ],
-            Self::IdeaGeneration => &["n_ideas", "n_reviews", "max_rounds", "max_n_attempts"],
+            Self::IdeaGeneration => {
+                &["n_ideas", "n_reviews", "max_rounds", "max_n_attempts", "timeout_seconds"]
+            }
             Self::HitlCheckpoint => &[
                 "checkpoint_type",
                 "require_approval",

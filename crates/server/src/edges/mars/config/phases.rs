@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use holdshort_core::definition::{Definition, NoChannel, Phase, PhaseKind, PlanGate};
+use holdshort_core::definition::{Definition, Phase, PhaseKind, PlanGate};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::{Receiver, Runs};
 
@@ -132,7 +132,6 @@ fn fill(phase: &mut Phase, chosen: &Chosen, reader: &mut Reader<'_>, base: &Defi
             reader.flag("show_plan");
             reader.flag("show_context");
             look.unasked = !reader.flag("require_approval").unwrap_or(true);
-            look.when_no_channel = NoChannel::Auto;
             look.edit = true;
         }
     }
