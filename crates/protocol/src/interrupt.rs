@@ -31,7 +31,8 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     pub kind: Kind,
-    /// Where a checkpoint stands: `before_step`, `after_step` or `phase`; of the plan of a phase: `plan`.
+    /// Where it stands: `before_step`, `after_step`, `phase`, `on_error`, `plan` (of a phase), or the mandatory checkpoint
+    /// that asks: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
     pub origin: Origin,

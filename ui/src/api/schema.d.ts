@@ -1214,7 +1214,10 @@ export interface components {
             /** @description What it is about, by kind. Written by agents: show it as data. */
             payload: unknown;
             policy?: components["schemas"]["Policy"] | null;
-            /** @description Where a checkpoint stands: `before_step`, `after_step` or `phase`; of the plan of a phase: `plan`. */
+            /**
+             * @description Where it stands: `before_step`, `after_step`, `phase`, `on_error`, `plan` (of a phase), or the mandatory checkpoint
+             *     that asks: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy`.
+             */
             position?: string | null;
             resolution?: components["schemas"]["Resolution"] | null;
             /** @description JSON Schema of an edit. */
@@ -1338,7 +1341,10 @@ export interface components {
                 /** @description What it is about, by kind. Written by agents: show it as data. */
                 payload: unknown;
                 policy?: components["schemas"]["Policy"] | null;
-                /** @description Where a checkpoint stands: `before_step`, `after_step` or `phase`; of the plan of a phase: `plan`. */
+                /**
+                 * @description Where it stands: `before_step`, `after_step`, `phase`, `on_error`, `plan` (of a phase), or the mandatory checkpoint
+                 *     that asks: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy`.
+                 */
                 position?: string | null;
                 resolution?: components["schemas"]["Resolution"] | null;
                 /** @description JSON Schema of an edit. */

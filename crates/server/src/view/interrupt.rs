@@ -1,6 +1,7 @@
 //! Interrupts as clients see them: from a row and the events it points at, or from a run that is loaded anyway.
 
 use holdshort_core::event::{self, Event};
+use holdshort_core::gate::Source;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::{self, About, Cause, Choice, Kind, Level, Made, Opened, Outcome};
 use holdshort_core::projection::InterruptRow;
@@ -163,7 +164,7 @@ fn show(parts: Parts<'_>) -> wire::Interrupt {
         step: opened.step.clone(),
         agent: opened.agent.clone(),
         kind: kind(opened.kind),
-        position: position(&opened.about).map(str::to_owned),
+        position: position(opened).map(str::to_owned),
         origin: if opened.about == About::External { wire::Origin::External } else { wire::Origin::Native },
         status: match resolution {
             Some(_) => wire::InterruptStatus::Resolved,
@@ -197,13 +198,16 @@ fn show(parts: Parts<'_>) -> wire::Interrupt {
     shown
 }
 
-fn position(about: &About) -> Option<&'static str> {
-    match about {
+fn position(opened: &Opened) -> Option<&str> {
+    let mandatory = || opened.risk.reasons.iter().find(|reason| reason.source == Source::Checkpoint);
+    match opened.about {
         About::BeforeStep(_) => Some("before_step"),
         About::AfterStep(_) => Some("after_step"),
         About::Phase(_) => Some("phase"),
         About::Plan(_) => Some("plan"),
-        About::Call(_) | About::Failure(_) | About::Limit(_) | About::Printed(_) | About::External => None,
+        About::Failure(_) => Some("on_error"),
+        About::Call(_) => mandatory().map(|reason| reason.code.as_str()),
+        About::Limit(_) | About::Printed(_) | About::External => None,
     }
 }
 

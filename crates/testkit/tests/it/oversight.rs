@@ -4,7 +4,7 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-use crate::play::{count, done, last_told, one, play, read};
+use crate::play::{count, done, last_told, one, play, read, write};
 
 /// Everything is allowed: whoever is asked, is asked by smart approval.
 fn watched(smart: &str) -> String {
@@ -124,4 +124,33 @@ async fn a_run_adds_checkpoints_and_words() {
     for gates in table {
         assert_eq!(started(gates.clone()).await.status, 422, "{gates}");
     }
+}
+
+/// Every gate says where it stands (contract E3).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_asks_says_at_which_checkpoint() {
+    let workflow = "
+name: solo
+agents: {solo: {instructions: Work., tools: [create_plan, write_file, run_command]}}
+phases: [{id: work, kind: one_shot, agent: solo}]
+gates: {on_error: ask, mandatory: [after_planning, before_file_edit, before_execution]}
+";
+    let plan = ("create_plan", json!({ "subtasks": [{ "id": "a", "description": "do a" }] }));
+    let look = ("run_command", json!({ "command": "ls" }));
+    let script = [one(plan), one(write("a.txt", "a")), one(look), Scripted::status(400)];
+    let (_model, server) = play(workflow, script).await;
+    let run = server.start_run("solo", "Work.").await;
+    let mut found = Vec::new();
+    for option in ["approve", "approve", "approve", "abort"] {
+        let asked = server.wait_one(&run).await;
+        found.push(format!("{} {}", asked["kind"], asked["position"]).replace('"', ""));
+        server.choose(&asked, option).await;
+    }
+    let expected = [
+        "plan_approval after_planning",
+        "tool_approval before_file_edit",
+        "tool_approval before_execution",
+        "error on_error",
+    ];
+    assert_eq!(found, expected);
 }

@@ -95,10 +95,11 @@ async fn failures_that_stay_end_the_run_or_ask() {
     let (model, server) = play(&asking, Vec::new()).await;
     model.script("solo", Vec::new());
     drop(model);
-    // Nobody listens any more: three attempts, then a person.
+    // Nobody listens any more: the model is called three times, then a person is asked.
     let run = server.start_run("solo", "work").await;
     let error = server.wait_one(&run).await;
-    assert_eq!((&error["kind"], &error["payload"]["attempts"]), (&json!("error"), &json!(3)), "{error:#}");
+    let tried = (&error["payload"]["attempts"], &error["payload"]["failures"]);
+    assert_eq!((&error["kind"], tried), (&json!("error"), (&json!(1), &json!(3))), "{error:#}");
     server.decide(&error, &json!({"option": "hand_over", "text": "I did it myself."})).await.ok();
     let ended = server.wait_status(&run, &["completed"]).await;
     assert_eq!(ended["result"]["text"], "I did it myself.");
