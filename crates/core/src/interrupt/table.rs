@@ -288,7 +288,8 @@ pub fn default_on_expiry(kind: Kind) -> &'static str {
         Kind::Question => "skip",
         Kind::Choice => "custom",
         Kind::Turn => "exit",
-        Kind::Continuation => "finish",
+        // Nobody said that it is enough (contract E22).
+        Kind::Continuation => "cancel",
         Kind::ClientCall => "error",
     }
 }

@@ -126,8 +126,7 @@ impl Draft<'_> {
 
     fn effect(&mut self, interrupt: &Interrupt, taken: &Taken<'_>) {
         let about = interrupt.opened.about.clone();
-        let unheard =
-            (taken.by == By::Expiry && about != About::External).then(|| self.unheard_of(interrupt));
+        let unheard = (taken.by == By::Expiry).then(|| self.unheard_of(interrupt));
         match (taken.choice.effect, unheard) {
             (Effect::CancelRun, unheard) => {
                 self.wind_up();
@@ -137,7 +136,9 @@ impl Draft<'_> {
                 return;
             }
             // Nobody said no: that is no rejection (contract E9).
-            (Effect::FailRun, Some(unheard)) => return self.fail_run(EXPIRED, unheard),
+            (Effect::FailRun, Some(unheard)) if about != About::External => {
+                return self.fail_run(EXPIRED, unheard);
+            }
             _ => {}
         }
         match &about {
@@ -435,26 +436,19 @@ impl Draft<'_> {
         let payload = |field: &str| interrupt.content.pointer(&format!("/payload/{field}"));
         let limit = payload("limit").and_then(Value::as_str).unwrap_or("limit").replace('_', " ");
         let value = payload("value").map(Value::to_string).unwrap_or_default();
-        let stopped = format!("Stopped at its limit of {value} {limit}");
-        match taken.by {
-            By::Person => {
-                let found = self.run.steps.get(step);
-                let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);
-                // Half of a better task is none: the task stays as it was.
-                let output = match last.and_then(nonempty) {
-                    _ if found.is_some_and(|step| step.role == Role::Improver) => String::new(),
-                    Some(said) => format!("{said}\n\n{stopped}."),
-                    None => format!("{stopped}."),
-                };
-                self.close_step(step, StepEnd::Completed, &output);
-                self.tell_run(taken.text);
-            }
-            // Nobody said that this is enough (contract E22).
-            By::Expiry if self.run.steps.get(step).is_some_and(|step| step.role == Role::Subtask) => {
-                self.close_step(step, StepEnd::Failed, &format!("{stopped}: nobody decided in time"));
-            }
-            By::Expiry => self.fail_run(EXPIRED, self.unheard_of(interrupt)),
-        }
+        let stopped = format!("Stopped at its limit of {value} {limit}.");
+        let found = self.run.steps.get(step);
+        let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);
+        // Half of a better task is none, nor is half a judgement: the task stays as it was, and nobody has judged.
+        let is_of_use =
+            !found.is_some_and(|step| matches!(step.role, Role::Improver | Role::Judge | Role::Overseer));
+        let output = match last.and_then(nonempty) {
+            _ if !is_of_use => String::new(),
+            Some(said) => format!("{said}\n\n{stopped}"),
+            None => stopped,
+        };
+        self.close_step(step, StepEnd::Completed, &output);
+        self.tell_run(taken.text);
     }
 
     fn printed_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {

@@ -113,7 +113,8 @@ impl Draft<'_> {
             Some(StepEnd::Skipped) => return None,
             Some(StepEnd::Completed | StepEnd::Failed) => {}
         }
-        let said = judgement.output.as_deref().unwrap_or_default();
+        // Stopped at its limit it has said nothing of use.
+        let said = judgement.output.as_deref().filter(|said| !said.is_empty())?;
         let text =
             format!("`{agent}` says of it:\n{said}\n\nTake it into account and answer again, in full.");
         self.emit(Fact::StepJudged { step: step.to_owned(), by: judge }, Content::text(text));

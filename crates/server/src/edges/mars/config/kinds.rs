@@ -12,7 +12,7 @@ const HALF_AN_HOUR_MS: u64 = 30 * 60 * 1_000;
 const AN_HOUR_MS: u64 = 2 * HALF_AN_HOUR_MS;
 
 /// How long a request waits where nothing else is said, whichever phase asks; a phase that is a checkpoint has an hour.
-const USUAL: [(Interrupt, u64); 8] = [
+const USUAL: [(Interrupt, u64); 7] = [
     (Interrupt::PlanApproval, AN_HOUR_MS),
     (Interrupt::Checkpoint, HALF_AN_HOUR_MS),
     (Interrupt::Error, HALF_AN_HOUR_MS),
@@ -20,17 +20,16 @@ const USUAL: [(Interrupt, u64); 8] = [
     (Interrupt::Escalation, HALF_AN_HOUR_MS),
     (Interrupt::Question, HALF_AN_HOUR_MS),
     (Interrupt::Review, HALF_AN_HOUR_MS),
-    (Interrupt::Continuation, HALF_AN_HOUR_MS),
 ];
 
-/// What agents ask while they work. A doubt about what has happened waits until somebody knows.
-const IN_CONVERSATIONS: [Interrupt; 6] = [
+/// What agents ask while they work. A limit waits as a paused run does, and a doubt about what has happened until somebody
+/// knows.
+const IN_CONVERSATIONS: [Interrupt; 5] = [
     Interrupt::ToolApproval,
     Interrupt::PlanApproval,
     Interrupt::Escalation,
     Interrupt::Question,
     Interrupt::Review,
-    Interrupt::Continuation,
 ];
 
 /// What the source system can switch off, and the option that is gone then.
