@@ -204,6 +204,7 @@ impl Draft<'_> {
         if self.cx.system.frozen {
             return Err(Rejection::Frozen);
         }
+        self.require_open_session()?;
         for begin in begins {
             match begin {
                 Begin::Model { step, turn } => self.begin_model(&step, turn),

@@ -1,12 +1,13 @@
 //! What people and the clock do to sessions as a whole: open, suspend, resume, close, take a grant back. The event
-//! comes first; from then on no run starts there that must not. Then its runs are paused, resumed or cancelled one by
-//! one: a crash in between leaves some as they were, and whoever repeats the request brings it to its end.
+//! comes first; from then on nothing begins there that must not, no run and no call. Then its runs are paused, resumed
+//! or cancelled one by one: a crash in between leaves some as they were, at rest, and whoever repeats the request
+//! brings it to its end.
 
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event::{self, Chain, Event};
-use holdshort_core::id::{GrantId, RunId, SessionId, StreamId};
+use holdshort_core::id::{GrantId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, RunRow, Status};
 use holdshort_core::run::{Input, Rejection};
 use holdshort_core::session::{self, End, Open, Session};
@@ -65,7 +66,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: Actor,
     ) -> Result<Arc<Session>, Error> {
         let standing = self.change_session(session, session::Input::Suspend, &actor).await?;
-        self.send_to_runs(session, |run| !run.status.is_terminal(), &Input::Pause, &actor).await?;
+        self.send_to_runs(session, |_| Input::Pause, &actor).await?;
         Ok(standing)
     }
 
@@ -76,7 +77,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: Actor,
     ) -> Result<Arc<Session>, Error> {
         let standing = self.change_session(session, session::Input::Resume, &actor).await?;
-        self.send_to_runs(session, |run| run.status == Status::Paused, &Input::Resume, &actor).await?;
+        // One that was not paused when the suspension broke off has been held back all the same.
+        let goes_on = |run: &RunRow| if run.status == Status::Paused { Input::Resume } else { Input::Tick };
+        self.send_to_runs(session, goes_on, &actor).await?;
         Ok(standing)
     }
 
@@ -92,8 +95,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             End::Completed => "its session was closed",
             End::Expired => "its session expired",
         };
-        let cancel = Input::Cancel { text: Some(why.to_owned()) };
-        self.send_to_runs(session, |run| !run.status.is_terminal(), &cancel, &actor).await?;
+        self.send_to_runs(session, |_| Input::Cancel { text: Some(why.to_owned()) }, &actor).await?;
         Ok(standing)
     }
 
@@ -157,13 +159,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Gives an input to every run of the session that is wanted. One that ended meanwhile needs none, and one that
-    /// can not be read does not stop the others.
+    /// Gives an input to every run of the session that lives. One that ended meanwhile needs none, and one that can
+    /// not be read does not stop the others.
     async fn send_to_runs(
         self: &Arc<Self>,
         session: &SessionId,
-        is_wanted: impl Fn(&RunRow) -> bool,
-        input: &Input,
+        input: impl Fn(&RunRow) -> Input,
         actor: &Actor,
     ) -> Result<(), Error> {
         const AT_ONCE: usize = 500;
@@ -171,9 +172,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut after = None;
         loop {
             let page = self.journal.runs(&filter, after.as_ref(), AT_ONCE).await?;
-            let wanted: Vec<RunId> = page.items.into_iter().filter(&is_wanted).map(|row| row.run).collect();
-            for run in &wanted {
-                match self.send(run, input.clone(), actor.clone()).await {
+            for row in page.items.iter().filter(|row| !row.status.is_terminal()) {
+                let run = &row.run;
+                match self.send(run, input(row), actor.clone()).await {
                     Ok(_) | Err(Error::Rejected(Rejection::Ended(_))) => {}
                     Err(error @ (Error::Damaged { .. } | Error::NoDefinition { .. })) => {
                         tracing::error!(%run, %error, "a run can not follow its session");

@@ -171,7 +171,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         drives: bool,
     ) -> Result<Tried, Error> {
         let Some(session_id) = live.run.session().cloned() else { return Err(Error::NotFound) };
-        let (session, session_chain) = self.session_chain(&session_id).await?;
+        let (mut session, mut session_chain) = self.session_chain(&session_id).await?;
+        // Or what another node has resumed would be held back here.
+        if session.state != session::State::Open && self.is_shared() {
+            self.streams.forget(&StreamId::Session(session_id.clone()));
+            (session, session_chain) = self.session_chain(&session_id).await?;
+        }
         let (system, _) = self.system_chain().await?;
 
         let cx = self.context(actor, &session, &system, live.epoch);
@@ -221,8 +226,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Lets everything begin that may: it goes into the same append as what released it.
     pub(super) async fn begin(&self, decided: &mut Decided, live: &Live, system: &System) {
-        // Without a lease that stands nothing would be performed; the sweep comes again.
-        if system.frozen || !self.journal.holds() {
+        // Without a lease that stands nothing would be performed; the sweep comes again. What a suspension holds back
+        // goes on when the session is resumed.
+        if system.frozen || decided.session.state != session::State::Open || !self.journal.holds() {
             return;
         }
         loop {

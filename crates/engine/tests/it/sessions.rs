@@ -183,8 +183,32 @@ async fn whoever_repeats_a_request_that_broke_off_brings_it_to_its_end() {
     assert!(stage.driver.suspend_session(&session, operator()).await.is_err());
     assert_eq!(stage.state(&session).await, State::Suspended);
     assert_eq!(stage.statuses(&runs).await, [Status::Waiting; 2]);
+    // What is decided meanwhile waits all the same.
+    stage.decide_only(&runs[0], option("approve")).await;
+    assert_eq!((stage.world.effects().len(), stage.driver.sweep().await.unwrap()), (0, 1));
+    stage.world.settle().await;
+    assert_eq!(stage.world.effects().len(), 0);
     stage.driver.suspend_session(&session, operator()).await.unwrap();
     assert_eq!(stage.statuses(&runs).await, [Status::Paused; 2]);
+    stage.driver.resume_session(&session, operator()).await.unwrap();
+    stage.world.settle().await;
+    assert_eq!(stage.statuses(&runs).await, [Status::Completed, Status::Waiting]);
+}
+
+#[tokio::test]
+async fn what_a_broken_off_suspension_held_back_goes_on_with_the_resume() {
+    let stage = on(Arc::new(Faulty::new(Arc::new(Memory::new()))));
+    let session = stage.open_session().await;
+    let run = stage.start_in(&session).await;
+    stage.driver.journal().fail([Fault::Pass, Fault::Full]);
+    assert!(stage.driver.suspend_session(&session, operator()).await.is_err());
+    // The model's answer is written down, and the inspection begins that only reads; the next call does not.
+    stage.world.settle().await;
+    stage.decide_only(&run, option("approve")).await;
+    assert_eq!((stage.status(&run).await, stage.world.effects().len()), (Status::Running, 0));
+    stage.driver.resume_session(&session, operator()).await.unwrap();
+    stage.world.settle().await;
+    assert_eq!((stage.status(&run).await, stage.world.effects().len()), (Status::Completed, 1));
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 
 use holdshort_core::id::RunId;
 use holdshort_core::run::{Action, ActionId, Input, Run};
+use holdshort_core::session::State;
 use holdshort_core::system;
 use holdshort_engine::Clock;
 
@@ -119,16 +120,18 @@ impl Sim {
         }
         let now = self.clock.now();
         let is_frozen = site.witness.system().frozen;
+        let is_open = |run: &Run| run.session().is_some_and(|id| site.witness.state(id) == State::Open);
         let under_way = |run: &Run, action: &ActionId| {
             let mut jobs = site.world.jobs.iter().filter(|held| held.job.run == run.id);
             jobs.any(|held| held.job.action == *action && self.nodes.iter().any(|node| node.id == held.node))
         };
         let mut left = site.witness.runs().filter(|run| run.ended.is_none()).flat_map(|run| {
+            let is_held = is_frozen || !is_open(run);
             let due = run.actions().into_iter().filter(move |action| match action {
                 Action::Inspect { .. } | Action::Probe { .. } => true,
-                Action::CallTool { .. } => !is_frozen,
+                Action::CallTool { .. } => !is_held,
                 Action::CallModel { not_before, .. } => {
-                    !is_frozen && not_before.is_none_or(|at| at.ms_since(now) == 0)
+                    !is_held && not_before.is_none_or(|at| at.ms_since(now) == 0)
                 }
             });
             // What was adopted waits for its probe, which is due by itself, but not in a paused run.

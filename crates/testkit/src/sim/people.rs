@@ -76,7 +76,7 @@ pub const PLANS_FROM: u64 = 1_000_000_000;
 /// were played before.
 pub const SESSIONS_FROM: u64 = 100_000_000_000_000;
 
-fn of_client(tool: &str) -> bool {
+pub(super) fn of_client(tool: &str) -> bool {
     tool.starts_with("client_")
 }
 
@@ -278,14 +278,13 @@ fn edit(interrupt: &Interrupt, site: &mut Site, choices: &mut Choices) -> Value 
 /// What a person does who wants the run to end well; `None` where time or nobody has to act.
 pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
     let send = |input, actor| Deed::Send { run: run.id.clone(), input: Box::new(input), actor };
-    if run.paused {
-        let session = run.session()?;
-        return Some(match site.witness.state(session) {
-            session::State::Open => send(Input::Resume, someone("alice")),
-            session::State::Suspended => Deed::ResumeSession { session: session.clone() },
-            // The session was closed, and whoever did so did not come to this run.
-            session::State::Closed(_) => send(Input::Cancel { text: None }, someone("alice")),
-        });
+    let session = run.session()?;
+    match site.witness.state(session) {
+        session::State::Open if run.paused => return Some(send(Input::Resume, someone("alice"))),
+        session::State::Open => {}
+        session::State::Suspended => return Some(Deed::ResumeSession { session: session.clone() }),
+        // Whoever closed it did not come to this run.
+        session::State::Closed(_) => return Some(send(Input::Cancel { text: None }, someone("alice"))),
     }
     // Those that can expire are left to do so.
     let open = run.open_interrupts().map(|(_, each)| each).find(|each| each.opened.expires_at.is_none());

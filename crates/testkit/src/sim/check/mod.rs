@@ -31,6 +31,7 @@ use starts::Begun;
 use super::history::short;
 use super::leases::Leases;
 use super::node::NodeId;
+use super::people::of_client;
 
 pub(super) use ledger::Effect;
 
@@ -218,14 +219,18 @@ impl Witness {
         );
         let session =
             witnessed.run.session().and_then(|id| self.sessions.get(id)).map_or(&unknown, |known| &known.0);
+        // What a client says that it ran is written down, whenever it comes.
+        let runs_here = |call: &str| witnessed.run.calls.get(call).is_some_and(|call| !of_client(&call.tool));
         let goes_on_in = match fact {
             Fact::RunStarted { session, .. } => Some(session),
-            Fact::RunResumed => witnessed.run.session(),
+            Fact::RunResumed | Fact::ModelStarted { .. } => witnessed.run.session(),
+            Fact::ToolStarted { call, .. } if runs_here(call) => witnessed.run.session(),
             _ => None,
         };
         let state = goes_on_in.and_then(|id| self.sessions.get(id)).map(|known| known.0.state);
         if state.is_some_and(|state| state != session::State::Open) {
-            return Err(format!("{} starts or resumes in a session that is not open", short(id.as_str())));
+            let what = event.fact.encode().0;
+            return Err(format!("{}: {what} in a session that is not open", short(id.as_str())));
         }
         witnessed
             .check(fact, session, &self.system)
