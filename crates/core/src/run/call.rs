@@ -66,6 +66,11 @@ impl Draft<'_> {
                 return Ok(());
             }
             self.supersede(&call);
+            // A model judges calls that are proposed: this one is, and is looked at afresh.
+            if self.run.calls.get(id).is_some_and(|call| self.run.needs_judgement(call)) {
+                self.give_back(id, Returned::Changed, Vec::new());
+                return Ok(());
+            }
         }
         self.gate(id);
         Ok(())
