@@ -433,10 +433,7 @@ impl Draft<'_> {
             self.guide(interrupt, step, taken.text);
             return;
         }
-        let payload = |field: &str| interrupt.content.pointer(&format!("/payload/{field}"));
-        let limit = payload("limit").and_then(Value::as_str).unwrap_or("limit").replace('_', " ");
-        let value = payload("value").map(Value::to_string).unwrap_or_default();
-        let stopped = format!("Stopped at its limit of {value} {limit}.");
+        let stopped = format!("Stopped at its limit of {}.", limit_of(interrupt));
         let found = self.run.steps.get(step);
         let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);
         // Half of a better task is none, nor is half a judgement: the task stays as it was, and nobody has judged.
@@ -478,8 +475,14 @@ impl Draft<'_> {
             (About::Call(call), _) => format!("nobody decided on `{}` in time", tool(call)),
             (About::BeforeStep(step), _) => format!("nobody let step `{step}` start in time"),
             (About::AfterStep(step), _) => format!("nobody accepted step `{step}` in time"),
-            (About::Failure(step), _) => format!("step `{step}` failed, and nobody decided in time"),
-            (About::Limit(step), _) => format!("step `{step}` reached a limit, and nobody decided in time"),
+            (About::Failure(step), _) => {
+                let error = interrupt.content_text("message");
+                format!("step `{step}` failed, and nobody decided in time: {error}")
+            }
+            (About::Limit(step), _) => {
+                let limit = limit_of(interrupt);
+                format!("step `{step}` has reached its limit of {limit}, and nobody decided in time")
+            }
             (About::Phase(phase), _) => format!("nobody decided on checkpoint `{phase}` in time"),
             (About::External, _) => "nobody decided in time".to_owned(),
         }
@@ -523,6 +526,13 @@ fn check_response(interrupt: &Interrupt, choice: &Choice, edit: &Value) -> Vec<P
         Some(schema) if choice.id == "edit" => schema::check(schema, edit, "/edit"),
         Some(_) | None => Vec::new(),
     }
+}
+
+/// `50 rounds`, as the interrupt shows it.
+fn limit_of(interrupt: &Interrupt) -> String {
+    let shown = |field: &str| interrupt.content.pointer(&format!("/payload/{field}"));
+    let limit = shown("limit").and_then(Value::as_str).unwrap_or_default().replace('_', " ");
+    format!("{} {limit}", shown("value").unwrap_or(&Value::Null))
 }
 
 /// An option that is not offered can not be applied; this stops work instead of releasing it.

@@ -24,12 +24,14 @@ struct Counted {
     is_work: bool,
     attempts: u32,
     redos: u32,
+    /// A person stopped it at its limit: it had more to do.
+    is_stopped: bool,
 }
 
 impl Ledger {
     pub(super) fn step_started(&mut self, step: &str, role: Role) {
         let is_work = matches!(role, Role::Worker | Role::Subtask);
-        self.steps.insert(step.to_owned(), Counted { is_work, attempts: 0, redos: 0 });
+        self.steps.insert(step.to_owned(), Counted { is_work, ..Counted::default() });
     }
 
     /// Its agent is asked: what is skipped before was never tried.
@@ -54,7 +56,8 @@ impl Ledger {
     pub(super) fn step_ended(&mut self, step: &str, end: StepEnd) -> Value {
         let counted = self.steps.entry(step.to_owned()).or_default();
         let told = json!({
-            "success": end == StepEnd::Completed, "attempts": counted.attempts, "redos": counted.redos,
+            "success": end == StepEnd::Completed && !counted.is_stopped,
+            "attempts": counted.attempts, "redos": counted.redos,
         });
         if counted.is_work {
             let mut result = told.clone();
@@ -71,6 +74,10 @@ impl Ledger {
             ["checkpoint_type", "resolution", "feedback"].map(|key| received[key].clone());
         if received["cause"] != "decision" && received["cause"] != "expiry" {
             return;
+        }
+        let stops = position == "max_rounds" && resolution == "finish";
+        if let Some(step) = opened.step.as_ref().filter(|_| stops) {
+            self.steps.entry(step.clone()).or_default().is_stopped = true;
         }
         let said = feedback.as_str().is_some_and(|feedback| !feedback.is_empty());
         if position == "after_planning" && opened.step.is_some() {

@@ -191,6 +191,22 @@ async fn a_step_that_fails_asks() {
     }
 }
 
+/// What is stopped at its limit is no success (contract E22).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_that_is_stopped_at_its_limit_has_not_succeeded() {
+    let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
+    model.script("engineer", [one(count("once")), done()]);
+    let mut settings = config("never");
+    settings["max_rounds"] = json!(1);
+    let mut mars = Mars::start(&server, "t1", "Build it.", settings).await;
+    let asked = mars.asked().await;
+    assert_eq!(asked["checkpoint_type"], "max_rounds");
+    mars.resolve(&asked, "finish", json!({})).await;
+    let ended = mars.wait("workflow_completed").await;
+    assert_eq!((&ended["reason"], &ended["step_results"][0]["success"]), (&json!("partial"), &json!(false)));
+    sound(&server, &mars).await;
+}
+
 /// Case 09: the second layer, and nothing of the first.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_edit_is_asked_about_before_it_happens() {
