@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use layout::Place;
-pub use read::{around, candidates, read, sent};
+pub use read::{around, beside, candidates, read, sent};
 
 use crate::limits;
 use crate::schema::{self, Problem};

@@ -23,6 +23,13 @@ pub fn sent(value: &Value) -> Option<Value> {
     }
 }
 
+/// What was sent beside a plan, where it is one field of several.
+pub fn beside(value: &Value) -> Option<Value> {
+    let mut rest = value.as_object().filter(|fields| fields.contains_key("plan"))?.clone();
+    rest.remove("plan");
+    (!rest.is_empty()).then_some(Value::Object(rest))
+}
+
 /// JSON text of a plan; also encoded twice, and not more often than that.
 fn encoded(text: &str) -> Option<Value> {
     let parse = |text: &str| serde_json::from_str::<Value>(text.trim()).ok();

@@ -16,6 +16,7 @@ use crate::id::InterruptId;
 use crate::interrupt::{
     self, About, Cause, Choice, Decision, Effect, Interrupt, Kind, Outcome, Refusal, Standing,
 };
+use crate::plan;
 use crate::schema::{self, Problem};
 use crate::session;
 
@@ -404,11 +405,21 @@ impl Draft<'_> {
                     Fact::PhaseEnded { phase: phase.to_owned(), end: StepEnd::Completed },
                     Content::none(),
                 );
-                if self.replace_plan(phase, taken.edit) {
-                    self.tell_run(taken.text);
+                // What stands beside a plan is said to whoever works later, as anything is that is no plan.
+                let said = if self.replace_plan(phase, taken.edit) {
+                    plan::beside(taken.edit)
                 } else {
-                    let changes = Self::readable(taken.edit);
-                    self.tell_run(&format!("A person wants this to be different{}:\n{changes}", why(taken)));
+                    Some(taken.edit.clone())
+                };
+                match said {
+                    Some(changes) => {
+                        let changes = Self::readable(&changes);
+                        self.tell_run(&format!(
+                            "A person wants this to be different{}:\n{changes}",
+                            why(taken)
+                        ));
+                    }
+                    None => self.tell_run(taken.text),
                 }
             }
             _ => self.fail_run("rejected", format!("checkpoint `{phase}` was rejected{}", why(taken))),
