@@ -96,6 +96,9 @@ fn an_edit_at_a_checkpoint_is_the_plan_that_is_carried_out() {
         say(&mut world, "work/s1", "Done.");
         assert_eq!(ended(&world), Some((Status::Completed, "done")), "{sent}");
     }
+    let mut world = looked_at();
+    world.decide(Kind::Checkpoint, edit(json!({ "plan": only, "dates": "ISO" })));
+    assert!(request(&world, "work/s1").contains("ISO"), "what stands beside the plan is not lost");
     for said in [
         json!({ "dates": "ISO" }),
         json!("1. Mind the units\n2. And the dates"),
