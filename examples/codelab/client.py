@@ -86,10 +86,10 @@ def cut(text, size=60_000):
 
 
 class Ide:
-    def __init__(self, socket, tools, yes):
-        self.socket, self.tools, self.yes = socket, tools, yes
-        # A call is run once, however often it is handed out.
-        self.ran = set()
+    def __init__(self, tools, yes):
+        self.socket, self.tools, self.yes = None, tools, yes
+        # By call, what came of it: a call is run once, however often it is handed out.
+        self.ran = {}
         self.failed = False
 
     async def say(self, message):
@@ -102,15 +102,15 @@ class Ide:
         return (await asyncio.to_thread(input, f"{question} ")).strip()
 
     async def run_tool(self, call):
-        if call["call_id"] in self.ran:
-            return
-        self.ran.add(call["call_id"])
         answer = {"type": "tool_result", "call_id": call["call_id"]}
-        try:
-            answer["result"] = cut(await asyncio.to_thread(self.tools.run, call["tool_name"], call["arguments"]))
-        except Exception as error:  # The agent is told, and goes on.
-            answer["error"] = f"{type(error).__name__}: {error}"
-        await self.say(answer)
+        if call["call_id"] not in self.ran:
+            try:
+                answer["result"] = cut(await asyncio.to_thread(self.tools.run, call["tool_name"], call["arguments"]))
+            except Exception as error:  # The agent is told, and goes on.
+                answer["error"] = f"{type(error).__name__}: {error}"
+            self.ran[call["call_id"]] = answer
+        # Handed out once more: the result did not arrive.
+        await self.say(self.ran[call["call_id"]])
 
     async def hear(self, frame):
         """What an IDE does about each frame. `True`: nothing more comes of what was said."""
@@ -185,16 +185,27 @@ async def main():
     base = os.environ.get("HOLDSHORT_URL", "http://127.0.0.1:7349").replace("http", "ws", 1)
     token = os.environ["HOLDSHORT_TOKEN"]
     url = f"{base}/edges/codelab/ws/{urllib.parse.quote(given.session, safe='')}"
-    async with connect(url, token) as socket:
-        ide = Ide(socket, Tools(given.folder), given.yes)
-        message = {"type": "user_message", "content": given.message, "role": "user"}
-        if given.agent:
-            message = {"type": "switch_agent", "agent_type": given.agent, "content": given.message}
-        await ide.say(message)
-        async for text in socket:
-            if await ide.hear(json.loads(text)):
-                return 1 if ide.failed else 0
-    return 1
+    message = {"type": "user_message", "content": given.message, "role": "user"}
+    if given.agent:
+        message = {"type": "switch_agent", "agent_type": given.agent, "content": given.message}
+    ide, since = Ide(Tools(given.folder), given.yes), None
+    while True:
+        try:
+            async with connect(url + (f"?since={since}" if since else ""), token) as ide.socket:
+                if message:
+                    await ide.say(message)
+                    message = None
+                async for text in ide.socket:
+                    frame = json.loads(text)
+                    if await ide.hear(frame):
+                        return 1 if ide.failed else 0
+                    # Only what was dealt with is behind us.
+                    since = frame.get("id", since)
+        except (OSError, websockets.ConnectionClosed):
+            if since is None:
+                raise
+        print("the connection is lost: coming back", file=sys.stderr)
+        await asyncio.sleep(1)
 
 
 if __name__ == "__main__":

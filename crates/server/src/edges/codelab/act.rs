@@ -4,27 +4,29 @@ use std::sync::Arc;
 
 use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::interrupt::{About, Decision, Interrupt, Kind};
-use holdshort_core::run::{ClientOutcome, Input, Run};
+use holdshort_core::run::{Call, CallEnd, CallState, ClientOutcome, Input, Run};
 use holdshort_protocol::Code;
 use serde_json::json;
 
 use super::frame::Frame;
+use super::hands::Seat;
 use super::message::{Message, PlanDecision, SwitchAgent, ToolDecision, ToolResult, Verdict};
-use super::session::Session;
+use super::session::{Begin, Session};
 use super::{ids, open, plan};
+use crate::limits::SESSION_RUNS;
 use crate::problem::{Answer, Refused};
 
 /// How often a message is looked at again because somebody else was first.
 const ATTEMPTS: usize = 10;
 
 /// Frames that answer the message beside what the journal tells; most messages have none.
-pub(super) async fn carry_out(session: &Session, message: Message) -> Answer<Vec<Frame>> {
+pub(super) async fn carry_out(session: &Session, seat: &Seat, message: Message) -> Answer<Vec<Frame>> {
     match message {
         Message::User { content, request: Some(request) } => answer(session, &request, &content).await,
         Message::User { content, request: None } => say(session, &content).await,
         Message::Plan(decision) => decide_plan(session, decision).await,
-        Message::Tool(decision) => decide_call(session, decision).await,
-        Message::Result(result) => take_result(session, result).await,
+        Message::Tool(decision) => decide_call(session, seat, decision).await,
+        Message::Result(result) => take_result(session, seat, result).await,
         Message::Switch(switch) => switch_agent(session, &switch).await,
     }
 }
@@ -33,7 +35,7 @@ async fn say(session: &Session, content: &str) -> Answer<Vec<Frame>> {
     for attempt in 0..ATTEMPTS {
         let last = session.last().await?;
         let Some(live) = last.as_ref().filter(|run| run.ended.is_none()) else {
-            if session.start(last.as_deref(), None, content).await? {
+            if session.start(last.as_deref(), Begin::with(content)).await? {
                 return Ok(Vec::new());
             }
             continue;
@@ -61,15 +63,44 @@ async fn say(session: &Session, content: &str) -> Answer<Vec<Frame>> {
 
 /// The answer to the question that it names.
 async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<Frame>> {
-    let run = session.last().await?.ok_or_else(|| Refused::not_found("question"))?;
-    let Some((id, interrupt)) = run.interrupts.iter().find(|(id, _)| id.as_str() == request) else {
+    let Some((run, id)) = find(session, |id, _| id.as_str() == request).await? else {
         return Err(Refused::new(Code::NotFound, format!("no question `{request}` waits in this session")));
     };
-    if interrupt.opened.kind != Kind::Question {
+    if run.interrupts.get(&id).is_none_or(|asked| asked.opened.kind != Kind::Question) {
         return Err(Refused::invalid_at("/request_id", "names no question: words do not decide it"));
     }
-    session.send(&run.id, decision(id, "answer", Some(content.to_owned()))).await?;
+    let decision =
+        Decision { option: "answer".to_owned(), text: Some(content.to_owned()), ..Decision::default() };
+    decide(session, &run, &id, decision).await?;
     Ok(Vec::new())
+}
+
+/// Something that a person was asked in the session, with its run: in the newest, or in one before it.
+async fn find(
+    session: &Session,
+    is_it: impl Fn(&InterruptId, &Interrupt) -> bool,
+) -> Answer<Option<(Arc<Run>, InterruptId)>> {
+    for run in session.runs().await?.iter().rev().take(SESSION_RUNS) {
+        let run = session.load(run).await?;
+        let found = run.interrupts.iter().find(|(id, asked)| is_it(id, asked)).map(|(id, _)| id.clone());
+        if let Some(id) = found {
+            return Ok(Some((run, id)));
+        }
+    }
+    Ok(None)
+}
+
+/// The same decision once more changes nothing, also when the run that asked is over (LESSONS 9).
+async fn decide(session: &Session, run: &Run, interrupt: &InterruptId, decision: Decision) -> Answer<()> {
+    let made = run.interrupts.get(interrupt).and_then(|asked| asked.decision.as_ref());
+    let is_same = made.is_some_and(|made| {
+        made.option == decision.option && made.text == decision.text && made.edit == decision.edit
+    });
+    if run.ended.is_some() && is_same {
+        return Ok(());
+    }
+    session.send(&run.id, Input::Decide { interrupt: interrupt.clone(), decision }).await?;
+    Ok(())
 }
 
 /// The question that words answer which name none. There must be no doubt which one it is: words that were said again,
@@ -119,9 +150,10 @@ fn limit_notice(run: &Run) -> Option<Frame> {
 
 /// While a plan waits no words run it (contract B4).
 fn plan_notice(run: &Run) -> Option<Frame> {
-    let (id, _) = open::interrupts(run)
-        .into_iter()
-        .find(|(_, interrupt)| interrupt.opened.kind == Kind::PlanApproval)?;
+    // Beside another version of it the plan is carried out, and words are heard.
+    let (id, _) = open::interrupts(run).into_iter().find(|(_, interrupt)| {
+        interrupt.opened.kind == Kind::PlanApproval && !plan::is_replacement(run, interrupt)
+    })?;
     let plan_id = ids::plan(id);
     Some(Frame::AssistantMessage {
         content: format!(
@@ -134,11 +166,10 @@ fn plan_notice(run: &Run) -> Option<Frame> {
 }
 
 async fn decide_plan(session: &Session, wish: PlanDecision) -> Answer<Vec<Frame>> {
-    let run = session.last().await?.ok_or_else(|| Refused::not_found("plan"))?;
-    let asked = run.interrupts.iter().find(|(id, interrupt)| {
+    let asked = find(session, |id, interrupt| {
         interrupt.opened.kind == Kind::PlanApproval && (ids::plan(id) == wish.id || id.as_str() == wish.id)
     });
-    let Some((id, _)) = asked else {
+    let Some((run, id)) = asked.await? else {
         return Err(Refused::new(Code::NotFound, format!("no plan `{}` waits in this session", wish.id)));
     };
     let (option, edit) = match (wish.verdict, &wish.subtasks) {
@@ -154,42 +185,24 @@ async fn decide_plan(session: &Session, wish: PlanDecision) -> Answer<Vec<Frame>
         edit: edit.unwrap_or_default(),
         version: None,
     };
-    let input = Input::Decide { interrupt: id.clone(), decision };
-    let decided = session.send(&run.id, input).await;
-    decided.map_err(|refused| plan::in_their_words(refused, "/modified_subtasks"))?;
+    let decided = decide(session, &run, &id, decision).await;
+    let subtasks = wish.subtasks.as_ref();
+    decided.map_err(|refused| plan::in_their_words(refused, "/modified_subtasks", subtasks))?;
     Ok(Vec::new())
 }
 
-async fn decide_call(session: &Session, wish: ToolDecision) -> Answer<Vec<Frame>> {
-    if let Some((run, limit)) = limit_of(session, &wish.call_id).await? {
-        let option = match wish.verdict {
-            Verdict::Approve => "continue",
-            Verdict::Reject => "finish",
-            Verdict::Edit | Verdict::Modify => {
-                return Err(Refused::invalid_at(
-                    "/decision",
-                    "is not `approve` or `reject`: this is a limit",
-                ));
-            }
-        };
-        let decided = session.send(&run, decision(&limit, option, wish.feedback)).await;
-        decided.map_err(|refused| plan::in_their_words(refused, "/modified_arguments"))?;
-        return Ok(Vec::new());
-    }
-    let (run, call) = call_of(session, &wish.call_id).await?;
-    let asked = run.calls.get(&call).and_then(|call| call.interrupt.clone());
-    // The last interrupt about it may be the hand-out that followed: the approval before it says what stands.
-    let approval = asked
-        .filter(|id| run.interrupts.get(id).is_some_and(|each| each.opened.kind == Kind::ToolApproval))
-        .or_else(|| approval_of(&run, &call));
-    let Some(interrupt) = approval else {
-        let rule = format!("nobody is asked about the call `{}`", wish.call_id);
-        return Err(Refused::new(Code::NotFound, rule));
-    };
-    let option = match wish.verdict {
-        Verdict::Approve => "approve",
-        Verdict::Edit | Verdict::Modify => "edit",
-        Verdict::Reject => "reject",
+async fn decide_call(session: &Session, seat: &Seat, wish: ToolDecision) -> Answer<Vec<Frame>> {
+    let (run, interrupt) = asked_about(session, &wish.id).await?;
+    let asked = run.interrupts.get(&interrupt).map(|asked| &asked.opened);
+    let option = match (asked.map(|asked| asked.kind), wish.verdict) {
+        (Some(Kind::Continuation), Verdict::Approve) => "continue",
+        (Some(Kind::Continuation), Verdict::Reject) => "finish",
+        (Some(Kind::Continuation), Verdict::Edit | Verdict::Modify) => {
+            return Err(Refused::invalid_at("/decision", "is not `approve` or `reject`: this is a limit"));
+        }
+        (_, Verdict::Approve) => "approve",
+        (_, Verdict::Edit | Verdict::Modify) => "edit",
+        (_, Verdict::Reject) => "reject",
     };
     let decision = Decision {
         option: option.to_owned(),
@@ -197,19 +210,37 @@ async fn decide_call(session: &Session, wish: ToolDecision) -> Answer<Vec<Frame>
         edit: wish.arguments.unwrap_or_default(),
         version: None,
     };
-    let decided = session.send(&run.id, Input::Decide { interrupt, decision }).await;
-    decided.map_err(|refused| plan::in_their_words(refused, "/modified_arguments"))?;
+    let released = match asked.map(|asked| &asked.about) {
+        Some(About::Call(id)) if option != "reject" => {
+            run.calls.get(id).filter(|call| !call.is_ended()).map(|_| ids::call(&run.id, id))
+        }
+        _ => None,
+    };
+    if let Some(call) = &released {
+        seat.approving(call);
+    }
+    let decided = decide(session, &run, &interrupt, decision).await;
+    decided.map_err(|refused| {
+        if let Some(call) = &released {
+            seat.not_approved(call);
+        }
+        plan::in_their_words(refused, "/modified_arguments", None)
+    })?;
     Ok(Vec::new())
 }
 
-/// The limit that an id names, with its run.
-async fn limit_of(session: &Session, id: &str) -> Answer<Option<(RunId, InterruptId)>> {
-    let Ok(id) = id.parse::<InterruptId>() else { return Ok(None) };
-    let run = session.last().await?;
-    let limit = run.filter(|run| {
-        run.interrupts.get(&id).is_some_and(|interrupt| interrupt.opened.kind == Kind::Continuation)
-    });
-    Ok(limit.map(|run| (run.id.clone(), id)))
+/// What a `hitl_decision` is about: a call by its own id, or a call or a limit by the id of what asks.
+async fn asked_about(session: &Session, id: &str) -> Answer<(Arc<Run>, InterruptId)> {
+    let unknown = || Refused::new(Code::NotFound, format!("nobody is asked about the call `{id}`"));
+    if id.parse::<InterruptId>().is_ok() {
+        let asked = find(session, |each, asked| {
+            each.as_str() == id && matches!(asked.opened.kind, Kind::Continuation | Kind::ToolApproval)
+        });
+        return asked.await?.ok_or_else(unknown);
+    }
+    let (run, call) = call_of(session, id).await?;
+    let interrupt = approval_of(&run, &call).ok_or_else(unknown)?;
+    Ok((run, interrupt))
 }
 
 /// The last time that a person was asked about a call.
@@ -221,23 +252,43 @@ fn approval_of(run: &Run, call: &str) -> Option<InterruptId> {
     asked.max_by_key(|(_, interrupt)| interrupt.opened_seq).map(|(id, _)| id.clone())
 }
 
-async fn take_result(session: &Session, wish: ToolResult) -> Answer<Vec<Frame>> {
+async fn take_result(session: &Session, seat: &Seat, wish: ToolResult) -> Answer<Vec<Frame>> {
     let (run, call) = call_of(session, &wish.call_id).await?;
+    if run.ended.is_some() && run.calls.get(&call).is_some_and(|call| has_brought(call, &wish.outcome)) {
+        return Ok(Vec::new());
+    }
     let outcome = match wish.outcome {
         Ok(text) => ClientOutcome::Done { text },
         Err(text) => ClientOutcome::Failed { text },
     };
-    session.send(&run.id, Input::ClientResult { call, outcome }).await?;
+    seat.answering(&wish.call_id);
+    if let Err(refused) = session.send(&run.id, Input::ClientResult { call, outcome }).await {
+        seat.not_answered(&wish.call_id);
+        return Err(refused);
+    }
+    seat.over(&wish.call_id);
     Ok(Vec::new())
 }
 
-/// The run and the call that an id names. Calls of earlier runs are over.
+/// Whether a call has ended with just this.
+fn has_brought(call: &Call, outcome: &Result<String, String>) -> bool {
+    let result = call.result.as_deref().unwrap_or_default();
+    match (&call.state, outcome) {
+        (CallState::Ended(CallEnd::Done), Ok(text)) => result == text,
+        // An empty error is given words.
+        (CallState::Ended(CallEnd::Failed), Err(text)) => result == text || text.trim().is_empty(),
+        _ => false,
+    }
+}
+
+/// The run and the call that an id names.
 async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
-    let unknown = || Refused::new(Code::NotFound, format!("there is no call `{id}` in this session's run"));
-    let run = session.last().await?.ok_or_else(unknown)?;
-    let call = ids::call_of(&run.id, id).filter(|call| run.calls.contains_key(*call)).ok_or_else(unknown)?;
-    let call = call.to_owned();
-    Ok((run, call))
+    let unknown = || Refused::new(Code::NotFound, format!("there is no call `{id}` in this session"));
+    let runs = session.runs().await?;
+    let named = runs.iter().find_map(|run| Some((run, ids::call_of(run, id)?)));
+    let (run, call) = named.ok_or_else(unknown)?;
+    let run = session.load(run).await?;
+    if run.calls.contains_key(call) { Ok((run, call.to_owned())) } else { Err(unknown()) }
 }
 
 /// Another agent goes on with what the person says. What the one before it was about is given up: it hears what was
@@ -259,7 +310,9 @@ async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame
                 Err(refused) => return Err(refused),
             }
         }
-        if session.start(last.as_deref(), Some(&wish.agent), &wish.content).await? {
+        let begin =
+            Begin { agent: Some(&wish.agent), reason: wish.reason.as_deref(), ..Begin::with(&wish.content) };
+        if session.start(last.as_deref(), begin).await? {
             return Ok(Vec::new());
         }
     }

@@ -1,4 +1,4 @@
-//! `GET /events/audit-log`: every decision on a plan or a call, read from the journal (contract B9). What nobody
+//! `GET /events/audit-log`: every decision on a plan, a call or a limit, read from the journal (contract B9). What nobody
 //! decided in time is there too, and is never called a rejection.
 
 use std::collections::BTreeSet;
@@ -56,8 +56,8 @@ pub(super) async fn read(Person(operator): Person, Params(query): Params<AuditQu
     }
     let wanted = match query.event_type.as_deref() {
         Some(PLAN) => &[Kind::PlanApproval][..],
-        Some(_) => &[Kind::ToolApproval],
-        None => &[Kind::PlanApproval, Kind::ToolApproval],
+        Some(_) => &[Kind::ToolApproval, Kind::Continuation],
+        None => &[Kind::PlanApproval, Kind::ToolApproval, Kind::Continuation],
     };
     let limit = usize::from(limit);
     let mut audit = Audit { app: operator.app.clone(), wanted, room: EVENTS, entries: Vec::new() };
@@ -211,6 +211,11 @@ fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) ->
                 let read = serde_json::from_value(edit.clone()).ok()?;
                 entry["modified_subtasks"] = json!(plan::subtasks(run, None, &read));
             }
+        }
+        (Kind::Continuation, _) => {
+            entry["event_type"] = json!(TOOL);
+            entry["call_id"] = json!(interrupt.opened.interrupt.as_str());
+            entry["limit"] = json!(interrupt.content_text("title"));
         }
         (Kind::ToolApproval, About::Call(id)) => {
             entry["event_type"] = json!(TOOL);

@@ -1,94 +1,251 @@
-//! Following a session: the events of its runs from now on, one run after the other, as frames.
+//! Following a session: the events of its runs, one run after the other, as frames; from now on, or from a place that
+//! the client names.
 //!
 //! The feed of everything rings the bell; what is told is read from the run's own stream, so that nothing is missed
 //! or told twice, whoever wrote it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use holdshort_core::event;
-use holdshort_core::id::StreamId;
-use holdshort_core::interrupt::Kind;
+use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::interrupt::{About, Kind};
 use holdshort_core::projection::Status;
-use holdshort_core::run::Run;
+use holdshort_core::run::{Fact, Run};
 use holdshort_engine::Error;
 use holdshort_store::Journal;
 
-use super::frame::Frame;
-use super::session::{Session, front_of};
+use super::frame::{Frame, Told};
+use super::hands::Seat;
+use super::place::Place;
+use super::session::{Session, agent_of, front_of};
 use super::tell::Teller;
-use super::{WORKFLOW, open};
+use super::{WORKFLOW, ids, open};
 use crate::auth::Caller;
 use crate::feed::{self, Item, Previews, Sight, Source, position};
 use crate::limits::READ_EVENTS;
-use crate::problem::Answer;
+use crate::problem::{Answer, Refused};
+
+/// How long a call waits for the result of whoever approved it before it is handed out to them: clients of the source
+/// system run what they approve, and say so right behind.
+const RESULT_BEHIND: Duration = Duration::from_millis(100);
 
 pub(super) struct Follower {
     session: Session,
-    /// Of the newest run; `None` before the first.
+    seat: Arc<Seat>,
+    /// Of the run that is read; `None` before the first.
     teller: Option<Teller>,
+    /// Event and part that the client has heard of that run.
+    heard: (u64, u32),
+    /// The newest event when the client came: what was handed out up to it may have been run before.
+    came: Option<(RunId, u64)>,
+    /// Read and not yet told.
+    queue: VecDeque<Told>,
+    /// The journal may hold more.
+    is_behind: bool,
+    /// `done` is owed, where nothing goes on by itself.
+    is_owed: bool,
+    /// Another connection left its calls to this one.
+    is_moved: bool,
+    opening: Vec<Told>,
     bell: BoxStream<'static, Item>,
 }
 
 impl Follower {
-    /// From what is there now. Nothing is missed between this and the first `next`.
-    pub(super) async fn attach(session: Session) -> Answer<Self> {
+    /// From what is there now, or from the frame after `since`. Nothing is missed between this and the first `next`.
+    pub(super) async fn attach(session: Session, seat: Arc<Seat>, since: Option<&str>) -> Answer<Self> {
         let app = session.app.clone();
         let caller = Caller { app: app.clone(), actor: session.actor.clone() };
         // Before anything is read: what is committed in between rings.
         let source = Source::All { after: position::last(&app) };
         let bell = feed::follow(source, Sight::of(caller), Previews::Hidden);
-        let teller = session.last().await?.map(|run| Teller::new((*run).clone()));
-        Ok(Self { session, teller, bell })
+        let mut follower = Self {
+            session,
+            seat,
+            teller: None,
+            heard: (0, 0),
+            came: None,
+            queue: VecDeque::new(),
+            is_behind: false,
+            is_owed: false,
+            is_moved: false,
+            opening: Vec::new(),
+            bell,
+        };
+        match since {
+            Some(since) => follower.begin_after(since).await?,
+            None => follower.begin_now().await?,
+        }
+        Ok(follower)
     }
 
-    /// The first frame of every connection.
-    pub(super) fn info(&self) -> Frame {
+    async fn begin_now(&mut self) -> Answer<()> {
+        let mut here = Place::Start;
+        if let Some(newest) = self.session.runs().await?.last() {
+            self.teller = Some(self.teller_of(newest).await?);
+            self.is_behind = true;
+            while self.is_behind {
+                self.read().await?;
+                self.queue.clear();
+            }
+            if let Some(Teller { run, .. }) = &self.teller {
+                here = Place::Event { run: run.id.clone(), seq: run.seq };
+            }
+        }
+        self.is_owed = false;
         let run = self.teller.as_ref().map(|teller| &teller.run);
-        let open = |kind| {
+        self.opening = vec![Told { frame: self.info(run, self.agent()), id: Some(here) }];
+        Ok(())
+    }
+
+    async fn begin_after(&mut self, since: &str) -> Answer<()> {
+        let unknown = || Refused::invalid_at("/since", "is the `id` of no frame of this session");
+        let place: Place = since.parse().map_err(|()| unknown())?;
+        let now = self.session.last().await?;
+        let mut told = None;
+        if let Place::Frame { run, seq, .. } | Place::Event { run, seq } = &place {
+            if !self.session.runs().await?.contains(run) || *seq > self.session.load(run).await?.seq {
+                return Err(unknown());
+            }
+            let part = if let Place::Frame { part, .. } = place { part } else { u32::MAX };
+            self.teller = Some(self.teller_of(run).await?);
+            self.heard = (*seq, part);
+            told = Some((run.clone(), *seq));
+        }
+        let run = now.as_deref();
+        let agent = run.and_then(agent_of).map_or_else(|| self.agent(), str::to_owned);
+        self.opening.push(Told { frame: self.info(run, agent), id: Some(place) });
+        // What was told before and is still to run is told again; the rest of what stands follows by itself.
+        for (_, interrupt) in run.map(open::interrupts).unwrap_or_default() {
+            let Some(run) = run.filter(|_| interrupt.opened.kind == Kind::ClientCall) else { continue };
+            let was_told =
+                told.as_ref().is_some_and(|(of, seq)| *of == run.id && interrupt.opened_seq <= *seq);
+            for frame in open::again(run, interrupt) {
+                let Frame::ToolCall { call_id, .. } = &frame else { continue };
+                if self.seat.take(call_id) && was_told && self.seat.tell(call_id) {
+                    self.opening.push(frame.into());
+                }
+            }
+        }
+        self.came = now.map(|run| (run.id.clone(), run.seq));
+        (self.is_behind, self.is_owed) = (true, true);
+        Ok(())
+    }
+
+    /// From before a run's first event.
+    async fn teller_of(&mut self, id: &RunId) -> Answer<Teller> {
+        let runs = self.session.runs().await?;
+        let at = runs.iter().position(|run| run == id).unwrap_or_default();
+        let before = match at.checked_sub(1).and_then(|at| runs.get(at)) {
+            Some(before) => agent_of(&*self.session.load(before).await?).map(str::to_owned),
+            None => None,
+        };
+        let run = self.session.load(id).await?;
+        Ok(Teller::before(&run, before.unwrap_or_else(|| self.first_agent())))
+    }
+
+    /// What every connection begins with: where the session is; and after a place, what is still to run of what was
+    /// told before it.
+    pub(super) fn opening(&mut self) -> Vec<Told> {
+        std::mem::take(&mut self.opening)
+    }
+
+    /// What waits for the client, under the ids under which it was told before.
+    pub(super) fn standing(&self) -> Vec<Told> {
+        let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Vec::new() };
+        let open = open::interrupts(run).into_iter();
+        let frames = open.flat_map(|(_, interrupt)| open::again(run, interrupt));
+        let is_ours = |call: &str| self.seat.take(call) && self.seat.tell(call);
+        frames.filter(|frame| handed_out(frame).is_none_or(&is_ours)).map(Told::from).collect()
+    }
+
+    /// The questions that wait, for a client that hears nothing else of what stands.
+    pub(super) fn questions(&self) -> Vec<Told> {
+        let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Vec::new() };
+        let open = open::interrupts(run).into_iter();
+        let questions = open.filter(|(_, interrupt)| interrupt.opened.kind == Kind::Question);
+        questions.flat_map(|(_, interrupt)| open::frames(run, interrupt)).map(Told::from).collect()
+    }
+
+    fn info(&self, run: Option<&Run>, agent: String) -> Frame {
+        let open = |kinds: &[Kind]| {
             let open = run.into_iter().flat_map(Run::open_interrupts);
-            open.filter(|(_, interrupt)| interrupt.opened.kind == kind).count()
+            open.filter(|(_, interrupt)| kinds.contains(&interrupt.opened.kind)).count()
         };
         Frame::SessionInfo {
             session_id: self.session.name.clone(),
             status: run.map_or("new", |run| run.status().as_str()),
             run_id: run.map(|run| run.id.to_string()),
-            agent: self.agent(),
-            pending_approvals: open(Kind::ToolApproval) + open(Kind::ClientCall) + open(Kind::Continuation),
-            pending_plans: open(Kind::PlanApproval),
+            agent,
+            // What a person must decide; what is handed out to be run needs nobody.
+            pending_approvals: open(&[Kind::ToolApproval, Kind::Continuation]),
+            pending_plans: open(&[Kind::PlanApproval]),
             rehearsal: self.session.app.model.rehearsal,
         }
     }
 
-    /// Who is at work, or would be: a session begins with the agent that the workflow begins with.
+    /// Who is at work, or would be.
     fn agent(&self) -> String {
+        self.teller.as_ref().map_or_else(|| self.first_agent(), |teller| teller.agent.clone())
+    }
+
+    /// A session begins with the agent that the workflow begins with.
+    fn first_agent(&self) -> String {
         let base = self.session.app.library.get(WORKFLOW);
-        match &self.teller {
-            Some(teller) => teller.agent.clone(),
-            None => base.as_deref().and_then(front_of).unwrap_or_default().to_owned(),
-        }
+        base.as_deref().and_then(front_of).unwrap_or_default().to_owned()
     }
 
-    /// What waits for the client: under the ids under which it was told before.
-    pub(super) fn standing(&self) -> Vec<Frame> {
-        let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Vec::new() };
-        open::interrupts(run).into_iter().flat_map(|(_, interrupt)| open::again(run, interrupt)).collect()
+    /// What follows is read at once, and ends with `done` where nothing goes on by itself.
+    pub(super) fn look(&mut self) {
+        (self.is_behind, self.is_owed) = (true, true);
     }
 
-    /// The next frames; `None` once nothing can follow.
-    pub(super) async fn next(&mut self) -> Answer<Option<Vec<Frame>>> {
+    /// The next frames; `None` once nothing can follow. Whoever stops waiting for them misses none.
+    pub(super) async fn next(&mut self) -> Answer<Option<Vec<Told>>> {
         loop {
-            match self.bell.next().await {
-                None => return Ok(None),
-                Some(Item::Event(words)) if self.concerns(words.json()) => {
-                    let frames = self.catch_up().await?;
-                    if !frames.is_empty() {
-                        return Ok(Some(frames));
-                    }
+            let free = self.queue.iter().take_while(|told| handed_out(&told.frame).is_none()).count();
+            let ready: Vec<Told> = self.queue.drain(..free).collect();
+            if !ready.is_empty() {
+                return Ok(Some(ready));
+            }
+            if let Some(call) = self.queue.front().and_then(|told| handed_out(&told.frame)).map(str::to_owned)
+            {
+                let is_ours = self.is_ours(&call).await?;
+                let told = self.queue.pop_front().filter(|_| is_ours && self.seat.tell(&call));
+                // Something may have happened while it waited.
+                self.is_behind = true;
+                if let Some(told) = told {
+                    return Ok(Some(vec![told]));
                 }
-                // A run of somebody else's that can not be read is none of ours.
-                Some(Item::Event(_) | Item::Preview(_) | Item::Problem(_)) => {}
+                continue;
+            }
+            if self.is_behind {
+                self.read().await?;
+                continue;
+            }
+            if self.is_moved {
+                let frames = self.taken_over().await?;
+                self.is_moved = false;
+                if !frames.is_empty() {
+                    return Ok(Some(frames));
+                }
+            }
+            if std::mem::take(&mut self.is_owed)
+                && let Some(done) = self.rest()
+            {
+                return Ok(Some(vec![done.into()]));
+            }
+            tokio::select! {
+                item = self.bell.next() => match item {
+                    None => return Ok(None),
+                    Some(Item::Event(words)) => self.is_behind = self.concerns(words.json()),
+                    // A run of somebody else's that can not be read is none of ours.
+                    Some(Item::Preview(_) | Item::Problem(_)) => {}
+                },
+                () = self.seat.moved() => self.is_moved = true,
             }
         }
     }
@@ -101,23 +258,8 @@ impl Follower {
         is_own || (stream.starts_with("run_") && rest.starts_with(",\"seq\":1,"))
     }
 
-    /// What the journal holds that was not told yet, and `done` where nothing goes on by itself after it.
-    pub(super) async fn catch_up(&mut self) -> Answer<Vec<Frame>> {
-        let mut frames = Vec::new();
-        let mut heard = self.read(&mut frames).await?;
-        for run in self.later_runs().await? {
-            let agent = self.agent();
-            self.teller = Some(Teller::before(&run, agent));
-            heard |= self.read(&mut frames).await?;
-        }
-        if heard {
-            frames.extend(self.rest());
-        }
-        Ok(frames)
-    }
-
     /// `done`, where nothing goes on by itself.
-    pub(super) fn rest(&self) -> Option<Frame> {
+    fn rest(&self) -> Option<Frame> {
         let status = self.teller.as_ref().map_or(Status::Completed, |teller| teller.run.status());
         match status {
             Status::Queued | Status::Running => None,
@@ -127,39 +269,86 @@ impl Follower {
         }
     }
 
-    async fn read(&mut self, frames: &mut Vec<Frame>) -> Answer<bool> {
-        let Some(teller) = &mut self.teller else { return Ok(false) };
-        let stream = StreamId::Run(teller.run.id.clone());
-        let mut told = Vec::new();
-        let mut heard = false;
-        loop {
-            let page = self.session.app.journal().read(&stream, teller.run.seq, READ_EVENTS).await?;
-            for sealed in &page {
-                let event = event::decode(sealed)
-                    .map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
-                told.extend(teller.hear(&event));
-                heard = true;
+    /// Reads on, in the run that is followed or the one after it.
+    async fn read(&mut self) -> Answer<()> {
+        let Some(teller) = &mut self.teller else {
+            self.is_behind = self.move_on().await?;
+            return Ok(());
+        };
+        let id = teller.run.id.clone();
+        let stream = StreamId::Run(id.clone());
+        let page = self.session.app.journal().read(&stream, teller.run.seq, READ_EVENTS).await?;
+        for sealed in &page {
+            let event =
+                event::decode(sealed).map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
+            let frames = teller.hear(&event);
+            let seq = teller.run.seq;
+            if let event::Fact::Run(Fact::ToolFinished { call, .. }) = &event.fact {
+                self.seat.over(&ids::call(&id, call));
             }
-            if page.len() < READ_EVENTS {
-                told.retain(|frame| !teller.is_over(frame));
-                frames.extend(told);
-                return Ok(heard);
+            let is_old = self.came.as_ref().is_some_and(|(run, came)| *run == id && seq <= *came);
+            for (part, mut frame) in (1..).zip(frames) {
+                if (seq, part) <= self.heard {
+                    continue;
+                }
+                if is_old {
+                    open::redelivered(&mut frame);
+                }
+                self.queue.push_back(Told { frame, id: Some(Place::Frame { run: id.clone(), seq, part }) });
             }
+            self.is_owed = true;
         }
+        if page.len() < READ_EVENTS {
+            self.is_behind = teller.run.ended.is_some() && self.move_on().await?;
+        }
+        Ok(())
     }
 
-    /// Runs of the session after the one that was followed so far, oldest first.
-    async fn later_runs(&mut self) -> Answer<Vec<Arc<Run>>> {
-        let known = self.teller.as_ref().map(|teller| &teller.run);
-        if known.is_some_and(|run| run.ended.is_none()) {
-            return Ok(Vec::new());
-        }
+    /// To the run after the one that has ended, if there is one.
+    async fn move_on(&mut self) -> Answer<bool> {
         let runs = self.session.runs().await?;
-        let told = known.and_then(|known| runs.iter().position(|run| *run == known.id));
-        let mut later = Vec::new();
-        for run in &runs[told.map_or(0, |at| at + 1)..] {
-            later.push(self.session.load(run).await?);
+        let known = self.teller.as_ref().map(|teller| &teller.run.id);
+        let at = known.and_then(|known| runs.iter().position(|run| run == known));
+        let Some(next) = runs.get(at.map_or(0, |at| at + 1)) else { return Ok(false) };
+        let run = self.session.load(next).await?;
+        self.teller = Some(Teller::before(&run, self.agent()));
+        self.heard = (0, 0);
+        Ok(true)
+    }
+
+    /// Whether a call that has become one to run is this connection's to run.
+    async fn is_ours(&mut self, call: &str) -> Answer<bool> {
+        let Some(claim) = self.seat.claim(call) else { return Ok(false) };
+        if claim.approved_here {
+            tokio::time::sleep(RESULT_BEHIND).await;
         }
-        Ok(later)
+        let Some(read) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(false) };
+        let now = self.session.load(&read.id).await?;
+        Ok(open::is_to_run(&now, call) && open::is_to_run(read, call))
+    }
+
+    /// Calls that another connection was to run, which is gone.
+    async fn taken_over(&mut self) -> Answer<Vec<Told>> {
+        let taken = self.seat.taken_over();
+        let Some(run) = self.session.last().await?.filter(|_| !taken.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let frames = |call: &String| {
+            let about = About::Call(ids::call_of(&run.id, call)?.to_owned());
+            let mut open = open::interrupts(&run).into_iter();
+            let (_, found) =
+                open.find(|(_, each)| each.opened.kind == Kind::ClientCall && each.opened.about == about)?;
+            Some(open::again(&run, found))
+        };
+        let told = taken.iter().filter(|call| open::is_to_run(&run, call) && self.seat.tell(call));
+        Ok(told.filter_map(frames).flatten().map(Told::from).collect())
+    }
+}
+
+/// The call of a frame that says to run it.
+fn handed_out(frame: &Frame) -> Option<&str> {
+    match frame {
+        Frame::ToolCall { call_id, requires_approval: false, .. } => Some(call_id),
+        _ => None,
     }
 }

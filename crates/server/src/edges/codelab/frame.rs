@@ -1,10 +1,33 @@
 //! Frames out: what a client hears, as the source system writes it (contract B3). Nulls are left out.
 
-use holdshort_protocol::{Code, FieldError};
+use holdshort_protocol::FieldError;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::place::Place;
 use crate::problem::Refused;
+
+/// A frame as it goes out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Told {
+    #[serde(flatten)]
+    pub(super) frame: Frame,
+    /// Of what stands in the journal: the place to go on after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<Place>,
+}
+
+impl Told {
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl From<Frame> for Told {
+    fn from(frame: Frame) -> Self {
+        Self { frame, id: None }
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -55,7 +78,8 @@ pub(super) enum Frame {
         agent: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// `redelivered: true` where it was handed out before.
+        /// Of what is to run. `approved: true`: a person has approved it; `redelivered: true`: it was handed out
+        /// before.
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
@@ -95,7 +119,7 @@ pub(super) enum Frame {
     Error {
         error: String,
         content: String,
-        code: &'static str,
+        code: String,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         errors: Vec<FieldError>,
         is_final: bool,
@@ -129,10 +153,6 @@ pub(super) struct Subtask {
 }
 
 impl Frame {
-    pub(super) fn text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
     pub(super) fn status(status: &'static str) -> Self {
         Self::Status { status, content: None, metadata: None }
     }
@@ -145,10 +165,23 @@ impl Frame {
     /// A message that is not carried out. The connection stays, and nothing has changed.
     pub(super) fn refused(refused: &Refused) -> Self {
         let problem = &refused.0;
-        Self::error(problem.code, problem.detail.clone(), problem.errors.clone(), false)
+        Self::Error {
+            error: problem.detail.clone(),
+            content: problem.detail.clone(),
+            code: problem.code.as_str().to_owned(),
+            errors: problem.errors.clone(),
+            is_final: false,
+        }
     }
 
-    pub(super) fn error(code: Code, text: String, errors: Vec<FieldError>, is_final: bool) -> Self {
-        Self::Error { content: text.clone(), error: text, code: code.as_str(), errors, is_final }
+    /// The work has failed, for this reason.
+    pub(super) fn failed(reason: &str, text: String) -> Self {
+        Self::Error {
+            content: text.clone(),
+            error: text,
+            code: reason.to_owned(),
+            errors: Vec::new(),
+            is_final: true,
+        }
     }
 }

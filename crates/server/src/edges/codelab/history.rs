@@ -1,11 +1,12 @@
 //! What was said before in a session, for the run that goes on with it: what people said, whole, and what came of it
 //! as far as there is room, the newest first.
 
-use holdshort_core::interrupt::{Interrupt, Kind};
+use holdshort_core::interrupt::{Interrupt, Kind, Outcome};
 use holdshort_core::projection::Status;
 use holdshort_core::run::Run;
 use serde_json::Value;
 
+use super::plan;
 use super::session::Session;
 use crate::limits::SESSION_RUNS;
 use crate::problem::Answer;
@@ -100,36 +101,89 @@ pub(super) fn said(run: &Run) -> &str {
 }
 
 fn turn(run: &Run) -> Turn {
-    let messages = run.messages.iter().map(ToString::to_string);
-    let said = std::iter::once(said(run).to_owned()).chain(messages).chain(answers(run)).collect();
-    Turn { said, came: came(run) }
+    let decided = decided(run);
+    // What came with a decision is told with it, and once.
+    let is_told = |message: &str| decided.iter().any(|each| each.text == message);
+    let messages = run.messages.iter().filter(|message| !is_told(message)).map(ToString::to_string);
+    let said = std::iter::once(said(run).to_owned()).chain(messages);
+    let decided = decided.iter().map(|each| format!("({}) {}", each.about, each.text));
+    Turn { said: said.chain(decided).collect(), came: came(run) }
 }
 
-/// What people answered to what agents asked.
-fn answers(run: &Run) -> Vec<String> {
-    let mut asked: Vec<_> =
-        run.interrupts.values().filter(|each| each.opened.kind == Kind::Question).collect();
+/// What people answered to what agents asked, or said with a decision.
+struct Decided<'r> {
+    about: String,
+    text: &'r str,
+}
+
+fn decided(run: &Run) -> Vec<Decided<'_>> {
+    let mut asked: Vec<_> = run.interrupts.values().map(|interrupt| &**interrupt).collect();
     asked.sort_by_key(|interrupt| interrupt.opened_seq);
-    let answer = |interrupt: &Interrupt| {
-        let text = interrupt.decision.as_ref()?.text.as_deref()?;
-        Some(format!("(asked: {}) {text}", interrupt.content_text("title")))
+    asked.into_iter().filter_map(decision).collect()
+}
+
+fn decision(interrupt: &Interrupt) -> Option<Decided<'_>> {
+    let made = interrupt.decision.as_ref()?;
+    let text = made.text.as_deref().filter(|text| !text.trim().is_empty())?;
+    let title = interrupt.content_text("title");
+    let about = match interrupt.opened.kind {
+        Kind::Question => format!("asked: {title}"),
+        Kind::PlanApproval | Kind::ToolApproval | Kind::Continuation => format!("{title}: {}", made.option),
+        // What a client says of a call is no word of a person; the others are decided elsewhere.
+        _ => return None,
     };
-    asked.into_iter().filter_map(|interrupt| answer(interrupt)).collect()
+    Some(Decided { about, text })
 }
 
 fn came(run: &Run) -> String {
     let Some(ended) = &run.ended else { return String::from("(not finished)") };
+    let planned = planned(run);
     let words = ended.text.as_deref().or_else(|| ended.result.get("text").and_then(Value::as_str));
     // An agent's last word in a step, where the run itself brought none.
     let last = || run.steps.values().rev().find_map(|step| step.output.as_deref());
-    let words = words.or_else(last).unwrap_or_default();
-    match ended.status {
-        Status::Cancelled => format!("(cancelled) {words}"),
-        Status::Failed => format!("(failed) {words}"),
-        Status::Completed | Status::Queued | Status::Running | Status::Waiting | Status::Paused => {
-            words.to_owned()
+    let words = words.or_else(|| if planned.is_empty() { last() } else { None }).unwrap_or_default();
+    let end = match (ended.status, ended.reason.as_str()) {
+        (Status::Cancelled, _) => "(cancelled)",
+        (Status::Failed, _) => "(failed)",
+        (Status::Completed, "partial") => "(done in part)",
+        (Status::Completed | Status::Queued | Status::Running | Status::Waiting | Status::Paused, _) => "",
+    };
+    let first = [end, words].join(" ");
+    let first = Some(first.trim()).filter(|first| !first.is_empty()).map(str::to_owned);
+    first.into_iter().chain(planned).collect::<Vec<_>>().join("\n")
+}
+
+/// What became of the plans of a run: those that were dropped, and each subtask of the one that was carried out, with
+/// what it brought or why it failed.
+fn planned(run: &Run) -> Vec<String> {
+    let mut asked: Vec<_> = run.interrupts.values().collect();
+    asked.sort_by_key(|interrupt| interrupt.opened_seq);
+    let dropped = asked.into_iter().filter_map(|interrupt| {
+        let count = plan::asked(interrupt)?.subtasks.len();
+        match interrupt.resolution.as_ref()?.outcome {
+            Outcome::Rejected => Some(format!("(your plan of {count} subtasks was rejected)")),
+            Outcome::Expired => Some(format!("(nobody decided in time on your plan of {count} subtasks)")),
+            Outcome::Approved | Outcome::Answered | Outcome::Cancelled | Outcome::Superseded => None,
+        }
+    });
+    let mut lines: Vec<String> = dropped.collect();
+    for (phase, planned) in &run.plans {
+        let Some(plan) = planned.settled() else { continue };
+        // All of them are named, and each has the same room for what it brought.
+        let room = CAME / (2 * plan.subtasks.len().max(1));
+        for subtask in plan::subtasks(run, Some(phase), plan) {
+            let step = run.step_of_subtask(phase, &subtask.id).map(|(_, step)| step);
+            let brought = step.and_then(|step| step.output.as_deref()).unwrap_or_default();
+            let status = match subtask.status {
+                "in_progress" => "not finished",
+                "pending" => "not begun",
+                ended => ended,
+            };
+            let line = format!("- {} ({status}): {}", subtask.id, cut(brought, room));
+            lines.push(line.trim_end_matches(": ").to_owned());
         }
     }
+    lines
 }
 
 impl Turn {

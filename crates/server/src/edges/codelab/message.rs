@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::ids;
+use super::{ids, raw};
 use crate::body::fit;
 use crate::problem::{Answer, Refused};
 
@@ -51,7 +51,8 @@ pub(super) struct PlanDecision {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ToolDecision {
-    pub(super) call_id: String,
+    /// Of the call, or of what asks about it.
+    pub(super) id: String,
     pub(super) verdict: Verdict,
     pub(super) feedback: Option<String>,
     pub(super) arguments: Option<Value>,
@@ -81,6 +82,7 @@ struct UserFields {
 #[derive(Deserialize)]
 struct PlanFields {
     plan_id: Option<String>,
+    #[serde(alias = "request_id")]
     approval_request_id: Option<String>,
     decision: String,
     feedback: Option<String>,
@@ -89,7 +91,8 @@ struct PlanFields {
 
 #[derive(Deserialize)]
 struct ToolFields {
-    call_id: String,
+    call_id: Option<String>,
+    request_id: Option<String>,
     decision: String,
     feedback: Option<String>,
     modified_arguments: Option<Value>,
@@ -113,8 +116,9 @@ struct SwitchFields {
 
 /// From a frame of a socket.
 pub(super) fn read(text: &[u8]) -> Answer<Message> {
-    let value = json::parse(text).map_err(|error| Refused::new(Code::MalformedJson, error.to_string()))?;
-    understand(&value)
+    let changed = std::str::from_utf8(text).ok().and_then(raw::results_as_texts);
+    let value = json::parse(changed.as_ref().map_or(text, |text| text.as_bytes()));
+    understand(&value.map_err(|error| Refused::new(Code::MalformedJson, error.to_string()))?)
 }
 
 pub(super) fn understand(value: &Value) -> Answer<Message> {
@@ -190,7 +194,10 @@ fn tool(value: &Value) -> Answer<Message> {
         (Verdict::Approve | Verdict::Edit | Verdict::Modify | Verdict::Reject, _) => {}
     }
     Ok(Message::Tool(ToolDecision {
-        call_id: fields.call_id,
+        id: fields
+            .call_id
+            .or(fields.request_id)
+            .ok_or_else(|| Refused::invalid_at("/call_id", "missing field `call_id`"))?,
         verdict,
         feedback: fields.feedback,
         arguments: fields.modified_arguments,

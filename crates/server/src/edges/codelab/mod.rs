@@ -2,27 +2,34 @@
 //!
 //! Both say the same messages (`message.rs`) and hear the same frames (`frame.rs`). A session of theirs is a name
 //! for one of ours (`session.rs`); what a message does is in `act.rs`, and what happened is told by `tell.rs`, from
-//! the journal alone: a connection that comes back hears what is still open, and nothing runs inside a request.
+//! the journal alone: a connection that comes back hears what is still open, or all that followed (`place.rs`), and
+//! nothing runs inside a request. Which of several connections runs a call is in `hands.rs`.
 //! Words are never parsed: only `plan_decision` and `hitl_decision` decide.
 
 mod act;
 mod audit;
 mod follow;
 mod frame;
+mod hands;
 mod history;
 mod ids;
 mod message;
 mod open;
 mod person;
+mod place;
 mod plan;
+mod raw;
 mod rest;
 mod session;
 mod socket;
 mod stream;
 mod tell;
 
-use axum::Router;
+use std::sync::Arc;
+
 use axum::routing::{get, post};
+use axum::{Extension, Router};
+use hands::Hands;
 
 use crate::auth::Door;
 use crate::problem::Answer;
@@ -40,6 +47,7 @@ pub(super) fn router() -> Router<Door> {
         .route("/sessions/{session_id}/plans/{plan_id}/pause", post(rest::pause))
         .route("/sessions/{session_id}/plans/{plan_id}/resume", post(rest::resume))
         .route("/events/audit-log", get(audit::read))
+        .layer(Extension(Arc::new(Hands::default())))
 }
 
 pub(super) fn read(text: &[u8]) -> Answer<()> {

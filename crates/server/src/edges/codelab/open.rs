@@ -1,8 +1,8 @@
 //! What waits for the client, as frames: the same when it opens, and for whoever connects later (contract B12).
 
 use holdshort_core::id::InterruptId;
-use holdshort_core::interrupt::{About, Interrupt, Kind};
-use holdshort_core::run::Run;
+use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
+use holdshort_core::run::{CallState, Run};
 use serde_json::{Value, json};
 
 use super::frame::{Frame, PlanMetadata};
@@ -68,18 +68,33 @@ fn plan_frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
 /// The same for whoever connects later: what a client may have begun to run by now says that it is no news.
 pub(super) fn again(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     let mut frames = frames(run, interrupt);
-    for frame in &mut frames {
-        if let Frame::ToolCall { requires_approval: false, metadata, .. } = frame {
-            *metadata = Some(json!({ "redelivered": true }));
-        }
-    }
+    frames.iter_mut().for_each(redelivered);
     frames
+}
+
+/// Marks what is to run as something that may have run before.
+pub(super) fn redelivered(frame: &mut Frame) {
+    if let Frame::ToolCall { requires_approval: false, metadata, .. } = frame {
+        metadata.get_or_insert_with(|| json!({}))["redelivered"] = json!(true);
+    }
+}
+
+/// Whether a call is handed out, and has no result yet.
+pub(super) fn is_to_run(run: &Run, call_id: &str) -> bool {
+    let call = ids::call_of(&run.id, call_id).and_then(|call| run.calls.get(call));
+    call.is_some_and(|call| matches!(call.state, CallState::WithClient(_)))
 }
 
 /// `asks`: a person decides first. Otherwise the client runs it now.
 fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     let About::Call(id) = &interrupt.opened.about else { return None };
     let call = run.calls.get(id)?;
+    let is_approved = || {
+        run.interrupts.values().any(|each| {
+            let is_yes = each.resolution.as_ref().is_some_and(|it| it.outcome == Outcome::Approved);
+            is_yes && each.opened.kind == Kind::ToolApproval && each.opened.about == interrupt.opened.about
+        })
+    };
     let reasons: Vec<&str> =
         interrupt.opened.risk.reasons.iter().map(|reason| reason.text.as_str()).collect();
     Some(Frame::ToolCall {
@@ -89,7 +104,7 @@ fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
         requires_approval: asks,
         agent: interrupt.opened.agent.clone(),
         reason: (asks && !reasons.is_empty()).then(|| reasons.join("; ")),
-        metadata: None,
+        metadata: (!asks && is_approved()).then(|| json!({ "approved": true })),
     })
 }
 

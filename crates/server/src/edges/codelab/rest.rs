@@ -27,7 +27,7 @@ pub(super) async fn pending_approvals(
     Ok(Json(json!({ "session_id": session.name, "count": items.len(), "pending_approvals": items })))
 }
 
-/// A call that waits for a person or for the client, a limit, or a plan.
+/// What a person must decide: a call, a limit, a plan, a question. What is to run is handed out to whoever connects.
 fn approval(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     let opened = &interrupt.opened;
     let mut item = json!({
@@ -39,13 +39,13 @@ fn approval(run: &Run, interrupt: &Interrupt) -> Option<Value> {
         item["expires_at"] = json!(at.to_string());
     }
     match (opened.kind, &opened.about) {
-        (Kind::ToolApproval | Kind::ClientCall, About::Call(id)) => {
+        (Kind::ToolApproval, About::Call(id)) => {
             let call = run.calls.get(id)?;
             item["request_type"] = json!("tool");
             item["subject"] = json!(call.tool);
             item["details"] = json!({
                 "agent": opened.agent,
-                "requires_approval": opened.kind == Kind::ToolApproval,
+                "requires_approval": true,
                 "title": interrupt.content_text("title"),
             });
             item["call_id"] = json!(ids::call(&run.id, id));
@@ -57,6 +57,17 @@ fn approval(run: &Run, interrupt: &Interrupt) -> Option<Value> {
             item["subject"] = json!(interrupt.content_text("title"));
             item["details"] = json!({ "agent": opened.agent });
             item["call_id"] = json!(opened.interrupt.as_str());
+        }
+        (Kind::Question, _) => {
+            item["request_type"] = json!("question");
+            item["subject"] = json!(interrupt.content_text("title"));
+            item["details"] = json!({ "agent": opened.agent });
+            for field in ["question", "context", "choices"] {
+                let found = interrupt.content.get("payload").and_then(|payload| payload.get(field));
+                if let Some(found) = found.filter(|found| !found.is_null()) {
+                    item["details"][field] = found.clone();
+                }
+            }
         }
         (Kind::PlanApproval, _) => {
             let plan = plan::asked(interrupt)?;
@@ -118,9 +129,11 @@ pub(super) async fn plans(Person(operator): Person, Path(name): Path<String>) ->
                     json!({
                         "id": subtask.id,
                         "description": subtask.description,
-                        "agent": subtask.agent,
+                        "agent": subtask.agent.as_deref().or(shown.agent.as_deref()),
                         "dependencies": subtask.depends_on,
-                        "status": subtask.status,
+                        "status": run
+                            .step_of_subtask(&shown.phase, &subtask.id)
+                            .map_or("pending", |(_, step)| plan::status(step)),
                         "layer": subtask.layer,
                         "row": subtask.row,
                     })

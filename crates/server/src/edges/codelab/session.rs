@@ -17,7 +17,7 @@ use holdshort_store::Journal;
 use serde_json::json;
 use tokio::sync::Mutex;
 
-use super::{WORKFLOW, history};
+use super::{WORKFLOW, hands, history};
 use crate::app::{App, detached};
 use crate::auth::Operator;
 use crate::limits::LINE_BYTES;
@@ -36,6 +36,20 @@ pub(super) struct Session {
     chain: Arc<Mutex<Vec<RunId>>>,
 }
 
+/// What the next run of a session begins with.
+pub(super) struct Begin<'w> {
+    pub(super) said: &'w str,
+    pub(super) agent: Option<&'w str>,
+    /// Why that one, as the person says.
+    pub(super) reason: Option<&'w str>,
+}
+
+impl<'w> Begin<'w> {
+    pub(super) fn with(said: &'w str) -> Self {
+        Self { said, agent: None, reason: None }
+    }
+}
+
 impl Session {
     pub(super) fn of(person: Operator, name: String) -> Answer<Self> {
         if name.is_empty() || name.len() > LINE_BYTES || name.chars().any(char::is_control) {
@@ -43,6 +57,11 @@ impl Session {
             return Err(Refused::invalid_at("/session_id", rule));
         }
         Ok(Self { app: person.app, actor: person.actor, name, chain: Arc::default() })
+    }
+
+    /// What connections to it share.
+    pub(super) fn key(&self) -> hands::Key {
+        (self.actor.id.clone(), self.name.clone())
     }
 
     /// Its runs, oldest first: those that the chain of keys names, and no other that works in the same session of
@@ -92,7 +111,8 @@ impl Session {
 
     /// Starts the session's next run, with the agent in front that the one before had, or with another one.
     /// `false`: somebody else was first.
-    pub(super) async fn start(&self, last: Option<&Run>, agent: Option<&str>, said: &str) -> Answer<bool> {
+    pub(super) async fn start(&self, last: Option<&Run>, begin: Begin<'_>) -> Answer<bool> {
+        let Begin { said, agent, reason } = begin;
         let base = self.app.library.get(WORKFLOW).ok_or_else(|| Refused::of(Code::UnknownWorkflow))?;
         let before = last.and_then(|run| front_of(&run.definition));
         let agent = agent.or(before.filter(|agent| base.agents.contains_key(*agent)));
@@ -101,6 +121,11 @@ impl Session {
             Some(run) => IdempotencyKey { scope: self.next(), key: run.id.to_string(), digest: self.nonce() },
             None => IdempotencyKey { scope: self.first(), key: self.name.clone(), digest: self.nonce() },
         };
+        let mut input =
+            json!({ "task": history::task(&earlier, said), "said": said, "session_id": self.name });
+        if let Some(reason) = reason {
+            input["reason"] = json!(reason);
+        }
         let start = StartRun {
             definition: match agent {
                 Some(agent) => begun_by(base, agent)?,
@@ -112,7 +137,7 @@ impl Session {
                 model: self.app.model.rehearsal.then(|| REHEARSAL.to_owned()),
                 ..Config::default()
             },
-            input: json!({ "task": history::task(&earlier, said), "said": said, "session_id": self.name }),
+            input,
             origin: Origin::Native,
             ask: None,
             key: Some(key),

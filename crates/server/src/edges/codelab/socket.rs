@@ -2,7 +2,9 @@
 //! error frame, and the socket stays open; a socket that breaks changes nothing.
 
 use std::pin::pin;
+use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::Path;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{WebSocket, WebSocketUpgrade};
@@ -10,21 +12,32 @@ use axum::response::Response;
 use futures::StreamExt;
 use futures::stream::SplitStream;
 use holdshort_protocol::Code;
+use serde::Deserialize;
 
 use super::follow::Follower;
-use super::frame::Frame;
+use super::frame::{Frame, Told};
+use super::hands::{Hands, Seat};
 use super::person::Person;
 use super::session::Session;
 use super::{act, message};
 use crate::edges::line::{self, End};
 use crate::limits::{FRAME_READ_BYTES, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
 use crate::problem::{Answer, Refused};
+use crate::query::Params;
 use crate::socket::outbox::{Outbox, Unsent};
 use crate::socket::write;
+
+/// What else stands in the query is the token, which is looked at elsewhere.
+#[derive(Deserialize)]
+pub(super) struct Since {
+    since: Option<String>,
+}
 
 pub(super) async fn open(
     Person(operator): Person,
     Path(name): Path<String>,
+    Params(Since { since }): Params<Since>,
+    Extension(hands): Extension<Arc<Hands>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
     let upgrade =
@@ -37,18 +50,18 @@ pub(super) async fn open(
         .read_buffer_size(READ_BUFFER_BYTES)
         .write_buffer_size(WRITE_BUFFER_BYTES);
     Ok(upgrade.on_upgrade(async move |socket| {
-        serve(socket, session).await;
+        serve(socket, session, &hands, since).await;
         drop(permit);
     }))
 }
 
-async fn serve(socket: WebSocket, session: Session) {
+async fn serve(socket: WebSocket, session: Session, hands: &Arc<Hands>, since: Option<String>) {
     let app = session.app.clone();
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(app.pace.patience);
     let mut writing = pin!(write::all(sink, queue, app.pace.ping));
     let end = tokio::select! {
-        end = converse(&mut incoming, &session, outbox) => end,
+        end = converse(&mut incoming, &session, hands, since.as_deref(), outbox) => end,
         // Only a broken connection ends it before the outbox is gone.
         _ = &mut writing => return,
         () = app.stopped() => End::Stopping,
@@ -57,27 +70,53 @@ async fn serve(socket: WebSocket, session: Session) {
 }
 
 /// Messages come in while frames go out (LESSONS 16); the first is heard once everything that follows will be told.
-async fn converse(incoming: &mut SplitStream<WebSocket>, session: &Session, outbox: Outbox) -> End {
-    let told = match Follower::attach(session.clone()).await {
-        Ok(follower) => tokio::select! {
-            end = listen(incoming, session, &outbox) => return end,
-            told = tell(follower, &outbox) => told,
+async fn converse(
+    incoming: &mut SplitStream<WebSocket>,
+    session: &Session,
+    hands: &Arc<Hands>,
+    since: Option<&str>,
+    outbox: Outbox,
+) -> End {
+    let seat = Arc::new(hands.seat(session.key()));
+    let told = match attach(session, &seat, since).await {
+        Ok((follower, frames)) => tokio::select! {
+            end = listen(incoming, session, &seat, &outbox) => return end,
+            told = tell(follower, frames, &outbox) => told,
         },
         Err(refused) => Err(refused),
     };
     match told {
         Ok(end) => end,
         // The journal can not be read: the client is told, and comes back.
-        Err(refused) => match put(&outbox, &[Frame::refused(&refused)]).await {
+        Err(refused) => match put(&outbox, &[Frame::refused(&refused).into()]).await {
             Ok(()) => End::Left,
             Err(unsent) => unsent.into(),
         },
     }
 }
 
-async fn tell(mut follower: Follower, outbox: &Outbox) -> Answer<End> {
-    let mut frames = vec![follower.info()];
+/// With what is told first. A place that is none of this session's is refused, and the connection goes on from now.
+async fn attach(session: &Session, seat: &Arc<Seat>, since: Option<&str>) -> Answer<(Follower, Vec<Told>)> {
+    let attach = |since| Follower::attach(session.clone(), seat.clone(), since);
+    let refused = match since {
+        Some(since) => match attach(Some(since)).await {
+            Ok(mut follower) => {
+                let frames = follower.opening();
+                return Ok((follower, frames));
+            }
+            Err(refused) if refused.code() == Code::InvalidRequest => Some(Frame::refused(&refused)),
+            Err(refused) => return Err(refused),
+        },
+        None => None,
+    };
+    let mut follower = attach(None).await?;
+    let mut frames = follower.opening();
+    frames.extend(refused.map(Told::from));
     frames.extend(follower.standing());
+    Ok((follower, frames))
+}
+
+async fn tell(mut follower: Follower, mut frames: Vec<Told>, outbox: &Outbox) -> Answer<End> {
     loop {
         if let Err(unsent) = put(outbox, &frames).await {
             return Ok(unsent.into());
@@ -89,16 +128,21 @@ async fn tell(mut follower: Follower, outbox: &Outbox) -> Answer<End> {
     }
 }
 
-async fn listen(incoming: &mut SplitStream<WebSocket>, session: &Session, outbox: &Outbox) -> End {
+async fn listen(
+    incoming: &mut SplitStream<WebSocket>,
+    session: &Session,
+    seat: &Seat,
+    outbox: &Outbox,
+) -> End {
     loop {
         let text = match line::next(incoming, session.app.pace.silence).await {
             Ok(text) => text,
             Err(end) => return end,
         };
         // On the heap for as long as it lasts: an idle socket is to be small.
-        let frames = match Box::pin(hear(session, text.as_deref())).await {
-            Ok(frames) => frames,
-            Err(refused) => vec![Frame::refused(&refused)],
+        let frames = match Box::pin(hear(session, seat, text.as_deref())).await {
+            Ok(frames) => frames.into_iter().map(Told::from).collect(),
+            Err(refused) => vec![Frame::refused(&refused).into()],
         };
         if let Err(unsent) = put(outbox, &frames).await {
             return unsent.into();
@@ -106,12 +150,12 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, session: &Session, outbox
     }
 }
 
-async fn hear(session: &Session, text: Option<&str>) -> Answer<Vec<Frame>> {
+async fn hear(session: &Session, seat: &Seat, text: Option<&str>) -> Answer<Vec<Frame>> {
     let not_text = || Refused::new(Code::MalformedJson, "messages are text, not binary");
-    act::carry_out(session, message::read(text.ok_or_else(not_text)?.as_bytes())?).await
+    act::carry_out(session, seat, message::read(text.ok_or_else(not_text)?.as_bytes())?).await
 }
 
-async fn put(outbox: &Outbox, frames: &[Frame]) -> Result<(), Unsent> {
+async fn put(outbox: &Outbox, frames: &[Told]) -> Result<(), Unsent> {
     for frame in frames {
         outbox.put(frame.text().into()).await?;
     }

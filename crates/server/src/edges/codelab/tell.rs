@@ -1,11 +1,12 @@
 //! From events to frames: the one translation, for sockets and streams alike. Holds the run as its events make it,
-//! and nothing that they do not tell; so whoever listens from the same event on hears the same.
+//! and nothing that they do not tell; so whoever comes back is told the same, in the same order.
+
+use std::collections::BTreeMap;
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
 use holdshort_core::projection::Status;
-use holdshort_core::run::{CallState, Fact, Role, Run, StepEnd};
-use holdshort_protocol::Code;
+use holdshort_core::run::{Fact, Role, Run, StepEnd};
 use serde_json::{Value, json};
 
 use super::frame::Frame;
@@ -19,18 +20,14 @@ pub(super) struct Teller {
     pub(super) run: Run,
     /// Who is at work; after it, who hears the next word.
     pub(super) agent: String,
+    /// By step, what its agent said last, where it is not known yet whether it is the step's end.
+    unsaid: BTreeMap<String, String>,
 }
 
 impl Teller {
-    /// From where the run is now.
-    pub(super) fn new(run: Run) -> Self {
-        let agent = session::agent_of(&run).unwrap_or_default().to_owned();
-        Self { run, agent }
-    }
-
     /// From before its first event, with the agent that was at work before it.
     pub(super) fn before(run: &Run, agent: String) -> Self {
-        Self { run: Run::new(run.id.clone(), run.definition.clone()), agent }
+        Self { run: Run::new(run.id.clone(), run.definition.clone()), agent, unsaid: BTreeMap::new() }
     }
 
     pub(super) fn hear(&mut self, event: &Event) -> Vec<Frame> {
@@ -40,11 +37,14 @@ impl Teller {
         match fact {
             Fact::RunPaused => vec![Frame::status("paused")],
             Fact::RunResumed => vec![Frame::status("running")],
-            Fact::ModelStarted { step, turn, attempt, .. } => self.at_work(step, *turn == 0 && *attempt == 1),
-            Fact::ModelReplied { calls, .. } if !calls.is_empty() && !text.is_empty() => {
-                vec![self.says(text)]
+            Fact::ModelStarted { step, turn, attempt, .. } => {
+                // The step goes on: somebody has said something meanwhile.
+                let mut frames: Vec<Frame> = self.overtaken(step).into_iter().collect();
+                frames.extend(self.at_work(step, *turn == 0 && *attempt == 1));
+                frames
             }
-            Fact::ModelFailed { .. } => {
+            Fact::ModelReplied { step, calls, .. } => self.replied(step, calls.is_empty(), text),
+            Fact::ModelFailed { retry_at: Some(_), .. } => {
                 vec![Frame::Status { status: "retrying", content: Some(text.to_owned()), metadata: None }]
             }
             Fact::HandedOver { from, to, call, .. } => {
@@ -54,9 +54,20 @@ impl Teller {
                 let (from, to) = (from.clone(), to.clone());
                 vec![Frame::AgentSwitched { from, to, reason: reason.map(str::to_owned) }]
             }
-            Fact::StepEnded { step, end } => self.step_ended(step, *end, text),
+            Fact::StepEnded { step, end } => {
+                let last = self.overtaken(step).filter(|_| *end != StepEnd::Completed);
+                let mut frames: Vec<Frame> = last.into_iter().collect();
+                frames.extend(self.step_ended(step, *end, text));
+                frames
+            }
             Fact::InterruptOpened(opened) => match self.run.interrupts.get(&opened.interrupt) {
-                Some(interrupt) => open::frames(&self.run, interrupt),
+                Some(interrupt) => {
+                    // A question that was printed is told as one.
+                    if let About::Printed(step) = &opened.about {
+                        self.unsaid.remove(step);
+                    }
+                    open::frames(&self.run, interrupt)
+                }
                 None => Vec::new(),
             },
             Fact::InterruptResolved { interrupt, outcome, .. } => match self.run.interrupts.get(interrupt) {
@@ -66,26 +77,42 @@ impl Teller {
             Fact::RunCompleted { .. } | Fact::RunFailed { .. } | Fact::RunCancelled { .. } => {
                 // The next word goes to the agent in front again.
                 session::agent_of(&self.run).unwrap_or_default().clone_into(&mut self.agent);
-                self.ended(text)
+                let left = std::mem::take(&mut self.unsaid);
+                let mut frames: Vec<Frame> = left.iter().map(|(step, text)| self.says(step, text)).collect();
+                frames.extend(self.ended(text));
+                frames
             }
 
             _ => Vec::new(),
         }
     }
 
-    fn says(&self, text: &str) -> Frame {
-        Frame::AssistantMessage {
-            content: text.to_owned(),
-            metadata: Some(json!({ "agent": self.agent })),
-            is_final: false,
+    /// What an agent says beside its calls is told at once. Words alone are the step's end, which tells them, or a
+    /// question, or something that a person's word overtook.
+    fn replied(&mut self, step: &str, is_all: bool, text: &str) -> Vec<Frame> {
+        let is_heard = self.run.steps.get(step).is_some_and(|step| match step.role {
+            Role::Worker | Role::Planner | Role::Subtask => true,
+            Role::Improver | Role::Judge | Role::Maker | Role::Overseer => false,
+        });
+        if text.trim().is_empty() || !is_heard {
+            return Vec::new();
         }
+        if !is_all {
+            return vec![self.says(step, text)];
+        }
+        self.unsaid.insert(step.to_owned(), text.to_owned());
+        Vec::new()
     }
 
-    /// A call that was handed out and has its result by now: nobody is to run it any more.
-    pub(super) fn is_over(&self, frame: &Frame) -> bool {
-        let Frame::ToolCall { call_id, requires_approval: false, .. } = frame else { return false };
-        let call = ids::call_of(&self.run.id, call_id).and_then(|call| self.run.calls.get(call));
-        !call.is_some_and(|call| matches!(call.state, CallState::WithClient(_)))
+    fn overtaken(&mut self, step: &str) -> Option<Frame> {
+        let text = self.unsaid.remove(step)?;
+        Some(self.says(step, &text))
+    }
+
+    fn says(&self, step: &str, text: &str) -> Frame {
+        let agent = self.run.steps.get(step).map_or(self.agent.as_str(), |step| &step.agent);
+        let metadata = Some(json!({ "agent": agent }));
+        Frame::AssistantMessage { content: text.to_owned(), metadata, is_final: false }
     }
 
     /// An agent is asked for its next word. `begins`: for its first one in this step.
@@ -95,7 +122,12 @@ impl Teller {
         if found.agent != self.agent {
             let from = std::mem::replace(&mut self.agent, found.agent.clone());
             if !from.is_empty() {
-                frames.push(Frame::AgentSwitched { from, to: found.agent.clone(), reason: None });
+                frames.push(Frame::AgentSwitched {
+                    from,
+                    to: found.agent.clone(),
+                    // The run's first agent may be one that a person chose.
+                    reason: Some(&self.run).filter(|run| run.steps.len() == 1).and_then(reason),
+                });
             }
         }
         if begins && let Some(part) = plan::part(&self.run, step) {
@@ -127,6 +159,7 @@ impl Teller {
                 subtask_id: part.subtask.id.clone(),
                 status,
                 completion_reason: match end {
+                    _ if self.is_limited(step) => "limit",
                     StepEnd::Completed => "final_answer",
                     StepEnd::Failed => "error",
                     StepEnd::Skipped => "skipped",
@@ -144,6 +177,14 @@ impl Teller {
             return vec![Frame::AssistantMessage { content: text.to_owned(), metadata, is_final: true }];
         }
         Vec::new()
+    }
+
+    /// Whether a person ended a step at its limit.
+    fn is_limited(&self, step: &str) -> bool {
+        self.run.interrupts.values().any(|each| {
+            let option = each.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
+            matches!(&each.opened.about, About::Limit(of) if of == step) && option == Some("finish")
+        })
     }
 
     fn resolved(&self, interrupt: &Interrupt, outcome: Outcome) -> Vec<Frame> {
@@ -167,7 +208,13 @@ impl Teller {
             }];
         }
         metadata["plan_id"] = json!(ids::plan(&opened.interrupt));
+        // Another version than the one that is carried out: that one goes on.
+        let goes_on = plan::is_replacement(&self.run, interrupt);
         let (content, is_final) = match outcome {
+            Outcome::Rejected if goes_on => (with("The plan goes on as it was.", said), false),
+            Outcome::Expired if goes_on => {
+                ("Nobody decided on the other plan in time: the plan goes on as it was.".to_owned(), false)
+            }
             Outcome::Approved => {
                 return vec![Frame::Status {
                     status: "plan_approved",
@@ -177,7 +224,16 @@ impl Teller {
             }
             Outcome::Rejected => (with("The plan is cancelled.", said), true),
             Outcome::Expired => ("Nobody decided on the plan in time: it is dropped.".to_owned(), true),
-            Outcome::Answered => (with("Another plan is being made.", said), false),
+            Outcome::Answered => {
+                let count = |field: &str| interrupt.content.get("payload")?.get(field)?.as_u64();
+                let is_last = count("iteration").zip(count("iterations")).is_some_and(|(n, all)| n >= all);
+                let sentence = if is_last {
+                    "No other plan is made: this was the last that may be asked for."
+                } else {
+                    "Another plan is being made."
+                };
+                (with(sentence, said), false)
+            }
             Outcome::Cancelled | Outcome::Superseded => {
                 return vec![Frame::Status {
                     status: "request_resolved",
@@ -225,13 +281,18 @@ impl Teller {
         match ended.status {
             Status::Failed => {
                 let text = if text.is_empty() { ended.reason.clone() } else { text.to_owned() };
-                frames.push(Frame::error(Code::RunEnded, text, Vec::new(), true));
+                frames.push(Frame::failed(&ended.reason, text));
             }
             Status::Cancelled => frames.push(Frame::said(with("Cancelled.", text), true)),
             Status::Completed | Status::Queued | Status::Running | Status::Waiting | Status::Paused => {}
         }
         frames
     }
+}
+
+/// Why a run begins with another agent, where somebody said so.
+fn reason(run: &Run) -> Option<String> {
+    run.started.as_ref()?.input.get("reason")?.as_str().map(str::to_owned)
 }
 
 /// The document's form of progress (contract E11).

@@ -1,12 +1,16 @@
 //! `examples/codelab/client.py`, as it stands in the repository, against the real binary.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
 use holdshort_testkit::model::Scripted;
-use holdshort_testkit::server::TestServer;
+use holdshort_testkit::server::{TestServer, eventually};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 use super::{plans, served, subtask};
 use crate::python::python;
@@ -22,12 +26,17 @@ async fn rehearsing() -> TestServer {
 }
 
 async fn client(server: &TestServer, arguments: &[&str]) -> Output {
+    let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+    play(server.base().to_owned(), server.token().to_owned(), arguments).await
+}
+
+async fn play(base: String, token: String, arguments: Vec<String>) -> Output {
     let mut command = python();
     command
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/codelab/client.py"))
         .args(arguments)
-        .env("HOLDSHORT_URL", server.base())
-        .env("HOLDSHORT_TOKEN", server.token())
+        .env("HOLDSHORT_URL", base)
+        .env("HOLDSHORT_TOKEN", token)
         .stdin(Stdio::null());
     tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
 }
@@ -56,6 +65,67 @@ async fn the_client_approves_a_plan_and_runs_its_calls() {
     let told = model.requests_of("coder").pop().unwrap().texts().join("\n");
     assert!(told.contains("leads out of the project") && told.contains("exit code 0\nhello"), "{told}");
     super::assert_paired(&model);
+}
+
+/// The connection breaks in the middle of a call.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_client_comes_back_and_goes_on() {
+    let (model, server) = served().await;
+    // Run twice, it would say so.
+    let command = "echo once >> times.txt; while [ ! -e go ]; do sleep 0.05; done; cat times.txt";
+    model.push("orchestrator", Scripted::call("handoff_to_coder", json!({ "message": "do it" })));
+    model.push("coder", Scripted::call("execute_command", json!({ "command": command })));
+    model.push("coder", Scripted::text("That was it."));
+    let folder = server.workspace().clone();
+    let wire = Wire::to(&server).await;
+    let arguments = ["--yes", folder.to_str().unwrap(), "Do it."].map(str::to_owned);
+    let playing = tokio::spawn(play(wire.base(), server.token().to_owned(), arguments.to_vec()));
+    eventually("the command", async || folder.join("times.txt").exists().then_some(())).await;
+    wire.cut.send_replace(());
+    fs::write(folder.join("go"), "").unwrap();
+    let output = playing.await.unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && err.contains("coming back"), "{out}\n{err}");
+    assert!(out.contains("That was it."), "{out}");
+    assert_eq!(fs::read_to_string(folder.join("times.txt")).unwrap(), "once\n");
+}
+
+/// What leads to the server, and can be cut: who connects after that gets through again.
+struct Wire {
+    address: SocketAddr,
+    cut: watch::Sender<()>,
+}
+
+impl Wire {
+    async fn to(server: &TestServer) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let target = server.base().strip_prefix("http://").unwrap().to_owned();
+        let cut = watch::Sender::new(());
+        let cuts = cut.clone();
+        tokio::spawn(async move {
+            while let Ok((mut near, _)) = listener.accept().await {
+                let mut far = TcpStream::connect(&target).await.unwrap();
+                // The server answers to its own name alone.
+                let mut head = vec![0; 8 * 1024];
+                let length = near.read(&mut head).await.unwrap();
+                let head = String::from_utf8_lossy(&head[..length]).replace(&address.to_string(), &target);
+                far.write_all(head.as_bytes()).await.unwrap();
+                let mut is_cut = cuts.subscribe();
+                tokio::spawn(async move {
+                    tokio::select! {
+                        _ = copy_bidirectional(&mut near, &mut far) => {}
+                        _ = is_cut.changed() => {}
+                    }
+                });
+            }
+        });
+        Self { address, cut }
+    }
+
+    fn base(&self) -> String {
+        format!("http://{}", self.address)
+    }
 }
 
 /// The rehearsal that ships, played by the client that ships, in a copy of the sample.

@@ -69,7 +69,7 @@ async fn a_switch_gives_up_what_runs_and_stays_until_the_next() {
 
     // Its result comes too late, and `ask` stays in front.
     let mut ide = Ide::connect(&server, "s").await;
-    assert_eq!(ide.refused(&result(&call, "x")).await["code"], "not_found");
+    assert_eq!(ide.refused(&result(&call, "x")).await["code"], "run_ended");
     model.push("ask", Scripted::text("Yes."));
     ide.say(&user("Really.")).await;
     assert_eq!(ide.find("assistant_message").await["content"], "Yes.");

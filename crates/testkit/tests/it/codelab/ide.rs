@@ -10,7 +10,11 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-pub(super) struct Ide(WebSocketStream<TcpStream>);
+pub(super) struct Ide {
+    socket: WebSocketStream<TcpStream>,
+    /// The `id` of the last frame that had one.
+    pub(super) place: String,
+}
 
 impl Ide {
     /// Connects, and reads what stands: the frames after `session_info` up to so many.
@@ -18,6 +22,15 @@ impl Ide {
         let mut ide = Self::open(server, session).await;
         let info = ide.next().await;
         assert_eq!((&info["type"], &info["session_id"]), (&json!("session_info"), &json!(session)), "{info}");
+        ide
+    }
+
+    /// Comes back for what follows a frame.
+    pub(super) async fn come_back(server: &TestServer, session: &str, since: &str) -> Self {
+        let headers = [("authorization", format!("Bearer {}", server.token()))];
+        let path = format!("/edges/codelab/ws/{session}?since={since}");
+        let mut ide = Self::try_open(server, &path, &headers).await.unwrap();
+        assert_eq!(ide.next().await["type"], "session_info");
         ide
     }
 
@@ -40,7 +53,7 @@ impl Ide {
         }
         let stream = TcpStream::connect(address).await.unwrap();
         match timeout(PATIENCE, client_async(request, stream)).await.unwrap() {
-            Ok((stream, _)) => Ok(Self(stream)),
+            Ok((socket, _)) => Ok(Self { socket, place: String::new() }),
             Err(Error::Http(response)) => Err(response.status().as_u16()),
             Err(other) => panic!("{other}"),
         }
@@ -51,15 +64,19 @@ impl Ide {
     }
 
     pub(super) async fn send(&mut self, message: Message) {
-        timeout(PATIENCE, self.0.send(message)).await.unwrap().unwrap();
+        timeout(PATIENCE, self.socket.send(message)).await.unwrap().unwrap();
     }
 
+    /// Without its `id`, which is kept.
     pub(super) async fn next(&mut self) -> Value {
         loop {
-            match timeout(PATIENCE, self.0.next()).await.expect("a socket that says nothing") {
+            match timeout(PATIENCE, self.socket.next()).await.expect("a socket that says nothing") {
                 Some(Ok(Message::Text(text))) => {
-                    let frame: Value = serde_json::from_str(&text).unwrap();
+                    let mut frame: Value = serde_json::from_str(&text).unwrap();
                     assert_no_nulls(&frame);
+                    if let Some(Value::String(id)) = frame.as_object_mut().unwrap().remove("id") {
+                        self.place = id;
+                    }
                     return frame;
                 }
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
@@ -108,10 +125,18 @@ fn assert_no_nulls(value: &Value) {
     }
 }
 
-/// Posts one message, and gives the frames of the whole answer.
+/// Posts one message, and gives the frames of the whole answer, without their places.
 pub(super) async fn post(server: &TestServer, session: &str, message: &Value) -> Vec<Value> {
-    let body = json!({ "session_id": session, "message": message });
-    let request = server.request(Method::POST, "/edges/codelab/agent/message/stream").json(&body);
+    let mut frames = post_body(server, &json!({ "session_id": session, "message": message })).await;
+    for frame in &mut frames {
+        frame.as_object_mut().unwrap().remove("id");
+    }
+    frames
+}
+
+/// The same with any body, as the frames come.
+pub(super) async fn post_body(server: &TestServer, body: &Value) -> Vec<Value> {
+    let request = server.request(Method::POST, "/edges/codelab/agent/message/stream").json(body);
     let read = async {
         let response = request.send().await.unwrap();
         let status = response.status().as_u16();

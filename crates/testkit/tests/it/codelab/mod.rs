@@ -1,10 +1,12 @@
 //! The `CodeLab` edge over the real binary, by a client that is no part of it (cases 24 to 32).
 
+mod away;
 mod bad;
 mod calls;
 mod docs;
 mod example;
 mod handoffs;
+mod hands;
 mod ide;
 mod plans;
 mod reads;

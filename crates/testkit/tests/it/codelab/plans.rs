@@ -2,6 +2,7 @@
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::ide::{Ide, kinds, post, the};
@@ -308,4 +309,127 @@ async fn a_plan_that_nobody_decides_on_expires() {
     assert_eq!(ide.refused(&on_plan(&plan, "approve")).await["code"], "expired");
     let log = server.get("/edges/codelab/events/audit-log?session_id=s").await.ok();
     assert_eq!(log["events"][0]["decision"], "expired");
+}
+
+/// Another version of a plan that is carried out is decided on beside it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replacement_that_is_rejected_leaves_the_plan_as_it_was() {
+    let (model, server, mut ide, plan) =
+        planned(&[subtask("a", "coder", &[]), subtask("b", "ask", &[])]).await;
+    let read = Scripted::call("read_file", json!({ "path": "x" }));
+    model.script("coder", [read, Scripted::text("a is done.")]);
+    ide.say(&on_plan(&plan, "approve")).await;
+    let call = ide.find("tool_call").await;
+    ide.find("done").await;
+    let run = run_of(&server).await["id"].as_str().unwrap().to_owned();
+    let other = json!({ "plan": { "subtasks": [subtask("a", "coder", &[]), subtask("c", "ask", &[])] } });
+    let put = server.request(Method::PUT, &format!("/v1/runs/{run}/plans/work")).json(&other);
+    server.send(put).await.ok();
+    let second = ide.find("plan_notification").await;
+    let id = &plan["metadata"]["plan_id"];
+    assert_ne!(&second["metadata"]["plan_id"], id);
+    ide.find("done").await;
+    // Words are heard meanwhile: the plan is carried out.
+    ide.say(&user("Mind the tests.")).await;
+    holdshort_testkit::server::eventually("the word", async || {
+        (server.events_of(&run, "message_added").await.len() == 1).then_some(())
+    })
+    .await;
+    let mut no = on_plan(&second, "reject");
+    no["feedback"] = json!("keep the old one");
+    ide.say(&no).await;
+    let told = ide.find("assistant_message").await;
+    assert_eq!(
+        (&told["content"], &told["is_final"]),
+        (&json!("The plan goes on as it was. keep the old one"), &json!(false))
+    );
+    ide.say(&super::result(&call, "text")).await;
+    let frames = ide.until("plan_completed").await;
+    let ids: Vec<&Value> = frames.iter().filter_map(|frame| frame.get("plan_id")).collect();
+    assert!(ids.len() > 3 && ids.iter().all(|found| *found == id), "{ids:?} {id}");
+    let listed = server.get("/edges/codelab/sessions/s/plans").await.ok();
+    assert_eq!(&listed["plans"][0]["plan_id"], id);
+}
+
+/// What a client was shown it may send back, under either name of what a subtask waits for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_shown_can_be_sent_back() {
+    let nobodys = json!({ "id": "s2", "description": "do s2", "depends_on": ["s1"] });
+    let (_model, server, mut ide, plan) = planned(&[subtask("s1", "coder", &[]), nobodys]).await;
+    let shown = &plan["metadata"]["subtasks"];
+    assert_eq!(shown[1]["agent"], "coder", "the one that will do it");
+    let edit = |ids: Value| {
+        let mut subtasks = shown.clone();
+        let second = subtasks[1].as_object_mut().unwrap();
+        second.remove("dependencies");
+        second.insert("depends_on".to_owned(), ids);
+        json!({ "type": "plan_decision", "decision": "edit", "modified_subtasks": subtasks,
+            "request_id": plan["metadata"]["approval_request_id"] })
+    };
+    let refused = ide.refused(&edit(json!(["s1", "ghost"]))).await;
+    assert_eq!(refused["errors"][0]["pointer"], "/modified_subtasks/1/depends_on/1", "{refused}");
+    let mut both = edit(json!(["s1"]));
+    both["modified_subtasks"][1]["dependencies"] = json!([]);
+    let refused = ide.refused(&both).await;
+    assert_eq!(refused["errors"][0]["pointer"], "/modified_subtasks/1/depends_on");
+    ide.say(&edit(json!(["s1"]))).await;
+    ide.find("plan_completed").await;
+    let listed = server.get("/edges/codelab/sessions/s/plans").await.ok();
+    let second = &listed["plans"][0]["subtasks"][1];
+    assert_eq!((&second["dependencies"], &second["status"]), (&json!(["s1"]), &json!("completed")));
+}
+
+/// A person ends a subtask at its limit: that is no last word of its agent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_subtask_that_is_ended_at_its_limit_says_so() {
+    let workflow = super::WORKFLOW.replace("limits: {tool_calls: 20}", "limits: {tool_calls: 1}");
+    let (model, server) = super::served_with(&workflow).await;
+    model.script("orchestrator", [plans(&[subtask("a", "coder", &[])])]);
+    for path in ["x", "y"] {
+        model.push("coder", Scripted::call("read_file", json!({ "path": path })));
+    }
+    let mut ide = Ide::connect(&server, "s").await;
+    ide.say(&user("Build it.")).await;
+    let plan = ide.find("plan_notification").await;
+    ide.say(&on_plan(&plan, "approve")).await;
+    let call = ide.find("tool_call").await;
+    let listed = server.get("/edges/codelab/sessions/s/plans").await.ok();
+    assert_eq!(listed["plans"][0]["subtasks"][0]["status"], "in_progress");
+    ide.say(&super::result(&call, "text")).await;
+    let limit = loop {
+        let frame = ide.next().await;
+        if frame["metadata"]["limit"] == true {
+            break frame["metadata"]["request_id"].clone();
+        }
+    };
+    ide.say(&json!({ "type": "hitl_decision", "call_id": limit, "decision": "reject" })).await;
+    assert_eq!(ide.find("subtask_completed").await["completion_reason"], "limit");
+    let log = server.get("/edges/codelab/events/audit-log?session_id=s&event_type=hitl_decision").await.ok();
+    assert_eq!(
+        (&log["count"], &log["events"][0]["decision"], &log["events"][0]["call_id"]),
+        (&json!(1), &json!("finish"), &limit)
+    );
+}
+
+/// Another plan may be asked for so often, and the last time says that it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_wish_for_another_plan_says_so() {
+    let (model, _server, mut ide, mut plan) = planned(&five()).await;
+    model.script("orchestrator", [plans(&five()), plans(&five()), plans(&five())]);
+    let mut told = Vec::new();
+    for _ in 0..3 {
+        let mut other = on_plan(&plan, "modify");
+        other["feedback"] = json!("shorter");
+        ide.say(&other).await;
+        told.push(ide.find("assistant_message").await["content"].as_str().unwrap().to_owned());
+        let frames = ide.until("done").await;
+        if let Some(next) = frames.into_iter().find(|frame| frame["type"] == "plan_notification") {
+            plan = next;
+        }
+    }
+    let again = "Another plan is being made. shorter";
+    assert_eq!(
+        told,
+        [again, again, "No other plan is made: this was the last that may be asked for. shorter"]
+    );
 }

@@ -16,7 +16,7 @@ async fn a_question_is_answered_by_the_next_word() {
     model.push("orchestrator", Scripted::text("And which page do you mean?"));
     model.push("orchestrator", Scripted::text("Then it is dark."));
     let frames = post(&server, "s", &user("Style it.")).await;
-    let question = the(&frames, "assistant_message");
+    let question = the(&frames, "assistant_message").clone();
     assert_eq!(
         (&question["content"], &question["is_final"], &question["metadata"]["choices"]),
         (&json!("Light or dark?"), &json!(true), &json!(["light", "dark"]))
@@ -24,13 +24,22 @@ async fn a_question_is_answered_by_the_next_word() {
     assert_eq!(frames.last().unwrap(), &json!({ "type": "done", "status": "waiting" }));
     // Whoever connects hears it too.
     let mut ide = Ide::connect(&server, "s").await;
-    assert_eq!(&ide.next().await, question);
+    assert_eq!(ide.next().await, question);
+    // And it can be read.
+    let pending = server.get("/edges/codelab/sessions/s/pending-approvals").await.ok();
+    let item = &pending["pending_approvals"][0];
+    assert_eq!(
+        (&pending["count"], &item["request_type"], &item["request_id"], &item["details"]["choices"]),
+        (&json!(1), &json!("question"), &question["metadata"]["request_id"], &json!(["light", "dark"]))
+    );
 
     let frames = post(&server, "s", &user("dark")).await;
     assert_eq!(conversation(&model)[2]["content"], "dark", "it is the result of the call");
-    assert_eq!(the(&frames, "assistant_message")["content"], "And which page do you mean?");
+    // Words that name no question are told first what they answer.
+    assert_eq!(kinds(&frames), ["session_info", "assistant_message", "status", "assistant_message", "done"]);
+    assert_eq!((&frames[1], &frames[3]["content"]), (&question, &json!("And which page do you mean?")));
     let frames = post(&server, "s", &user("Settings.")).await;
-    assert_eq!(the(&frames, "assistant_message")["content"], "Then it is dark.");
+    assert_eq!(frames[frames.len() - 2]["content"], "Then it is dark.");
     assert_eq!(frames.last().unwrap()["status"], "completed");
 }
 
@@ -41,6 +50,8 @@ async fn a_failure_and_a_limit_are_said() {
     let frames = post(&server, "failing", &user("Hello.")).await;
     let error = the(&frames, "error");
     assert_eq!((&error["is_final"], &frames.last().unwrap()["status"]), (&json!(true), &json!("failed")));
+    assert_ne!(error["code"], "run_ended");
+    assert!(!kinds(&frames).contains(&"status"), "nothing is retried: {frames:#?}");
 
     for path in ["a", "b"] {
         model.push("orchestrator", Scripted::call("handoff_to_ask", json!({ "message": path })));
@@ -242,4 +253,84 @@ async fn leaving_and_looking_change_nothing() {
     let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
     server.wait_status(&run, &["completed"]).await;
     assert_eq!(model.requests().len(), 1, "nothing was asked twice");
+}
+
+/// The person writes while an answer is being made: both answers are told, each once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_is_overtaken_is_told_too() {
+    let (model, server) = served().await;
+    model.script("orchestrator", [Scripted::hang()]);
+    let mut ide = Ide::connect(&server, "s").await;
+    ide.say(&user("Question A?")).await;
+    model.wait_for_requests(1).await;
+    ide.say(&user("Question B?")).await;
+    let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
+    holdshort_testkit::server::eventually("the second word", async || {
+        (server.events_of(&run, "message_added").await.len() == 1).then_some(())
+    })
+    .await;
+    model.push("orchestrator", Scripted::text("Answer B."));
+    model.release();
+    let frames = ide.until("done").await;
+    assert_eq!(frames.last().unwrap()["status"], "completed");
+    let told: Vec<_> = frames
+        .iter()
+        .filter(|frame| frame["type"] == "assistant_message")
+        .map(|frame| (&frame["content"], &frame["is_final"]))
+        .collect();
+    let first = conversation(&model)[1]["content"].clone();
+    assert_eq!(told, [(&first, &json!(false)), (&json!("Answer B."), &json!(true))]);
+}
+
+/// What became of a plan is told to whoever goes on (B5, LESSONS 12, 38).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_became_of_a_plan_goes_with_the_session() {
+    let (model, server) = served().await;
+    let graph =
+        [subtask("one", "debug", &[]), subtask("two", "coder", &["one"]), subtask("three", "ask", &[])];
+    let planned = async |session: &str| {
+        model.push("orchestrator", plans(&graph));
+        the(&post(&server, session, &user("Build it.")).await, "plan_notification").clone()
+    };
+    let told = async |session: &str| {
+        model.push("orchestrator", Scripted::text("That."));
+        post(&server, session, &user("What was done?")).await;
+        conversation(&model)[0]["content"].as_str().unwrap().to_owned()
+    };
+    let mut no = on_plan(&planned("rejected").await, "reject");
+    no["feedback"] = json!("use Rust");
+    post(&server, "rejected", &no).await;
+    let rejected = told("rejected").await;
+    assert_eq!(rejected.matches("use Rust").count(), 1, "{rejected}");
+    assert!(
+        rejected.contains("reject) use Rust") && rejected.contains("plan of 3 subtasks was rejected"),
+        "{rejected}"
+    );
+
+    model.push("debug", Scripted::status(400));
+    model.push("ask", Scripted::text("Result three."));
+    let plan = planned("partial").await;
+    post(&server, "partial", &on_plan(&plan, "approve")).await;
+    let partial = told("partial").await;
+    for line in
+        ["(done in part)", "- one (failed): ", "- two (skipped)", "- three (completed): Result three."]
+    {
+        assert!(partial.contains(line), "no `{line}` in {partial}");
+    }
+
+    model.push("debug", Scripted::text("Result one."));
+    model.push("coder", Scripted::call("read_file", json!({ "path": "a" })));
+    let plan = planned("switched").await;
+    post(&server, "switched", &on_plan(&plan, "approve")).await;
+    let switch = json!({ "type": "switch_agent", "agent_type": "architect", "content": "What was done?",
+        "reason": "the person chose" });
+    model.push("architect", Scripted::text("That."));
+    let frames = post(&server, "switched", &switch).await;
+    let switched = frames.iter().rfind(|frame| frame["type"] == "agent_switched").unwrap();
+    assert_eq!((&switched["to"], &switched["reason"]), (&json!("architect"), &json!("the person chose")));
+    let told = conversation(&model)[0]["content"].as_str().unwrap().to_owned();
+    let came = "- one (completed): Result one.\n- two (not finished)\n- three (not begun)";
+    for line in ["(cancelled)", came] {
+        assert!(told.contains(line), "no `{line}` in {told}");
+    }
 }

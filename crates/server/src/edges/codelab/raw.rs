@@ -1,0 +1,80 @@
+//! What a tool brought is a text to us, whatever JSON it is: numbers keep their digits, and keys may come twice.
+//! Everything else of a message is read as strictly as anywhere (`message.rs`).
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Deserializer, json};
+
+/// A `tool_result` with its `result` and its `error` as texts; `None` where there is nothing to change, or the message
+/// is none.
+pub(super) fn results_as_texts(message: &str) -> Option<String> {
+    let members = members(message)?;
+    let is_result = members.iter().any(|(key, value)| *key == r#""type""# && *value == r#""tool_result""#);
+    let is_raw = |(key, value): &(&str, &str)| {
+        matches!(*key, r#""result""# | r#""error""#) && !value.starts_with('"') && *value != "null"
+    };
+    if !is_result || !members.iter().any(is_raw) {
+        return None;
+    }
+    let member = |member: &(&str, &str)| {
+        let (key, value) = *member;
+        if is_raw(member) { format!("{key}:{}", json!(value)) } else { format!("{key}:{value}") }
+    };
+    Some(format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(",")))
+}
+
+/// The members of an object as they are written.
+fn members(text: &str) -> Option<Vec<(&str, &str)>> {
+    let mut rest = text.trim_start().strip_prefix('{')?.trim_start();
+    let mut members = Vec::new();
+    loop {
+        let (key, after) = value::<String>(rest)?;
+        let (value, after) = value::<IgnoredAny>(after.trim_start().strip_prefix(':')?)?;
+        members.push((key, value));
+        let after = after.trim_start();
+        if let Some(end) = after.strip_prefix('}') {
+            return end.trim_start().is_empty().then_some(members);
+        }
+        rest = after.strip_prefix(',')?;
+    }
+}
+
+/// The next value as it is written, and what stands behind it.
+fn value<'t, T: Deserialize<'t>>(text: &'t str) -> Option<(&'t str, &'t str)> {
+    let mut values = Deserializer::from_str(text).into_iter::<T>();
+    values.next()?.ok()?;
+    let (value, rest) = text.split_at_checked(values.byte_offset())?;
+    Some((value.trim(), rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_stay_as_they_are_written() {
+        let table = [
+            (
+                r#"{"type":"tool_result","call_id":"c","result":{"n": 1763819583123456789}}"#,
+                Some(r#"{"n": 1763819583123456789}"#),
+            ),
+            (r#" { "type" : "tool_result" , "result" : {"a":1,"a":2} } "#, Some(r#"{"a":1,"a":2}"#)),
+            (r#"{"type":"tool_result","result":1.50}"#, Some("1.50")),
+            (r#"{"type":"tool_result","result":"text"}"#, None),
+            (r#"{"type":"tool_result","result":null}"#, None),
+            (r#"{"type":"user_message","result":1}"#, None),
+            (r#"{"type":"tool_result","result":[1"#, None),
+            (r#"{"type":"tool_result","result":1} x"#, None),
+            ("[]", None),
+            ("", None),
+        ];
+        for (text, expected) in table {
+            let changed = results_as_texts(text).map(|text| serde_json::from_str::<serde_json::Value>(&text));
+            let found = changed.map(|changed| changed.unwrap()["result"].as_str().unwrap().to_owned());
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+        // What comes twice in the message itself is still there twice, and refused.
+        let twice = results_as_texts(r#"{"type":"tool_result","result":1,"result":2}"#).unwrap();
+        assert_eq!(twice.matches("result\":").count(), 2);
+    }
+}

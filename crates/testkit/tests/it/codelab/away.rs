@@ -1,0 +1,138 @@
+//! A client that was away hears what followed, once and in order, also after a restart (B12, LESSONS 4, 27).
+
+use holdshort_testkit::model::Scripted;
+use serde_json::{Value, json};
+
+use super::ide::{Ide, kinds, post_body, post_refused, the};
+use super::{on_plan, plans, result, served, subtask, user};
+
+/// Everything that a session has told, as one who comes back to its beginning hears it; without `done`, which is
+/// about now.
+async fn story(server: &holdshort_testkit::server::TestServer, since: &str) -> Vec<(String, Value)> {
+    let mut ide = Ide::come_back(server, "s", since).await;
+    let mut frames = Vec::new();
+    loop {
+        let frame = ide.next().await;
+        if frame["type"] == "done" {
+            return frames;
+        }
+        frames.push((ide.place.clone(), frame));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_followed_is_told_from_any_frame_on() {
+    let (model, mut server) = served().await;
+    model.push("orchestrator", plans(&[subtask("a", "coder", &[]), subtask("b", "ask", &[])]));
+    model.push("coder", Scripted::hang());
+    model.push("ask", Scripted::text("b is done."));
+    let mut ide = Ide::connect(&server, "s").await;
+    assert_eq!(ide.place, "start");
+    ide.say(&user("Build it.")).await;
+    let plan = ide.find("plan_notification").await;
+    ide.say(&on_plan(&plan, "approve")).await;
+    ide.find("subtask_started").await;
+    let place = ide.place.clone();
+    drop(ide);
+    model.release();
+    let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
+    server.wait_status(&run, &["completed"]).await;
+
+    let mut ide = Ide::come_back(&server, "s", &place).await;
+    let frames = ide.until("done").await;
+    assert_eq!(
+        kinds(&frames),
+        [
+            "assistant_message",
+            "subtask_completed",
+            "assistant_message",
+            "agent_switched",
+            "subtask_started",
+            "assistant_message",
+            "subtask_completed",
+            "assistant_message",
+            "plan_completed",
+            "assistant_message",
+            "done",
+        ]
+    );
+    // The session goes on in another run, which is heard by whoever comes back to the first one.
+    model.push("orchestrator", Scripted::text("Two files."));
+    ide.say(&user("What is there now?")).await;
+    let answer = ide.find("assistant_message").await;
+    ide.find("done").await;
+    drop(ide);
+    server.kill();
+    server.start().await;
+    let all = story(&server, "start").await;
+    assert_eq!(all.last().unwrap().1, answer);
+    let before = all.iter().position(|(at, _)| *at == place).unwrap();
+    for (n, (at, _)) in all.iter().enumerate() {
+        assert_eq!(all.iter().filter(|(other, _)| other == at).count(), 1, "{at} comes twice");
+        assert_eq!(story(&server, at).await, all[n + 1..], "after {at}");
+    }
+    assert_eq!(all[before].1["type"], "subtask_started");
+
+    // The same over HTTP, with a message or without one.
+    let frames = post_body(&server, &json!({ "session_id": "s", "since": place })).await;
+    let ids: Vec<&str> = frames.iter().skip(1).filter_map(|frame| frame["id"].as_str()).collect();
+    let expected: Vec<&str> = all[before + 1..].iter().map(|(at, _)| at.as_str()).collect();
+    assert_eq!(ids, expected);
+    model.push("orchestrator", Scripted::text("Still two."));
+    let again = json!({ "session_id": "s", "since": all.last().unwrap().0, "message": user("And now?") });
+    let frames = post_body(&server, &again).await;
+    assert_eq!(kinds(&frames), ["session_info", "assistant_message", "done"]);
+    assert_eq!(the(&frames, "assistant_message")["content"], "Still two.");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_place_that_is_none_of_the_session_is_refused() {
+    let (model, server) = served().await;
+    model.push("orchestrator", Scripted::text("Hello.").repeat());
+    let mut other = Ide::connect(&server, "other").await;
+    other.say(&user("Hi.")).await;
+    other.find("assistant_message").await;
+    let beyond = format!("{}.900.1", other.place.split('.').next().unwrap());
+    for wrong in ["", "5", "run_x.1.1", &other.place, &beyond] {
+        let mut ide = Ide::come_back(&server, "s", wrong).await;
+        let error = ide.next().await;
+        assert_eq!((&error["type"], &error["errors"][0]["pointer"]), (&json!("error"), &json!("/since")));
+        // The connection goes on from now.
+        ide.say(&user("Hi.")).await;
+        assert_eq!(ide.find("assistant_message").await["content"], "Hello.");
+        let body = json!({ "session_id": "s", "since": wrong, "message": user("Hi.") });
+        let (status, body) = post_refused(&server, &body).await;
+        assert_eq!((status, &body["errors"][0]["pointer"]), (400, &json!("/since")), "{body}");
+    }
+}
+
+/// What was handed out and has no result is told again, also where the client comes back to a later place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_without_a_result_is_handed_out_again() {
+    let (model, server) = served().await;
+    model.push("orchestrator", Scripted::call("read_file", json!({ "path": "a" })));
+    model.push("orchestrator", Scripted::text("Read."));
+    let mut ide = Ide::connect(&server, "s").await;
+    ide.say(&user("Read it.")).await;
+    let call = ide.find("tool_call").await;
+    assert_eq!(call.get("metadata"), None, "nobody was asked about it");
+    let after = ide.place.clone();
+    drop(ide);
+    for since in ["start", &after] {
+        let mut ide = Ide::come_back(&server, "s", since).await;
+        // With the rest, or as soon as the connection before is seen to be gone.
+        let again = ide.find("tool_call").await;
+        assert_eq!(
+            (&again["call_id"], &again["metadata"]),
+            (&call["call_id"], &json!({ "redelivered": true }))
+        );
+    }
+    let mut ide = Ide::come_back(&server, "s", &after).await;
+    ide.say(&result(&call, "text")).await;
+    assert_eq!(ide.find("assistant_message").await["content"], "Read.");
+    drop(ide);
+    // Now it is over, and nobody is to run it.
+    let mut ide = Ide::come_back(&server, "s", "start").await;
+    let frames = ide.until("done").await;
+    assert!(!kinds(&frames).contains(&"tool_call"), "{frames:#?}");
+}

@@ -1,0 +1,118 @@
+//! A call is handed out to one connection, whoever else is there (design, invariant 7).
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+use super::ide::{Ide, kinds, post, the};
+use super::{on_call, result, served, user};
+
+fn read(path: &str) -> Scripted {
+    Scripted::call("read_file", json!({ "path": path }))
+}
+
+fn write(path: &str) -> Scripted {
+    Scripted::call("write_file", json!({ "path": path, "content": "x" }))
+}
+
+/// The coder is in front and says these, and then that it is done.
+async fn coding(steps: Vec<Scripted>) -> (ScriptedModel, TestServer) {
+    let (model, server) = served().await;
+    model.push("orchestrator", Scripted::call("handoff_to_coder", json!({ "message": "code" })));
+    for step in steps {
+        model.push("coder", step);
+    }
+    model.push("coder", Scripted::text("Done."));
+    (model, server)
+}
+
+fn to_run(frames: &[Value]) -> Vec<&Value> {
+    frames
+        .iter()
+        .filter(|frame| frame["type"] == "tool_call" && frame["requires_approval"] == false)
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_windows_one_runs_a_call() {
+    let (_model, server) = coding(vec![read("a"), write("b")]).await;
+    let (mut first, mut second) = (Ide::connect(&server, "s").await, Ide::connect(&server, "s").await);
+    first.say(&user("Code.")).await;
+    // The newest gets what nobody was asked about.
+    let heard = [first.until("done").await, second.until("done").await];
+    assert_eq!((to_run(&heard[0]).len(), to_run(&heard[1]).len()), (0, 1), "{heard:#?}");
+    let call = to_run(&heard[1])[0].clone();
+    // Any of them may say what came of it.
+    first.say(&result(&call, "text")).await;
+    let heard = [first.until("done").await, second.until("done").await];
+    let asked = the(&heard[0], "tool_call").clone();
+    assert_eq!(*the(&heard[1], "tool_call"), asked, "both are asked");
+    // Who approves it gets it.
+    first.say(&on_call(&asked, "approve")).await;
+    let heard = [first.until("done").await, second.until("done").await];
+    assert_eq!((to_run(&heard[0]).len(), to_run(&heard[1]).len()), (1, 0), "{heard:#?}");
+    assert_eq!(to_run(&heard[0])[0]["metadata"], json!({ "approved": true }));
+    // A third window is told nothing of what the first one runs.
+    let mut third = Ide::connect(&server, "s").await;
+    first.say(&result(&asked, "written")).await;
+    let heard = third.until("done").await;
+    assert_eq!(to_run(&heard).len(), 0, "{heard:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_calls_of_who_leaves_go_to_who_is_left() {
+    let (_model, server) = coding(vec![read("a")]).await;
+    let mut first = Ide::connect(&server, "s").await;
+    let mut second = Ide::connect(&server, "s").await;
+    first.say(&user("Code.")).await;
+    let handed_out = second.find("tool_call").await;
+    first.find("done").await;
+    drop(second);
+    let moved = first.next().await;
+    assert_eq!(
+        (&moved["call_id"], &moved["metadata"]),
+        (&handed_out["call_id"], &json!({ "redelivered": true })),
+        "at once, and to the one that is left"
+    );
+    // Nobody is left: whoever comes gets it, and is the only one.
+    drop(first);
+    let mut third = Ide::connect(&server, "s").await;
+    assert_eq!(third.find("tool_call").await, moved);
+    let mut fourth = Ide::connect(&server, "s").await;
+    third.say(&result(&moved, "text")).await;
+    let frames = fourth.until("done").await;
+    assert_eq!(to_run(&frames).len(), 0, "{frames:#?}");
+}
+
+/// A gateway's answer ends while its client runs the call.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_ended_keeps_its_call() {
+    let (_model, server) = coding(vec![read("a")]).await;
+    let mut socket = Ide::connect(&server, "s").await;
+    let frames = post(&server, "s", &user("Code.")).await;
+    let call = to_run(&frames)[0].clone();
+    let heard = socket.until("done").await;
+    assert_eq!(to_run(&heard).len(), 0, "{heard:#?}");
+    let frames = post(&server, "s", &result(&call, "text")).await;
+    assert_eq!(the(&frames, "assistant_message")["content"], "Done.");
+    let heard = socket.until("done").await;
+    assert_eq!(to_run(&heard).len(), 0, "{heard:#?}");
+}
+
+/// A client of the source system runs what it has approved, and says so right behind (B11).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_result_right_behind_the_approval_is_not_handed_out() {
+    let paths = ["a", "b", "c", "d"];
+    let (_model, server) = coding(paths.iter().map(|path| write(path)).collect()).await;
+    let mut ide = Ide::connect(&server, "s").await;
+    ide.say(&user("Code.")).await;
+    for _ in paths {
+        let frames = ide.until("tool_call").await;
+        assert_eq!(to_run(&frames).len(), 0, "{frames:#?}");
+        let call = frames.last().unwrap();
+        ide.say(&on_call(call, "approve")).await;
+        ide.say(&result(call, "written")).await;
+    }
+    let frames = ide.until("assistant_message").await;
+    assert!(!kinds(&frames).contains(&"tool_call"), "{frames:#?}");
+}
