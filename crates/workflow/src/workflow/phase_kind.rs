@@ -6,7 +6,7 @@ use holdshort_core::definition::{
 
 use super::agents::Agents;
 use super::phases::Around;
-use super::{gates, settings};
+use super::settings;
 use crate::bounds;
 use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;

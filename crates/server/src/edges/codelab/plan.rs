@@ -69,7 +69,7 @@ pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Su
 }
 
 /// This wire has no word for what the end of the run left: what was at work has failed, the rest was skipped.
-fn status(progress: Progress) -> &'static str {
+pub(super) fn status(progress: Progress) -> &'static str {
     match progress {
         Progress::Pending => "pending",
         Progress::Running | Progress::Waiting => "in_progress",

@@ -131,9 +131,7 @@ pub(super) async fn plans(Person(operator): Person, Path(name): Path<String>) ->
                         "description": subtask.description,
                         "agent": subtask.agent.as_deref().or(shown.agent.as_deref()),
                         "dependencies": subtask.depends_on,
-                        "status": run
-                            .step_of_subtask(&shown.phase, &subtask.id)
-                            .map_or("pending", |(_, step)| plan::status(step)),
+                        "status": plan::status(run.progress(&shown.phase, &subtask.id)),
                         "layer": subtask.layer,
                         "row": subtask.row,
                     })
