@@ -718,7 +718,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the plans of a session's newest runs. */
+        /**
+         * List the plans of a session, those of its newest run first.
+         * @description A page holds the plans of up to `limit` runs; most runs have none or one.
+         */
         get: operations["list_session_plans"];
         put?: never;
         post?: never;
@@ -1879,6 +1882,11 @@ export interface components {
             gates?: components["schemas"]["GateConfig"] | null;
             /** @description The name of a configured model, never a URL. */
             model?: string | null;
+            /**
+             * @description Nobody is there to answer: a checkpoint whose workflow says `when_no_channel: auto` is let through, and
+             *     written down as approved by nobody. All else waits.
+             */
+            unattended?: boolean;
             /** @description The folder that its tools stay beneath: an absolute path on the server's machine. */
             workspace?: string | null;
         };
@@ -3811,7 +3819,12 @@ export interface operations {
     };
     list_session_plans: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 200; 50 without it. A page may hold fewer. */
+                limit?: number;
+            };
             header?: never;
             path: {
                 /** @example ses_01k6f0000000000000000000bb */
@@ -3821,7 +3834,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The plans */
+            /** @description A page of plans */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3830,10 +3843,12 @@ export interface operations {
                     "application/json": components["schemas"]["List_Plan"];
                 };
             };
+            400: components["responses"]["invalid_query-or-invalid_header"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };

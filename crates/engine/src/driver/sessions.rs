@@ -42,7 +42,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let events = session.handle(self.clock.now(), &actor, session::Input::Open(open.clone()))?;
             apply(&mut session, &events);
             let keys = key.iter().map(|key| key.record(session.id.to_string())).collect();
-            if self.append_plain(&events, Chain::START, rows_of(&events, &session), keys).await? {
+            if self.append_plain(&events, Chain::START, rows_of(&events, &session), keys).await?.is_some() {
                 return Ok(OpenedSession { session: session.id, replayed: false });
             }
         }
@@ -152,8 +152,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
             let mut session = (*standing).clone();
             apply(&mut session, &events);
-            if self.append_plain(&events, chain, rows_of(&events, &session), Vec::new()).await? {
-                return Ok(Arc::new(session));
+            let appended = self.append_plain(&events, chain, rows_of(&events, &session), Vec::new()).await?;
+            if let Some(chain) = appended {
+                let session = Arc::new(session);
+                self.streams.keep_session(session.clone(), chain);
+                return Ok(session);
             }
         }
         Err(Error::Busy)

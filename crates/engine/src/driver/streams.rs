@@ -49,8 +49,12 @@ impl Streams {
         is_news
     }
 
+    /// Whoever read it before somebody wrote may come later: what is newer stays.
     pub(super) fn keep_session(&self, session: Arc<Session>, chain: Chain) {
         let mut sessions = lock(&self.sessions);
+        if sessions.get(&session.id).is_some_and(|(_, known)| known.seq > chain.seq) {
+            return;
+        }
         if sessions.len() >= SESSIONS {
             sessions.clear();
         }
@@ -139,7 +143,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if events.is_empty() {
                 return Ok(standing);
             }
-            if self.append_plain(&events, chain, Rows::default(), Vec::new()).await? {
+            if self.append_plain(&events, chain, Rows::default(), Vec::new()).await?.is_some() {
                 let now = self.system().await?;
                 if standing.frozen && !now.frozen {
                     self.sweep().await?;
@@ -157,7 +161,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         mut chain: Chain,
         rows: Rows,
         keys: Vec<Key>,
-    ) -> Result<bool, Error> {
+    ) -> Result<Option<Chain>, Error> {
         let expected = chain.seq;
         let stream = events[0].stream.clone();
         let mut draw = holdshort_core::id::Draw::new(self.clock.seed(), self.clock.now());
@@ -172,8 +176,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         // Read again, also where it is not known whether it was written.
         self.streams.forget(&stream);
         match appended {
-            Ok(_) => Ok(true),
-            Err(AppendError::Conflict { .. } | AppendError::KeyTaken(_) | AppendError::Driven) => Ok(false),
+            Ok(_) => Ok(Some(chain)),
+            Err(AppendError::Conflict { .. } | AppendError::KeyTaken(_) | AppendError::Driven) => Ok(None),
             Err(AppendError::Malformed(why)) => Err(Error::Internal(why)),
             Err(AppendError::Store(error)) => Err(error.into()),
         }

@@ -212,7 +212,7 @@ async fn what_a_broken_off_suspension_held_back_goes_on_with_the_resume() {
 }
 
 #[tokio::test]
-async fn a_start_that_was_decided_before_the_suspension_is_decided_again() {
+async fn a_start_looks_at_the_session_as_others_left_it() {
     let memory = Arc::new(Memory::shared());
     let here = on(memory.clone());
     let session = here.open_session().await;

@@ -444,7 +444,7 @@ fn what_the_base_asks_no_config_takes_away() {
 
     // What it says of one phase is as good, and nothing may be switched off until only agreement is left.
     let text = include_str!("../base.yaml").replace(
-        "message: Shall the work go on?}",
+        "message: Shall the work go on?, when_no_channel: auto}",
         "message: m, gates: {checkpoint: {expires_in: 20s, on_expiry: reject}}}",
     );
     let text = format!(
