@@ -73,7 +73,9 @@ pub struct Act<'a> {
 pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
     let within = |value: Option<&Value>| {
         let mut texts = Vec::new();
-        value.into_iter().for_each(|value| strings(value, &mut texts));
+        if let Some(value) = value {
+            strings(value, &mut texts);
+        }
         texts.into_iter().flat_map(read).collect()
     };
     let places = [

@@ -157,7 +157,7 @@ impl Run {
         let last = |step: &Arc<Step>| match step.role {
             Role::Planner => self.last_turn(step).map(|(text, _)| crate::plan::around(text)),
             Role::Judge => step.output.as_deref().map(str::to_owned),
-            _ => None,
+            Role::Worker | Role::Improver | Role::Maker | Role::Subtask | Role::Overseer => None,
         };
         let said: Vec<String> = said.filter_map(last).collect();
         let act = smart::Act { said: &said.join("\n"), plan: Some(&plan), ..smart::Act::default() };

@@ -1,0 +1,184 @@
+//! What a resolution does to a call: it runs, is edited, answered or refused.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each function names the effects that release work; every other one stops it, also a new one"
+)]
+
+use serde_json::json;
+
+use super::words::{nonempty, refused, sentence, unanswered, why};
+use super::{By, Taken};
+use crate::event::Content;
+use crate::interrupt::{Effect, Interrupt, Kind};
+use crate::run::draft::Draft;
+use crate::run::fact::{Authority, Returned};
+use crate::run::{Call, CallEnd, CallState, Fact, StepEnd};
+use crate::session;
+
+impl Draft<'_> {
+    pub(super) fn call_effect(&mut self, interrupt: &Interrupt, id: &str, call: &Call, taken: &Taken<'_>) {
+        match interrupt.opened.kind {
+            Kind::ToolApproval => self.tool_effect(interrupt, id, call, taken),
+            Kind::PlanApproval => self.plan_effect(id, taken),
+            Kind::Question if taken.choice.effect == Effect::Respond => {
+                self.finish_call(id, CallEnd::Answered, None, taken.text);
+            }
+            Kind::Question => {
+                let code = if taken.by == By::Person { "skipped" } else { taken.code() };
+                self.finish_call(id, CallEnd::Skipped, Some(code), unanswered(taken));
+            }
+            Kind::Review => self.review_effect(id, call, taken),
+            Kind::ClientCall => self.client_effect(id, call, taken),
+            Kind::UnknownOutcome => match taken.choice.effect {
+                Effect::Respond => self.finish_call(id, CallEnd::Done, Some("happened"), taken.text),
+                Effect::Retry => {
+                    self.give_back(id, Returned::Rerun, Vec::new());
+                    self.note(interrupt, &call.step, taken.text);
+                }
+                Effect::Skip => {
+                    let text = format!("not run again; nobody knows whether it took effect{}", why(taken));
+                    self.finish_call(id, CallEnd::Skipped, Some("unknown_outcome"), text);
+                }
+                _ => self.fail_run("aborted", format!("a call was left in doubt{}", why(taken))),
+            },
+            Kind::Escalation => self.escalation_effect(interrupt, id, call, taken),
+            Kind::Checkpoint | Kind::Error | Kind::Choice | Kind::Turn | Kind::Continuation => {
+                self.fail_run("internal", "no call asks this kind of interrupt");
+            }
+        }
+    }
+
+    pub(super) fn tool_effect(&mut self, interrupt: &Interrupt, id: &str, call: &Call, taken: &Taken<'_>) {
+        let opened = &interrupt.opened;
+        // Only the call that was shown is released, and only while it still waits for this interrupt.
+        if call.state != CallState::Gated(opened.interrupt.clone()) {
+            return;
+        }
+        let by = Authority::Interrupt(opened.interrupt.clone());
+        match taken.choice.effect {
+            Effect::Proceed | Effect::Grant => {
+                let Some(digest) = opened.action_digest else {
+                    self.fail_run("internal", "an approval without a digest");
+                    return;
+                };
+                self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by }, Content::none());
+                if taken.choice.effect == Effect::Grant {
+                    self.grant(interrupt, call);
+                }
+                self.note(interrupt, &call.step, taken.text);
+            }
+            Effect::ProceedWithEdit => {
+                self.emit(
+                    Fact::ToolReturned { call: id.to_owned(), why: Returned::Edited, paths: Vec::new() },
+                    Content::data(json!({ "arguments": taken.edit })),
+                );
+                let told = sentence("A person edited this call before it ran", taken);
+                self.note(interrupt, &call.step, &told);
+            }
+            Effect::Respond => self.finish_call(id, CallEnd::Answered, Some("responded"), taken.text),
+            Effect::FailRun => {
+                self.fail_run("rejected", format!("`{}` was refused{}", call.tool, why(taken)));
+            }
+            Effect::EndTurn => {
+                self.finish_call(id, CallEnd::Refused, Some(taken.code()), refused(taken));
+                self.close_step(&call.step, StepEnd::Completed, &refused(taken));
+            }
+            _ => self.finish_call(id, CallEnd::Refused, Some(taken.code()), refused(taken)),
+        }
+    }
+
+    /// Continue: the hand-off takes effect. Instruct: it does not, and the same agent reads why.
+    pub(super) fn escalation_effect(
+        &mut self,
+        interrupt: &Interrupt,
+        id: &str,
+        call: &Call,
+        taken: &Taken<'_>,
+    ) {
+        match taken.choice.effect {
+            Effect::Proceed => {
+                self.release_handoff(id, call);
+                self.note(interrupt, &call.step, taken.text);
+            }
+            Effect::Respond => self.finish_call(id, CallEnd::Answered, Some("instructed"), taken.text),
+            _ => self.fail_run("aborted", format!("`{}` was aborted{}", call.tool, why(taken))),
+        }
+    }
+
+    /// Remembers the decision for the session, and lets it resolve the other open asks that it covers.
+    pub(super) fn grant(&mut self, interrupt: &Interrupt, call: &Call) {
+        let Some(matcher) = self.run.grant_for(call) else { return };
+        let grant = self.id();
+        self.emit_session(session::Fact::GrantAdded {
+            grant,
+            matcher,
+            run: self.run.id.clone(),
+            interrupt: interrupt.opened.interrupt.clone(),
+        });
+        self.revote();
+    }
+
+    pub(super) fn plan_effect(&mut self, id: &str, taken: &Taken<'_>) {
+        match taken.choice.effect {
+            Effect::Proceed => {
+                let note = nonempty(taken.text).map(|note| format!(" Note from the person: {note}"));
+                let text = format!("The plan is approved. Carry it out.{}", note.unwrap_or_default());
+                self.finish_call(id, CallEnd::Answered, Some("approved"), text);
+            }
+            Effect::ProceedWithEdit => {
+                let plan = Self::readable(taken.edit);
+                let text = format!(
+                    "The plan is approved with changes. Carry out this one instead:\n{plan}{}",
+                    why(taken)
+                );
+                self.finish_call(id, CallEnd::Answered, Some("edited"), text);
+            }
+            Effect::Replan => {
+                let text =
+                    format!("The plan is not approved yet. Propose another one. Feedback: {}", taken.text);
+                self.finish_call(id, CallEnd::Answered, Some("revise"), text);
+            }
+            Effect::FailRun => self.fail_run("rejected", format!("the plan was rejected{}", why(taken))),
+            _ => {
+                let text = match taken.by {
+                    By::Person => format!("The plan was rejected{}. Do not carry it out.", why(taken)),
+                    By::Expiry => "Nobody decided on the plan in time. Do not carry it out.".to_owned(),
+                };
+                self.finish_call(id, CallEnd::Refused, Some(taken.code()), text);
+            }
+        }
+    }
+
+    pub(super) fn review_effect(&mut self, id: &str, call: &Call, taken: &Taken<'_>) {
+        if taken.choice.effect != Effect::Release {
+            self.fail_run("rejected", format!("the output was not released{}", why(taken)));
+            return;
+        }
+        let edited = !taken.edit.is_null();
+        let content = if edited { taken.edit.clone() } else { json!(call.argument("content")) };
+        let released = json!({ "title": call.argument("title"), "content": content });
+        self.emit(Fact::OutputReleased { call: id.to_owned(), edited }, Content::data(released));
+        let how = if edited { "Released with changes by the reviewer" } else { "Released" };
+        self.finish_call(id, CallEnd::Done, Some("released"), sentence(how, taken));
+    }
+
+    /// What the client says is the call's result.
+    pub(super) fn client_effect(&mut self, id: &str, call: &Call, taken: &Taken<'_>) {
+        match (taken.choice.effect, taken.by) {
+            (Effect::FailRun, _) => {
+                self.fail_run("client_failed", format!("`{}` failed in the client{}", call.tool, why(taken)));
+            }
+            // Nobody knows whether it took effect: a person says, before anything is tried again.
+            (_, By::Expiry) if self.run.writes(&call.tool) => {
+                self.doubt(id, "the client did not tell in time what came of it");
+            }
+            (_, By::Expiry) => {
+                let text = "the client did not tell in time what came of it";
+                self.finish_call(id, CallEnd::Failed, Some(taken.code()), text);
+            }
+            _ if taken.choice.id == "result" => self.finish_call(id, CallEnd::Done, None, taken.text),
+            _ => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), taken.text),
+        }
+    }
+}

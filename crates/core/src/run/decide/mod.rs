@@ -1,0 +1,185 @@
+//! A decision, or the end of the time for one, and what follows: each thing that an interrupt can be about has its
+//! function, in `calls.rs` or `steps.rs`.
+
+mod calls;
+mod steps;
+mod words;
+
+use serde_json::Value;
+
+use super::Fact;
+use super::draft::Draft;
+use super::input::Rejection;
+use crate::event::Content;
+use crate::id::InterruptId;
+use crate::interrupt::{
+    self, About, Cause, Choice, Decision, Effect, Interrupt, Kind, Outcome, Refusal, Standing,
+};
+use crate::schema::{self, Problem};
+use words::nonempty;
+
+/// Why a run ends that waited for somebody in vain.
+const EXPIRED: &str = "expired";
+
+/// A resolution on its way into effect.
+struct Taken<'d> {
+    choice: &'d Choice,
+    text: &'d str,
+    edit: &'d Value,
+    by: By,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Person,
+    Expiry,
+}
+
+impl Draft<'_> {
+    pub(super) fn decide(&mut self, id: &InterruptId, decision: &Decision) -> Result<(), Rejection> {
+        self.decide_for(id, decision, false)
+    }
+
+    /// `implied`: nobody said so; it follows from what the person did.
+    pub(super) fn decide_for(
+        &mut self,
+        id: &InterruptId,
+        decision: &Decision,
+        implied: bool,
+    ) -> Result<(), Rejection> {
+        let interrupt = self.interrupt(id)?;
+        let choice = match interrupt::check(&interrupt, &self.cx.actor, decision, self.now())? {
+            Standing::Repeat => return Ok(()),
+            Standing::New(choice) => choice,
+        };
+        let mut problems = self.check_edit(&interrupt, &choice, &decision.edit);
+        problems.extend(self.run.check_given(&interrupt, &choice, decision));
+        if !problems.is_empty() {
+            return Err(Rejection::Refused(Refusal::Invalid(problems)));
+        }
+        self.emit(
+            Fact::DecisionMade { interrupt: id.clone(), option: choice.id.clone(), implied },
+            Content { text: decision.text.clone(), data: decision.edit.clone() },
+        );
+        self.resolve(id, choice.effect.outcome(), Some(&choice), Cause::Decision);
+        let text = decision.text.as_deref().unwrap_or_default();
+        self.effect(&interrupt, &Taken { choice: &choice, text, edit: &decision.edit, by: By::Person });
+        Ok(())
+    }
+
+    /// Resolves every interrupt whose time is over with the option that its `on_expiry` names.
+    pub(super) fn expire(&mut self) {
+        let now = self.now();
+        let due: Vec<Interrupt> = self
+            .run
+            .open_interrupts()
+            .filter(|(_, interrupt)| interrupt.opened.expires_at.is_some_and(|at| at <= now))
+            .map(|(_, interrupt)| interrupt.clone())
+            .collect();
+        for interrupt in due {
+            // One that an earlier one in this sweep has closed needs nothing.
+            let still_open =
+                self.run.interrupts.get(&interrupt.opened.interrupt).is_some_and(|each| each.is_open());
+            if !still_open {
+                continue;
+            }
+            let choice = interrupt
+                .offers(&interrupt.opened.on_expiry)
+                .filter(|choice| choice.applies_alone())
+                .cloned();
+            self.resolve(&interrupt.opened.interrupt, Outcome::Expired, choice.as_ref(), Cause::Expiry);
+            let choice = choice.unwrap_or_else(|| fallback(interrupt.opened.kind));
+            let text = if choice.needs_text { "No response" } else { "" };
+            self.effect(&interrupt, &Taken { choice: &choice, text, edit: &Value::Null, by: By::Expiry });
+        }
+    }
+
+    /// Checks the edit against what it replaces.
+    fn check_edit(&self, interrupt: &Interrupt, choice: &Choice, edit: &Value) -> Vec<Problem> {
+        if edit.is_null() || choice.id != "edit" {
+            return check_response(interrupt, choice, edit);
+        }
+        match (&interrupt.opened.about, interrupt.opened.kind) {
+            (About::Call(call), Kind::ToolApproval) => {
+                match self.run.calls.get(call).and_then(|call| self.run.spec(&call.tool)) {
+                    Some(spec) => schema::check(&spec.parameters, edit, "/edit"),
+                    None => vec![Problem::new("/edit", "the tool is not known")],
+                }
+            }
+            (About::Call(call), Kind::PlanApproval) => {
+                let step = self.run.calls.get(call).map_or("", |call| call.step.as_str());
+                self.run.check_own_plan(step, edit, "/edit").err().unwrap_or_default()
+            }
+            (About::Plan(phase), Kind::PlanApproval) => {
+                self.run.check_new_plan(phase, edit, "/edit").err().unwrap_or_default()
+            }
+            (About::Phase(phase), Kind::Checkpoint) => match self.run.plan_at(phase, edit) {
+                Some((planning, plan)) => {
+                    self.run.check_plan(planning, &plan, "/edit").err().unwrap_or_default()
+                }
+                None => check_response(interrupt, choice, edit),
+            },
+            _ => check_response(interrupt, choice, edit),
+        }
+    }
+
+    fn effect(&mut self, interrupt: &Interrupt, taken: &Taken<'_>) {
+        let about = interrupt.opened.about.clone();
+        let unheard = (taken.by == By::Expiry).then(|| self.unheard_of(interrupt));
+        match (taken.choice.effect, unheard) {
+            (Effect::CancelRun, unheard) => {
+                self.wind_up();
+                let reason = if unheard.is_some() { EXPIRED } else { "cancelled" }.to_owned();
+                let text = unheard.or_else(|| nonempty(taken.text));
+                self.emit(Fact::RunCancelled { reason }, Content::maybe_text(text));
+                return;
+            }
+            // Nobody said no: that is no rejection (contract E9).
+            (Effect::FailRun, Some(unheard)) if about != About::External => {
+                return self.fail_run(EXPIRED, unheard);
+            }
+            _ => {}
+        }
+        match &about {
+            About::External => self.external_resolved(interrupt),
+            About::Call(call) => match self.run.calls.get(call).map(|call| (**call).clone()) {
+                Some(found) => self.call_effect(interrupt, call, &found, taken),
+                None => self.fail_run("internal", "an interrupt speaks of a call that is not there"),
+            },
+            About::BeforeStep(step) => self.before_step_effect(interrupt, step, taken),
+            About::AfterStep(step) => self.after_step_effect(interrupt, step, taken),
+            About::Phase(phase) => self.phase_effect(phase, taken),
+            About::Plan(phase) => self.planned_effect(phase, taken),
+            About::Failure(step) => self.failure_effect(interrupt, step, taken),
+            About::Limit(step) => self.limit_effect(interrupt, step, taken),
+            About::Printed(step) => self.printed_effect(interrupt, step, taken),
+        }
+    }
+}
+
+impl Taken<'_> {
+    fn code(&self) -> &'static str {
+        match self.by {
+            By::Person => "refused",
+            By::Expiry => "expired",
+        }
+    }
+}
+
+fn check_response(interrupt: &Interrupt, choice: &Choice, edit: &Value) -> Vec<Problem> {
+    match interrupt.content.get("response_schema") {
+        Some(schema) if choice.id == "edit" => schema::check(schema, edit, "/edit"),
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// An option that is not offered can not be applied; this stops work instead of releasing it.
+fn fallback(kind: Kind) -> Choice {
+    let row =
+        interrupt::option(kind, interrupt::default_on_expiry(kind)).unwrap_or(&interrupt::options(kind)[0]);
+    let mut choice = Choice::of(row);
+    if choice.effect.outcome() == Outcome::Approved {
+        choice.effect = Effect::FailRun;
+    }
+    choice
+}

@@ -1,0 +1,169 @@
+//! What a resolution does to plans, steps and phases: they go on, begin again, or end.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each function names the effects that release work; every other one stops it, also a new one"
+)]
+
+use serde_json::Value;
+
+use super::Taken;
+use super::words::{limit_of, nonempty, unanswered, why};
+use crate::event::Content;
+use crate::interrupt::{Effect, Interrupt};
+use crate::plan;
+use crate::run::draft::Draft;
+use crate::run::{Fact, Role, StepEnd};
+
+impl Draft<'_> {
+    /// The plan of a planning phase, or a newer version of one that is carried out already.
+    pub(super) fn planned_effect(&mut self, phase: &str, taken: &Taken<'_>) {
+        let planned = self.run.plans.get(phase).cloned().unwrap_or_default();
+        match taken.choice.effect {
+            Effect::Proceed => {
+                self.settle_plan(phase);
+                self.tell_run(taken.text);
+            }
+            Effect::ProceedWithEdit => {
+                // It was checked before it was taken.
+                let Ok(plan) = self.run.check_new_plan(phase, taken.edit, "/edit") else {
+                    self.fail_run("internal", "a plan that can not be carried out");
+                    return;
+                };
+                self.draft_plan(phase, None, &plan);
+                self.settle_plan(phase);
+                self.tell_run(taken.text);
+            }
+            Effect::Replan => {
+                let limit = self.run.planning(phase).map_or(0, |planning| planning.iterations);
+                if planned.iterations >= limit && !self.run.settles(phase) {
+                    let text = format!("no plan was approved in {limit} iterations{}", why(taken));
+                    self.fail_run("plan_iterations", text);
+                } else {
+                    self.tell_run(&format!("A person wants another plan: {}", taken.text));
+                }
+            }
+            _ if planned.held => {
+                let version = planned.version();
+                self.emit(Fact::PlanDropped { phase: phase.to_owned(), version }, Content::none());
+                self.tell_run(taken.text);
+            }
+            Effect::DropPlan => {
+                self.end_planner(phase, StepEnd::Skipped);
+                self.tell_run(taken.text);
+            }
+            _ => self.fail_run("rejected", format!("the plan was rejected{}", why(taken))),
+        }
+    }
+
+    pub(super) fn before_step_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+        match taken.choice.effect {
+            Effect::Proceed => self.guide(interrupt, step, taken.text),
+            Effect::ProceedWithEdit => {
+                self.emit(
+                    Fact::StepInputReplaced { step: step.to_owned() },
+                    Content::text(Self::readable(taken.edit)),
+                );
+                self.guide(interrupt, step, taken.text);
+            }
+            Effect::Skip => self.skip_step(interrupt, step, taken.text, &why(taken)),
+            _ => self.fail_run("rejected", format!("step `{step}` was rejected{}", why(taken))),
+        }
+    }
+
+    pub(super) fn after_step_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+        match taken.choice.effect {
+            Effect::Proceed => {
+                let output = interrupt.content.pointer("/payload/output").and_then(Value::as_str);
+                let output = output.unwrap_or_default().to_owned();
+                self.close_step(step, StepEnd::Completed, &output);
+                self.tell_run(taken.text);
+            }
+            Effect::Redo => {
+                self.emit(Fact::StepRedone { step: step.to_owned() }, Content::none());
+                match nonempty(taken.text) {
+                    Some(feedback) => self.guide(interrupt, step, &format!("Do it again: {feedback}")),
+                    None => self.note(interrupt, step, "Do it again."),
+                }
+            }
+            _ => self.fail_run("aborted", format!("step `{step}` was not accepted{}", why(taken))),
+        }
+    }
+
+    pub(super) fn phase_effect(&mut self, phase: &str, taken: &Taken<'_>) {
+        match taken.choice.effect {
+            Effect::Proceed => {
+                self.emit(
+                    Fact::PhaseEnded { phase: phase.to_owned(), end: StepEnd::Completed },
+                    Content::none(),
+                );
+                self.tell_run(taken.text);
+            }
+            Effect::ProceedWithEdit => {
+                self.emit(
+                    Fact::PhaseEnded { phase: phase.to_owned(), end: StepEnd::Completed },
+                    Content::none(),
+                );
+                // What stands beside a plan is said to whoever works later, as anything is that is no plan.
+                let said = if self.replace_plan(phase, taken.edit) {
+                    plan::beside(taken.edit)
+                } else {
+                    Some(taken.edit.clone())
+                };
+                match said {
+                    Some(changes) => {
+                        let changes = Self::readable(&changes);
+                        self.tell_run(&format!(
+                            "A person wants this to be different{}:\n{changes}",
+                            why(taken)
+                        ));
+                    }
+                    None => self.tell_run(taken.text),
+                }
+            }
+            _ => self.fail_run("rejected", format!("checkpoint `{phase}` was rejected{}", why(taken))),
+        }
+    }
+
+    pub(super) fn failure_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+        match taken.choice.effect {
+            Effect::Retry => {
+                self.emit(Fact::StepRetried { step: step.to_owned() }, Content::none());
+                self.guide(interrupt, step, taken.text);
+            }
+            Effect::Skip => self.skip_step(interrupt, step, taken.text, &why(taken)),
+            Effect::Respond => self.give_result(step, taken.text),
+            _ => self.fail_run("aborted", format!("step `{step}` failed and was aborted{}", why(taken))),
+        }
+    }
+
+    pub(super) fn limit_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+        if taken.choice.effect == Effect::Proceed {
+            self.emit(Fact::LimitLifted { step: step.to_owned() }, Content::none());
+            self.guide(interrupt, step, taken.text);
+            return;
+        }
+        let stopped = format!("Stopped at its limit of {}.", limit_of(interrupt));
+        let found = self.run.steps.get(step);
+        let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);
+        // Half of a better task is none, nor is half a judgement: the task stays as it was, and nobody has judged.
+        let is_of_use =
+            !found.is_some_and(|step| matches!(step.role, Role::Improver | Role::Judge | Role::Overseer));
+        let output = match last.and_then(nonempty) {
+            _ if !is_of_use => String::new(),
+            Some(said) => format!("{said}\n\n{stopped}"),
+            None => stopped,
+        };
+        self.close_step(step, StepEnd::Completed, &output);
+        self.tell_run(taken.text);
+    }
+
+    pub(super) fn printed_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+        // Either way the agent goes on: answered, or with what it assumes.
+        if taken.choice.effect == Effect::Respond {
+            self.note(interrupt, step, taken.text);
+        } else {
+            self.note(interrupt, step, &unanswered(taken));
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What agents and people are told of a decision.
+
+use serde_json::Value;
+
+use super::{By, Taken};
+use crate::event::Content;
+use crate::interrupt::{About, Interrupt, Kind};
+use crate::run::Fact;
+use crate::run::draft::Draft;
+
+impl Draft<'_> {
+    /// What nobody decided in time.
+    pub(super) fn unheard_of(&self, interrupt: &Interrupt) -> String {
+        let tool = |call: &str| self.run.calls.get(call).map(|call| call.tool.clone()).unwrap_or_default();
+        match (&interrupt.opened.about, interrupt.opened.kind) {
+            (About::Call(_), Kind::PlanApproval) | (About::Plan(_), _) => {
+                "nobody decided on the plan in time".to_owned()
+            }
+            (About::Call(_), Kind::Review) => "nobody released the output in time".to_owned(),
+            (About::Call(_), Kind::Question) | (About::Printed(_), _) => "nobody answered in time".to_owned(),
+            (About::Call(call), Kind::ClientCall) => {
+                format!("the client did not tell in time what came of `{}`", tool(call))
+            }
+            (About::Call(call), Kind::UnknownOutcome) => {
+                format!("nobody said in time whether `{}` took effect", tool(call))
+            }
+            (About::Call(call), _) => format!("nobody decided on `{}` in time", tool(call)),
+            (About::BeforeStep(step), _) => format!("nobody let step `{step}` start in time"),
+            (About::AfterStep(step), _) => format!("nobody accepted step `{step}` in time"),
+            (About::Failure(step), _) => {
+                let error = interrupt.content_text("message");
+                format!("step `{step}` failed, and nobody decided in time: {error}")
+            }
+            (About::Limit(step), _) => {
+                let limit = limit_of(interrupt);
+                format!("step `{step}` has reached its limit of {limit}, and nobody decided in time")
+            }
+            (About::Phase(phase), _) => format!("nobody decided on checkpoint `{phase}` in time"),
+            (About::External, _) => "nobody decided in time".to_owned(),
+        }
+    }
+
+    /// Guidance that came with the end of a step or phase reaches what is at work, and what starts later.
+    pub(super) fn tell_run(&mut self, text: &str) {
+        if let Some(text) = nonempty(text) {
+            self.emit(Fact::MessageAdded, Content::text(text));
+        }
+    }
+
+    /// What came with a decision about a call reaches the step's next model request.
+    pub(super) fn note(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
+        if let Some(text) = nonempty(text) {
+            let (step, interrupt) = (step.to_owned(), interrupt.opened.interrupt.clone());
+            self.emit(Fact::NoteAdded { step, interrupt, later: false }, Content::text(text));
+        }
+    }
+
+    /// What came with a decision about a step reaches its next model request, and those of later steps (contract A15).
+    pub(in super::super) fn guide(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
+        if let Some(text) = nonempty(text) {
+            let (step, interrupt) = (step.to_owned(), interrupt.opened.interrupt.clone());
+            self.emit(Fact::NoteAdded { step, interrupt, later: true }, Content::text(text));
+        }
+    }
+}
+
+/// `50 rounds`, as the interrupt shows it.
+pub(super) fn limit_of(interrupt: &Interrupt) -> String {
+    let shown = |field: &str| interrupt.content.pointer(&format!("/payload/{field}"));
+    let limit = shown("limit").and_then(Value::as_str).unwrap_or_default().replace('_', " ");
+    format!("{} {limit}", shown("value").unwrap_or(&Value::Null))
+}
+
+pub(super) fn nonempty(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+pub(super) fn why(taken: &Taken<'_>) -> String {
+    match (nonempty(taken.text), taken.by) {
+        (Some(text), _) => format!(": {text}"),
+        (None, By::Person) => String::new(),
+        (None, By::Expiry) => ": nobody decided in time".to_owned(),
+    }
+}
+
+pub(super) fn sentence(text: &str, taken: &Taken<'_>) -> String {
+    match why(taken) {
+        why if why.is_empty() => format!("{text}."),
+        why => format!("{text}{why}"),
+    }
+}
+
+pub(super) fn refused(taken: &Taken<'_>) -> String {
+    match taken.by {
+        By::Person => format!("a person refused this call{}", why(taken)),
+        By::Expiry => "not run: nobody decided in time".to_owned(),
+    }
+}
+
+pub(super) fn unanswered(taken: &Taken<'_>) -> String {
+    match (taken.by, nonempty(taken.text)) {
+        (By::Expiry, _) => {
+            "No response in time. Go on with your best assumption, and say what you assumed.".to_owned()
+        }
+        (By::Person, Some(text)) => format!("The person skipped the question: {text}"),
+        (By::Person, None) => {
+            "The person skipped the question. Go on with your best assumption, and say what you assumed."
+                .to_owned()
+        }
+    }
+}
