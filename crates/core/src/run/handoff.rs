@@ -183,11 +183,19 @@ impl Run {
         else {
             return None;
         };
-        if calls.is_empty() {
-            return Some(text.to_string());
-        }
         // After a failed call beside it, a person may have asked for another try of this very turn.
-        let mut made = calls.iter().filter_map(|id| self.calls.get(id)).filter(|_| step.excused != step.turn);
+        if !calls.is_empty() && step.excused == step.turn {
+            return None;
+        }
+        self.word_of(text, calls)
+    }
+
+    /// What a reply brings, if it is an agent's last word.
+    pub(super) fn word_of(&self, text: &str, calls: &[String]) -> Option<String> {
+        if calls.is_empty() {
+            return Some(text.to_owned());
+        }
+        let mut made = calls.iter().filter_map(|id| self.calls.get(id));
         if !made.clone().all(|call| call.is_ended()) {
             return None;
         }

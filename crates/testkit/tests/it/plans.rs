@@ -98,7 +98,9 @@ async fn a_plan_is_revised_approved_and_carried_out() {
     assert_eq!(plans["items"][0]["versions"].as_array().map(Vec::len), Some(2));
     // A second run of the session: a page each, the newest first.
     model.script("planner", [Scripted::hang()]);
-    let body = json!({ "workflow": "planned", "input": { "task": "Again." }, "session": session });
+    let config = json!({ "workspace": server.workspace() });
+    let body =
+        json!({ "workflow": "planned", "input": { "task": "Again." }, "session": session, "config": config });
     server.post("/v1/runs", &body).await.ok();
     let page = server.get(&format!("/v1/sessions/{session}/plans?limit=1")).await.ok();
     assert_eq!(page["items"], json!([]), "it has none yet");

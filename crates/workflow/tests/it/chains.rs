@@ -192,8 +192,8 @@ phases:
     assert_eq!((stage.decide("approve", "").as_str(), stage.ended().as_str()), ("", "completed done"));
     let result = &stage.run.ended.as_ref().expect("it has").result["phases"];
     assert_eq!(
-        (&result["ideas"], &result["plan"]["subtasks"][1]["id"]),
-        (&json!("A red kite."), &json!("fly"))
+        (&result["ideas"]["ideas"], &result["ideas"]["selected_idea"], &result["plan"]["subtasks"][1]["id"]),
+        (&json!(["A kite.", "A red kite."]), &json!("A red kite."), &json!("fly"))
     );
 }
 

@@ -40,7 +40,7 @@ impl Run {
         let step = self.steps.get(&maker(phase))?;
         let text = step.output.as_deref()?;
         let made = step.entries.iter().filter_map(|entry| match entry {
-            Entry::Turn { text, calls, .. } => calls.is_empty().then_some(&**text),
+            Entry::Turn { text, calls, .. } => self.word_of(text, calls),
             Entry::Note { .. } => None,
         });
         let reviews = (1..=step.judged).filter_map(|n| self.steps.get(&review(phase, n))?.output.as_deref());

@@ -3,7 +3,7 @@
 
 use holdshort_core::interrupt::{Interrupt, Kind, Outcome};
 use holdshort_core::projection::Status;
-use holdshort_core::run::Run;
+use holdshort_core::run::{Progress, Run};
 use serde_json::Value;
 
 use super::plan;
@@ -103,11 +103,19 @@ pub(super) fn said(run: &Run) -> &str {
 fn turn(run: &Run) -> Turn {
     let decided = decided(run);
     // What came with a decision is told with it, and once.
-    let is_told = |message: &str| decided.iter().any(|each| each.text == message);
+    let is_told = |message: &str| {
+        let ends = |each: &Decided<'_>| message.strip_suffix(each.text).is_some_and(is_of_a_step);
+        decided.iter().any(|each| each.text == message || ends(each))
+    };
     let messages = run.messages.iter().filter(|message| !is_told(message)).map(ToString::to_string);
     let said = std::iter::once(said(run).to_owned()).chain(messages);
     let decided = decided.iter().map(|each| format!("({}) {}", each.about, each.text));
     Turn { said: said.chain(decided).collect(), came: came(run) }
+}
+
+/// What later steps are told of a decision about one begins so.
+fn is_of_a_step(before: &str) -> bool {
+    before.starts_with("A person said about `") && before.ends_with("`: ")
 }
 
 /// What people answered to what agents asked, or said with a decision.
@@ -171,13 +179,15 @@ fn planned(run: &Run) -> Vec<String> {
         let Some(plan) = planned.settled() else { continue };
         // All of them are named, and each has the same room for what it brought.
         let room = CAME / (2 * plan.subtasks.len().max(1));
-        for subtask in plan::subtasks(run, Some(phase), plan) {
+        for subtask in &plan.subtasks {
             let step = run.step_of_subtask(phase, &subtask.id).map(|(_, step)| step);
             let brought = step.and_then(|step| step.output.as_deref()).unwrap_or_default();
-            let status = match subtask.status {
-                "in_progress" => "not finished",
-                "pending" => "not begun",
-                ended => ended,
+            let status = match run.progress(phase, &subtask.id) {
+                Progress::Completed => "completed",
+                Progress::Failed => "failed",
+                Progress::Skipped => "skipped",
+                Progress::Running | Progress::Waiting | Progress::Cancelled => "not finished",
+                Progress::Pending | Progress::NotRun => "not begun",
             };
             let line = format!("- {} ({status}): {}", subtask.id, cut(brought, room));
             lines.push(line.trim_end_matches(": ").to_owned());

@@ -141,7 +141,7 @@ async fn a_session_is_made_before_its_first_task() {
     let found = server.get(&path).await.ok();
     assert_eq!(
         [&found["name"], &found["mode"], &found["status"], &found["run_count"]],
-        [&json!("Release 1.2"), &json!("one_shot"), &json!("active"), &json!(1)]
+        [&json!("Release 1.2"), &json!("one-shot"), &json!("active"), &json!(1)]
     );
 
     // Suspended it lets none begin, also after a restart; the same task begins once it is resumed.
@@ -188,7 +188,7 @@ async fn what_no_session_is_made_of() {
     let agent = server.agent_request(Method::POST, BASE).json(&json!({}));
     assert_eq!(server.send(agent).await.refusal(), (403, "forbidden_role"));
     // Nothing needs to be said: the usual mode.
-    assert_eq!(server.post(BASE, &json!({})).await.body["mode"], "one_shot");
+    assert_eq!(server.post(BASE, &json!({})).await.body["mode"], "one-shot");
 }
 
 /// The sweep of the next start finds what became due before. Here sessions expire after a day, natively sooner.
