@@ -11,7 +11,7 @@ use super::story::Said;
 
 #[derive(Default)]
 pub(super) struct Steps {
-    steps: BTreeMap<String, Step>,
+    by_id: BTreeMap<String, Step>,
     /// The plan that is carried out.
     plan: Option<Value>,
     nodes: BTreeMap<String, &'static str>,
@@ -47,7 +47,7 @@ impl Steps {
             retried: false,
             failures: 0,
         };
-        self.steps.insert(step.to_owned(), started);
+        self.by_id.insert(step.to_owned(), started);
         let mut said = vec![("step_started", told)];
         said.extend(node.and_then(|node| self.node(&node, "running")));
         said
@@ -76,7 +76,7 @@ impl Steps {
         told["status"] = status.into();
         told[key] = output.into();
         let mut said = Vec::new();
-        let ended = self.steps.get_mut(step);
+        let ended = self.by_id.get_mut(step);
         let was_retried = ended.as_ref().is_some_and(|step| step.retried);
         let node = ended.and_then(|step| {
             step.ended = true;
@@ -95,7 +95,7 @@ impl Steps {
 
     /// A person sent it back.
     pub(super) fn again(&mut self, step: &str, why: &str, attempt: u32) -> Said {
-        if let Some(step) = self.steps.get_mut(step) {
+        if let Some(step) = self.by_id.get_mut(step) {
             step.retried = why == "retry";
             step.failures = 0;
         }
@@ -104,13 +104,13 @@ impl Steps {
 
     /// Its request goes out once more, by itself. After a crash of this server nothing has failed.
     pub(super) fn requested(&self, step: &str) -> Option<Said> {
-        let failures = self.steps.get(step)?.failures;
+        let failures = self.by_id.get(step)?.failures;
         (failures > 0).then(|| self.retry(step, "model_failed", failures + 1))
     }
 
     /// A person is asked because it failed, or is at its limit: that it was sent back did not help.
     pub(super) fn stuck(&mut self, step: &str, attempts: u32, why: &str) -> Option<Said> {
-        let was_retried = std::mem::take(&mut self.steps.get_mut(step)?.retried);
+        let was_retried = std::mem::take(&mut self.by_id.get_mut(step)?.retried);
         was_retried.then(|| self.exhausted(step, &attempts.into(), why))
     }
 
@@ -123,7 +123,7 @@ impl Steps {
 
     /// The provider failed. `wait_ms`: until it is asked again; `None`: it is not.
     pub(super) fn failed(&mut self, step: &str, wait_ms: Option<u64>, error: &str) -> Option<Said> {
-        let failing = self.steps.get_mut(step)?;
+        let failing = self.by_id.get_mut(step)?;
         failing.failures += 1;
         let attempt = failing.failures;
         let Some(ms) = wait_ms else {
@@ -139,7 +139,7 @@ impl Steps {
 
     /// The provider answered.
     pub(super) fn replied(&mut self, step: &str) -> Option<Said> {
-        let failures = std::mem::take(&mut self.steps.get_mut(step)?.failures);
+        let failures = std::mem::take(&mut self.by_id.get_mut(step)?.failures);
         (failures > 0).then(|| self.succeeded(step, &(failures + 1).into()))
     }
 
@@ -158,15 +158,15 @@ impl Steps {
     }
 
     fn named(&self, step: &str) -> Value {
-        json!({ "step_id": step, "step_number": self.steps.get(step).and_then(|step| step.number) })
+        json!({ "step_id": step, "step_number": self.by_id.get(step).and_then(|step| step.number) })
     }
 
     pub(super) fn agent(&self, step: &str) -> &str {
-        self.steps.get(step).map(|step| step.agent.as_str()).unwrap_or_default()
+        self.by_id.get(step).map(|step| step.agent.as_str()).unwrap_or_default()
     }
 
     pub(super) fn handed_over(&mut self, step: &str, to: &str) {
-        if let Some(step) = self.steps.get_mut(step) {
+        if let Some(step) = self.by_id.get_mut(step) {
             to.clone_into(&mut step.agent);
         }
     }
@@ -188,7 +188,7 @@ impl Steps {
 
     /// What the step's node is now.
     pub(super) fn marked(&mut self, step: Option<&String>, status: &'static str) -> Option<Said> {
-        let node = step.and_then(|step| self.steps.get(step)).filter(|step| !step.ended)?.node.clone()?;
+        let node = step.and_then(|step| self.by_id.get(step)).filter(|step| !step.ended)?.node.clone()?;
         self.node(&node, status)
     }
 
@@ -201,7 +201,7 @@ impl Steps {
 
     /// The run is over: what was at work is no longer, and what had not begun never will.
     pub(super) fn cut_off(&mut self) -> Vec<Said> {
-        let at_work = self.steps.values().filter(|step| !step.ended).filter_map(|step| step.node.clone());
+        let at_work = self.by_id.values().filter(|step| !step.ended).filter_map(|step| step.node.clone());
         let mut left: Vec<(String, &str)> = at_work.map(|node| (node, "cancelled")).collect();
         let planned = self.plan.as_ref().and_then(|plan| plan.get("subtasks")?.as_array());
         let ids = planned.into_iter().flatten().filter_map(|subtask| subtask.get("id")?.as_str());
