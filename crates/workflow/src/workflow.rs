@@ -10,7 +10,7 @@
 //! | `tools[]` | `name`, `description`, `runs`: client, required; `parameters` (JSON Schema, **none**), `effect`: read \| **write**, `category` **`code_exec`** | `tools` |
 //! | `phases[]` | `id`, `kind`, `needs[]` (**the phase before**; `[]`: none), `gates`; `input`, `limits` of every kind but `checkpoint` | `phases`, `needs` |
 //! | … of `one_shot` | `agent` | `phase_kind` |
-//! | … of `checkpoint` | `message` · `ask` **true** · `edit` **false** | `phase_kind` |
+//! | … of `checkpoint` | `message` · `ask` **true** · `edit` **false** · `when_no_channel`: **park** \| auto | `phase_kind` |
 //! | … of `planning` | `agents`: `planner`, `improver`?, `reviewer`? · `workers[]` (**all other agents**) · `reviews` **1** · `iterations` **3** · `then`: **fail** \| settle · `optional` **false** | `phase_kind` |
 //! | … of `control` | `agent` of subtasks that name none · `plan` (**the nearest planning phase before**) · `only` (**all subtasks**) | `phase_kind` |
 //! | … of `idea_generation` | `agents`: `maker`, `critic` · `ideas` **3** · `reviews` **1** | `phase_kind` |

@@ -191,7 +191,7 @@ pub enum Cause {
     Expiry,
     /// A grant that covers it was given.
     Grant(GrantId),
-    /// The workflow asks nobody here.
+    /// The workflow asks nobody here, or nobody in a run that nobody attends.
     Unasked,
     /// What it was about changed; another interrupt took its place, or none was needed.
     Superseded,
