@@ -242,6 +242,20 @@ pub struct Gates {
     pub smart: Option<Smart>,
     pub rules: Vec<Rule>,
     pub kinds: BTreeMap<Kind, KindGate>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub same_action: SameAction,
+}
+
+/// What becomes of a call that is the very same action, to its digest, as one that a person has approved in the run
+/// (contract E21).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SameAction {
+    /// It asks like any other.
+    #[default]
+    Ask,
+    /// The approval holds for one more.
+    Once,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

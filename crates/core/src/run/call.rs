@@ -102,7 +102,10 @@ impl Draft<'_> {
                 {
                     self.authorise(id, look.digest, Authority::Interrupt(interrupt.clone()));
                 }
-                Some(_) | None => self.ask_approval(id, &call, look.digest, reasons, grantable),
+                Some(_) | None => match self.run.approved_before(&call, look.digest) {
+                    Some(interrupt) => self.authorise(id, look.digest, Authority::Interrupt(interrupt)),
+                    None => self.ask_approval(id, &call, look.digest, reasons, grantable),
+                },
             },
         }
     }

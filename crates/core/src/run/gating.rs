@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::draft::clip;
-use super::{Call, Look, Run};
-use crate::definition::Checkpoint;
+use super::{Authority, Call, Look, Run};
+use crate::definition::{Checkpoint, KindGate, SameAction};
 use crate::digest::Digest;
 use crate::gate::{self, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict, command};
-use crate::interrupt::{Kind, Level};
+use crate::id::InterruptId;
+use crate::interrupt::{Cause, Interrupt, Kind, Level};
 use crate::limits;
 use crate::session::Session;
 use crate::system::System;
@@ -80,12 +81,39 @@ impl Run {
         let subject = self.subject(call);
         let said = self.steps.get(&call.step).and_then(|step| self.last_turn(step)).map(|(text, _)| text);
         let smart = self.smart_reasons(call, said.unwrap_or_default(), subject.category);
-        let phase = self.steps.get(&call.step).and_then(|step| self.phase(&step.phase));
-        let gate = self.definition.gate(phase, Kind::ToolApproval);
+        let gate = self.gate_of(call);
         let offered = gate.options.is_empty() || gate.options.iter().any(|id| id == "approve_session");
         let granters = offered.then_some(gate.approvers.as_slice());
         let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart, granters };
         gate::vote(&subject, rules, session, system)
+    }
+
+    /// What the workflow and the call's phase say of approvals.
+    fn gate_of(&self, call: &Call) -> KindGate {
+        let phase = self.steps.get(&call.step).and_then(|step| self.phase(&step.phase));
+        self.definition.gate(phase, Kind::ToolApproval)
+    }
+
+    /// The approval of the very same action, where it holds for one more and that one has not come yet (contract E21).
+    pub(super) fn approved_before(&self, call: &Call, digest: Digest) -> Option<InterruptId> {
+        if self.definition.gates.same_action == SameAction::Ask {
+            return None;
+        }
+        let may_decide = self.gate_of(call).approvers;
+        let approves = |interrupt: &Interrupt| {
+            let opened = &interrupt.opened;
+            let by = interrupt.decision.as_ref().filter(|made| made.option == "approve").map(|made| &made.by);
+            opened.kind == Kind::ToolApproval
+                && opened.action_digest == Some(digest)
+                && interrupt.resolution.as_ref().is_some_and(|resolution| resolution.cause == Cause::Decision)
+                && by.is_some_and(|by| may_decide.is_empty() || may_decide.contains(by))
+        };
+        let released = |id: &InterruptId| {
+            let by = Some(Authority::Interrupt(id.clone()));
+            self.calls.values().filter(|call| call.authority == by).count()
+        };
+        let mut asked = self.interrupts.iter();
+        asked.find(|(id, interrupt)| approves(interrupt) && released(id) == 1).map(|(id, _)| id.clone())
     }
 
     /// The mandatory checkpoints: the workflow's, and those that the run adds.

@@ -1,7 +1,7 @@
 //! Session grants, revokes, policy changes and the freeze: what holds from the next start on.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{KindGate, RuleAction};
+use holdshort_core::definition::{Checkpoint, KindGate, RuleAction, SameAction};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::run::{Begin, Input, Rejection};
 use holdshort_core::session;
@@ -101,6 +101,31 @@ fn a_grant_counts_only_where_its_owner_may_decide() {
         assert_eq!(world.run.ended.is_some(), passes, "{ship:?}");
         assert_eq!(world.run.open_interrupts().count(), usize::from(!passes), "{ship:?}");
     }
+}
+
+/// E21, where the workflow says so: an approval holds for one more call of the very same action, and for no other.
+#[test]
+fn an_approval_holds_for_the_same_action_once_more_where_the_workflow_says_so() {
+    for (same_action, passes) in [(SameAction::Ask, false), (SameAction::Once, true)] {
+        let mut definition = definition();
+        definition.gates.same_action = same_action;
+        definition.gates.mandatory.insert(Checkpoint::BeforeExecution);
+        let script = ["make x", "make x", "make x"].map(|line| calls(&[command(line)]));
+        let mut world = World::started(definition, script.to_vec());
+        world.work();
+        world.decide(Kind::ToolApproval, choose("approve"));
+        world.work();
+        assert_eq!(world.effects.len(), if passes { 2 } else { 1 });
+        assert_eq!(world.open_kinds(), ["tool_approval"], "the next one asks");
+    }
+    let mut definition = definition();
+    definition.gates.same_action = SameAction::Once;
+    let script = ["make x", "make y"].map(|line| calls(&[command(line)]));
+    let mut world = World::started(definition, script.to_vec());
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.work();
+    assert_eq!((world.effects.len(), world.open_kinds().len()), (1, 1), "another command is another action");
 }
 
 /// Who gave it, for which call, is in the session's stream.

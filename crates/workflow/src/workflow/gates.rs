@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_core::definition::{Checkpoint, Gates, KindGate, PhaseKind, PlanGate, StepGates};
+use holdshort_core::definition::{Checkpoint, Gates, KindGate, PhaseKind, PlanGate, SameAction, StepGates};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::tool;
 
@@ -26,6 +26,7 @@ const KEYS: Keys = Keys {
         "deploy",
         "smart",
         "rules",
+        "same_action",
         "tool_approval",
         "plan_approval",
         "checkpoint",
@@ -43,7 +44,7 @@ const KEYS: Keys = Keys {
 };
 /// Where the first group of them ends, and the last one begins.
 const AROUND_STEPS: usize = 3;
-const KINDS: usize = 8;
+const KINDS: usize = 9;
 
 const ASK_OR_OFF: [(&str, bool); 2] = [("ask", true), ("off", false)];
 /// Whether it asks, and whether a clean step is let through.
@@ -86,6 +87,9 @@ pub(super) fn read(
     if let Some(item) = fields.find("rules") {
         gates.rules = rules::read(item, agents, catalogue, problems).unwrap_or_default();
     }
+    let ways = [("ask", SameAction::Ask), ("once", SameAction::Once)];
+    gates.same_action =
+        fields.find("same_action").and_then(|item| item.one_of(&ways, problems)).unwrap_or_default();
     for kind in Kind::ALL {
         let Some(item) = fields.find(kind.as_str()) else { continue };
         let read = kinds::read(item, Table::of_workflow(kind), KindGate::default(), problems);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use holdshort_core::definition::{
     Asking, Checkpoint, CheckpointPhase, Control, Definition, Gates, IdeaGeneration, Judge, KindGate, Limits,
-    NoChannel, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
+    NoChannel, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, SameAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{Effect, Kind};
@@ -60,6 +60,7 @@ gates:
   mandatory: [before_deploy, after_planning]
   deploy: [ship, "kubectl *"]
   smart: {keywords: [drop table, wipe], judge: large}
+  same_action: once
   rules:
     - {tools: [read_file, ask_human], do: allow}
     - {tools: [run_command], commands: ["git push *"], do: forbid, reason: People push.}
@@ -172,6 +173,7 @@ fn full_gates() -> Gates {
     };
     Gates {
         plan: PlanGate::Show,
+        same_action: SameAction::Once,
         mandatory: [Checkpoint::AfterPlanning, Checkpoint::BeforeDeploy].into(),
         deploy: texts(&["ship", "kubectl *"]),
         smart: Some(Smart { keywords: texts(&["drop table", "wipe"]), judge: Judge::Model("large".into()) }),
