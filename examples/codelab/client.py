@@ -85,12 +85,17 @@ def cut(text, size=60_000):
     return whole[:size].decode(errors="ignore") + f"\n(cut: {len(whole)} bytes)"
 
 
+class Left(Exception):
+    """Nobody answers any more; what is open stays open."""
+
+
 class Ide:
     def __init__(self, tools, yes):
         self.socket, self.tools, self.yes = None, tools, yes
         # By call, what came of it: a call is run once, however often it is handed out.
         self.ran = {}
         self.failed = False
+        self.begun = False
 
     async def say(self, message):
         await self.socket.send(json.dumps(message))
@@ -99,7 +104,15 @@ class Ide:
         if self.yes:
             print(f"{question} yes")
             return "yes"
-        return (await asyncio.to_thread(input, f"{question} ")).strip()
+        # An empty line decides nothing.
+        for _ in range(2):
+            try:
+                answer = (await asyncio.to_thread(input, f"{question} ")).strip()
+            except EOFError:
+                raise Left from None
+            if answer:
+                return "yes" if answer.lower() in ("y", "yes") else answer
+        raise Left
 
     async def run_tool(self, call):
         answer = {"type": "tool_result", "call_id": call["call_id"]}
@@ -115,6 +128,7 @@ class Ide:
     async def hear(self, frame):
         """What an IDE does about each frame. `True`: nothing more comes of what was said."""
         kind = frame["type"]
+        self.begun |= kind not in ("session_info", "error")
         if kind == "session_info":
             print(f"session {frame['session_id']}: {frame['status']}" + (", a rehearsal" if frame.get("rehearsal") else ""))
         elif kind == "assistant_message":
@@ -146,12 +160,15 @@ class Ide:
             print(f"[plan {frame['plan_status']}: {frame['completed']} of {frame['total_subtasks']}]")
         elif kind == "error":
             print(f"error: {frame['error']}", file=sys.stderr)
-            self.failed |= frame["is_final"]
+            # What is refused at the very beginning is followed by nothing.
+            self.failed |= frame["is_final"] or not self.begun
+            return not self.begun
         # `waiting` is not the end: what this client was asked, it answers.
         return kind == "done" and frame["status"] in ("completed", "failed", "cancelled")
 
     async def decide_plan(self, plan):
-        print(plan["content"])
+        for subtask in plan["metadata"]["subtasks"]:
+            print(f"- {subtask['id']} ({subtask['agent']}): {subtask['description']}")
         answer = await self.ask("Approve the plan? (yes, or why not)")
         decision = {"type": "plan_decision", "plan_id": plan["metadata"]["plan_id"], "decision": "approve"}
         if answer != "yes":
@@ -183,7 +200,9 @@ async def main():
     given = parser.parse_args()
 
     base = os.environ.get("HOLDSHORT_URL", "http://127.0.0.1:7349").replace("http", "ws", 1)
-    token = os.environ["HOLDSHORT_TOKEN"]
+    token = os.environ.get("HOLDSHORT_TOKEN")
+    if not token:
+        sys.exit("HOLDSHORT_TOKEN is not set: it is the `operator` of tokens.json in the server's data folder")
     url = f"{base}/edges/codelab/ws/{urllib.parse.quote(given.session, safe='')}"
     message = {"type": "user_message", "content": given.message, "role": "user"}
     if given.agent:
@@ -201,6 +220,9 @@ async def main():
                         return 1 if ide.failed else 0
                     # Only what was dealt with is behind us.
                     since = frame.get("id", since)
+        except Left:
+            print(f"left; the session holds. Go on with --session {given.session}", file=sys.stderr)
+            return 4
         except (OSError, websockets.ConnectionClosed):
             if since is None:
                 raise

@@ -48,7 +48,7 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
     const said = await changes.getByRole("listitem").allInnerTexts();
     const words = said.map((each) => each.replaceAll(/\s+/g, " "));
     assert.match(words[0], /script changed Text − was ?Write a script that finds .* \+ Write a script that leaves out what was not measured/);
-    assert.match(words[1], /check added after look Check the numbers by hand/);
+    assert.match(words[1], /check added by engineer after look Check the numbers by hand/);
     assert.match(words[2], /report changed After script, check \(was script\)/);
     assert.equal(words.length, 3);
     assert.match(await box(card(page), "check").innerText(), /added/);

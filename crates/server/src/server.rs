@@ -47,7 +47,7 @@ pub enum StartError {
              on this one only; use 127.0.0.1 or [::1]"
     )]
     NotLoopback(SocketAddr),
-    #[error("can not listen on {address}: {source}")]
+    #[error("can not listen on {address}: {source}; name another address with --listen")]
     Listen { address: SocketAddr, source: std::io::Error },
     #[error(transparent)]
     Library(#[from] library::Error),

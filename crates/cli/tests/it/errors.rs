@@ -74,11 +74,11 @@ fn where_nothing_runs_it_is_said_how_to_start_it() {
             2,
             "`rehearsal` is a script",
         ),
-        (&["serve", "--data", "/dev/null"], 2, "the data folder /dev/null: "),
+        (&["serve", "--listen", "127.0.0.1:0", "--data", "/dev/null"], 2, "the data folder /dev/null: "),
         (&["inbox", "--server", "http://192.0.2.1:7349"], 2, "https only"),
         (&["inbox", "--server", "nonsense"], 2, "is no address"),
         (&["serve", "--listen", "0.0.0.0:0"], 2, "loopback"),
-        (&["serve", "--workflows", "/nowhere"], 2, "/nowhere"),
+        (&["serve", "--listen", "127.0.0.1:0", "--workflows", "/nowhere"], 2, "/nowhere"),
     ];
     for (arguments, code, text) in table {
         let ran = home.run(arguments);
@@ -122,7 +122,7 @@ fn a_journal_that_is_elsewhere_is_not_begun_anew_in_the_folder() {
         assert!(ran.code == 2 && ran.err.contains(said), "{arguments:?}: {ran:?}");
     }
     assert!(!home.data().exists(), "nothing is begun");
-    let ran = elsewhere(&["serve"]);
+    let ran = elsewhere(&["serve", "--listen", "127.0.0.1:0"]);
     assert!(ran.code == 2 && ran.err.contains("the database 127.0.0.1:1/x: "), "{ran:?}");
     let ran = elsewhere(&["doctor"]);
     assert!(ran.out.contains("the database 127.0.0.1:1/x"), "{ran:?}");

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::input::{Context, Rejection};
 use super::{Fact, Run};
+use crate::actor::Actor;
 use crate::definition::{KindGate, Phase};
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
@@ -88,13 +89,17 @@ impl<'a> Draft<'a> {
         self.cx.now.max(self.run.last_at)
     }
 
-    pub(super) fn emit(&mut self, fact: Fact, mut content: Content) {
+    pub(super) fn emit(&mut self, fact: Fact, content: Content) {
+        self.emit_by(self.cx.actor.clone(), fact, content);
+    }
+
+    fn emit_by(&mut self, actor: Actor, fact: Fact, mut content: Content) {
         // What is written down must be readable again, whatever a tool or a model came up with.
         content.data = json::made_safe(content.data);
         let event = Event {
             stream: StreamId::Run(self.run.id.clone()),
             at: self.now(),
-            actor: self.cx.actor.clone(),
+            actor,
             fact: event::Fact::Run(fact),
             content,
         };
@@ -177,7 +182,10 @@ impl<'a> Draft<'a> {
         choice: Option<&Choice>,
         cause: Cause,
     ) {
-        self.emit(
+        // Whoever's input it came with has not been asked.
+        let by = if cause == Cause::Unasked { Actor::engine() } else { self.cx.actor.clone() };
+        self.emit_by(
+            by,
             Fact::InterruptResolved {
                 interrupt: interrupt.clone(),
                 outcome,

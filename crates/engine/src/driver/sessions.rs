@@ -10,7 +10,7 @@ use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{GrantId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, RunRow, Status};
 use holdshort_core::run::{Input, Rejection};
-use holdshort_core::session::{self, End, Open, Session};
+use holdshort_core::session::{self, End, Open, Session, State};
 use holdshort_store::{Journal, Rows, RunFilter};
 
 use super::Driver;
@@ -66,7 +66,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: Actor,
     ) -> Result<Arc<Session>, Error> {
         let standing = self.change_session(session, session::Input::Suspend, &actor).await?;
-        self.send_to_runs(session, |_| Input::Pause, &actor).await?;
+        self.runs_follow(session, &actor).await?;
         Ok(standing)
     }
 
@@ -77,26 +77,61 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: Actor,
     ) -> Result<Arc<Session>, Error> {
         let standing = self.change_session(session, session::Input::Resume, &actor).await?;
-        // One that was not paused when the suspension broke off has been held back all the same.
-        let goes_on = |run: &RunRow| if run.status == Status::Paused { Input::Resume } else { Input::Tick };
-        self.send_to_runs(session, goes_on, &actor).await?;
+        self.runs_follow(session, &actor).await?;
         Ok(standing)
     }
 
+    /// Runs do as their session says, also where somebody else has changed it meanwhile: the last word counts.
+    async fn runs_follow(self: &Arc<Self>, session: &SessionId, actor: &Actor) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS {
+            let state = self.session(session).await?.state;
+            match state {
+                State::Suspended => self.send_to_runs(session, |_| Input::Pause, actor).await?,
+                // One that was not paused when the suspension broke off has been held back all the same.
+                State::Open => {
+                    let goes_on =
+                        |run: &RunRow| if run.status == Status::Paused { Input::Resume } else { Input::Tick };
+                    match self.send_to_runs(session, goes_on, actor).await {
+                        // It is suspended again: looked at anew.
+                        Err(Error::Rejected(Rejection::SessionSuspended)) => continue,
+                        done => done?,
+                    }
+                }
+                State::Closed(_) => return Ok(()),
+            }
+            if self.session(session).await?.state == state {
+                return Ok(());
+            }
+        }
+        Err(Error::Busy)
+    }
+
     /// Ends the session for good, and cancels the runs that live. [`End::Expired`] is the engine's to say.
+    ///
+    /// It is over once they are: suspended first, nothing begins in it, and one whose end broke off does not pass for
+    /// closed.
     pub async fn close_session(
         self: &Arc<Self>,
         session: &SessionId,
         reason: End,
         actor: Actor,
     ) -> Result<Arc<Session>, Error> {
-        let standing = self.change_session(session, session::Input::Close { reason }, &actor).await?;
-        let why = match reason {
-            End::Completed => "its session was closed",
-            End::Expired => "its session expired",
-        };
-        self.send_to_runs(session, |_| Input::Cancel { text: Some(why.to_owned()) }, &actor).await?;
-        Ok(standing)
+        let cancel = |why: &str| Input::Cancel { text: Some(why.to_owned()) };
+        match reason {
+            End::Completed => {
+                if !self.session(session).await?.state.is_closed() {
+                    self.change_session(session, session::Input::Suspend, &actor).await?;
+                }
+                self.send_to_runs(session, |_| cancel("its session was closed"), &actor).await?;
+                self.change_session(session, session::Input::Close { reason }, &actor).await
+            }
+            // No run of it lives.
+            End::Expired => {
+                let standing = self.change_session(session, session::Input::Close { reason }, &actor).await?;
+                self.send_to_runs(session, |_| cancel("its session expired"), &actor).await?;
+                Ok(standing)
+            }
+        }
     }
 
     /// Closes the sessions in which nothing happened for as long as they were opened for; how many.

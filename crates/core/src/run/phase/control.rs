@@ -157,11 +157,14 @@ impl Run {
         let steps = self.settled(control).into_iter().flat_map(|plan| chosen(plan, control));
         let told = steps.filter_map(|subtask| {
             let step = self.subtask_step(phase, &subtask.id)?;
+            // Why a person skipped it is nobody's work, and what never began was not tried.
+            let output = step.output.as_ref().filter(|_| step.end != Some(StepEnd::Skipped));
+            let attempts = if step.turn == 0 { 0 } else { step.retries + step.redos + 1 };
             let told = json!({
                 "status": step.end,
                 "agent": step.agent,
-                "output": step.output,
-                "attempts": step.retries + step.redos + 1,
+                "output": output,
+                "attempts": attempts,
                 "redos": step.redos,
             });
             Some((subtask.id.clone(), told))

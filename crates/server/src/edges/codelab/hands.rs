@@ -147,9 +147,13 @@ impl Seat {
         });
     }
 
-    /// Nothing is left to run of it.
+    /// Nothing is left to run of it. Kept as long as somebody is here: whoever read the run before may come to hand it
+    /// out later.
     pub(super) fn over(&self, call: &str) {
-        self.with(|room| room.calls.remove(call));
+        self.with(|room| {
+            let over = Hold { answered: true, ..Hold::default() };
+            room.calls.insert(call.to_owned(), over);
+        });
     }
 
     /// For a call that has just become one to run: whether it is this connection's.
@@ -275,6 +279,6 @@ mod tests {
         only.not_answered("a");
         assert_eq!(only.taken_over(), ["a"]);
         only.over("a");
-        assert!(only.taken_over().is_empty());
+        assert!(only.taken_over().is_empty() && !only.take("a") && only.claim("a").is_none());
     }
 }

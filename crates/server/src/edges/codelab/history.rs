@@ -167,6 +167,10 @@ fn planned(run: &Run) -> Vec<String> {
     let mut asked: Vec<_> = run.interrupts.values().collect();
     asked.sort_by_key(|interrupt| interrupt.opened_seq);
     let dropped = asked.into_iter().filter_map(|interrupt| {
+        // What a person put in the place of a plan that went on is not the agent's.
+        if plan::is_replacement(run, interrupt) {
+            return None;
+        }
         let count = plan::asked(interrupt)?.subtasks.len();
         match interrupt.resolution.as_ref()?.outcome {
             Outcome::Rejected => Some(format!("(your plan of {count} subtasks was rejected)")),

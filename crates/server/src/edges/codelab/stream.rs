@@ -55,8 +55,18 @@ async fn begin(operator: Operator, hands: &Arc<Hands>, body: Body) -> Answer<Res
     let permit = app.place()?;
     let session = Session::of(operator, session_id)?;
     let seat = Arc::new(hands.seat(session.key()));
+    // Whoever brings the result of a call is not told to run it.
+    let brought =
+        if let Some(Message::Result(result)) = &message { Some(result.call_id.clone()) } else { None };
+    if let Some(call) = &brought {
+        seat.answering(call);
+    }
     // Before the message takes effect: everything that it does is told.
-    let mut follower = Follower::attach(session.clone(), seat.clone(), since.as_deref()).await?;
+    let attached = Follower::attach(session.clone(), seat.clone(), since.as_deref()).await;
+    if let (Err(_), Some(call)) = (&attached, &brought) {
+        seat.not_answered(call);
+    }
+    let mut follower = attached?;
     let mut frames = follower.opening();
     // What stands was told by the answer before; but words that name no question must not answer one unseen.
     if since.is_none() && matches!(message, Some(Message::User { request: None, .. })) {

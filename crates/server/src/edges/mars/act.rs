@@ -148,7 +148,7 @@ fn here(mut refused: Refused, opened: &Opened, option: &str, modified: &Value) -
                 break;
             }
         }
-        if opened.kind == Kind::PlanApproval {
+        if matches!(opened.kind, Kind::PlanApproval | Kind::Checkpoint) {
             error.pointer = in_a_plan(&error.pointer, modified);
         }
         error.message =

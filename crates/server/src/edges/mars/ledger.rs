@@ -44,6 +44,13 @@ impl Ledger {
         self.steps.get(step).map_or(0, |counted| counted.attempts)
     }
 
+    /// Of a step that never came to its end.
+    pub(super) fn failed(&self, step: &str) -> Value {
+        let (attempts, redos) =
+            self.steps.get(step).map_or((0, 0), |counted| (counted.attempts, counted.redos));
+        json!({ "success": false, "attempts": attempts, "redos": redos })
+    }
+
     /// Which attempt it is now.
     pub(super) fn again(&mut self, step: &str, is_redo: bool) -> u32 {
         let counted = self.steps.entry(step.to_owned()).or_default();

@@ -67,7 +67,10 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
         return known.reference.parse().map_err(|_| Refused::of(Code::Internal));
     }
     let named = config::said(&json!(start.config), "session_id");
-    let session = caller.session(named.as_ref().and_then(|named| named.as_str())).await?;
+    let session = match caller.session(named.as_ref().and_then(|named| named.as_str())).await {
+        Err(refused) if refused.code() == Code::UnknownSession => return Err(unknown_session()),
+        found => found?,
+    };
     let mut config = start.config.clone();
     if let Some(session) = &session {
         config = config::within(&sessions::config_of(app, session).await?, &config);
@@ -86,7 +89,7 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
     match detached(async move { driver.start(start, actor).await }).await {
         Ok(started) => Ok(started.run),
         Err(Error::KeyReused) => Err(another()),
-        Err(Error::NotFound) => Err(Refused::of(Code::UnknownSession)),
+        Err(Error::NotFound) => Err(unknown_session()),
         Err(Error::Start(problems)) => Err(Refused::invalid(problems.into_iter().map(here).collect())),
         Err(error) => {
             let mut refused = Refused::from(error);
@@ -111,6 +114,13 @@ fn in_a_start(pointer: &str) -> String {
         "/input" => "/task".to_owned(),
         other => other.strip_prefix("/input").unwrap_or(other).to_owned(),
     }
+}
+
+fn unknown_session() -> Refused {
+    let rule = "is no session: leave it out to have one made, or make one with POST /edges/mars/api/sessions";
+    let mut refused = Refused::new(Code::UnknownSession, format!("/config/session_id {rule}"));
+    refused.0.errors = Refused::invalid_at("/config/session_id", rule).0.errors;
+    refused
 }
 
 fn another() -> Refused {

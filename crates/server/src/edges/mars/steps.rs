@@ -25,6 +25,8 @@ struct Step {
     ended: bool,
     /// A person sent it back after a failure: whether that helped is told at its end.
     retried: bool,
+    /// It failed, or is at its limit, and a person is asked.
+    stuck: bool,
     /// Requests in a row that the provider failed.
     failures: u32,
 }
@@ -45,6 +47,7 @@ impl Steps {
             number,
             ended: false,
             retried: false,
+            stuck: false,
             failures: 0,
         };
         self.by_id.insert(step.to_owned(), started);
@@ -93,25 +96,33 @@ impl Steps {
         said
     }
 
-    /// A person sent it back.
-    pub(super) fn again(&mut self, step: &str, why: &str, attempt: u32) -> Said {
-        if let Some(step) = self.by_id.get_mut(step) {
-            step.retried = why == "retry";
+    /// A person sent it back; after a retry that had helped, where it is to be done anew.
+    pub(super) fn again(&mut self, step: &str, why: &str, attempt: u32) -> Vec<Said> {
+        let is_retry = why == "retry";
+        let helped = self.by_id.get_mut(step).is_some_and(|step| {
             step.failures = 0;
-        }
-        self.retry(step, why, attempt)
+            step.stuck = false;
+            std::mem::replace(&mut step.retried, is_retry) && !is_retry
+        });
+        let helped = helped.then(|| self.succeeded(step, &(attempt - 1).into()));
+        helped.into_iter().chain([self.retry(step, why, attempt)]).collect()
     }
 
     /// Its request goes out once more, by itself. After a crash of this server nothing has failed.
-    pub(super) fn requested(&self, step: &str) -> Option<Said> {
-        let failures = self.by_id.get(step)?.failures;
+    pub(super) fn requested(&mut self, step: &str) -> Option<Said> {
+        let requested = self.by_id.get_mut(step)?;
+        requested.stuck = false;
+        let failures = requested.failures;
         (failures > 0).then(|| self.retry(step, "model_failed", failures + 1))
     }
 
-    /// A person is asked because it failed, or is at its limit: that it was sent back did not help.
-    pub(super) fn stuck(&mut self, step: &str, attempts: u32, why: &str) -> Option<Said> {
-        let was_retried = std::mem::take(&mut self.by_id.get_mut(step)?.retried);
-        was_retried.then(|| self.exhausted(step, &attempts.into(), why))
+    /// A person is asked because it failed, or is at its limit: that it was sent back did not help. `is_last`: it can
+    /// not be sent back once more.
+    pub(super) fn stuck(&mut self, step: &str, attempts: u32, is_last: bool, why: &str) -> Option<Said> {
+        let stuck = self.by_id.get_mut(step)?;
+        stuck.stuck = true;
+        let was_retried = std::mem::take(&mut stuck.retried);
+        (was_retried && is_last).then(|| self.exhausted(step, &attempts.into(), why))
     }
 
     fn retry(&self, step: &str, why: &str, attempt: u32) -> Said {
@@ -199,14 +210,27 @@ impl Steps {
         nodes.iter().filter_map(|node| self.node(node, to)).collect()
     }
 
-    /// The run is over: what was at work is no longer, and what had not begun never will.
-    pub(super) fn cut_off(&mut self) -> Vec<Said> {
-        let at_work = self.by_id.values().filter(|step| !step.ended).filter_map(|step| step.node.clone());
-        let mut left: Vec<(String, &str)> = at_work.map(|node| (node, "cancelled")).collect();
+    /// The run is over: what was at work is no longer, and what had not begun never will. What a person was asked about
+    /// as failed has failed.
+    pub(super) fn cut_off(&mut self, why: &str, ledger: &Ledger) -> Vec<Said> {
+        let mut said = Vec::new();
+        let mut left = Vec::new();
+        for (id, step) in self.by_id.iter().filter(|(_, step)| !step.ended) {
+            let status = if step.stuck { "failed" } else { "cancelled" };
+            if step.stuck {
+                let mut told = self.named(id);
+                told["agent"] = step.agent.as_str().into();
+                merge(&mut told, &ledger.failed(id));
+                merge(&mut told, &json!({ "status": status, "error": why }));
+                said.push(("step_failed", told));
+            }
+            left.extend(step.node.clone().map(|node| (node, status)));
+        }
         let planned = self.plan.as_ref().and_then(|plan| plan.get("subtasks")?.as_array());
         let ids = planned.into_iter().flatten().filter_map(|subtask| subtask.get("id")?.as_str());
         left.extend(ids.filter(|id| !self.nodes.contains_key(*id)).map(|id| (id.to_owned(), "skipped")));
-        left.into_iter().filter_map(|(node, status)| self.node(&node, status)).collect()
+        said.extend(left.into_iter().filter_map(|(node, status)| self.node(&node, status)));
+        said
     }
 
     /// The node's new status, where it is one.

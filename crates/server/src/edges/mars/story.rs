@@ -191,11 +191,11 @@ impl Story {
             }
             Fact::StepRedone { step } => {
                 let attempt = self.ledger.again(step, true);
-                vec![self.steps.again(step, "redo", attempt)]
+                self.steps.again(step, "redo", attempt)
             }
             Fact::StepRetried { step } => {
                 let attempt = self.ledger.again(step, false);
-                vec![self.steps.again(step, "retry", attempt)]
+                self.steps.again(step, "retry", attempt)
             }
             Fact::ModelStarted { step, .. } => {
                 self.ledger.begun(step);
@@ -294,7 +294,8 @@ impl Story {
 
     fn over(&mut self, state: State, event_type: &'static str, told: Value) -> Vec<Said> {
         self.ended = Some(state);
-        let mut said = self.steps.cut_off();
+        let why = told.get("error").and_then(Value::as_str).unwrap_or_default();
+        let mut said = self.steps.cut_off(why, &self.ledger);
         said.push((event_type, told));
         said
     }
@@ -334,7 +335,8 @@ impl Story {
             self.steps.marked(opened.step.as_ref(), "waiting_approval").into_iter().collect();
         if let About::Failure(step) | About::Limit(step) = &opened.about {
             let why = content.get("message").and_then(Value::as_str).unwrap_or_default();
-            said.extend(self.steps.stuck(step, self.ledger.attempts(step), why));
+            let is_last = !opened.options.iter().any(|choice| choice.id == "retry");
+            said.extend(self.steps.stuck(step, self.ledger.attempts(step), is_last, why));
         }
         said.push(("approval_requested", asked));
         said

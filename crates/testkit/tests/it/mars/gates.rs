@@ -174,7 +174,7 @@ async fn a_step_that_fails_asks() {
     for (resolution, ends, status) in [
         ("retry", "workflow_completed", "completed"),
         ("skip", "workflow_completed", "skipped"),
-        ("abort", "workflow_failed", "cancelled"),
+        ("abort", "workflow_failed", "failed"),
     ] {
         let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
         model.script("engineer", [fails(), one(count("again")), done()]);

@@ -134,7 +134,8 @@ fn models(definition: &mut Definition, top: &Given, problems: &mut Vec<Problem>)
 pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) -> Map<String, Value> {
     const WHICH_PHASES: [&str; 4] = ["mode", "preset", "phases", "hitl_variant"];
     let own = Given::of(task, "", &mut Vec::new());
-    let chooses = WHICH_PHASES.iter().any(|key| own.get(key).is_some());
+    // A variant is one of the mode that is there.
+    let chooses = WHICH_PHASES[..3].iter().any(|key| own.get(key).is_some());
     let mut merged = task.clone();
     for (key, value) in session {
         let name = given::canonical(key);
