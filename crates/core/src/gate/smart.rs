@@ -101,10 +101,7 @@ pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
             reasons.push(reason("production", format!("`{word}` in {at}: a production environment")));
         }
     }
-    let said = &places[0].1;
-    if let Some(phrase) = UNCERTAIN.into_iter().find(|phrase| says_exactly(said, phrase)) {
-        reasons.push(reason("uncertain", format!("the agent is uncertain: `{phrase}` in its message")));
-    }
+    reasons.extend(uncertainty(act.said));
     if act.failures >= FAILURES {
         let text = format!("the last {} calls of the step failed: it may need help to recover", act.failures);
         reasons.push(reason("failing", text));
@@ -113,6 +110,13 @@ pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
         reasons.push(reason("failing", text));
     }
     reasons
+}
+
+/// Why a person should decide where an agent says that it does not know.
+pub fn uncertainty(said: &str) -> Option<Reason> {
+    let said = read(said);
+    let phrase = UNCERTAIN.into_iter().find(|phrase| says_exactly(&said, phrase))?;
+    Some(reason("uncertain", format!("the agent is uncertain: `{phrase}` in its message")))
 }
 
 /// Whether a keyword could ever be found: it holds at least one word.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::conversation::said_about;
 use super::fact::{Authority, Fact, Node, Returned};
 use super::state::{Call, CallState, Entry, ModelCall, Planned, Role, Step, Used};
 use super::{Ended, Run, Started};
@@ -317,8 +318,7 @@ impl Run {
             Fact::NoteAdded { step, later, .. } => {
                 self.tell(step, content);
                 if *later {
-                    let text = format!("A person said about `{step}`: {}", content.as_text());
-                    self.messages.push(Arc::from(text));
+                    self.messages.push(Arc::from(said_about(step, content.as_text())));
                 }
             }
             Fact::JudgementUnusable { step } => self.tell(step, content),

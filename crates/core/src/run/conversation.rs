@@ -126,3 +126,8 @@ fn result_text(call: &Call) -> String {
         | CallState::Doubted(_) => "not finished".to_owned(),
     }
 }
+
+/// What later steps are told of words that came with a decision about this one.
+pub fn said_about(step: &str, text: &str) -> String {
+    format!("A person said about `{step}`: {text}")
+}

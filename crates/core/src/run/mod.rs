@@ -37,6 +37,7 @@ use serde_json::Value;
 pub use action::{Action, ActionId};
 pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
+pub use conversation::said_about;
 pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, Returned};
 pub use input::{Ask, Begin, Context, Input, Rejection, Start};
 pub use oversight::OVERSEER;

@@ -166,12 +166,9 @@ impl Run {
 
     /// Why a person should look at what a subtask brought before others build on it: its agent is not sure of it. What
     /// it has done is done, so words for risk are no reason here.
-    pub(super) fn worries_about_result(&self, step: &Step, text: &str) -> Vec<Reason> {
+    pub(super) fn worry_about_result(&self, step: &Step, text: &str) -> Option<Reason> {
         let is_watched = step.role == Role::Subtask && self.smart().is_some();
-        let act = smart::Act { said: text, ..smart::Act::default() };
-        let mut reasons = if is_watched { smart::reasons(&act, &[]) } else { Vec::new() };
-        reasons.retain(|reason| reason.code == "uncertain");
-        reasons
+        if is_watched { smart::uncertainty(text) } else { None }
     }
 
     /// Whether a model must judge a call that the gates let through. What a person has seen needs no other judge.

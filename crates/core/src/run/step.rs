@@ -94,16 +94,16 @@ impl Draft<'_> {
         if step.role != Role::Judge && self.asks_in_print(id, step, text) {
             return;
         }
-        let worries = self.run.worries_about_result(step, text);
-        if self.run.asks_after(id, step) || !worries.is_empty() {
+        let worry = self.run.worry_about_result(step, text);
+        if self.run.asks_after(id, step) || worry.is_some() {
             let may_redo = step.redos < self.run.limits(id).redos;
             let title = format!("Step `{id}` is done");
             let mut opening = Opening::new(Kind::Checkpoint, About::AfterStep(id.to_owned()), title);
             opening.step = Some(id.to_owned());
             opening.only = if may_redo { &["continue", "redo", "abort"] } else { &["continue", "abort"] };
             opening.payload = json!({ "position": "after_step", "output": text, "redos": step.redos });
-            opening.risk = if worries.is_empty() { Level::Low } else { Level::Medium };
-            opening.reasons = worries;
+            opening.risk = if worry.is_some() { Level::Medium } else { Level::Low };
+            opening.reasons = worry.into_iter().collect();
             self.open(opening);
         } else {
             self.close_step(id, StepEnd::Completed, text);

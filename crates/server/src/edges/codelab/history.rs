@@ -3,7 +3,7 @@
 
 use holdshort_core::interrupt::{Interrupt, Kind, Outcome};
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Progress, Run};
+use holdshort_core::run::{Progress, Run, said_about};
 use serde_json::Value;
 
 use super::plan;
@@ -104,8 +104,8 @@ fn turn(run: &Run) -> Turn {
     let decided = decided(run);
     // What came with a decision is told with it, and once.
     let is_told = |message: &str| {
-        let ends = |each: &Decided<'_>| message.strip_suffix(each.text).is_some_and(is_of_a_step);
-        decided.iter().any(|each| each.text == message || ends(each))
+        let about = |each: &Decided<'_>| each.step.is_some_and(|step| said_about(step, each.text) == message);
+        decided.iter().any(|each| each.text == message || about(each))
     };
     let messages = run.messages.iter().filter(|message| !is_told(message)).map(ToString::to_string);
     let said = std::iter::once(said(run).to_owned()).chain(messages);
@@ -113,13 +113,9 @@ fn turn(run: &Run) -> Turn {
     Turn { said: said.chain(decided).collect(), came: came(run) }
 }
 
-/// What later steps are told of a decision about one begins so.
-fn is_of_a_step(before: &str) -> bool {
-    before.starts_with("A person said about `") && before.ends_with("`: ")
-}
-
 /// What people answered to what agents asked, or said with a decision.
 struct Decided<'r> {
+    step: Option<&'r str>,
     about: String,
     text: &'r str,
 }
@@ -140,7 +136,7 @@ fn decision(interrupt: &Interrupt) -> Option<Decided<'_>> {
         // What a client says of a call is no word of a person; the others are decided elsewhere.
         _ => return None,
     };
-    Some(Decided { about, text })
+    Some(Decided { step: interrupt.opened.step.as_deref(), about, text })
 }
 
 fn came(run: &Run) -> String {

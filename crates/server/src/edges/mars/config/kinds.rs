@@ -96,7 +96,7 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
 fn asks(phase: &Phase, kind: Interrupt) -> bool {
     let gates = phase.gates;
     match (kind, &phase.kind) {
-        // By the plan gate, or by a checkpoint that the second layer adds; elsewhere an agent may put one forward.
+        // By the plan gate, or by a checkpoint that the second layer adds.
         (Interrupt::PlanApproval, PhaseKind::Planning(_)) => true,
         (Interrupt::Checkpoint, PhaseKind::Checkpoint(look)) => !look.unasked,
         (Interrupt::Checkpoint, PhaseKind::Control(_) | PhaseKind::OneShot { .. }) => {
