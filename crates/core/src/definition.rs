@@ -101,13 +101,13 @@ pub enum PhaseKind {
 pub struct CheckpointPhase {
     pub message: String,
     /// Nobody is asked: it is written down as approved, and work goes on.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unasked: bool,
     /// What happens in a run that nobody attends.
     #[serde(default, skip_serializing_if = "is_default")]
     pub when_no_channel: NoChannel,
     /// A person may say what is to be different: whoever works later is told.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub edit: bool,
 }
 
@@ -174,22 +174,18 @@ pub struct Planning {
     /// How many plans a person is shown before the run fails.
     pub iterations: u32,
     /// After that many without an approval the next plan is carried out all the same; otherwise the run fails.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub settles: bool,
     /// The agents that subtasks may name.
     pub agents: Vec<String>,
     /// The planner may answer in words instead: only its tool makes a plan, and without one nothing is carried out.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub optional: bool,
 }
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+/// For serde: what is as usual is not written down.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -221,7 +217,7 @@ pub struct StepGates {
     pub before_step: bool,
     pub after_step: bool,
     /// After a step, only where a call of it failed or was refused, or it was tried again.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unless_clean: bool,
     /// Ask when a step failed; otherwise the run fails.
     pub on_error: bool,

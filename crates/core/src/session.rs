@@ -210,7 +210,7 @@ impl Session {
                 }
             }
             Fact::SessionOpened { workflow, idle_ms } => {
-                self.opened = Some(Opened { seq: self.seq, workflow: workflow.clone(), idle_ms: *idle_ms });
+                self.opened = Some(Opened { workflow: workflow.clone(), idle_ms: *idle_ms });
                 self.change(State::Open, at);
             }
             Fact::SessionSuspended => self.change(State::Suspended, at),

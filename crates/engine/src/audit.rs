@@ -40,8 +40,8 @@ const MAX_PROBLEMS: usize = 100;
 const PAGE: usize = 500;
 
 /// Walks every stream in pages, then asks whether anything is missing: in a store of one node positions run from 1
-/// without a gap, and the rows say how far each run and each session had come. What nobody else has seen, its author can still
-/// rewrite as a whole: that takes a witness outside.
+/// without a gap, and the rows say how far each run and each session had come. What nobody else has seen, its author
+/// can still rewrite as a whole: that takes a witness outside.
 pub async fn verify<J: Journal>(journal: &J) -> Result<Report, Error> {
     let mut report = Report::default();
     let written = *journal.watch().borrow();

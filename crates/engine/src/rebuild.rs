@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use holdshort_core::event;
 use holdshort_core::id::StreamId;
-use holdshort_core::projection::GrantRow;
 use holdshort_store::{Journal, Rows};
 
 use crate::{Clock, Driver, Error, Executor};
@@ -52,12 +51,7 @@ pub async fn rows<J: Journal, C: Clock, E: Executor>(
                 }
                 StreamId::Session(session) => {
                     let session = driver.session(session).await?;
-                    let grants = session.grants.values().map(|grant| GrantRow {
-                        grant: grant.id.clone(),
-                        session: session.id.clone(),
-                        added_seq: grant.added_seq,
-                        revoked: grant.revoked_at.is_some(),
-                    });
+                    let grants = session.grants.keys().filter_map(|grant| session.grant_row(grant));
                     Rows { session: session.row(), grants: grants.collect(), ..Rows::default() }
                 }
                 StreamId::System => continue,

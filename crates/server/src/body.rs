@@ -168,7 +168,7 @@ fn pointer(path: &Path) -> String {
 }
 
 /// RFC 6901, 3.
-fn escape(key: &str) -> String {
+pub(crate) fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 

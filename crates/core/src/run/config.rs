@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::definition::{Checkpoint, Rule, Smart};
+use crate::definition::{Checkpoint, Rule, Smart, is_default};
 
 /// Fixed at the start of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -57,8 +57,4 @@ pub enum Origin {
     External,
     /// An agent of another framework asks once; the resolution ends the run.
     ExternalOnce,
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{Config, Origin};
 use super::state::{CallEnd, Role, StepEnd};
+use crate::definition::is_default;
 use crate::digest::Digest;
 use crate::gate::Release;
 use crate::id::{InterruptId, SessionId};
@@ -229,7 +230,7 @@ pub enum Fact {
         interrupt: InterruptId,
         option: String,
         /// The person did what it would have allowed (contract E33).
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         implied: bool,
     },
     InterruptResolved {
@@ -247,7 +248,7 @@ pub enum Fact {
         step: String,
         interrupt: InterruptId,
         /// Steps that start later hear it too.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         later: bool,
     },
 }
@@ -266,11 +267,6 @@ pub struct Node {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
 fn is_worker(role: &Role) -> bool {
     *role == Role::Worker
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// A call as a reply lists it; its arguments are content.

@@ -40,9 +40,11 @@ Answer with JSON alone: {\"escalate\": true or false, \"reasons\": [\"…\"]}, e
 const REASONS: usize = 5;
 const REASON_BYTES: usize = 300;
 
+/// Before the call's id. No phase's name holds a colon: this is nobody else's step.
+const OVERSEES: &str = "oversee:";
+
 fn step_id(call: &str) -> String {
-    // No phase's name holds a colon: this is nobody else's step.
-    format!("oversee:{call}")
+    format!("{OVERSEES}{call}")
 }
 
 fn response_schema() -> Value {
@@ -210,14 +212,14 @@ impl Run {
 
     /// The call that a step judges, while it still waits for that.
     fn overseen<'s>(&self, step: &'s str) -> Option<(&'s str, &Call)> {
-        let id = step.strip_prefix("oversee:")?;
+        let id = step.strip_prefix(OVERSEES)?;
         let call = self.calls.get(id)?;
         (call.state == CallState::Proposed && call.judged.is_none()).then_some((id, &**call))
     }
 
     /// The conversation so far and what the agent is about to do, as material.
     pub(super) fn overseer_task(&self, id: &str) -> String {
-        let call = id.strip_prefix("oversee:").and_then(|call| self.calls.get(call));
+        let call = id.strip_prefix(OVERSEES).and_then(|call| self.calls.get(call));
         let Some((call, step)) = call.and_then(|call| Some((call, self.steps.get(&call.step)?))) else {
             return String::new();
         };

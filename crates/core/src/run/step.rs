@@ -172,7 +172,7 @@ impl Draft<'_> {
         self.emit(Fact::StepEnded { step: id.to_owned(), end }, Content::text(text));
         let only = self.run.steps.get(id).filter(|step| step.role == Role::Worker);
         if let Some(phase) = only.map(|step| step.phase.clone()) {
-            self.emit(Fact::PhaseEnded { phase, end }, Content::none());
+            self.end_phase(&phase, end);
         }
     }
 

@@ -1,9 +1,10 @@
-//! What state a session is in, and the row that says so. Never who may change it: that is `session.rs`.
+//! What state a session is in, and the rows that say so. Never who may change it: that is `session.rs`.
 
 use serde::{Deserialize, Serialize};
 
 use super::Session;
-use crate::projection::SessionRow;
+use crate::id::GrantId;
+use crate::projection::{GrantRow, SessionRow};
 use crate::time::Timestamp;
 
 /// Whether runs start in a session.
@@ -27,10 +28,9 @@ pub enum End {
     Expired,
 }
 
-/// What the session was opened with. Its name and config are the content of the event at `seq`.
+/// What the session was opened with. Its name and config are the content of the first event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
-    pub seq: u64,
     /// The workflow that its runs are meant to be of.
     pub workflow: Option<String>,
     /// Idle for so long, it expires.
@@ -99,6 +99,16 @@ impl Session {
             created_at: changed.first_at,
             changed_at: changed.last_at,
             idle_ms: opened.and_then(|opened| opened.idle_ms),
+        })
+    }
+
+    pub fn grant_row(&self, id: &GrantId) -> Option<GrantRow> {
+        let grant = self.grants.get(id)?;
+        Some(GrantRow {
+            grant: grant.id.clone(),
+            session: self.id.clone(),
+            added_seq: grant.added_seq,
+            revoked: grant.revoked_at.is_some(),
         })
     }
 }

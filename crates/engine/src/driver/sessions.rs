@@ -8,7 +8,7 @@ use std::sync::Arc;
 use holdshort_core::actor::Actor;
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{GrantId, SessionId, StreamId};
-use holdshort_core::projection::{GrantRow, RunRow, Status};
+use holdshort_core::projection::{RunRow, Status};
 use holdshort_core::run::{Input, Rejection};
 use holdshort_core::session::{self, End, Open, Session, State};
 use holdshort_store::{Journal, Rows, RunFilter};
@@ -125,7 +125,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 self.send_to_runs(session, |_| cancel("its session was closed"), &actor).await?;
                 self.change_session(session, session::Input::Close { reason }, &actor).await
             }
-            // No run of it lives.
+            // None lived when it was found idle; one that started since is cancelled.
             End::Expired => {
                 let standing = self.change_session(session, session::Input::Close { reason }, &actor).await?;
                 self.send_to_runs(session, |_| cancel("its session expired"), &actor).await?;
@@ -243,12 +243,7 @@ pub(super) fn rows_of(events: &[Event], session: &Session) -> Rows {
         let event::Fact::Session(fact) = &event.fact else { continue };
         match fact {
             session::Fact::GrantAdded { grant, .. } | session::Fact::GrantRevoked { grant } => {
-                rows.grants.extend(session.grants.get(grant).map(|standing| GrantRow {
-                    grant: grant.clone(),
-                    session: session.id.clone(),
-                    added_seq: standing.added_seq,
-                    revoked: standing.revoked_at.is_some(),
-                }));
+                rows.grants.extend(session.grant_row(grant));
             }
             session::Fact::SessionOpened { .. }
             | session::Fact::SessionSuspended

@@ -133,7 +133,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         input: system::Input,
         actor: Actor,
     ) -> Result<Arc<System>, Error> {
-        // As above: a freeze must not be taken for done because it was, before somebody else lifted it.
+        // What changes nothing must not be told from what others have changed since: a freeze must not be taken for done because it was, before somebody else lifted it.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
         }
@@ -154,7 +154,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Appends events of one session or of the system; `false` when somebody else was faster.
+    /// Appends events of one session or of the system; where it ends then; `None`
+    /// when somebody else was faster.
     pub(super) async fn append_plain(
         &self,
         events: &[Event],

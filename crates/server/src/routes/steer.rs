@@ -7,7 +7,7 @@ use holdshort_core::run::Input;
 use holdshort_protocol::{Finish, Message, Note, Run};
 
 use crate::auth::{Caller, Operator};
-use crate::body::{Body, fit};
+use crate::body::{Body, escape, fit};
 use crate::openapi::Steers;
 use crate::problem::{Answer, Refused};
 use crate::query::Id;
@@ -109,7 +109,7 @@ pub(super) async fn nothing(body: Body) -> Answer<()> {
         Some(value) if value.as_object().is_some_and(serde_json::Map::is_empty) => Ok(()),
         Some(value) => {
             let field = value.as_object().and_then(|fields| fields.keys().next());
-            let pointer = field.map(|field| format!("/{}", field.replace('~', "~0").replace('/', "~1")));
+            let pointer = field.map(|field| format!("/{}", escape(field)));
             Err(Refused::invalid_at(&pointer.unwrap_or_default(), "nothing is expected here"))
         }
     }

@@ -38,8 +38,10 @@ pub(crate) async fn session(app: &App, row: &SessionRow) -> Answer<wire::Session
 
 /// `{name?, config?}`; null where a run made the session, or where that was erased.
 pub(crate) async fn opened_with(app: &App, session: &Session) -> Answer<Value> {
-    let Some(opened) = &session.opened else { return Ok(Value::Null) };
-    let Content { data, .. } = app.event(&StreamId::Session(session.id.clone()), opened.seq).await?.content;
+    if session.opened.is_none() {
+        return Ok(Value::Null);
+    }
+    let Content { data, .. } = app.event(&StreamId::Session(session.id.clone()), 1).await?.content;
     Ok(data)
 }
 

@@ -93,17 +93,11 @@ impl Draft<'_> {
     pub(super) fn phase_effect(&mut self, phase: &str, taken: &Taken<'_>) {
         match taken.choice.effect {
             Effect::Proceed => {
-                self.emit(
-                    Fact::PhaseEnded { phase: phase.to_owned(), end: StepEnd::Completed },
-                    Content::none(),
-                );
+                self.end_phase(phase, StepEnd::Completed);
                 self.tell_run(taken.text);
             }
             Effect::ProceedWithEdit => {
-                self.emit(
-                    Fact::PhaseEnded { phase: phase.to_owned(), end: StepEnd::Completed },
-                    Content::none(),
-                );
+                self.end_phase(phase, StepEnd::Completed);
                 // What stands beside a plan is said to whoever works later, as anything is that is no plan.
                 let said = if self.replace_plan(phase, taken.edit) {
                     plan::beside(taken.edit)

@@ -49,17 +49,18 @@ impl Draft<'_> {
 
     /// What came with a decision about a call reaches the step's next model request.
     pub(super) fn note(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
-        if let Some(text) = nonempty(text) {
-            let (step, interrupt) = (step.to_owned(), interrupt.opened.interrupt.clone());
-            self.emit(Fact::NoteAdded { step, interrupt, later: false }, Content::text(text));
-        }
+        self.add_note(interrupt, step, text, false);
     }
 
     /// What came with a decision about a step reaches its next model request, and those of later steps (contract A15).
     pub(in super::super) fn guide(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
+        self.add_note(interrupt, step, text, true);
+    }
+
+    fn add_note(&mut self, interrupt: &Interrupt, step: &str, text: &str, later: bool) {
         if let Some(text) = nonempty(text) {
             let (step, interrupt) = (step.to_owned(), interrupt.opened.interrupt.clone());
-            self.emit(Fact::NoteAdded { step, interrupt, later: true }, Content::text(text));
+            self.emit(Fact::NoteAdded { step, interrupt, later }, Content::text(text));
         }
     }
 }

@@ -91,7 +91,7 @@ impl Draft<'_> {
         self.resolve(interrupt, Outcome::Approved, approve, Cause::Unasked);
     }
 
-    fn end_phase(&mut self, phase: &str, end: StepEnd) {
+    pub(super) fn end_phase(&mut self, phase: &str, end: StepEnd) {
         self.emit(Fact::PhaseEnded { phase: phase.to_owned(), end }, Content::none());
     }
 

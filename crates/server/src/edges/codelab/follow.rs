@@ -131,7 +131,7 @@ impl Follower {
             }
         }
         self.came = now.map(|run| (run.id.clone(), run.seq));
-        (self.is_behind, self.is_owed) = (true, true);
+        self.look();
         Ok(())
     }
 

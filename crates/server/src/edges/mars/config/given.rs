@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use holdshort_core::schema::Problem;
 use serde_json::{Map, Value};
 
+use super::mode;
+use crate::body::escape;
 use crate::limits::{EXPIRY_MS, MARS_COUNT, MARS_TEXT_BYTES};
 
 /// Other names of keys, in the web's form too.
@@ -28,7 +30,7 @@ impl Given {
     pub(super) fn of(map: &Map<String, Value>, base: &str, problems: &mut Vec<Problem>) -> Self {
         let mut given = BTreeMap::new();
         for (key, value) in map.iter().filter(|(_, value)| !value.is_null()) {
-            let pointer = format!("{base}/{}", key.replace('~', "~0").replace('/', "~1"));
+            let pointer = format!("{base}/{}", escape(key));
             let name = canonical(key);
             let item = Item { pointer: pointer.clone(), value: value.clone() };
             if let Some(other) = given.insert(name, item) {
@@ -141,7 +143,7 @@ impl<'a> Reader<'a> {
     /// A word, whichever of `-` and `_` it is written with.
     pub(super) fn one_of<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Option<T> {
         let item = self.item(key)?;
-        let said = item.value.as_str().map(|word| word.trim().to_lowercase().replace('-', "_"));
+        let said = item.value.as_str().map(mode::canonical);
         let found = words.iter().find(|(word, _)| Some(*word) == said.as_deref()).map(|(_, means)| *means);
         if found.is_none() {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
