@@ -34,7 +34,7 @@ test("the demo, from the first question to the released result", async (t) => {
 
   await t.test("a plan", async () => {
     await next("plan_approval");
-    const about = card(page).getByRole("region", { name: text("card.plan"), exact: true });
+    const about = card(page).getByRole("group", { name: text("card.plan"), exact: true });
     const plan = about.getByRole("list", { name: text("card.plan.subtasks") });
     assert.equal(await plan.getByRole("listitem").count(), 4);
     await plan.getByText("every day in one period; the day between two belongs to the one that begins").waitFor();

@@ -43,7 +43,7 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
 
   await t.test("what changed since the version before stands on the card in words", async () => {
     await visitCard(page, second);
-    const changes = card(page).getByRole("region", { name: text("plan.changes", { n: 1 }) });
+    const changes = card(page).getByRole("group", { name: text("plan.changes", { n: 1 }) });
     await changes.waitFor();
     const said = await changes.getByRole("listitem").allInnerTexts();
     const words = said.map((each) => each.replaceAll(/\s+/g, " "));
@@ -116,7 +116,7 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
     assert.deepEqual(await ids(edit), ["check", "program", "report", "s4"], "a restart takes nothing away");
     await option(page, "Edit the plan").click();
     await outcome(page, /approved/).waitFor();
-    const became = card(page).getByRole("region", { name: text("plan.changes.edited") });
+    const became = card(page).getByRole("group", { name: text("plan.changes.edited") });
     await became.getByRole("listitem").filter({ hasText: /look removed/ }).waitFor();
     await became.getByRole("listitem").filter({ hasText: /s4 added/ }).waitFor();
     await assertSound(page, "a plan that was edited");
@@ -161,7 +161,7 @@ test("a plan is steered on the page of its run", async (t) => {
     await box(plan, "check").getByText(text("plan.status.waiting")).waitFor();
     await plan.getByText(text("plan.done", { done: 1, all: 4 })).waitFor();
     await plan.getByLabel(text("plan.version"), { exact: true }).selectOption("2");
-    await plan.getByRole("region", { name: text("plan.changes", { n: 1 }) }).waitFor();
+    await plan.getByRole("group", { name: text("plan.changes", { n: 1 }) }).waitFor();
     await assertSound(page, "two versions of a plan");
   });
 
@@ -207,6 +207,11 @@ test("a plan is steered on the page of its run", async (t) => {
     await plan.getByText(text("plan.edit.stale")).waitFor();
     assert.deepEqual(await ids(plan), mine);
     await assertSound(page, "a plan that came too late");
+    // The one that waits is on its card while the other goes on below: no two of their parts have one name.
+    const waiting = page.getByRole("list", { name: text("run.open.which") });
+    await waiting.getByRole("button", { name: new RegExp(text("kind.plan_approval")) }).click();
+    await graph(card(page)).waitFor();
+    await assertSound(page, "a plan on its card and on the page of its run");
     const rival = (await server.api("GET", `/v1/interrupts?run=${id}&status=open`)).items.find(({ kind }) => kind === "plan_approval");
     await decide(server, rival, { option: "reject", text: "No letters." });
     await plan.getByText(text("plan.held", { version: 3 })).waitFor({ state: "detached" });
