@@ -1,8 +1,11 @@
 //! The tools by which an agent gives its work away: to another agent, to a person, or to nobody, because it is
 //! finished (contracts A5, A7). What a hand-off does is the run's business (`run/handoff.rs`).
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
+use crate::definition::Definition;
 use crate::tool::{Receiver, Runs, Spec};
 
 /// Who is handed over to without being an agent: no agent may be called so.
@@ -48,5 +51,34 @@ pub fn tool(to: &str) -> Spec {
             "additionalProperties": false,
         }),
         runs: Runs::HandsOver(receiver),
+    }
+}
+
+impl Spec {
+    /// Whom the tool hands over to, if it does.
+    pub fn receiver(&self) -> Option<&Receiver> {
+        match &self.runs {
+            Runs::HandsOver(receiver) => Some(receiver),
+            Runs::Here { .. } | Runs::Client { .. } | Runs::Opens(_) => None,
+        }
+    }
+}
+
+impl Definition {
+    /// These agents, and everyone whom their work can come to by hand-offs.
+    pub fn reached_by<'a>(&self, agents: impl IntoIterator<Item = &'a str>) -> BTreeSet<&str> {
+        let known = |name: &str| self.agents.get_key_value(name);
+        let mut reached = BTreeSet::new();
+        let mut next: Vec<_> = agents.into_iter().filter_map(known).collect();
+        while let Some((name, agent)) = next.pop() {
+            if !reached.insert(name.as_str()) {
+                continue;
+            }
+            next.extend(agent.tools.iter().filter_map(|tool| match self.tools.get(tool)?.receiver()? {
+                Receiver::Agent(to) => known(to),
+                Receiver::Terminator | Receiver::Admin => None,
+            }));
+        }
+        reached
     }
 }

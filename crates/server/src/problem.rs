@@ -38,14 +38,20 @@ impl Refused {
             .into_iter()
             .map(|problem| FieldError { pointer: problem.pointer, message: problem.message })
             .collect();
-        let detail = match &errors[..] {
-            [only] if only.pointer.is_empty() => only.message.clone(),
-            [only] => format!("{} {}", only.pointer, only.message),
-            several => format!("{} places do not fit", several.len()),
-        };
-        let mut refused = Self::new(Code::InvalidRequest, detail);
+        let several = format!("{} places do not fit", errors.len());
+        let mut refused = Self::new(Code::InvalidRequest, one(&errors).unwrap_or(several));
         refused.0.errors = errors;
         refused
+    }
+
+    /// The same refusal in the words of another wire: its places and messages are named anew, also in the detail.
+    #[must_use]
+    pub(crate) fn in_words(mut self, name: impl FnMut(&mut FieldError)) -> Self {
+        self.0.errors.iter_mut().for_each(name);
+        if let Some(detail) = one(&self.0.errors) {
+            self.0.detail = detail;
+        }
+        self
     }
 
     /// One place that does not fit.
@@ -55,6 +61,15 @@ impl Refused {
 
     pub(crate) fn code(&self) -> Code {
         self.0.code
+    }
+}
+
+/// What is wrong, where it is one thing.
+fn one(errors: &[FieldError]) -> Option<String> {
+    match errors {
+        [only] if only.pointer.is_empty() => Some(only.message.clone()),
+        [only] => Some(format!("{} {}", only.pointer, only.message)),
+        _ => None,
     }
 }
 

@@ -4,8 +4,6 @@
 //! goes on finds every call with its result. One conversation, whoever speaks in it: only instructions, tools and
 //! model of the next request are the new agent's.
 
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
 use super::draft::{Draft, Opening};
@@ -15,7 +13,7 @@ use crate::gate::{Reason, Source, Verdict};
 use crate::interrupt::{About, Kind, Level};
 use crate::session::Session;
 use crate::system::System;
-use crate::tool::{Receiver, Runs};
+use crate::tool::Receiver;
 
 impl Draft<'_> {
     /// Whether a hand-off is due: it takes effect, or a person is asked, or a rule forbids it.
@@ -117,28 +115,7 @@ impl Draft<'_> {
 impl Run {
     /// Whom a tool hands over to, if it does.
     pub(super) fn receiver(&self, tool: &str) -> Option<&Receiver> {
-        match self.spec(tool).map(|spec| &spec.runs) {
-            Some(Runs::HandsOver(receiver)) => Some(receiver),
-            Some(Runs::Here { .. } | Runs::Client { .. } | Runs::Opens(_)) | None => None,
-        }
-    }
-
-    /// The agent, and everyone whom its work can come to by hand-offs.
-    pub(super) fn reached_by(&self, agent: &str) -> BTreeSet<&str> {
-        let mut reached = BTreeSet::new();
-        let mut next: Vec<&str> =
-            self.definition.agents.get_key_value(agent).map(|(name, _)| &**name).into_iter().collect();
-        while let Some(name) = next.pop() {
-            if !reached.insert(name) {
-                continue;
-            }
-            let tools = self.definition.agents.get(name).into_iter().flat_map(|agent| &agent.tools);
-            next.extend(tools.filter_map(|tool| match self.receiver(tool)? {
-                Receiver::Agent(to) => Some(to.as_str()),
-                Receiver::Terminator | Receiver::Admin => None,
-            }));
-        }
-        reached
+        self.spec(tool)?.receiver()
     }
 
     /// Why a person must be asked before the hand-off, or why it must not be. Free unless something speaks of it: who

@@ -5,6 +5,7 @@
 
 mod cells;
 mod commit;
+mod key;
 mod load;
 mod perform;
 mod sessions;
@@ -22,8 +23,9 @@ use holdshort_core::run::{Input, Rejection, Run};
 use holdshort_store::{Change, Journal};
 use tokio::sync::{Notify, watch};
 
+pub use key::IdempotencyKey;
 pub use sessions::{OpenSession, OpenedSession};
-pub use start::{IdempotencyKey, StartRun, StartedRun};
+pub use start::{StartRun, StartedRun};
 
 use crate::{Clock, Error, Executor};
 use cells::{Cell, Cells, Slot};

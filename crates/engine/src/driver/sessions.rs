@@ -14,7 +14,7 @@ use holdshort_core::session::{self, End, Open, Session, State};
 use holdshort_store::{Journal, Rows, RunFilter};
 
 use super::Driver;
-use super::start::IdempotencyKey;
+use super::key::IdempotencyKey;
 use super::streams::ATTEMPTS;
 use crate::{Clock, Error, Executor};
 
@@ -35,7 +35,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub async fn open_session(&self, open: OpenSession, actor: Actor) -> Result<OpenedSession, Error> {
         let OpenSession { open, key } = open;
         for _ in 0..ATTEMPTS {
-            if let Some(session) = self.opened_with(key.as_ref()).await? {
+            if let Some(made) = self.made_with(key.as_ref()).await? {
+                let session = made.parse().map_err(|_| Error::NotFound)?;
                 return Ok(OpenedSession { session, replayed: true });
             }
             let mut session = Session::new(self.new_session());
@@ -47,16 +48,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
         }
         Err(Error::Busy)
-    }
-
-    /// What the first request with this key made.
-    async fn opened_with(&self, key: Option<&IdempotencyKey>) -> Result<Option<SessionId>, Error> {
-        let Some(key) = key else { return Ok(None) };
-        let Some(record) = self.journal.key(&key.scope, &key.key).await? else { return Ok(None) };
-        if record.digest != key.digest {
-            return Err(Error::KeyReused);
-        }
-        record.reference.parse().map(Some).map_err(|_| Error::NotFound)
     }
 
     /// No run starts or resumes in the session from here on, and those that live are paused.

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::Definition;
-use holdshort_core::digest::Digest;
 use holdshort_core::event::Chain;
 use holdshort_core::id::{Draw, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::json;
 use holdshort_core::run::{Ask, Config, Input, Origin, Run, Start};
-use holdshort_store::{Blob, Journal, Key};
+use holdshort_store::{Blob, Journal};
 use serde_json::Value;
 
 use super::Driver;
 use super::cells::Live;
 use super::commit::{Committed, Extra};
+use super::key::IdempotencyKey;
 use super::step::Decided;
 use crate::{Clock, Error, Executor};
 
@@ -28,14 +28,6 @@ pub struct StartRun {
     /// What the external agent asks at once.
     pub ask: Option<Ask>,
     pub key: Option<IdempotencyKey>,
-}
-
-/// Makes a repeated request harmless: same scope, key and digest give the same result.
-#[derive(Clone, Debug)]
-pub struct IdempotencyKey {
-    pub scope: String,
-    pub key: String,
-    pub digest: Digest,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,27 +184,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// What the first request with this key made.
     async fn known(&self, key: Option<&IdempotencyKey>) -> Result<Option<StartedRun>, Error> {
-        let Some(key) = key else { return Ok(None) };
-        let Some(record) = self.journal.key(&key.scope, &key.key).await? else { return Ok(None) };
-        if record.digest != key.digest {
-            return Err(Error::KeyReused);
-        }
-        if let Ok(interrupt) = record.reference.parse::<InterruptId>() {
+        let Some(made) = self.made_with(key).await? else { return Ok(None) };
+        if let Ok(interrupt) = made.parse::<InterruptId>() {
             let row = self.journal.interrupt(&interrupt).await?.ok_or(Error::NotFound)?;
             return Ok(Some(StartedRun { run: row.run, interrupt: Some(interrupt), replayed: true }));
         }
-        let run = record.reference.parse().map_err(|_| Error::NotFound)?;
+        let run = made.parse().map_err(|_| Error::NotFound)?;
         Ok(Some(StartedRun { run, interrupt: None, replayed: true }))
     }
 
     /// A session that a request names must be there: a mistyped id makes no second conversation.
     pub(super) async fn require_session(&self, session: &SessionId) -> Result<(), Error> {
         self.journal.session(session).await?.map(drop).ok_or(Error::NotFound)
-    }
-}
-
-impl IdempotencyKey {
-    pub(super) fn record(&self, reference: String) -> Key {
-        Key { scope: self.scope.clone(), key: self.key.clone(), digest: self.digest, reference }
     }
 }

@@ -265,7 +265,7 @@ impl Run {
         value: &Value,
         base: &str,
     ) -> Result<Plan, Vec<Problem>> {
-        let agents = self.steps.get(step).map(|step| self.reached_by(&step.agent)).unwrap_or_default();
+        let agents = self.definition.reached_by(self.steps.get(step).map(|step| step.agent.as_str()));
         Plan::check(value, &agents, self.limits(step).plan_steps, base)
     }
 

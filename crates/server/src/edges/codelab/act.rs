@@ -261,12 +261,9 @@ async fn take_result(session: &Session, seat: &Seat, wish: ToolResult) -> Answer
         Ok(text) => ClientOutcome::Done { text },
         Err(text) => ClientOutcome::Failed { text },
     };
-    seat.answering(&wish.call_id);
-    if let Err(refused) = session.send(&run.id, Input::ClientResult { call, outcome }).await {
-        seat.not_answered(&wish.call_id);
-        return Err(refused);
-    }
-    seat.over(&wish.call_id);
+    let answering = seat.answering(&wish.call_id);
+    session.send(&run.id, Input::ClientResult { call, outcome }).await?;
+    answering.taken();
     Ok(Vec::new())
 }
 

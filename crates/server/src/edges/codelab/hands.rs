@@ -37,8 +37,10 @@ struct Hold {
     told: bool,
     /// The connection that had it is gone.
     moved: bool,
-    /// Its result has come, and is about to be taken or refused.
-    answered: bool,
+    /// Results of it that have come, and are about to be taken or refused.
+    results: u32,
+    /// Nothing is left to run of it.
+    is_over: bool,
 }
 
 /// A connection's place at its session. Dropping it is leaving.
@@ -53,6 +55,13 @@ pub(super) struct Seat {
 /// A call that is this connection's to run.
 pub(super) struct Claim {
     pub(super) approved_here: bool,
+}
+
+/// A call's result is on its way: as long as this is there nobody is handed the call. Dropped without a word, whoever
+/// was to be handed it meanwhile still is.
+pub(super) struct Answering<'a> {
+    seat: &'a Seat,
+    call: &'a str,
 }
 
 impl Hands {
@@ -73,7 +82,11 @@ impl Hands {
 
 impl Hold {
     fn matters(&self) -> bool {
-        self.by.is_some() || self.approved_by.is_some() || self.answered
+        self.by.is_some() || self.approved_by.is_some() || self.is_answered()
+    }
+
+    fn is_answered(&self) -> bool {
+        self.results > 0 || self.is_over
     }
 }
 
@@ -130,30 +143,16 @@ impl Seat {
         });
     }
 
-    /// Its result is here: from now on nobody is handed it any more.
-    pub(super) fn answering(&self, call: &str) {
-        self.with(|room| room.calls.entry(call.to_owned()).or_default().answered = true);
-    }
-
-    /// The result was not taken: whoever was to be handed the call meanwhile still is.
-    pub(super) fn not_answered(&self, call: &str) {
-        self.with(|room| {
-            let Some(hold) = room.calls.get_mut(call) else { return };
-            hold.answered = false;
-            hold.moved |= !hold.told;
-            let by = hold.by;
-            room.ring(by);
-            room.calls.retain(|_, hold| hold.matters());
-        });
+    /// Its result is here.
+    pub(super) fn answering<'a>(&'a self, call: &'a str) -> Answering<'a> {
+        self.with(|room| room.calls.entry(call.to_owned()).or_default().results += 1);
+        Answering { seat: self, call }
     }
 
     /// Nothing is left to run of it. Kept as long as somebody is here: whoever read the run before may come to hand it
     /// out later.
     pub(super) fn over(&self, call: &str) {
-        self.with(|room| {
-            let over = Hold { answered: true, ..Hold::default() };
-            room.calls.insert(call.to_owned(), over);
-        });
+        self.with(|room| room.calls.entry(call.to_owned()).or_default().is_over = true);
     }
 
     /// For a call that has just become one to run: whether it is this connection's.
@@ -164,7 +163,7 @@ impl Seat {
             let first = approved_by.filter(|seat| room.seats.contains_key(seat)).or(newest);
             let hold = room.calls.entry(call.to_owned()).or_default();
             hold.by = hold.by.or(first);
-            let is_ours = hold.by == Some(self.number) && !hold.told && !hold.answered;
+            let is_ours = hold.by == Some(self.number) && !hold.told && !hold.is_answered();
             is_ours.then_some(Claim { approved_here: approved_by == Some(self.number) })
         })
     }
@@ -182,7 +181,7 @@ impl Seat {
             hold.by = Some(self.number);
             hold.told = false;
             hold.moved = false;
-            !hold.answered
+            !hold.is_answered()
         })
     }
 
@@ -190,7 +189,7 @@ impl Seat {
     pub(super) fn tell(&self, call: &str) -> bool {
         self.with(|room| {
             let Some(hold) = room.calls.get_mut(call) else { return false };
-            let goes = hold.by == Some(self.number) && !hold.told && !hold.answered;
+            let goes = hold.by == Some(self.number) && !hold.told && !hold.is_answered();
             hold.told |= goes;
             hold.moved &= !goes;
             goes
@@ -206,7 +205,7 @@ impl Seat {
     pub(super) fn taken_over(&self) -> Vec<String> {
         self.with(|room| {
             let ours =
-                |hold: &Hold| hold.by == Some(self.number) && hold.moved && !hold.told && !hold.answered;
+                |hold: &Hold| hold.by == Some(self.number) && hold.moved && !hold.told && !hold.is_answered();
             room.calls.iter().filter(|(_, hold)| ours(hold)).map(|(call, _)| call.clone()).collect()
         })
     }
@@ -214,6 +213,29 @@ impl Seat {
     /// An answer over HTTP has come to its end: its client has what it was handed.
     pub(super) fn ended(&self) {
         self.ended.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Answering<'_> {
+    /// The result was taken.
+    pub(super) fn taken(self) {
+        self.seat.over(self.call);
+    }
+}
+
+impl Drop for Answering<'_> {
+    fn drop(&mut self) {
+        self.seat.with(|room| {
+            let Some(hold) = room.calls.get_mut(self.call) else { return };
+            hold.results -= 1;
+            if hold.is_answered() {
+                return;
+            }
+            hold.moved |= !hold.told;
+            let by = hold.by;
+            room.ring(by);
+            room.calls.retain(|_, hold| hold.matters());
+        });
     }
 }
 
@@ -274,11 +296,15 @@ mod tests {
         let (_, [only]) = seats();
         only.approving("a");
         assert!(only.claim("a").is_some());
-        only.answering("a");
+        let (first, second) = (only.answering("a"), only.answering("a"));
         assert!(!only.tell("a") && only.claim("a").is_none());
-        only.not_answered("a");
+        drop(first);
+        assert!(only.taken_over().is_empty());
+        drop(second);
         assert_eq!(only.taken_over(), ["a"]);
-        only.over("a");
+        drop(only.answering("made up"));
+        assert!(!only.hands.lock().by_session[&only.key].calls.contains_key("made up"));
+        only.answering("a").taken();
         assert!(only.taken_over().is_empty() && !only.take("a") && only.claim("a").is_none());
     }
 }

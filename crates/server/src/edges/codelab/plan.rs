@@ -154,14 +154,13 @@ pub(super) fn edit(subtasks: &Value) -> Answer<Value> {
 }
 
 /// The same refusal, with the places as the client named them. `whole` is where what was edited stands.
-pub(super) fn in_their_words(mut refused: Refused, whole: &str, edited: Option<&Value>) -> Refused {
+pub(super) fn in_their_words(refused: Refused, whole: &str, edited: Option<&Value>) -> Refused {
     let theirs = |rest: &str| {
         let (subtask, _) = rest.split_once("/depends_on")?;
         let said = edited?.pointer(subtask)?.get(THEIRS).is_some_and(|ids| !ids.is_null());
         said.then(|| rest.replacen(OURS, THEIRS, 1))
     };
-    let problem = &mut refused.0;
-    for error in &mut problem.errors {
+    refused.in_words(|error| {
         error.pointer = match error.pointer.as_str() {
             "/option" => "/decision".to_owned(),
             "/text" => "/feedback".to_owned(),
@@ -171,9 +170,5 @@ pub(super) fn in_their_words(mut refused: Refused, whole: &str, edited: Option<&
                 (None, None) => other.to_owned(),
             },
         };
-    }
-    if let [only] = &problem.errors[..] {
-        problem.detail = format!("{} {}", only.pointer, only.message);
-    }
-    refused
+    })
 }

@@ -58,15 +58,9 @@ async fn begin(operator: Operator, hands: &Arc<Hands>, body: Body) -> Answer<Res
     // Whoever brings the result of a call is not told to run it.
     let brought =
         if let Some(Message::Result(result)) = &message { Some(result.call_id.clone()) } else { None };
-    if let Some(call) = &brought {
-        seat.answering(call);
-    }
+    let answering = brought.as_deref().map(|call| seat.answering(call));
     // Before the message takes effect: everything that it does is told.
-    let attached = Follower::attach(session.clone(), seat.clone(), since.as_deref()).await;
-    if let (Err(_), Some(call)) = (&attached, &brought) {
-        seat.not_answered(call);
-    }
-    let mut follower = attached?;
+    let mut follower = Follower::attach(session.clone(), seat.clone(), since.as_deref()).await?;
     let mut frames = follower.opening();
     // What stands was told by the answer before; but words that name no question must not answer one unseen.
     if since.is_none() && matches!(message, Some(Message::User { request: None, .. })) {
@@ -76,6 +70,7 @@ async fn begin(operator: Operator, hands: &Arc<Hands>, body: Body) -> Answer<Res
         let answers = act::carry_out(&session, &seat, message).await.map_err(below_message)?;
         frames.extend(answers.into_iter().map(Told::from));
     }
+    drop(answering);
     follower.look();
     let mut ping = interval_at(tokio::time::Instant::now() + app.pace.ping, app.pace.ping);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -131,14 +126,8 @@ fn chunk(frames: &[Told]) -> Bytes {
 }
 
 /// The places of a message as it stands in the body.
-fn below_message(mut refused: Refused) -> Refused {
-    for error in &mut refused.0.errors {
-        error.pointer.insert_str(0, "/message");
-    }
-    if let [only] = &refused.0.errors[..] {
-        refused.0.detail = format!("{} {}", only.pointer, only.message);
-    }
-    refused
+fn below_message(refused: Refused) -> Refused {
+    refused.in_words(|error| error.pointer.insert_str(0, "/message"))
 }
 
 /// What is not carried out is a 400 with the frame as its body (contract B1). A server that fails says so as

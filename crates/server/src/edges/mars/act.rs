@@ -6,7 +6,6 @@ use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::interrupt::{About, Choice, Kind, Opened, Outcome};
 use holdshort_core::plan;
 use holdshort_core::run::{Fact, Input};
-use holdshort_core::schema::Problem;
 use holdshort_protocol::{Code, Decision};
 use holdshort_store::Journal;
 use serde_json::Value;
@@ -138,25 +137,18 @@ fn in_a_plan(pointer: &str, modified: &Value) -> String {
 }
 
 /// A refusal with the places and options as this wire names them.
-fn here(mut refused: Refused, opened: &Opened, option: &str, modified: &Value) -> Refused {
-    for error in &mut refused.0.errors {
-        for (native, wire) in
-            [("/option", "/resolution"), ("/text", "/feedback"), ("/edit", "/modifications")]
+fn here(refused: Refused, opened: &Opened, option: &str, modified: &Value) -> Refused {
+    let named = [("/option", "/resolution"), ("/text", "/feedback"), ("/edit", "/modifications")];
+    refused.in_words(|error| {
+        let rest = |native| error.pointer.strip_prefix(native);
+        if let Some(there) = named.iter().find_map(|(native, wire)| Some(format!("{wire}{}", rest(native)?)))
         {
-            if let Some(rest) = error.pointer.strip_prefix(native) {
-                error.pointer = format!("{wire}{rest}");
-                break;
-            }
+            error.pointer = there;
         }
         if matches!(opened.kind, Kind::PlanApproval | Kind::Checkpoint) {
             error.pointer = in_a_plan(&error.pointer, modified);
         }
         error.message =
             error.message.replace(&format!("`{option}`"), &format!("`{}`", words::name(opened, option)));
-    }
-    if let [only] = &refused.0.errors[..] {
-        let problem = Refused::invalid(vec![Problem::new(&only.pointer, &only.message)]);
-        refused.0.detail = problem.0.detail;
-    }
-    refused
+    })
 }

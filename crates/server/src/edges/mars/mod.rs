@@ -2,8 +2,9 @@
 //! (contracts A27 to A31).
 //!
 //! `socket.rs` is one connection, `start.rs` starts or attaches, `act.rs` carries out what a client wants. What is
-//! told is `story.rs` with `steps.rs`, `calls.rs` and `ledger.rs`, a function of the journal. `config/` makes a workflow of a config, `words.rs` is the table of
-//! options, `sessions.rs` the REST beside it. Nothing here drives a run.
+//! told is `story.rs` with `steps.rs`, `calls.rs` and `ledger.rs`, a function of the journal, which `retell.rs` reads.
+//! `config/` makes a workflow of a config, `words.rs` is the table of options, `sessions.rs` the REST beside it.
+//! Nothing here drives a run.
 
 mod act;
 mod approval;
@@ -12,6 +13,7 @@ mod calls;
 mod config;
 mod frame;
 mod ledger;
+mod retell;
 mod sessions;
 mod socket;
 mod start;

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use futures::stream::{self, BoxStream, SplitStream};
 use futures::{SinkExt, StreamExt};
 use holdshort_core::id::RunId;
 use holdshort_core::run::Input;
-use holdshort_engine::live::Kind;
 use holdshort_protocol::Code;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -21,12 +20,10 @@ use tokio::time::timeout;
 
 use super::attached::Attached;
 use super::frame::{self, ClientFrame, Frame, Heard, Place};
+use super::retell::{self, Told};
 use super::start::{self, TaskId};
-use super::story::Story;
 use super::{CHANNEL, act};
-use crate::app::App;
 use crate::auth::{Caller, Door};
-use crate::edges::follow::{self, News};
 use crate::edges::line::{self, End};
 use crate::edges::who::Guest;
 use crate::limits::{ANSWERS, FRAME_READ_BYTES, GOODBYE_TIME, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
@@ -129,18 +126,9 @@ async fn converse(incoming: &mut SplitStream<WebSocket>, client: &Client, outbox
 
 /// What listening comes to.
 enum Order {
-    Say(Utf8Bytes),
+    Say(Frame),
     /// From here on this, instead of what was told until now.
     Tell(BoxStream<'static, Told>),
-}
-
-/// Text for the client.
-enum Told {
-    Event(Utf8Bytes),
-    /// One who is behind can do without it.
-    Preview(Utf8Bytes),
-    /// Why nothing follows.
-    Last(Utf8Bytes),
 }
 
 async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Result<(), Over> {
@@ -150,7 +138,7 @@ async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Result<(), O
             biased;
             order = orders.recv() => match order {
                 None => return Ok(()),
-                Some(Order::Say(text)) => outbox.put(text).await?,
+                Some(Order::Say(frame)) => outbox.put(frame.text()).await?,
                 Some(Order::Tell(stream)) => telling = stream.chain(stream::pending()).boxed(),
             },
             Some(told) = telling.next() => match told {
@@ -180,7 +168,8 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
             Err(refused) => Err(refused),
         };
         let said = done.unwrap_or_else(|refused| {
-            vec![say(client, run.as_ref(), "error_occurred", frame::refusal(kind.as_deref(), &refused))]
+            let data = frame::refusal(kind.as_deref(), &refused);
+            vec![Order::Say(retell::say(&client.caller, run.as_ref(), "error_occurred", data))]
         });
         for order in said {
             match timeout(pace.patience, orders.send(order)).await {
@@ -209,12 +198,12 @@ async fn carry_out(
         let started = start::start(caller, &client.task, &asked).await?;
         // Once more on the same connection: it is told already.
         if run.as_ref() == Some(&started) && asked.since.is_none() {
-            return Ok(vec![status(client, &started).await?]);
+            return Ok(vec![Order::Say(retell::status(caller, &started).await?)]);
         }
-        let told = told_from(client, &started, asked.since.unwrap_or_default()).await?;
-        let status = status(client, &started).await?;
+        let told = retell::after(caller, &started, asked.since.unwrap_or_default()).await?;
+        let status = retell::status(caller, &started).await?;
         *run = Some(started);
-        return Ok(vec![status, told]);
+        return Ok(vec![Order::Say(status), Order::Tell(told)]);
     }
     // Whoever comes back may say anything first: the task is known. A sign of life asks for nothing.
     let known = match run {
@@ -227,7 +216,7 @@ async fn carry_out(
         return Err(Refused::invalid_at("/run_id", "is not the run of this task"));
     }
     if frame == ClientFrame::Ping {
-        return Ok(vec![say(client, run.as_ref(), "pong", json!({}))]);
+        return Ok(vec![Order::Say(retell::say(caller, run.as_ref(), "pong", json!({})))]);
     }
     let Some(known) = known else {
         let rule = "nothing runs under this id: the first frame is {\"task\", \"config\"}";
@@ -239,8 +228,8 @@ async fn carry_out(
         _ => None,
     };
     let told = match from {
-        Some(place) => Some(told_from(client, &known, place).await?),
-        None if is_new => Some(told_from(client, &known, Place::default()).await?),
+        Some(place) => Some(retell::after(caller, &known, place).await?),
+        None if is_new => Some(retell::after(caller, &known, Place::default()).await?),
         None => None,
     };
     // Attached only once there is something to tell it with.
@@ -250,154 +239,38 @@ async fn carry_out(
         ClientFrame::Start(_) | ClientFrame::Ping => Ok(()),
         ClientFrame::Resolve(resolve) => match act::resolve(caller, &known, resolve).await {
             // No event will tell of it: it stands already.
-            Ok(Some(seq)) => told_again(client, &known, seq).await.map(|again| orders.push(again)),
+            Ok(Some(seq)) => {
+                retell::resolved(caller, &known, seq).await.map(|again| orders.push(Order::Say(again)))
+            }
             Ok(None) => Ok(()),
             Err(refused) => Err(refused),
         },
-        ClientFrame::Pause => steered(client, &known, Input::Pause, &mut orders).await,
-        ClientFrame::Resume => steered(client, &known, Input::Resume, &mut orders).await,
-        ClientFrame::Cancel(text) => steered(client, &known, Input::Cancel { text }, &mut orders).await,
-        ClientFrame::RequestState(_) => status(client, &known).await.map(|status| orders.push(status)),
+        ClientFrame::Pause => steered(caller, &known, Input::Pause, &mut orders).await,
+        ClientFrame::Resume => steered(caller, &known, Input::Resume, &mut orders).await,
+        ClientFrame::Cancel(text) => steered(caller, &known, Input::Cancel { text }, &mut orders).await,
+        ClientFrame::RequestState(_) => {
+            retell::status(caller, &known).await.map(|status| orders.push(Order::Say(status)))
+        }
     };
     // Told also where what was asked is refused: the connection is attached.
     if let Err(refused) = done {
         if told.is_none() {
             return Err(refused);
         }
-        orders.push(say(client, Some(&known), "error_occurred", frame::refusal(kind, &refused)));
+        let data = frame::refusal(kind, &refused);
+        orders.push(Order::Say(retell::say(caller, Some(&known), "error_occurred", data)));
     }
-    orders.extend(told);
+    orders.extend(told.map(Order::Tell));
     Ok(orders)
 }
 
 /// Where nothing changes no event will tell of it: the answer is what stands.
-async fn steered(client: &Client, run: &RunId, input: Input, orders: &mut Vec<Order>) -> Answer<()> {
-    let before = client.caller.app.run_row(run).await?.seq;
-    if act::steer(&client.caller, run, input).await? == before {
-        orders.push(status(client, run).await?);
+async fn steered(caller: &Caller, run: &RunId, input: Input, orders: &mut Vec<Order>) -> Answer<()> {
+    let before = caller.app.run_row(run).await?.seq;
+    if act::steer(caller, run, input).await? == before {
+        orders.push(Order::Say(retell::status(caller, run).await?));
     }
     Ok(())
-}
-
-/// A frame that stands in no journal: an answer.
-fn say(client: &Client, run: Option<&RunId>, event_type: &'static str, data: Value) -> Order {
-    let frame = Frame {
-        event_type,
-        timestamp: client.caller.app.now().to_string(),
-        run_id: run.map(ToString::to_string),
-        session_id: None,
-        id: None,
-        data,
-    };
-    Order::Say(frame.text())
-}
-
-/// All that has happened, folded.
-async fn folded(client: &Client, run: &RunId) -> Answer<(Story, u64)> {
-    let app = client.caller.app.clone();
-    let last = app.run_row(run).await?.seq;
-    let mut story = Story::new(run.as_str());
-    let mut news = follow::run(app, run.clone(), 0);
-    let mut seq = 0;
-    while seq < last {
-        match news.next().await {
-            Some(News::Event { seq: next, event }) => {
-                seq = next;
-                story.tell(seq, &event);
-            }
-            Some(News::Preview(_)) => {}
-            Some(News::Problem(refused)) => return Err(refused),
-            None => break,
-        }
-    }
-    Ok((story, seq))
-}
-
-async fn status(client: &Client, run: &RunId) -> Answer<Order> {
-    let (story, seq) = folded(client, run).await?;
-    let frame = Frame {
-        event_type: "status",
-        timestamp: client.caller.app.now().to_string(),
-        run_id: Some(run.to_string()),
-        session_id: story.session().map(str::to_owned),
-        id: None,
-        data: story.status(seq),
-    };
-    Ok(Order::Say(frame.text()))
-}
-
-/// The frames after a place, and then those that come.
-async fn told_from(client: &Client, run: &RunId, since: Place) -> Answer<Order> {
-    let app = client.caller.app.clone();
-    let last = app.run_row(run).await?.seq;
-    if since.seq > last {
-        let rule = format!("is beyond the last event, {last}: was it given out for another task?");
-        return Err(Refused::invalid_at("/since", rule));
-    }
-    let mut story = Story::new(run.as_str());
-    let name = run.to_string();
-    let clock = app.clone();
-    let told = follow::run(app, run.clone(), 0).flat_map(move |news| {
-        let told: Vec<Told> = match news {
-            News::Event { seq, event } => {
-                let frames = story.tell(seq, &event);
-                let new = frames.into_iter().filter(|frame| frame.id.is_none_or(|place| place > since));
-                new.map(|frame| Told::Event(frame.text())).collect()
-            }
-            News::Preview(preview) => {
-                let kind = match preview.kind {
-                    Kind::Text => "text",
-                    Kind::Output => "output",
-                };
-                let data = json!({
-                    "step_id": preview.step, "call_id": preview.call, "kind": kind, "text": preview.text,
-                });
-                vec![Told::Preview(passing(&clock, &name, story.session(), data).text())]
-            }
-            News::Problem(refused) => {
-                let data = frame::refusal(None, &refused);
-                let frame =
-                    Frame { event_type: "error_occurred", ..passing(&clock, &name, story.session(), data) };
-                vec![Told::Last(frame.text())]
-            }
-        };
-        stream::iter(told)
-    });
-    Ok(Order::Tell(told.boxed()))
-}
-
-/// What a decision that stands already came to, once more.
-async fn told_again(client: &Client, run: &RunId, at: u64) -> Answer<Order> {
-    let app = client.caller.app.clone();
-    let mut story = Story::new(run.as_str());
-    let mut news = follow::run(app, run.clone(), 0);
-    while let Some(news) = news.next().await {
-        match news {
-            News::Event { seq, event } => {
-                let frames = story.tell(seq, &event);
-                if seq == at {
-                    let received = frames.into_iter().find(|frame| frame.event_type == "approval_received");
-                    let data = received.map(|frame| frame.data).unwrap_or_default();
-                    return Ok(say(client, Some(run), "approval_received", data));
-                }
-            }
-            News::Preview(_) => {}
-            News::Problem(refused) => return Err(refused),
-        }
-    }
-    Err(Refused::of(Code::Stopping))
-}
-
-/// Live output: no id, no replay.
-fn passing(app: &App, run: &str, session: Option<&str>, data: Value) -> Frame {
-    Frame {
-        event_type: "output",
-        timestamp: app.now().to_string(),
-        run_id: Some(run.to_owned()),
-        session_id: session.map(str::to_owned),
-        id: None,
-        data,
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::RunId;
 use holdshort_core::run::Origin;
-use holdshort_core::schema::Problem;
 use holdshort_engine::{Error, IdempotencyKey, StartRun};
 use holdshort_protocol::Code;
 use holdshort_store::Journal;
@@ -60,11 +59,11 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
     let asked = json!({ "task": start.task, "config": start.config });
     let key = IdempotencyKey { scope: task.scope(), key: task.name.clone(), digest: Digest::of_json(&asked) };
     // Before the config is read: what it meant when the run started is none of today's business.
-    if let Some(known) = app.journal().key(&key.scope, &key.key).await? {
-        if known.digest != key.digest {
-            return Err(another());
-        }
-        return known.reference.parse().map_err(|_| Refused::of(Code::Internal));
+    match app.driver.made_with(Some(&key)).await {
+        Ok(None) => {}
+        Ok(Some(run)) => return run.parse().map_err(|_| Refused::of(Code::Internal)),
+        Err(Error::KeyReused) => return Err(another()),
+        Err(error) => return Err(error.into()),
     }
     let named = config::said(&json!(start.config), "session_id");
     let session = match caller.session(named.as_ref().and_then(|named| named.as_str())).await {
@@ -90,23 +89,11 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
         Ok(started) => Ok(started.run),
         Err(Error::KeyReused) => Err(another()),
         Err(Error::NotFound) => Err(unknown_session()),
-        Err(Error::Start(problems)) => Err(Refused::invalid(problems.into_iter().map(here).collect())),
-        Err(error) => {
-            let mut refused = Refused::from(error);
-            for error in &mut refused.0.errors {
-                error.pointer = in_a_start(&error.pointer);
-            }
-            Err(refused)
-        }
+        Err(error) => Err(Refused::from(error).in_words(|error| error.pointer = in_a_start(&error.pointer))),
     }
 }
 
 /// Where the native API and this one name a place differently.
-fn here(problem: Problem) -> Problem {
-    let Problem { pointer, message } = problem;
-    Problem { pointer: in_a_start(&pointer), message }
-}
-
 fn in_a_start(pointer: &str) -> String {
     match pointer {
         "/config/workspace" => "/config/work_dir".to_owned(),

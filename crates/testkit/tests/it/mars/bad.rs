@@ -47,6 +47,8 @@ async fn before_a_task_there_is_nothing_to_do() {
         ("invalid_request", "/config/work_dir"),
         "the engineer's tools need a folder"
     );
+    let said = refused["message"].as_str().unwrap_or_default();
+    assert!(said.starts_with("/config/work_dir "), "it names the place as the client does: {said}");
     mars.send(Message::text("{no json")).await;
     assert_eq!(mars.wait("error_occurred").await["error_type"], "malformed_json");
     mars.send(Message::binary(vec![1, 2, 3])).await;

@@ -43,6 +43,11 @@ impl Given {
         Self(given)
     }
 
+    /// Of a config that was taken before; of what is no object, nothing.
+    pub(super) fn taken(config: &Value) -> Self {
+        config.as_object().map(|config| Self::of(config, "", &mut Vec::new())).unwrap_or_default()
+    }
+
     pub(super) fn get(&self, key: &str) -> Option<&Item> {
         self.0.get(key)
     }

@@ -54,15 +54,10 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
     let mut dropped = ALLOWED.to_vec();
     dropped.retain(|(key, ..)| reader.flag(key) == Some(false));
     let is_checkpoint = matches!(phase.kind, PhaseKind::Checkpoint(_));
-    for asked in IN_CONVERSATIONS.into_iter().filter(|asked| phase.kind.opens(*asked)) {
-        match (base.gate(Some(phase), asked).expires_in_ms, time_ms) {
-            (None, Some(said)) => phase.kinds.entry(asked).or_default().expires_in_ms = Some(said),
-            (Some(own), Some(said)) if own != said => refuse_time(asked, own, reader),
-            _ => {}
-        }
-    }
-    for asked in [Interrupt::PlanApproval, Interrupt::Checkpoint, Interrupt::Error] {
-        if !asks(phase, asked) {
+    for (asked, _) in USUAL {
+        let by_gate = asks(phase, asked);
+        let by_agent = IN_CONVERSATIONS.contains(&asked) && phase.kind.opens(asked);
+        if !(by_gate || by_agent) {
             continue;
         }
         let floor = base.gate(Some(phase), asked);
@@ -72,6 +67,9 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
             (None, None) if is_checkpoint => gate.expires_in_ms = Some(AN_HOUR_MS),
             (Some(own), Some(said)) if own != said => refuse_time(asked, own, reader),
             _ => {}
+        }
+        if !by_gate {
+            continue;
         }
         match (floor.on_expiry.as_deref(), on_timeout) {
             (Some(own), Some("approve")) if own != "approve" => {

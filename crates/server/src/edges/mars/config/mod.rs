@@ -149,8 +149,7 @@ pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) ->
 
 /// What a config says under this name, however it is written.
 pub(super) fn said(config: &Value, key: &str) -> Option<Value> {
-    let given = Given::of(config.as_object()?, "", &mut Vec::new());
-    given.get(key).map(|item| item.value.clone())
+    Given::taken(config).get(key).map(|item| item.value.clone())
 }
 
 /// Whether a phase of this id plans.
@@ -160,8 +159,7 @@ pub(super) fn is_planning(phase: &str) -> bool {
 
 /// The mode that a config names, for those who read it later; `phases` where it lists its own.
 pub(super) fn mode_of(config: &Value) -> String {
-    let nothing = Map::new();
-    let given = Given::of(config.as_object().unwrap_or(&nothing), "", &mut Vec::new());
+    let given = Given::taken(config);
     if given.get("phases").is_some() {
         return "phases".to_owned();
     }
@@ -176,14 +174,9 @@ pub(super) fn is_mode(asked: &str, config: &Value) -> bool {
 
 /// What the client wants to see beside a question (contracts A12, A14).
 pub(super) fn display_of(config: &Value) -> Display {
-    let nothing = Map::new();
-    let mut ignored = Vec::new();
-    let top = Given::of(config.as_object().unwrap_or(&nothing), "", &mut ignored);
+    let top = Given::taken(config);
     let phases = top.get("phases").and_then(|item| item.value.as_array()).into_iter().flatten();
-    let own: Vec<Given> = phases
-        .filter_map(|phase| phase.get("config")?.as_object())
-        .map(|config| Given::of(config, "", &mut ignored))
-        .collect();
+    let own: Vec<Given> = phases.filter_map(|phase| phase.get("config")).map(Given::taken).collect();
     let flag = |key: &str, usual: bool| {
         let mut all = own.iter().chain([&top]);
         all.find_map(|given| given.get(key)?.value.as_bool()).unwrap_or(usual)

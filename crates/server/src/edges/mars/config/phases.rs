@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use holdshort_core::definition::{Definition, Phase, PhaseKind, PlanGate};
 use holdshort_core::schema::Problem;
-use holdshort_core::tool::{Receiver, Runs};
 
 use super::given::{Given, Reader};
 use super::mode::{APPROVALS, Chosen, Kind};
@@ -159,37 +158,18 @@ pub(in super::super) fn position(phase: &str) -> Option<&str> {
 
 /// Agents and tools that no phase needs would only ask for a folder and for models.
 pub(super) fn keep_what_is_used(definition: &mut Definition) {
-    let mut used: BTreeSet<String> = BTreeSet::new();
-    for phase in &definition.phases {
-        match &phase.kind {
-            PhaseKind::Planning(planning) => {
-                used.insert(planning.planner.clone());
-                used.extend(planning.improver.iter().chain(&planning.reviewer).cloned());
-                used.extend(planning.agents.iter().cloned());
-            }
-            PhaseKind::Control(control) => {
-                used.insert(control.agent.clone());
-            }
-            PhaseKind::OneShot { agent } => {
-                used.insert(agent.clone());
-            }
-            PhaseKind::IdeaGeneration(ideas) => used.extend([ideas.maker.clone(), ideas.critic.clone()]),
-            PhaseKind::Checkpoint(_) => {}
+    let named = definition.phases.iter().flat_map(|phase| match &phase.kind {
+        PhaseKind::Planning(planning) => {
+            let by_role = [Some(&planning.planner), planning.improver.as_ref(), planning.reviewer.as_ref()];
+            by_role.into_iter().flatten().chain(&planning.agents).collect()
         }
-    }
-    // Whoever the work may be handed over to.
-    loop {
-        let handed = |name: &String| match &definition.tools.get(name)?.runs {
-            Runs::HandsOver(Receiver::Agent(to)) => Some(to.clone()),
-            _ => None,
-        };
-        let tools = used.iter().filter_map(|name| definition.agents.get(name)).flat_map(|agent| &agent.tools);
-        let more: Vec<String> = tools.filter_map(handed).filter(|to| !used.contains(to)).collect();
-        if more.is_empty() {
-            break;
-        }
-        used.extend(more);
-    }
+        PhaseKind::Control(control) => vec![&control.agent],
+        PhaseKind::OneShot { agent } => vec![agent],
+        PhaseKind::IdeaGeneration(ideas) => vec![&ideas.maker, &ideas.critic],
+        PhaseKind::Checkpoint(_) => Vec::new(),
+    });
+    let used = definition.reached_by(named.map(String::as_str));
+    let used: BTreeSet<String> = used.into_iter().map(str::to_owned).collect();
     definition.agents.retain(|name, _| used.contains(name));
     let tools: BTreeSet<&String> = definition.agents.values().flat_map(|agent| &agent.tools).collect();
     definition.tools.retain(|name, _| tools.contains(name));
