@@ -104,25 +104,39 @@ pub(crate) enum Verb {
     Login,
     /// Stay beside a run: see what it does, decide where it holds short
     Attach {
+        /// `run_…`
         run: String,
         #[command(flatten)]
         model: ModelArgs,
     },
     /// The plan of a run as a graph: what comes after what, and how each part stands
     Plan {
+        /// `run_…`
         run: String,
         /// Go on until the run has ended: every change as it happens.
         #[arg(long)]
         follow: bool,
     },
     /// Tell a run something; its agents hear it with their next request
-    Message { run: String, text: String },
+    Message {
+        /// `run_…`
+        run: String,
+        /// What its agents are to hear.
+        text: String,
+    },
     /// Stop a run for a while; what waits for a decision goes on waiting
-    Pause { run: String },
+    Pause {
+        /// `run_…`
+        run: String,
+    },
     /// Let a paused run go on
-    Resume { run: String },
+    Resume {
+        /// `run_…`
+        run: String,
+    },
     /// End a run
     Cancel {
+        /// `run_…`
         run: String,
         /// Why; it stands in the journal.
         #[arg(long)]
@@ -130,6 +144,7 @@ pub(crate) enum Verb {
     },
     /// What happened in a run, event by event
     Events {
+        /// `run_…`
         run: String,
         /// Go on until the run has ended.
         #[arg(long)]
@@ -147,7 +162,10 @@ pub(crate) enum Verb {
         session: String,
     },
     /// Take a grant back
-    Revoke { grant: String },
+    Revoke {
+        /// `gra_…`: `holdshort grants SESSION` lists them.
+        grant: String,
+    },
     /// Stop everything: no tool and no model call starts
     Freeze,
     /// Let things start again
@@ -270,4 +288,27 @@ pub(crate) struct Decide {
 pub(crate) enum Audit {
     /// Prove that the journal is as it was written
     Verify,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn without_a_word(command: &clap::Command) -> Vec<String> {
+        let of = |name: &str| format!("{} {name}", command.get_name());
+        let arguments = command.get_arguments().filter(|each| each.get_help().is_none());
+        let mut found: Vec<String> = arguments.map(|each| of(each.get_id().as_str())).collect();
+        for verb in command.get_subcommands() {
+            found.extend(verb.get_about().is_none().then(|| of(verb.get_name())));
+            found.extend(without_a_word(verb));
+        }
+        found
+    }
+
+    #[test]
+    fn the_help_has_a_word_for_everything() {
+        assert_eq!(without_a_word(&Args::command()), Vec::<String>::new());
+    }
 }

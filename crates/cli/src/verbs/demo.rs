@@ -109,21 +109,17 @@ fn greet(info: &Info, sample: &Shipped, repository: &Path, start: &StartRun, pla
 
 fn farewell(sample: &Shipped, repository: &Path, place: &Place) {
     let paint = Paint::stdout();
-    let changed = [
-        git(repository, &["-c", "color.ui=never", "diff", "--stat"]),
-        git(repository, &["ls-files", "--others", "--exclude=__pycache__"]),
-    ];
-    let changed: Vec<String> =
-        changed.iter().flatten().map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).collect();
+    // New files are changes, too, here and in the command below.
+    let _ = git(repository, &["add", "--intent-to-add", "--", ".", ":(exclude,glob)**/__pycache__/**"]);
+    let changed = git(repository, &["-c", "color.ui=never", "diff", "--stat"]);
+    let changed =
+        changed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     say("");
     say(&paint.bold("What changed"));
-    if changed.concat().trim().is_empty() {
+    if changed.trim().is_empty() {
         say("  nothing");
     }
-    changed
-        .iter()
-        .flat_map(|text| text.lines())
-        .for_each(|line| say(&format!("  {}", plain::line(line.trim()))));
+    changed.lines().for_each(|line| say(&format!("  {}", plain::line(line.trim()))));
     say("");
     say(&paint.bold("Go on"));
     let data = quoted(&place.path.display().to_string());

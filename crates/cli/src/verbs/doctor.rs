@@ -4,8 +4,8 @@ use holdshort_models::Source;
 use holdshort_protocol::{Info, plain};
 use serde_json::{Value, json};
 
-use super::Scene;
 use super::serve::sandbox;
+use super::{Scene, system};
 use crate::args::ModelArgs;
 use crate::client::Client;
 use crate::embed;
@@ -62,6 +62,7 @@ async fn server(scene: &Scene) -> Value {
         Ok(info) => json!({
             "reachable": true, "address": client.address(), "version": info.version, "data": info.data,
             "model": info.model.name, "rehearsal": info.rehearsal, "sandbox": info.sandbox,
+            "frozen": system::is_frozen(&client).await.ok(),
         }),
         Err(error) => {
             json!({"reachable": false, "address": client.address(), "why": crate::output::error(&error)})
@@ -107,6 +108,9 @@ fn tell(report: &Value) {
             );
         }
         _ => line(false, "server", string("/server/why").unwrap_or("none")),
+    }
+    if report["server"]["frozen"] == true {
+        line(false, "", system::FROZEN);
     }
     for program in ["git", "python3"] {
         match string(&format!("/programs/{program}")) {

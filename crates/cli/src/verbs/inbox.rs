@@ -2,7 +2,7 @@
 
 use holdshort_protocol::{Interrupt, InterruptStatus, Level, plain};
 
-use super::Scene;
+use super::{Scene, system};
 use crate::exit::Exit;
 use crate::output::{document, say, tell};
 use crate::terminal::card;
@@ -16,6 +16,7 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
         document(&items)?;
         return Ok(Exit::Ok);
     }
+    system::warn(&client).await?;
     let paint = Paint::stdout();
     for item in &items {
         let interrupt: Interrupt = serde_json::from_value(item.clone())?;

@@ -9,7 +9,7 @@ use holdshort_models::Source;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
 use serde_json::{Value, json};
 
-use super::Scene;
+use super::{Scene, system};
 use crate::args::ModelArgs;
 use crate::client::Client;
 use crate::embed::{self, Embedded, Plan};
@@ -178,6 +178,9 @@ pub(super) async fn beside(
     embedded: Option<&str>,
 ) -> anyhow::Result<Exit> {
     let form = if json { Form::Json } else { Form::Told };
+    if !json {
+        system::warn(client).await?;
+    }
     let outcome = follow::follow(client, run, form).await?;
     match &outcome {
         Outcome::Ended(run) if !json => ended(run),

@@ -1,10 +1,29 @@
 //! `freeze`, `unfreeze`: the installation as a whole.
 
+use holdshort_protocol::System;
 use serde_json::{Value, json};
 
 use super::Scene;
+use crate::client::Client;
 use crate::exit::Exit;
-use crate::output::{document, say};
+use crate::output::{document, say, tell_all};
+use crate::terminal::paint::Paint;
+
+/// What to say where somebody would wonder why nothing goes on.
+pub(super) const FROZEN: &str =
+    "Everything is frozen: decisions are taken, and nothing starts before `holdshort unfreeze`.";
+
+pub(super) async fn is_frozen(client: &Client) -> anyhow::Result<bool> {
+    Ok(client.get::<System>("/v1/system").await?.frozen)
+}
+
+pub(super) async fn warn(client: &Client) -> anyhow::Result<()> {
+    if is_frozen(client).await? {
+        let paint = Paint::stderr();
+        tell_all(&paint.message(&paint.yellow(FROZEN), 0));
+    }
+    Ok(())
+}
 
 pub(super) async fn change(scene: &Scene, verb: &str) -> anyhow::Result<Exit> {
     let system: Value = scene.client()?.post(&format!("/v1/system/{verb}"), &json!({})).await?;

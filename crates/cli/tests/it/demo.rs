@@ -99,6 +99,27 @@ fn a_person_plays_it_to_its_end() {
 }
 
 #[test]
+fn new_files_are_changes_too() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo", "research"], &[]);
+    for asked in ["a plan to approve", "analyse.py", "$ python3 analyse.py", "report.md"] {
+        let card = terminal.expect(PROMPT);
+        assert!(card.contains(asked), "{asked}: {card}");
+        terminal.type_line("1");
+    }
+    terminal.expect("What changed");
+    let (code, rest) = terminal.end();
+    assert!(code == 0 && rest.contains("report.md") && rest.contains("3 files changed"), "{rest}");
+    let diff = std::process::Command::new("git")
+        .arg("-C")
+        .arg(repository(&home).join("rain"))
+        .arg("diff")
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&diff.stdout).contains("+++ b/report.md"), "{diff:?}");
+}
+
+#[test]
 fn own_words_answer_a_question() {
     let home = Home::new();
     let mut terminal = Terminal::open(&home, &["demo"], &[]);

@@ -21,7 +21,15 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     assert_eq!(home.run(&["audit", "verify"]).out, "✓ 0 events in 0 streams, every one as it was written.\n");
     assert_eq!(home.json(&["freeze"])["frozen"], true);
     assert!(home.run(&["audit", "verify"]).out.contains("✓ 1 event in 1 stream, "));
+    assert_eq!(home.json(&["doctor"])["server"]["frozen"], true);
+    assert!(home.run(&["doctor"]).out.contains("Everything is frozen"));
+    let inbox = home.run(&["inbox"]);
+    assert!(
+        inbox.err.contains("Everything is frozen") && inbox.err.contains("holdshort unfreeze"),
+        "{inbox:?}"
+    );
     assert_eq!(home.json(&["unfreeze"])["frozen"], false);
+    assert!(!home.run(&["inbox"]).err.contains("frozen"));
 
     let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!(ran.code, 2);

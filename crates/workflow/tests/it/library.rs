@@ -44,7 +44,9 @@ fn what_ships_is_there() {
     assert!(library.rehearsal("pair").is_some() && library.rehearsal(EXTERNAL).is_none());
     assert_eq!(library.get("nobody"), None);
     for shipped in shipped() {
-        assert_eq!(library.get(shipped.name).unwrap().name, shipped.name);
+        let definition = library.get(shipped.name).unwrap();
+        assert_eq!(definition.name, shipped.name);
+        assert!(!definition.description.is_empty(), "{}: whoever chooses reads what it is", shipped.name);
         let input = serde_json::from_str(shipped.input).unwrap();
         assert!(jsonschema::is_valid(&library.get(shipped.name).unwrap().input, &input), "{input}");
     }
