@@ -124,21 +124,21 @@ pub(crate) enum Verb {
         /// What its agents are to hear.
         text: String,
     },
-    /// Stop a run for a while; what waits for a decision goes on waiting
+    /// Stop a run, or a whole session, for a while; what waits for a decision goes on waiting
     Pause {
-        /// `run_…`
-        run: String,
+        /// `run_…`, or `ses_…`: its runs are paused, and none starts.
+        id: String,
     },
-    /// Let a paused run go on
+    /// Let a run or a session go on that was stopped
     Resume {
-        /// `run_…`
-        run: String,
+        /// `run_…`, or `ses_…`: its paused runs go on, and others may start.
+        id: String,
     },
-    /// End a run
+    /// End a run, or a whole session
     Cancel {
-        /// `run_…`
-        run: String,
-        /// Why; it stands in the journal.
+        /// `run_…`, or `ses_…`: its runs are cancelled, and none starts in it any more.
+        id: String,
+        /// Why a run is ended; it stands in the journal.
         #[arg(long)]
         text: Option<String>,
     },
@@ -156,6 +156,12 @@ pub(crate) enum Verb {
 
     /// The workflows that can be started
     Workflows,
+    /// The sessions, newest first: conversations with a person, and their runs
+    Sessions {
+        /// Only those in this state.
+        #[arg(long, value_name = "STATE", value_parser = ["open", "suspended", "closed"])]
+        state: Option<String>,
+    },
     /// What was allowed for a session
     Grants {
         /// `ses_…`; a run names its session.

@@ -45,7 +45,10 @@ fn describe(problem: &Problem) -> String {
         [only] => text = format!("{text}: {only}"),
         [] if repeats(problem) => {}
         _ if problem.detail.is_empty() => {}
-        _ => text = format!("{text}: {}", problem.detail),
+        _ => match beyond_title(problem) {
+            Some(rest) => text.push_str(rest),
+            None => text = format!("{text}: {}", problem.detail),
+        },
     }
     if let [_, _, ..] = &places[..] {
         text = format!("{text}\n  {}", places.join("\n  "));
@@ -97,13 +100,19 @@ fn said(pointer: &str) -> String {
     pointer.to_owned()
 }
 
-/// Whether the detail says no more than the title.
+/// Whether what stands says it all.
 fn repeats(problem: &Problem) -> bool {
     match problem.code {
         Code::AlreadyResolved => true,
         Code::Expired => problem.resolution.is_some(),
-        _ => problem.detail.eq_ignore_ascii_case(&problem.title),
+        _ => false,
     }
+}
+
+/// How the detail goes on, where it begins with the title.
+fn beyond_title(problem: &Problem) -> Option<&str> {
+    let (start, rest) = problem.detail.split_at_checked(problem.title.len())?;
+    start.eq_ignore_ascii_case(&problem.title).then_some(rest)
 }
 
 /// What stands: the outcome, by whom and when.

@@ -81,7 +81,7 @@ codes! {
     Frozen = "frozen", 409, "The installation is frozen",
         "An operator unfreezes it: POST /v1/system/unfreeze.";
     SessionSuspended = "session_suspended", 409, "The session is suspended",
-        "Resume it first: POST /v1/sessions/{id}/resume.";
+        "Resume it first: `holdshort resume ses_…`, or POST /v1/sessions/{id}/resume.";
     SessionClosed = "session_closed", 409, "The session is closed",
         "Start in another session, or in one of its own; `end_reason` says why this one is over.";
     Expired = "expired", 410, "Nobody decided in time",

@@ -126,6 +126,7 @@ export const en = {
   "run.pause": "Pause",
   "run.pause.how": "What is under way comes to its end; nothing else starts.",
   "run.resume": "Resume",
+  "run.session.resume": "Resume the whole session",
   "run.cancel": "Cancel the run",
   "run.cancel.title": "Cancel this run?",
   "run.cancel.how": "What is under way is stopped, and what waits for a decision is closed. It can not be resumed.",

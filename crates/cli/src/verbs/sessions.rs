@@ -1,12 +1,44 @@
-//! `grants`, `revoke`: what was allowed for a session, and taking it back.
+//! `sessions`, `grants`, `revoke`: conversations, what was allowed in them, and taking it back.
 
-use holdshort_protocol::{Covered, Grant, plain};
+use holdshort_protocol::{Covered, Grant, Session, SessionState, plain};
 
 use super::Scene;
 use crate::client::id_of;
 use crate::exit::Exit;
 use crate::output::{document, say, say_all, tell};
 use crate::terminal::paint::Paint;
+
+pub(super) async fn sessions(scene: &Scene, state: Option<&str>) -> anyhow::Result<Exit> {
+    let client = scene.client()?;
+    let query: Vec<(&str, &str)> = state.map(|state| ("state", state)).into_iter().collect();
+    let items = client.list("/v1/sessions", &query).await?;
+    if scene.json {
+        document(&items)?;
+        return Ok(Exit::Ok);
+    }
+    let paint = Paint::stdout();
+    if items.is_empty() {
+        tell("There is no such session.");
+    }
+    for item in items {
+        let session: Session = serde_json::from_value(item)?;
+        let state = match session.state {
+            SessionState::Open => paint.green("open"),
+            SessionState::Suspended => paint.yellow("suspended"),
+            SessionState::Closed => paint
+                .dim(&format!("closed ({})", plain::line(session.end_reason.as_deref().unwrap_or_default()))),
+        };
+        say(&format!("{}  {state}", paint.bold(&session.id)));
+        for words in [&session.name, &session.workflow].into_iter().flatten() {
+            say_all(&paint.fold(&format!("    {}", plain::line(words)), 4));
+        }
+        for run in &session.runs {
+            say(&format!("    {run}"));
+        }
+        say(&paint.dim(&format!("    since {}, last changed {}", session.created_at, session.updated_at)));
+    }
+    Ok(Exit::Ok)
+}
 
 pub(super) async fn grants(scene: &Scene, session: &str) -> anyhow::Result<Exit> {
     let client = scene.client()?;

@@ -1,41 +1,78 @@
-//! `message`, `pause`, `resume`, `cancel`: what a person does to a run as a whole.
+//! `message`, `pause`, `resume`, `cancel`: what a person does to a run, or to a session, as a whole.
 
-use holdshort_protocol::{Message, Note, Run};
+use holdshort_protocol::{Message, Note};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Scene;
 use crate::client::id_of;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::output::{document, say};
 
+/// A verb of the API, and what is said once it has happened.
+type Act = (&'static str, &'static str);
+
+/// The same wish for a run and for a session.
+#[derive(Clone, Copy)]
+pub(super) struct Steer {
+    run: Act,
+    session: Act,
+}
+
+pub(super) const PAUSE: Steer = Steer {
+    run: ("pause", "Paused."),
+    session: ("suspend", "Suspended: its runs are paused, and none starts."),
+};
+pub(super) const RESUME: Steer = Steer {
+    run: ("resume", "It goes on."),
+    session: ("resume", "Open: its runs go on, and others may start."),
+};
+const CANCEL: Steer = Steer {
+    run: ("cancel", "Cancelled."),
+    session: ("close", "Closed: its runs are cancelled, and none starts any more."),
+};
+
 pub(super) async fn message(scene: &Scene, run: &str, text: String) -> anyhow::Result<Exit> {
-    post(scene, run, "messages", &Message { text }, "It hears that with its next request.").await
+    let path = format!("/v1/runs/{}/messages", id_of(run, "run")?);
+    post(scene, run, &path, &Message { text }, "It hears that with its next request.").await
 }
 
-pub(super) async fn steer(scene: &Scene, run: &str, verb: &str) -> anyhow::Result<Exit> {
-    let said = if verb == "pause" { "Paused." } else { "It goes on." };
-    post(scene, run, verb, &json!({}), said).await
+pub(super) async fn steer(scene: &Scene, id: &str, steer: Steer) -> anyhow::Result<Exit> {
+    act(scene, id, steer, &json!({})).await
 }
 
-pub(super) async fn cancel(scene: &Scene, run: &str, text: Option<String>) -> anyhow::Result<Exit> {
-    post(scene, run, "cancel", &Note { text }, "Cancelled.").await
+pub(super) async fn cancel(scene: &Scene, id: &str, text: Option<String>) -> anyhow::Result<Exit> {
+    match text {
+        None => act(scene, id, CANCEL, &json!({})).await,
+        Some(_) if is_session(id) => {
+            Err(usage("--text is for a run: a session is closed without a word".to_owned()))
+        }
+        text => act(scene, id, CANCEL, &Note { text }).await,
+    }
+}
+
+fn is_session(id: &str) -> bool {
+    id.starts_with("ses_")
+}
+
+async fn act(scene: &Scene, id: &str, steer: Steer, body: &impl Serialize) -> anyhow::Result<Exit> {
+    let (list, prefix, (verb, said)) =
+        if is_session(id) { ("sessions", "ses", steer.session) } else { ("runs", "run", steer.run) };
+    post(scene, id, &format!("/v1/{list}/{}/{verb}", id_of(id, prefix)?), body, said).await
 }
 
 async fn post(
     scene: &Scene,
-    run: &str,
-    verb: &str,
+    id: &str,
+    path: &str,
     body: &impl Serialize,
     said: &str,
 ) -> anyhow::Result<Exit> {
-    let answer: Value =
-        scene.client()?.post(&format!("/v1/runs/{}/{verb}", id_of(run, "run")?), body).await?;
+    let answer: Value = scene.client()?.post(path, body).await?;
     if scene.json {
         document(&answer)?;
     } else {
-        let run: Run = serde_json::from_value(answer)?;
-        say(&format!("{}: {said}", run.id));
+        say(&format!("{id}: {said}"));
     }
     Ok(Exit::Ok)
 }

@@ -207,6 +207,23 @@ fn others_decide_and_cancel_while_a_person_is_beside_it() {
         })
         .collect();
     assert_eq!(kinds[kinds.len() - 3..], ["run_paused", "message_added", "run_resumed"]);
+    // The same for the whole session: what is asked waits, and nothing goes on by itself.
+    let session = plan["session"].as_str().unwrap();
+    let ran = home.run(&["pause", session]);
+    assert_eq!(
+        (ran.code, &*ran.out),
+        (0, &*format!("{session}: Suspended: its runs are paused, and none starts.\n"))
+    );
+    let listed = home.json(&["sessions", "--state", "suspended"]);
+    assert_eq!((&listed[0]["id"], &listed[0]["runs"][0]), (&session.into(), &run.into()), "{listed}");
+    assert!(home.run(&["sessions"]).out.starts_with(&format!("{session}  suspended\n    {run}\n")));
+    let ran = home.run(&["resume", run]);
+    assert!(ran.code == 1 && ran.err.contains("holdshort resume ses_…"), "{ran:?}");
+    assert_eq!(ran.err.to_lowercase().matches("the session is suspended").count(), 1, "{ran:?}");
+    assert_eq!(home.run(&["resume", session]).code, 0);
+    assert_eq!(home.json(&["show", run])["status"], "waiting");
+    let ran = home.run(&["cancel", session, "--text", "enough"]);
+    assert!(ran.code == 2 && ran.err.contains("--text is for a run"), "{ran:?}");
     let ran = home.run(&["cancel", run, "--text", "enough for today"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     terminal.expect("Cancelled: enough for today");
