@@ -200,12 +200,9 @@ impl Teller {
         {
             metadata["call_id"] = json!(ids::call(&self.run.id, call));
         }
+        let status = |status, metadata| vec![Frame::Status { status, content: None, metadata: Some(metadata) }];
         if opened.kind != Kind::PlanApproval {
-            return vec![Frame::Status {
-                status: "request_resolved",
-                content: None,
-                metadata: Some(metadata),
-            }];
+            return status("request_resolved", metadata);
         }
         metadata["plan_id"] = json!(ids::plan(&opened.interrupt));
         // Another version than the one that is carried out: that one goes on.
@@ -215,13 +212,7 @@ impl Teller {
             Outcome::Expired if goes_on => {
                 ("Nobody decided on the other plan in time: the plan goes on as it was.".to_owned(), false)
             }
-            Outcome::Approved => {
-                return vec![Frame::Status {
-                    status: "plan_approved",
-                    content: None,
-                    metadata: Some(metadata),
-                }];
-            }
+            Outcome::Approved => return status("plan_approved", metadata),
             Outcome::Rejected => (with("The plan is cancelled.", said), true),
             Outcome::Expired => ("Nobody decided on the plan in time: it is dropped.".to_owned(), true),
             Outcome::Answered => {
@@ -234,13 +225,7 @@ impl Teller {
                 };
                 (with(sentence, said), false)
             }
-            Outcome::Cancelled | Outcome::Superseded => {
-                return vec![Frame::Status {
-                    status: "request_resolved",
-                    content: None,
-                    metadata: Some(metadata),
-                }];
-            }
+            Outcome::Cancelled | Outcome::Superseded => return status("request_resolved", metadata),
         };
         vec![Frame::AssistantMessage { content, metadata: Some(metadata), is_final }]
     }

@@ -1,9 +1,11 @@
 //! The journal in memory, for tests and the simulator: the same answers as a database with several nodes, gone
 //! with the process.
 //!
-//! Never the store of a server. Lists sort everything they hold on each call.
+//! Never the store of a server. `state.rs` is what an append changes, `list.rs` the rows.
 
-use std::collections::BTreeMap;
+mod list;
+mod state;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,6 +16,8 @@ use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use tokio::sync::watch;
 
+use self::list::Tables;
+use self::state::{Held, Node, State};
 use crate::check;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
 use crate::journal::{
@@ -28,61 +32,9 @@ pub struct Memory {
     node: u64,
 }
 
-#[derive(Debug)]
-struct State {
-    /// The last epoch that any node drew.
-    epoch: u64,
-    nodes: BTreeMap<u64, Node>,
-    /// Several nodes may write.
-    shared: bool,
-    /// The runnable runs, and who drives them.
-    leases: BTreeMap<RunId, Held>,
-    /// Every event; the one at index `i` has position `i + 1`.
-    log: Vec<Sealed>,
-    /// The indexes into the log, by stream; the one at index `i` has seq `i + 1`.
-    streams: BTreeMap<StreamId, Vec<usize>>,
-    keys: BTreeMap<(String, String), Key>,
-    blobs: BTreeMap<Digest, Vec<u8>>,
-    tables: Tables,
-    position: watch::Sender<u64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    /// The last epoch that it drew.
-    epoch: u64,
-    alive: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Held {
-    node: Option<u64>,
-    woken: bool,
-}
-
-#[derive(Debug, Default)]
-struct Tables {
-    runs: BTreeMap<RunId, RunRow>,
-    sessions: BTreeMap<SessionId, SessionRow>,
-    interrupts: BTreeMap<InterruptId, InterruptRow>,
-    grants: BTreeMap<GrantId, GrantRow>,
-}
-
 impl Memory {
     pub fn new() -> Self {
-        let state = State {
-            epoch: 0,
-            nodes: BTreeMap::new(),
-            shared: false,
-            leases: BTreeMap::new(),
-            log: Vec::new(),
-            streams: BTreeMap::new(),
-            keys: BTreeMap::new(),
-            blobs: BTreeMap::new(),
-            tables: Tables::default(),
-            position: watch::Sender::new(0),
-        };
-        Self { state: Arc::new(Mutex::new(state)), node: 0 }.open()
+        Self { state: Arc::new(Mutex::new(State::new())), node: 0 }.open()
     }
 
     /// A journal that several nodes may [`join`](Self::join).
@@ -148,206 +100,6 @@ impl Default for Memory {
 /// A panic while the lock is held leaves no append half done: `State::append` checks before it writes.
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl State {
-    fn append(&mut self, node: u64, append: Append) -> Result<Appended, AppendError> {
-        self.admit(node, &append)?;
-        for key in append.keys {
-            self.keys.insert((key.scope.clone(), key.key.clone()), key);
-        }
-        for event in append.streams.into_iter().flat_map(|part| part.events) {
-            if let Some(content) = event.content.as_ref().filter(|content| check::is_large(&content.bytes)) {
-                self.blobs.entry(Digest::of(&content.bytes)).or_insert_with(|| content.bytes.clone());
-            }
-            self.streams.entry(event.stream.clone()).or_default().push(self.log.len());
-            self.log.push(event);
-        }
-        for blob in append.blobs {
-            self.blobs.entry(blob.digest).or_insert(blob.bytes);
-        }
-        if let Some(row) = &append.rows.run {
-            self.lease(node, row, append.drives);
-        }
-        self.tables.put(append.rows);
-        let position = self.last();
-        self.position.send_replace(position);
-        Ok(Appended { position })
-    }
-
-    fn lease(&mut self, node: u64, row: &RunRow, drives: bool) {
-        if !row.runnable {
-            self.leases.remove(&row.run);
-            return;
-        }
-        let held = self.leases.entry(row.run.clone()).or_default();
-        if drives {
-            held.node = Some(node);
-        } else {
-            held.woken = true;
-        }
-    }
-
-    /// The living node that holds the run's lease.
-    fn driver(&self, run: &RunId) -> Option<u64> {
-        let node = self.leases.get(run)?.node?;
-        self.nodes.get(&node).filter(|found| found.alive).map(|_| node)
-    }
-
-    fn claim(&mut self, node: u64, limit: usize) -> Vec<RunId> {
-        let free = self.leases.iter().filter(|(run, held)| match self.driver(run) {
-            Some(driver) => driver == node && held.woken,
-            None => true,
-        });
-        let claimed: Vec<RunId> = free.map(|(run, _)| run.clone()).take(limit).collect();
-        for run in &claimed {
-            self.leases.insert(run.clone(), Held { node: Some(node), woken: false });
-        }
-        claimed
-    }
-
-    fn admit(&self, node: u64, append: &Append) -> Result<(), AppendError> {
-        for key in &append.keys {
-            if let Some(first) = self.keys.get(&(key.scope.clone(), key.key.clone())) {
-                return Err(AppendError::KeyTaken(first.clone()));
-            }
-        }
-        let streams = append.streams.iter().map(|part| (&part.stream, part.expected));
-        let guards = append.guards.iter().map(|(stream, seq)| (stream, *seq));
-        for (stream, expected) in streams.chain(guards) {
-            let found = self.chain(stream).seq;
-            if found != expected {
-                return Err(AppendError::Conflict { stream: stream.clone(), expected, found });
-            }
-        }
-        let run = append.rows.run.as_ref().filter(|_| append.drives).map(|row| &row.run);
-        match run.and_then(|run| self.driver(run)) {
-            Some(driver) if driver != node => Err(AppendError::Driven),
-            _ => Ok(()),
-        }
-    }
-
-    fn last(&self) -> u64 {
-        self.log.len() as u64
-    }
-
-    fn events(&self, stream: &StreamId) -> impl Iterator<Item = &Sealed> {
-        self.streams.get(stream).into_iter().flatten().map(|index| &self.log[*index])
-    }
-
-    fn chain(&self, stream: &StreamId) -> Chain {
-        let last = self.streams.get(stream).and_then(|indexes| indexes.last()).map(|index| &self.log[*index]);
-        last.map_or(Chain::START, |event| Chain { seq: event.seq, hash: event.hash })
-    }
-}
-
-impl Tables {
-    fn put(&mut self, rows: Rows) {
-        self.runs.extend(rows.run.map(|row| (row.run.clone(), row)));
-        if let Some(row) = rows.session {
-            let merged = match self.sessions.remove(&row.session) {
-                Some(there) => there.with(row),
-                None => row,
-            };
-            self.sessions.insert(merged.session.clone(), merged);
-        }
-        self.interrupts.extend(rows.interrupts.into_iter().map(|row| (row.interrupt.clone(), row)));
-        self.grants.extend(rows.grants.into_iter().map(|row| (row.grant.clone(), row)));
-    }
-
-    fn runs(&self, filter: &RunFilter, after: Option<&RunPlace>, limit: usize) -> Page<RunRow> {
-        let mut rows: Vec<_> = self
-            .runs
-            .values()
-            .filter(|row| filter.status.is_none_or(|status| row.status == status))
-            .filter(|row| filter.workflow.as_ref().is_none_or(|workflow| row.workflow == *workflow))
-            .filter(|row| matches_session(filter.session.as_ref(), &row.session))
-            .map(|row| (RunPlace::of(row), row))
-            .filter(|(place, _)| after.is_none_or(|after| place > after))
-            .collect();
-        rows.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let items = rows.into_iter().take(limit.saturating_add(1)).map(|(_, row)| row.clone()).collect();
-        Page::cut(items, limit, |row| RunPlace::of(row).encode())
-    }
-
-    fn sessions(
-        &self,
-        filter: &SessionFilter,
-        after: Option<&SessionPlace>,
-        limit: usize,
-    ) -> Page<SessionRow> {
-        let is_of = |row: &SessionRow, workflow: &String| {
-            row.workflow.as_ref() == Some(workflow)
-                || self.runs_of(&row.session).any(|run| run.workflow == *workflow)
-        };
-        let rows = self
-            .sessions
-            .values()
-            .rev()
-            .filter(|row| filter.states.is_empty() || filter.states.contains(&row.state))
-            .filter(|row| filter.workflow.as_ref().is_none_or(|workflow| is_of(row, workflow)))
-            .filter(|row| after.is_none_or(|after| SessionPlace::of(row) > *after));
-        let items = rows.take(limit.saturating_add(1)).cloned().collect();
-        Page::cut(items, limit, |row| SessionPlace::of(row).encode())
-    }
-
-    fn idle_sessions(&self, now: Timestamp, limit: usize) -> Vec<SessionId> {
-        let is_idle = |row: &&SessionRow| {
-            let Some(idle_ms) = row.idle_ms.filter(|_| !row.state.is_closed()) else { return false };
-            let is_old = |at: Timestamp| at.plus_ms(idle_ms) <= now;
-            is_old(row.changed_at)
-                && self.runs_of(&row.session).all(|run| run.status.is_terminal() && is_old(run.updated_at))
-        };
-        self.sessions.values().filter(is_idle).map(|row| row.session.clone()).take(limit).collect()
-    }
-
-    fn runs_of(&self, session: &SessionId) -> impl Iterator<Item = &RunRow> {
-        self.runs.values().filter(move |run| run.session == *session)
-    }
-
-    fn interrupts(
-        &self,
-        filter: &InterruptFilter,
-        after: Option<&InterruptPlace>,
-        limit: usize,
-    ) -> Page<InterruptRow> {
-        let mut rows: Vec<_> = self
-            .interrupts
-            .values()
-            .filter(|row| filter.open.is_none_or(|open| row.open == open))
-            .filter(|row| filter.run.as_ref().is_none_or(|run| row.run == *run))
-            .filter(|row| filter.kind.is_none_or(|kind| row.kind == kind))
-            .filter(|row| matches_session(filter.session.as_ref(), &row.session))
-            .map(|row| (InterruptPlace::of(row), row))
-            .filter(|(place, _)| after.is_none_or(|after| place > after))
-            .collect();
-        rows.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let items = rows.into_iter().take(limit.saturating_add(1)).map(|(_, row)| row.clone()).collect();
-        Page::cut(items, limit, |row| InterruptPlace::of(row).encode())
-    }
-
-    fn grants(&self, filter: &GrantFilter, after: Option<&GrantPlace>, limit: usize) -> Page<GrantRow> {
-        let rows = self
-            .grants
-            .values()
-            .rev()
-            .filter(|row| filter.revoked.is_none_or(|revoked| row.revoked == revoked))
-            .filter(|row| after.is_none_or(|after| GrantPlace::of(row) > *after));
-        let items = rows.take(limit.saturating_add(1)).cloned().collect();
-        Page::cut(items, limit, |row| GrantPlace::of(row).encode())
-    }
-
-    /// The ids of the runs that `key` keeps, in order of that key.
-    fn runs_by<K: Ord>(&self, key: impl Fn(&RunRow) -> Option<K>, limit: usize) -> Vec<RunId> {
-        let mut keyed: Vec<_> =
-            self.runs.values().filter_map(|row| key(row).map(|key| (key, &row.run))).collect();
-        keyed.sort();
-        keyed.into_iter().take(limit).map(|(_, run)| run.clone()).collect()
-    }
-}
-
-fn matches_session(wanted: Option<&SessionId>, session: &SessionId) -> bool {
-    wanted.is_none_or(|wanted| wanted == session)
 }
 
 impl Journal for Memory {

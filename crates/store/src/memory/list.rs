@@ -1,0 +1,132 @@
+//! Rows in memory, and the lists of them. Each list sorts everything on each call.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
+use holdshort_core::time::Timestamp;
+
+use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
+use crate::journal::{GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter};
+
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    pub(super) runs: BTreeMap<RunId, RunRow>,
+    pub(super) sessions: BTreeMap<SessionId, SessionRow>,
+    pub(super) interrupts: BTreeMap<InterruptId, InterruptRow>,
+    pub(super) grants: BTreeMap<GrantId, GrantRow>,
+}
+
+impl Tables {
+    pub(super) fn put(&mut self, rows: Rows) {
+        self.runs.extend(rows.run.map(|row| (row.run.clone(), row)));
+        if let Some(row) = rows.session {
+            let merged = match self.sessions.remove(&row.session) {
+                Some(there) => there.with(row),
+                None => row,
+            };
+            self.sessions.insert(merged.session.clone(), merged);
+        }
+        self.interrupts.extend(rows.interrupts.into_iter().map(|row| (row.interrupt.clone(), row)));
+        self.grants.extend(rows.grants.into_iter().map(|row| (row.grant.clone(), row)));
+    }
+
+    pub(super) fn runs(&self, filter: &RunFilter, after: Option<&RunPlace>, limit: usize) -> Page<RunRow> {
+        let mut rows: Vec<_> = self
+            .runs
+            .values()
+            .filter(|row| filter.status.is_none_or(|status| row.status == status))
+            .filter(|row| filter.workflow.as_ref().is_none_or(|workflow| row.workflow == *workflow))
+            .filter(|row| matches_session(filter.session.as_ref(), &row.session))
+            .map(|row| (RunPlace::of(row), row))
+            .filter(|(place, _)| after.is_none_or(|after| place > after))
+            .collect();
+        rows.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let items = rows.into_iter().take(limit.saturating_add(1)).map(|(_, row)| row.clone()).collect();
+        Page::cut(items, limit, |row| RunPlace::of(row).encode())
+    }
+
+    pub(super) fn sessions(
+        &self,
+        filter: &SessionFilter,
+        after: Option<&SessionPlace>,
+        limit: usize,
+    ) -> Page<SessionRow> {
+        let is_of = |row: &SessionRow, workflow: &String| {
+            row.workflow.as_ref() == Some(workflow)
+                || self.runs_of(&row.session).any(|run| run.workflow == *workflow)
+        };
+        let rows = self
+            .sessions
+            .values()
+            .rev()
+            .filter(|row| filter.states.is_empty() || filter.states.contains(&row.state))
+            .filter(|row| filter.workflow.as_ref().is_none_or(|workflow| is_of(row, workflow)))
+            .filter(|row| after.is_none_or(|after| SessionPlace::of(row) > *after));
+        let items = rows.take(limit.saturating_add(1)).cloned().collect();
+        Page::cut(items, limit, |row| SessionPlace::of(row).encode())
+    }
+
+    pub(super) fn idle_sessions(&self, now: Timestamp, limit: usize) -> Vec<SessionId> {
+        let is_idle = |row: &&SessionRow| {
+            let Some(idle_ms) = row.idle_ms.filter(|_| !row.state.is_closed()) else { return false };
+            let is_old = |at: Timestamp| at.plus_ms(idle_ms) <= now;
+            is_old(row.changed_at)
+                && self.runs_of(&row.session).all(|run| run.status.is_terminal() && is_old(run.updated_at))
+        };
+        self.sessions.values().filter(is_idle).map(|row| row.session.clone()).take(limit).collect()
+    }
+
+    pub(super) fn runs_of(&self, session: &SessionId) -> impl Iterator<Item = &RunRow> {
+        self.runs.values().filter(move |run| run.session == *session)
+    }
+
+    pub(super) fn interrupts(
+        &self,
+        filter: &InterruptFilter,
+        after: Option<&InterruptPlace>,
+        limit: usize,
+    ) -> Page<InterruptRow> {
+        let mut rows: Vec<_> = self
+            .interrupts
+            .values()
+            .filter(|row| filter.open.is_none_or(|open| row.open == open))
+            .filter(|row| filter.run.as_ref().is_none_or(|run| row.run == *run))
+            .filter(|row| filter.kind.is_none_or(|kind| row.kind == kind))
+            .filter(|row| matches_session(filter.session.as_ref(), &row.session))
+            .map(|row| (InterruptPlace::of(row), row))
+            .filter(|(place, _)| after.is_none_or(|after| place > after))
+            .collect();
+        rows.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let items = rows.into_iter().take(limit.saturating_add(1)).map(|(_, row)| row.clone()).collect();
+        Page::cut(items, limit, |row| InterruptPlace::of(row).encode())
+    }
+
+    pub(super) fn grants(
+        &self,
+        filter: &GrantFilter,
+        after: Option<&GrantPlace>,
+        limit: usize,
+    ) -> Page<GrantRow> {
+        let rows = self
+            .grants
+            .values()
+            .rev()
+            .filter(|row| filter.revoked.is_none_or(|revoked| row.revoked == revoked))
+            .filter(|row| after.is_none_or(|after| GrantPlace::of(row) > *after));
+        let items = rows.take(limit.saturating_add(1)).cloned().collect();
+        Page::cut(items, limit, |row| GrantPlace::of(row).encode())
+    }
+
+    /// The ids of the runs that `key` keeps, in order of that key.
+    pub(super) fn runs_by<K: Ord>(&self, key: impl Fn(&RunRow) -> Option<K>, limit: usize) -> Vec<RunId> {
+        let mut keyed: Vec<_> =
+            self.runs.values().filter_map(|row| key(row).map(|key| (key, &row.run))).collect();
+        keyed.sort();
+        keyed.into_iter().take(limit).map(|(_, run)| run.clone()).collect()
+    }
+}
+
+fn matches_session(wanted: Option<&SessionId>, session: &SessionId) -> bool {
+    wanted.is_none_or(|wanted| wanted == session)
+}

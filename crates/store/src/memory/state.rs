@@ -1,0 +1,151 @@
+//! What a journal in memory holds: events by their streams, who drives which run, and what an append does to them.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::digest::Digest;
+use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::projection::RunRow;
+use tokio::sync::watch;
+
+use super::list::Tables;
+use crate::check;
+use crate::journal::{Append, AppendError, Appended, Key};
+
+#[derive(Debug)]
+pub(super) struct State {
+    /// The last epoch that any node drew.
+    pub(super) epoch: u64,
+    pub(super) nodes: BTreeMap<u64, Node>,
+    /// Several nodes may write.
+    pub(super) shared: bool,
+    /// The runnable runs, and who drives them.
+    pub(super) leases: BTreeMap<RunId, Held>,
+    /// Every event; the one at index `i` has position `i + 1`.
+    pub(super) log: Vec<Sealed>,
+    /// The indexes into the log, by stream; the one at index `i` has seq `i + 1`.
+    pub(super) streams: BTreeMap<StreamId, Vec<usize>>,
+    pub(super) keys: BTreeMap<(String, String), Key>,
+    pub(super) blobs: BTreeMap<Digest, Vec<u8>>,
+    pub(super) tables: Tables,
+    pub(super) position: watch::Sender<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    /// The last epoch that it drew.
+    pub(super) epoch: u64,
+    pub(super) alive: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Held {
+    pub(super) node: Option<u64>,
+    pub(super) woken: bool,
+}
+
+impl State {
+    pub(super) fn new() -> Self {
+        Self {
+            epoch: 0,
+            nodes: BTreeMap::new(),
+            shared: false,
+            leases: BTreeMap::new(),
+            log: Vec::new(),
+            streams: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            blobs: BTreeMap::new(),
+            tables: Tables::default(),
+            position: watch::Sender::new(0),
+        }
+    }
+
+    pub(super) fn append(&mut self, node: u64, append: Append) -> Result<Appended, AppendError> {
+        self.admit(node, &append)?;
+        for key in append.keys {
+            self.keys.insert((key.scope.clone(), key.key.clone()), key);
+        }
+        for event in append.streams.into_iter().flat_map(|part| part.events) {
+            if let Some(content) = event.content.as_ref().filter(|content| check::is_large(&content.bytes)) {
+                self.blobs.entry(Digest::of(&content.bytes)).or_insert_with(|| content.bytes.clone());
+            }
+            self.streams.entry(event.stream.clone()).or_default().push(self.log.len());
+            self.log.push(event);
+        }
+        for blob in append.blobs {
+            self.blobs.entry(blob.digest).or_insert(blob.bytes);
+        }
+        if let Some(row) = &append.rows.run {
+            self.lease(node, row, append.drives);
+        }
+        self.tables.put(append.rows);
+        let position = self.last();
+        self.position.send_replace(position);
+        Ok(Appended { position })
+    }
+
+    pub(super) fn lease(&mut self, node: u64, row: &RunRow, drives: bool) {
+        if !row.runnable {
+            self.leases.remove(&row.run);
+            return;
+        }
+        let held = self.leases.entry(row.run.clone()).or_default();
+        if drives {
+            held.node = Some(node);
+        } else {
+            held.woken = true;
+        }
+    }
+
+    /// The living node that holds the run's lease.
+    pub(super) fn driver(&self, run: &RunId) -> Option<u64> {
+        let node = self.leases.get(run)?.node?;
+        self.nodes.get(&node).filter(|found| found.alive).map(|_| node)
+    }
+
+    pub(super) fn claim(&mut self, node: u64, limit: usize) -> Vec<RunId> {
+        let free = self.leases.iter().filter(|(run, held)| match self.driver(run) {
+            Some(driver) => driver == node && held.woken,
+            None => true,
+        });
+        let claimed: Vec<RunId> = free.map(|(run, _)| run.clone()).take(limit).collect();
+        for run in &claimed {
+            self.leases.insert(run.clone(), Held { node: Some(node), woken: false });
+        }
+        claimed
+    }
+
+    pub(super) fn admit(&self, node: u64, append: &Append) -> Result<(), AppendError> {
+        for key in &append.keys {
+            if let Some(first) = self.keys.get(&(key.scope.clone(), key.key.clone())) {
+                return Err(AppendError::KeyTaken(first.clone()));
+            }
+        }
+        let streams = append.streams.iter().map(|part| (&part.stream, part.expected));
+        let guards = append.guards.iter().map(|(stream, seq)| (stream, *seq));
+        for (stream, expected) in streams.chain(guards) {
+            let found = self.chain(stream).seq;
+            if found != expected {
+                return Err(AppendError::Conflict { stream: stream.clone(), expected, found });
+            }
+        }
+        let run = append.rows.run.as_ref().filter(|_| append.drives).map(|row| &row.run);
+        match run.and_then(|run| self.driver(run)) {
+            Some(driver) if driver != node => Err(AppendError::Driven),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn last(&self) -> u64 {
+        self.log.len() as u64
+    }
+
+    pub(super) fn events(&self, stream: &StreamId) -> impl Iterator<Item = &Sealed> {
+        self.streams.get(stream).into_iter().flatten().map(|index| &self.log[*index])
+    }
+
+    pub(super) fn chain(&self, stream: &StreamId) -> Chain {
+        let last = self.streams.get(stream).and_then(|indexes| indexes.last()).map(|index| &self.log[*index]);
+        last.map_or(Chain::START, |event| Chain { seq: event.seq, hash: event.hash })
+    }
+}
