@@ -1,6 +1,7 @@
 //! What a typed line means: a small machine without I/O, from lines to a decision.
 //!
-//! Nothing is sent that was not either chosen by its number or name, or shown back first.
+//! Nothing is sent that was not either chosen by its number or name, or shown back first. Where something is shown back
+//! a yes is a yes to that, and never the name of another option.
 
 use holdshort_protocol::{Choice, Decision, Interrupt, Kind, plain};
 use serde_json::Value;
@@ -22,7 +23,7 @@ enum Stage {
     Choose,
     /// An option is chosen that needs words.
     Words(String),
-    /// Shown back; Enter sends it.
+    /// Shown back; Enter or a yes sends it, a no drops it.
     Confirm(Decision),
 }
 
@@ -75,7 +76,7 @@ impl Prompt {
         match &self.stage {
             Stage::Choose => "> ",
             Stage::Words(_) => "your words> ",
-            Stage::Confirm(_) => "Enter sends it, or type something else> ",
+            Stage::Confirm(_) => "Enter sends it, n drops it, or type something else> ",
         }
     }
 
@@ -97,7 +98,7 @@ impl Prompt {
     pub(crate) fn line(&mut self, line: &str, paint: Paint) -> Reaction {
         let line = line.trim();
         match std::mem::replace(&mut self.stage, Stage::Choose) {
-            Stage::Confirm(decision) if line.is_empty() => Reaction::Decide(decision),
+            Stage::Confirm(decision) => self.confirmed(decision, line, paint),
             Stage::Words(option) if !line.is_empty() => {
                 if self.ends_the_run(&option) {
                     return self.confirm(&option, line, paint);
@@ -105,8 +106,30 @@ impl Prompt {
                 Reaction::Decide(self.decision(&option, Some(line.to_owned())))
             }
             Stage::Words(_) => Reaction::Ask(vec!["  No words, no decision.".to_owned()]),
-            Stage::Choose | Stage::Confirm(_) => self.choose(line, paint),
+            Stage::Choose => self.choose(line, paint),
         }
+    }
+
+    /// What is said to a decision that was shown back.
+    fn confirmed(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
+        let word = line.to_lowercase();
+        match word.as_str() {
+            "" | "y" | "yes" | "ok" => return Reaction::Decide(decision),
+            "n" | "no" => return Reaction::Ask(vec!["  Not sent.".to_owned()]),
+            "?" | "help" | "v" => {
+                self.stage = Stage::Confirm(decision);
+                return if word == "v" { Reaction::Uncut } else { Reaction::Help };
+            }
+            _ => {}
+        }
+        // Agreed or refused what: this, or what was asked? Only a number or an option's own name says it.
+        if self.listed(line).is_none() && self.option(line).is_some() {
+            self.stage = Stage::Confirm(decision);
+            let rule =
+                "Enter sends what is shown, n drops it; an option by its number or name takes its place.";
+            return Reaction::Ask(vec![format!("  “{}”: {rule}", plain::line(line))]);
+        }
+        self.choose(line, paint)
     }
 
     /// What came back from the editor.
@@ -358,6 +381,36 @@ mod tests {
             (Kind::ToolApproval, &["5 use integers", ""], Some(decision("reject", Some("use integers")))),
             (Kind::ToolApproval, &["no need for it", ""], Some(decision("reject", Some("no need for it")))),
             (Kind::ToolApproval, &["use integers", "1"], Some(decision("approve", None))),
+            // What is shown back is what is agreed to, or dropped: no word of its own there.
+            (Kind::ToolApproval, &["use integers", "y"], Some(decision("reject", Some("use integers")))),
+            (Kind::ToolApproval, &["use integers", " YES"], Some(decision("reject", Some("use integers")))),
+            (Kind::ToolApproval, &["use integers", "n"], None),
+            (Kind::ToolApproval, &["use integers", "no", ""], None),
+            (Kind::ToolApproval, &["use integers", "n", "y"], Some(decision("approve", None))),
+            (Kind::ToolApproval, &["use integers", "allow"], None),
+            (
+                Kind::ToolApproval,
+                &["use integers", "allow", ""],
+                Some(decision("reject", Some("use integers"))),
+            ),
+            (
+                Kind::ToolApproval,
+                &["use integers", "?", "v", ""],
+                Some(decision("reject", Some("use integers"))),
+            ),
+            (Kind::ToolApproval, &["use integers", "use floats"], None),
+            (
+                Kind::ToolApproval,
+                &["use integers", "use floats", "ok"],
+                Some(decision("reject", Some("use floats"))),
+            ),
+            (Kind::PlanApproval, &["tests first", "y"], Some(decision("revise", Some("tests first")))),
+            (Kind::Review, &["3", "n"], None),
+            (Kind::Question, &["left, I think", "y"], Some(decision("answer", Some("left, I think")))),
+            (Kind::Question, &["left, I think", "n", ""], None),
+            (Kind::Review, &["3", "yes"], Some(decision("reject", None))),
+            (Kind::Error, &["leave it", "y"], Some(decision("abort", Some("leave it")))),
+            (Kind::Error, &["leave it", "r"], None),
             (Kind::PlanApproval, &["tests first", ""], Some(decision("revise", Some("tests first")))),
             (Kind::Question, &["1"], Some(decision("answer", Some("left")))),
             (Kind::Question, &["4"], Some(decision("skip", None))),
@@ -403,6 +456,11 @@ mod tests {
             (&after, &["r"], Some(decision("redo", None))),
             (&after, &["redo use ISO", ""], Some(decision("redo", Some("use ISO")))),
             (&after, &["a", ""], Some(decision("abort", None))),
+            (&after, &["a", "y"], Some(decision("abort", None))),
+            (&after, &["a", "c"], None),
+            (&before, &["only the fast ones", "y"], Some(decision("approve", Some("only the fast ones")))),
+            (&before, &["n", "y"], Some(decision("reject", None))),
+            (&before, &["n", "n"], None),
             (&after, &["well done"], None),
             (&after, &["well done", ""], Some(decision("continue", Some("well done")))),
         ];

@@ -70,7 +70,8 @@ fn a_person_plays_it_to_its_end() {
     terminal.type_line("no need to run them twice");
     let shown = terminal.expect("Enter sends it");
     assert!(shown.contains("Refuse:") && shown.contains("no need to run them twice"), "{shown}");
-    terminal.type_line("");
+    // A yes to what is shown, not to what was asked.
+    terminal.type_line("yes");
     terminal.expect("✓ Refuse: no need to run them twice");
 
     let card = terminal.expect(PROMPT);
