@@ -6,11 +6,11 @@
 //! | `after_planning` | plans: of a phase, and of the tool `create_plan` |
 //! | `before_file_edit` | tools that write files; every command that is not known to be read-only |
 //! | `before_execution` | every command |
-//! | `before_deploy` | a tool with one of the workflow's words in its name; a command with one of them as a word, or that one of its patterns covers; every command that can not be understood for certain, and code that stands on the line or comes from standard input. Scripts that a command names are not read |
+//! | `before_deploy` | a tool with one of the workflow's words in its name; a command with one of them as a word, or that one of its patterns covers; every command that can not be understood for certain, and code that stands on the line or comes from standard input, but for scripts of sed that only edit; a file pattern counts as each name that it may become, but for programs that only read or move files. Scripts that a command names are not read |
 
 use std::collections::BTreeSet;
 
-use super::command::{self, Command, Part};
+use super::command::{self, Command, Part, Pattern};
 use super::{Reason, Source, Subject, smart};
 use crate::definition::Checkpoint;
 use crate::tool::Category;
@@ -71,17 +71,25 @@ impl Checkpoints<'_> {
 /// as rules are, and also where other words stand between its own.
 fn says(part: &Part, word: &str) -> bool {
     if word.contains([' ', '*']) {
-        return part.matches(word) || scattered(part, word);
+        return part.may_match(word) || scattered(part, word);
     }
     let abbreviated = pieces(word).len() == 1
         && part.subcommand().is_some_and(|sub| sub.len() >= 3 && word.starts_with(&sub));
     let said = std::iter::once(&part.program).chain(&part.arguments).chain(&part.files);
-    abbreviated || said.into_iter().any(|said| holds(said, word))
+    abbreviated || said.into_iter().any(|said| holds(said, word)) || may_say(part, word)
 }
 
-/// What an interpreter is given on the line or on standard input may do anything; a filter's script hardly does.
+/// Whether a file pattern may become a name with the word in it, for a program that may run it.
+fn may_say(part: &Part, word: &str) -> bool {
+    let holding = Pattern::holding(word);
+    !part.only_handles_files()
+        && part.arguments().any(|(_, becomes)| becomes.is_some_and(|it| it.meets(&holding)))
+}
+
+/// What an interpreter is given on the line or on standard input may do anything; a script of sed that only edits does
+/// not.
 fn is_code(part: &Part) -> bool {
-    part.is_inline_code() && !matches!(part.program.as_str(), "sed" | "gsed" | "ed" | "ex")
+    part.is_inline_code() && !part.only_edits()
 }
 
 /// Whether the pieces of the word, or forms of them, stand side by side in what is said.

@@ -4,7 +4,7 @@ use globset::GlobBuilder;
 
 use crate::definition::{Rule, RuleAction};
 use crate::gate::Subject;
-use crate::gate::command::{Command, Part};
+use crate::gate::command::{Command, Part, Pattern};
 
 /// The first rule of the list that matches the call.
 pub(super) fn first_match<'a>(
@@ -33,10 +33,11 @@ fn named(names: &[String], name: &str) -> bool {
 
 fn commands(patterns: &[String], command: Option<&Command>, releases: bool) -> bool {
     let Some(command) = command else { return false };
-    let covered = |part: &Part| patterns.iter().any(|pattern| part.matches(pattern));
     if releases {
+        let covered = |part: &Part| patterns.iter().any(|pattern| part.matches(pattern));
         command.opaque.is_none() && command.parts.iter().all(|part| covered(part) && !part.redirected)
     } else {
+        let covered = |part: &Part| patterns.iter().any(|pattern| part.may_match(pattern));
         command.parts.iter().chain(&command.guesses).any(covered)
     }
 }
@@ -60,10 +61,22 @@ fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, rel
         (Some(path), _) => covered(path) || plain(path, subject.workspace).is_none_or(|path| covered(&path)),
         (None, Some(command)) if !releases => {
             let parts = command.parts.iter().chain(&command.guesses);
-            parts.flat_map(|part| part.arguments.iter().chain(&part.files)).any(|word| {
+            // Of a redirection's file nobody knows whether its pattern was quoted.
+            let files = |part: &Part| -> Vec<(String, bool)> {
+                let files = part.files.iter().map(|file| (file.clone(), file.contains(['*', '?', '['])));
+                part.arguments()
+                    .map(|(word, becomes)| (word.to_owned(), becomes.is_some()))
+                    .chain(files)
+                    .collect()
+            };
+            parts.flat_map(files).any(|(word, expands)| {
+                let covered = |path: &str| {
+                    let may_be = |glob: &String| Pattern::of_shell(path).meets(&Pattern::of_glob(glob));
+                    covered(path) || (expands && globs.iter().any(may_be))
+                };
                 // `--file=secrets/key` names a file too.
                 let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
-                [word, value].iter().any(|path| {
+                [word.as_str(), value].into_iter().any(|path| {
                     covered(path) || plain(path, subject.workspace).is_some_and(|path| covered(&path))
                 })
             })

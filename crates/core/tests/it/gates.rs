@@ -191,7 +191,7 @@ fn rules_match_full_names_and_the_first_one_counts() {
 fn a_rule_on_commands_sees_every_part() {
     let allows = [rule(RuleAction::Allow, &["run_command"], &["cargo test *", "ls *", "git status"])];
     let forbids = [
-        rule(RuleAction::Forbid, &["run_command"], &["git push *", "sudo *", "rm -rf /*"]),
+        rule(RuleAction::Forbid, &["run_command"], &["git push *", "sudo *", "rm -rf /*", "./tool drop *"]),
         rule(RuleAction::Allow, &["*"], &[]),
     ];
     let allow_table = [
@@ -227,9 +227,44 @@ fn a_rule_on_commands_sees_every_part() {
         ("/usr/bin/sudo ls", true),
         ("./sudo ls", true),
         ("rm -rf /etc", true),
+        // What a file pattern may become.
+        ("git pus*", true),
+        ("git [p]ush origin", true),
+        ("git -C x pu?h", true),
+        ("./tool drop x", true),
+        ("./tool dro* x", true),
+        ("./tool dr??", true),
+        ("./tool *", true),
+        ("./tool [!a]rop x", true),
+        ("./tool dro*", true),
+        // Programs that run another one, known or not to be certain about it.
+        ("npx git push", true),
+        ("npx -y git push", true),
+        ("npm exec -- git push", true),
+        ("pnpm dlx git push", true),
+        ("yarn exec git push", true),
+        ("uv run git push", true),
+        ("uv run -- git push", true),
+        ("uvx git push", true),
+        ("poetry run git push", true),
+        ("rustup run stable git push", true),
+        ("prlimit git push", true),
+        ("prlimit --nproc=1 git push", true),
+        ("setarch x86_64 git push", true),
+        ("linux64 git push", true),
+        ("ssh-agent git push", true),
+        ("/usr/lib/git-core/git-push", true),
+        ("git-push origin", true),
         ("git pull", false),
+        ("git pul*", false),
         ("echo git push", false),
         ("echo 'git push'", false),
+        ("echo git pus*", false),
+        ("./tool run dro*", false),
+        ("./tool a* drop", false),
+        ("./tool 'drop it'", false),
+        ("npx tsc push", false),
+        ("rm -rf build/*", false),
     ];
     let wrong: Vec<_> = allow_table
         .into_iter()
@@ -286,7 +321,17 @@ fn a_rule_on_paths_sees_where_they_lead() {
         ("cat ./a/../secrets/key", true),
         ("cat /ws/secrets/key", true),
         ("sh -c 'cat secrets/key'", true),
+        ("cat sec*/key", true),
+        ("cat s?crets/key", true),
+        ("cat [s]ecrets/*", true),
+        ("cat */key", true),
+        ("cat .en[v]", true),
+        ("cat --file=sec*/key", true),
+        ("cat x < secrets/k*", true),
         ("cat src/a", false),
+        ("cat src/*", false),
+        ("cat *.md", false),
+        ("ls *", false),
     ];
     let broken = [paths(RuleAction::Forbid, &["["]), allow(&["*"])];
     let broken_allow = [paths(RuleAction::Allow, &["["])];
@@ -397,6 +442,25 @@ fn mandatory_checkpoints_cover_what_their_table_says() {
         (run("cd x && terraform apply"), [true, true, true, false]),
         (run("kubectl scale web --replicas 3"), [true, true, false, true]),
         (run("eval $(cat x)"), [true, true, true, true]),
+        // What a file pattern may become.
+        (run("./tool pus*"), [true, true, true, true]),
+        (run("./tool [p]ush"), [true, true, true, false]),
+        (run("./tool sh*"), [true, true, true, true]),
+        (run("sh d*.sh"), [true, true, true, true]),
+        (run("python3 -m unittest tests/t?st.py"), [true, true, false, false]),
+        (run("ls *"), [false, true, false, false]),
+        (run("rm -f build/*.o"), [true, true, false, false]),
+        // A filter that runs what it reads.
+        (run("sed 's/x/y/' f > g"), [true, true, false, false]),
+        (run("sed -i.bak -E 's|a b|c;d|g; 3d; /x/d' f"), [true, true, false, false]),
+        (run("sed -i -e 's/a/b/' -e '2,5d' f"), [true, true, false, false]),
+        (run("sed 's/x/pu/;s/pu/&sh/e' f"), [true, true, true, true]),
+        (run("sed '1e ./go' f"), [true, true, true, true]),
+        (run("sed -i 's/a/b/w out' f"), [true, true, true, true]),
+        (run("sed -f script f"), [true, true, true, true]),
+        (run("sed --expression=1e f"), [true, true, true, true]),
+        (run("ed f"), [true, true, true, true]),
+        (run("ex -sc '%s/a/b/|x' f"), [true, true, true, true]),
     ];
     let allowed = [allow(&["*"])];
     let checkpoints = [
@@ -415,5 +479,91 @@ fn mandatory_checkpoints_cover_what_their_table_says() {
             assert_eq!(verdict.contains(&name), covered, "{subject:?}: {verdict}");
             assert!(!covered || !verdict.contains("grantable"), "{subject:?}: {verdict}");
         }
+    }
+}
+
+/// What the shell puts in place of a file pattern is not known before it runs: one that may become what a rule forbids
+/// is forbidden.
+#[test]
+fn a_pattern_counts_as_what_it_may_become() {
+    let words = [
+        ("pus*", "push", true),
+        ("pu?h", "push", true),
+        ("[p]ush", "push", true),
+        ("[!a]ush", "push", true),
+        ("*", "push", true),
+        ("p*", "pu*", true),
+        ("a[", "a[", true),
+        ("pul*", "push", false),
+        ("push?", "push", false),
+        ("'pus*'", "push", false),
+        ("\\*", "push", false),
+        ("*", ".env", false),
+        ("?env", ".env", false),
+        (".*", ".env", true),
+    ];
+    let paths = [
+        ("*/key", "secrets/**", true),
+        ("sec*/k*", "secrets/*", true),
+        ("a/b/*", "**/c", true),
+        ("src/*.r?", "src/**/*.{rs,toml}", true),
+        ("./sec*/key", "secrets/**", true),
+        ("/ws/sec*/key", "secrets/**", true),
+        ("sec*", "secrets/**", false),
+        ("*.md", "secrets/**", false),
+        ("a/b/*", "a/*", false),
+        ("'*/key'", "secrets/**", false),
+    ];
+    let of_word = words.map(|(word, pattern, expected)| {
+        let pattern = format!("./t {pattern}");
+        let rules = [rule(RuleAction::Forbid, &["run_command"], &[&pattern]), allow(&["*"])];
+        (word, pattern, one(&command(&format!("./t {word}"), &[]), &rules).starts_with("forbid"), expected)
+    });
+    let of_path = paths.map(|(word, glob, expected)| {
+        let rules =
+            [Rule { paths: vec![glob.to_owned()], ..rule(RuleAction::Forbid, &[], &[]) }, allow(&["*"])];
+        let verdict = one(&command(&format!("cat {word}"), &[]), &rules);
+        (word, glob.to_owned(), verdict.starts_with("forbid"), expected)
+    });
+    let wrong: Vec<_> =
+        of_word.into_iter().chain(of_path).filter(|(.., found, expected)| found != expected).collect();
+    assert_eq!(wrong, []);
+}
+
+/// A checkpoint before a deployment lets a filter through whose script does nothing but edit.
+#[test]
+fn a_script_of_sed_that_runs_or_writes_is_code() {
+    let table = [
+        ("'s/a/b/'", false),
+        ("'s|a b|c;d|gI'", false),
+        ("'1,5d; /x/p;$!d'", false),
+        ("'s/a\\/b/c/2'", false),
+        ("10q", false),
+        ("-i.bak -nE -e s/a/b/ -e 3d", false),
+        ("'s/a/b/e'", true),
+        ("'s/a/b/ge'", true),
+        ("'s/a/b/w out'", true),
+        ("'1e id'", true),
+        ("e", true),
+        ("'w out'", true),
+        ("'r /etc/passwd'", true),
+        ("'s/a/b/;e'", true),
+        ("'s/a/b/}e'", true),
+        ("'s/[/]/x/;1e id'", true),
+        ("s/a/b", true),
+        ("'/x/{s/a/b/}'", true),
+        ("'se a/e b/e c/e'", true),
+        ("-f script", true),
+        ("'-e1e id'", true),
+        ("--expression=1e", true),
+        ("-i", true),
+    ];
+    let at = BTreeSet::from([Checkpoint::BeforeDeploy]);
+    let allowed = [allow(&["*"])];
+    for (script, expected) in table {
+        let line = format!("sed {script} f");
+        let rules = Rules { checkpoints: Checkpoints { at: &at, deploy: &[] }, ..lists(&[], &allowed) };
+        let verdict = told(&gate::vote(&command(&line, &[]), rules, &session(None), &System::default()));
+        assert_eq!(verdict.starts_with("ask"), expected, "{line}: {verdict}");
     }
 }

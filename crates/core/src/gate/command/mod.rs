@@ -2,11 +2,14 @@
 //!
 //! A reader of the shell's grammar, not a shell: it expands nothing and runs nothing. What it can not
 //! understand for certain is *opaque*, and an opaque command always asks, without a grant (fail closed).
-//! `shell.rs` splits the line, `programs.rs` knows the programs.
+//! `shell.rs` splits the line, `programs.rs` and `sed.rs` know the programs, `pattern.rs` what file patterns may become.
 
+mod pattern;
 mod programs;
+mod sed;
 mod shell;
 
+pub(super) use pattern::Pattern;
 pub use shell::Expansion;
 
 use self::shell::{Token, Word};
@@ -35,8 +38,8 @@ pub struct Part {
     pub redirected: bool,
     /// The files that it is redirected to and from.
     pub files: Vec<String>,
-    /// What file patterns may make of the arguments.
-    pub expansion: Expansion,
+    /// What file patterns may make of each argument.
+    pub expansions: Vec<Expansion>,
 }
 
 /// Parses a command line.
@@ -166,7 +169,7 @@ impl Reading {
             self.opaque("the program is not a plain name");
         }
         let arguments: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
-        let expansion = rest.iter().map(|word| word.expansion).max().unwrap_or_default();
+        let expansions = rest.iter().map(|word| word.expansion).collect();
         let base = written.rsplit('/').next().unwrap_or(written);
         let of_system = written
             .strip_suffix(base)
@@ -177,7 +180,7 @@ impl Reading {
             arguments,
             redirected: simple.redirected,
             files: simple.files.clone(),
-            expansion,
+            expansions,
         };
         if !of_system && depth < MAX_DEPTH {
             // A rule that forbids `sudo` means this one too.
@@ -185,6 +188,12 @@ impl Reading {
             let Simple { redirected, ref files, .. } = simple;
             let named = Simple { words, redirected, files: files.clone() };
             self.guess(|reading| reading.simple(named, depth + 1));
+        }
+        if let Some(sub) = base.strip_prefix("git-").filter(|_| depth < MAX_DEPTH) {
+            // `/usr/lib/git-core/git-push` is `git push`.
+            let words =
+                [Word::plain("git"), Word::plain(sub)].into_iter().chain(rest.iter().cloned()).collect();
+            self.guess(|reading| reading.simple(Simple { words, ..Simple::default() }, depth + 1));
         }
         if part.subcommand().is_some_and(|sub| sub.contains(['*', '?', '['])) {
             self.opaque("the subcommand is a pattern");
@@ -212,6 +221,10 @@ impl Reading {
                 self.simple(Simple { words, redirected, files }, depth + 1);
             }
             Inner::Line => self.line(&part.arguments[1], depth + 1),
+            Inner::Perhaps(from) => {
+                let words = rest.get(from..).unwrap_or_default().to_vec();
+                self.guess(|reading| reading.simple(Simple { words, ..Simple::default() }, depth + 1));
+            }
             Inner::Unsure => {
                 self.opaque("it runs what it builds itself");
                 self.guess_suffixes(&part, depth);
@@ -235,12 +248,10 @@ impl Reading {
     fn guess_suffixes(&mut self, part: &Part, depth: u8) {
         for (i, word) in part.arguments.iter().enumerate().take(MAX_GUESSES) {
             let end = part.arguments.len().min(i + MAX_GUESSED_WORDS);
-            let rest = part.arguments[i + 1..end.max(i + 1)].to_vec();
             let base = word.rsplit('/').next().unwrap_or(word).to_owned();
             self.guess(|reading| {
-                reading.push(Part { program: base, arguments: rest, ..Part::default() });
-                let arguments = part.arguments[i..end].to_vec();
-                reading.push(Part { program: part.program.clone(), arguments, ..Part::default() });
+                reading.push(part.with(base, i + 1..end.max(i + 1)));
+                reading.push(part.with(part.program.clone(), i..end));
             });
             if word.contains([' ', '\t', '\n', ';', '&', '|']) {
                 self.guess_line(word, depth);
@@ -265,6 +276,8 @@ enum Inner {
     None,
     /// Its arguments from here on.
     Words(usize),
+    /// Perhaps its arguments from here on: what it was asked to run may also be a package of that name.
+    Perhaps(usize),
     /// Its second argument is a line of its own.
     Line,
     /// It can not be told apart for certain.
@@ -300,7 +313,12 @@ fn inner(part: &Part) -> Inner {
         | "script" | "taskset" | "chrt" | "systemd-run" | "pkexec" | "run0" | "runuser" | "setpriv"
         | "nsenter" | "gosu" | "su-exec" | "entr" | "watchexec" | "firejail" | "bwrap" | "xvfb-run"
         | "dbus-run-session" | "rlwrap" | "direnv" | "nix" | "nix-shell" | "valgrind" | "perf"
-        | "numactl" | "eval" | "source" | "." => Inner::Unsure,
+        | "numactl" | "eval" | "source" | "." | "prlimit" | "setarch" | "linux32" | "linux64" | "i386"
+        | "x86_64" | "ssh-agent" | "dbus-launch" | "start-stop-daemon" | "sg" | "newgrp" | "at" | "batch"
+        | "faketime" | "eatmydata" | "catchsegv" | "proxychains" | "proxychains4" | "torsocks"
+        | "cpulimit" | "cgexec" | "tini" | "dumb-init" | "gdb" | "hyperfine" | "heaptrack" | "rr"
+        | "mise" | "asdf" | "pyenv" | "rbenv" | "nodenv" | "tmux" | "screen" | "capsh" | "aa-exec"
+        | "choom" | "coreutils" => Inner::Unsure,
         program if program.starts_with("ld-linux") || program.starts_with("ld.so") => Inner::Unsure,
         program if programs::is_shell(program) => match words.as_slice() {
             // Other shells have a grammar of their own.
@@ -311,7 +329,7 @@ fn inner(part: &Part) -> Inner {
             [..] => Inner::Unsure,
         },
         program if programs::runs_arguments(program, &part.arguments) => Inner::Unsure,
-        _ => Inner::None,
+        program => programs::launched(program, &words).map_or(Inner::None, Inner::Perhaps),
     }
 }
 
@@ -325,27 +343,64 @@ fn is_assignment(word: &str) -> bool {
 }
 
 impl Part {
+    /// Some of its arguments, behind a program.
+    fn with(&self, program: String, range: std::ops::Range<usize>) -> Self {
+        let expansions = self.expansions.get(range.clone()).unwrap_or_default().to_vec();
+        Self { program, arguments: self.arguments[range].to_vec(), expansions, ..Self::default() }
+    }
+
+    /// The most that file patterns may make of any argument.
+    fn expansion(&self) -> Expansion {
+        self.expansions.iter().copied().max().unwrap_or_default()
+    }
+
+    /// Each argument, and what it may become where the shell expands it.
+    pub(super) fn arguments(&self) -> impl Iterator<Item = (&str, Option<Pattern>)> {
+        let kept = std::iter::repeat(&Expansion::None);
+        self.arguments.iter().zip(self.expansions.iter().chain(kept)).map(|(word, expansion)| {
+            (word.as_str(), (*expansion != Expansion::None).then(|| Pattern::of_shell(word)))
+        })
+    }
+
     /// The words that a pattern is compared with: program, then subcommand and what follows.
-    fn words(&self) -> impl Iterator<Item = &str> {
+    fn words(&self) -> impl Iterator<Item = (&str, Option<Pattern>)> {
         let rest = programs::with_subcommands(&self.program)
             .and_then(|known| known.after_options(&self.arguments))
-            .unwrap_or(&self.arguments);
-        std::iter::once(self.program.as_str()).chain(rest.iter().map(String::as_str))
+            .map_or(self.arguments.len(), <[String]>::len);
+        let program = std::iter::once((self.program.as_str(), None));
+        program.chain(self.arguments().skip(self.arguments.len() - rest))
     }
 
     /// Whether `pattern` covers this command. Words must be equal; `*` within a word stands for any
     /// characters, and a last `*` word for any further words, none included.
     pub fn matches(&self, pattern: &str) -> bool {
+        self.compare(pattern, |_, _| false)
+    }
+
+    /// Whether it may be so once the shell has put files in place of its patterns: one pattern may become any number of
+    /// words.
+    pub fn may_match(&self, pattern: &str) -> bool {
+        self.compare(pattern, |word, becomes| becomes.meets(&Pattern::of_word(word)))
+    }
+
+    /// `settles`: what a word of the pattern says of one that is expanded there; with it all the rest is settled.
+    fn compare(&self, pattern: &str, settles: impl Fn(&str, &Pattern) -> bool) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
-        let words: Vec<&str> = self.words().collect();
         let (fixed, open) = match pattern.split_last() {
             Some((&"*", fixed)) => (fixed, true),
             Some(_) | None => (pattern.as_slice(), false),
         };
-        if words.len() < fixed.len() || (!open && words.len() > fixed.len()) {
-            return false;
+        let mut words = self.words();
+        for pattern in fixed {
+            let Some((word, becomes)) = words.next() else { return false };
+            if becomes.is_some_and(|becomes| settles(pattern, &becomes)) {
+                return true;
+            }
+            if !word_matches(pattern, word) {
+                return false;
+            }
         }
-        fixed.iter().zip(&words).all(|(pattern, word)| word_matches(pattern, word))
+        open || words.next().is_none()
     }
 }
 

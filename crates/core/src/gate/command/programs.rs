@@ -1,7 +1,7 @@
 //! What is known about programs: which of them only read, which take a subcommand, which run another
 //! program, which take code on the line. What is not in these tables counts as writing.
 
-use super::{Expansion, Part};
+use super::{Expansion, Part, sed};
 use crate::tool::Category;
 
 /// A program whose first word is a command of its own.
@@ -293,6 +293,28 @@ pub(super) fn runs_arguments(program: &str, arguments: &[String]) -> bool {
     }
 }
 
+/// Where the command begins that a program of packages or environments is asked to run.
+pub(super) fn launched(program: &str, words: &[&str]) -> Option<usize> {
+    let before = match (program, words.first().copied()) {
+        ("npx" | "bunx" | "uvx", _) => 0,
+        ("npm" | "pnpm" | "yarn", Some("exec" | "x" | "dlx" | "run"))
+        | ("bun", Some("x" | "run"))
+        | ("uv" | "poetry" | "pipenv" | "hatch" | "conda" | "mamba" | "pipx" | "pdm" | "rye", Some("run"))
+        | ("bundle", Some("exec")) => 1,
+        ("uv", Some("tool")) if words.get(1) == Some(&"run") => 2,
+        ("rustup", Some("run")) => 2,
+        _ => return None,
+    };
+    // Past its own options, as far as they stand alone.
+    let options = words.iter().skip(before).take_while(|word| word.starts_with('-')).count();
+    Some(before + options)
+}
+
+/// It moves files about, and runs none of them.
+fn only_moves_files(program: &str) -> bool {
+    matches!(program, "rm" | "cp" | "mv" | "mkdir" | "rmdir" | "touch" | "chmod" | "ln")
+}
+
 impl Part {
     /// The command within the program: `push` of `git -C x push`, `run build` of `npm run build`,
     /// `-m unittest` of `python3 -m unittest`, the targets of `make`.
@@ -327,7 +349,7 @@ impl Part {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let any = |test: &dyn Fn(&str) -> bool| words.iter().any(|word| test(word));
         // A file may be called `--output=x`: a pattern that could become an option is one.
-        let operands = self.expansion != Expansion::Anything;
+        let operands = self.expansion() != Expansion::Anything;
         match self.program.as_str() {
             // Of a variable's name, bash runs what stands in its brackets.
             "test" | "[" => !any(&|word| matches!(word, "-v" | "-R")),
@@ -341,7 +363,7 @@ impl Part {
             }
             // Within the workspace, like the `cwd` of the tool itself.
             "cd" => {
-                matches!(words.as_slice(), [folder] if self.expansion == Expansion::None && stays(folder))
+                matches!(words.as_slice(), [folder] if self.expansion() == Expansion::None && stays(folder))
             }
             "find" => operands && !any(&|word| word.starts_with("-delete") || word.starts_with("-f")),
             "fd" | "fdfind" => operands,
@@ -353,7 +375,7 @@ impl Part {
             // `uniq in out` writes its second operand.
             "uniq" => {
                 let flags = ["-c", "-d", "-u", "-i", "-z", "--count", "--repeated", "--unique"];
-                self.expansion == Expansion::None
+                self.expansion() == Expansion::None
                     && words.iter().filter(|word| !flags.contains(word)).count() < 2
                     && words.iter().all(|word| flags.contains(word) || !word.starts_with('-'))
             }
@@ -394,6 +416,16 @@ impl Part {
                 !self.arguments.iter().all(|word| matches!(word.as_str(), "--version" | "-V" | "--help"))
             }
         }
+    }
+
+    /// It reads or moves the files that it is given, whatever they are called, and runs none of them.
+    pub(in crate::gate) fn only_handles_files(&self) -> bool {
+        self.is_read_only() || only_moves_files(&self.program)
+    }
+
+    /// A filter whose script neither runs nor writes anything else.
+    pub(in crate::gate) fn only_edits(&self) -> bool {
+        matches!(self.program.as_str(), "sed" | "gsed") && sed::only_edits(&self.arguments)
     }
 
     /// Whether a grant may be given for it: whether program and subcommand say what it does.

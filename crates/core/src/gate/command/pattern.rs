@@ -1,0 +1,145 @@
+//! What file patterns may become. The gates expand nothing, for files come and go; where a pattern *may* become what a
+//! rule speaks of, a rule that holds back counts it as that.
+
+/// A piece of a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    One(char),
+    /// Any character of a name.
+    Any,
+    /// Any part of a name, none included.
+    Some,
+    /// Any text, folders and all.
+    All,
+}
+
+/// A pattern that is compared with another one.
+#[derive(Debug)]
+pub(in crate::gate) struct Pattern {
+    pieces: Vec<Piece>,
+    /// The shell puts no file in its place whose name begins with a dot.
+    skips_dots: bool,
+}
+
+/// Longer ones are taken for anything.
+const MAX_PIECES: usize = 512;
+
+impl Pattern {
+    /// A word that the shell expands: `*`, `?` and `[…]` stay within a name.
+    pub(in crate::gate) fn of_shell(word: &str) -> Self {
+        let skips_dots = word.starts_with(['*', '?', '[']);
+        Self { skips_dots, ..Self::read(word, |star, _| if star { Piece::Some } else { Piece::Any }) }
+    }
+
+    /// A word of a rule on commands: `*` is any text.
+    pub(in crate::gate) fn of_word(word: &str) -> Self {
+        Self::bounded(word.chars().map(|c| if c == '*' { Piece::All } else { Piece::One(c) }).collect())
+    }
+
+    /// A text that holds this one.
+    pub(in crate::gate) fn holding(text: &str) -> Self {
+        Self::of_word(&format!("*{text}*"))
+    }
+
+    /// A glob of a rule on paths: `**` is any text, and so is what stands in braces.
+    pub(in crate::gate) fn of_glob(glob: &str) -> Self {
+        Self::read(glob, |star, deep| match (star, deep) {
+            (true, true) => Piece::All,
+            (true, false) => Piece::Some,
+            (false, _) => Piece::Any,
+        })
+    }
+
+    fn read(text: &str, wild: impl Fn(bool, bool) -> Piece) -> Self {
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some(c) = rest.chars().next().filter(|_| pieces.len() <= MAX_PIECES) {
+            rest = &rest[c.len_utf8()..];
+            // What is not closed stands for itself, or for more.
+            let mut until = |by: char| {
+                let end = rest.char_indices().skip(1).find(|(_, c)| *c == by)?;
+                rest = &rest[end.0 + 1..];
+                Some(())
+            };
+            pieces.push(match c {
+                '*' => {
+                    let after = rest.trim_start_matches('*');
+                    let piece = wild(true, after.len() < rest.len());
+                    // `**/` is no folder, too.
+                    rest = if piece == Piece::All { after.strip_prefix('/').unwrap_or(after) } else { after };
+                    piece
+                }
+                '?' => wild(false, false),
+                '[' => until(']').map_or(Piece::All, |()| wild(false, false)),
+                '{' => {
+                    until('}');
+                    Piece::All
+                }
+                '\\' => Piece::All,
+                c => Piece::One(c),
+            });
+        }
+        Self::bounded(pieces)
+    }
+
+    fn bounded(pieces: Vec<Piece>) -> Self {
+        let pieces = if pieces.len() > MAX_PIECES { vec![Piece::All] } else { pieces };
+        Self { pieces, skips_dots: false }
+    }
+
+    fn begins_with_a_dot(&self) -> bool {
+        self.pieces.first() == Some(&Piece::One('.'))
+    }
+
+    /// Whether there is a text that both stand for.
+    pub(in crate::gate) fn meets(&self, other: &Self) -> bool {
+        if (self.skips_dots && other.begins_with_a_dot()) || (other.skips_dots && self.begins_with_a_dot()) {
+            return false;
+        }
+        let (ours, theirs) = (&self.pieces, &other.pieces);
+        // `meet[j]`: what is left of ours from here on and of theirs from `j` on have a text in common.
+        let mut meet: Vec<bool> = Vec::new();
+        for i in (0..=ours.len()).rev() {
+            let mut row = vec![false; theirs.len() + 1];
+            for j in (0..=theirs.len()).rev() {
+                let (our, their) = (ours.get(i).copied(), theirs.get(j).copied());
+                // The rest of one side from its next piece on, or of both.
+                let skip_ours = || meet.get(j).copied().unwrap_or_default();
+                let skip_theirs = || row.get(j + 1).copied().unwrap_or_default();
+                let skip_both = || meet.get(j + 1).copied().unwrap_or_default();
+                row[j] = match (our, their) {
+                    (None, None) => true,
+                    (Some(Piece::Some | Piece::All), None) => skip_ours(),
+                    (None, Some(Piece::Some | Piece::All)) => skip_theirs(),
+                    (None, Some(_)) | (Some(_), None) => false,
+                    (Some(our), Some(their)) => {
+                        (our.is_run() && (skip_ours() || (our.takes(their) && skip_theirs())))
+                            || (their.is_run() && (skip_theirs() || (their.takes(our) && skip_ours())))
+                            || (!our.is_run() && !their.is_run() && our.is_like(their) && skip_both())
+                    }
+                };
+            }
+            meet = row;
+        }
+        meet.first().copied().unwrap_or_default()
+    }
+}
+
+impl Piece {
+    fn is_run(self) -> bool {
+        matches!(self, Self::Some | Self::All)
+    }
+
+    /// Whether a run may hold what the other piece stands for.
+    fn takes(self, other: Self) -> bool {
+        self == Self::All || !matches!(other, Self::One('/') | Self::All)
+    }
+
+    fn is_like(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::One(a), Self::One(b)) => a == b,
+            (Self::One(c), _) | (_, Self::One(c)) => c != '/',
+            (_, _) => true,
+        }
+    }
+}

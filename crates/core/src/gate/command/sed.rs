@@ -1,0 +1,94 @@
+//! Scripts of sed: which of them only edit. The others run commands, write files, or can not be told.
+
+/// Options that stand alone; the value of `-i` is written together with it.
+const FLAGS: &str = "nErsuz";
+
+/// Whether all that is given to sed are plain substitutions, deletions and the like.
+pub(super) fn only_edits(arguments: &[String]) -> bool {
+    let mut named = false;
+    let mut operands: Vec<&str> = Vec::new();
+    let mut words = arguments.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        let Some(option) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
+            operands.push(word);
+            continue;
+        };
+        let is_plain = option.chars().all(|c| FLAGS.contains(c))
+            || option.starts_with('i')
+            || matches!(option, "-in-place" | "-quiet" | "-silent" | "-regexp-extended");
+        match option {
+            "e" => match words.next() {
+                Some(script) if is_edit(script) => named = true,
+                Some(_) | None => return false,
+            },
+            _ if is_plain => {}
+            _ => return false,
+        }
+    }
+    named || operands.first().is_some_and(|script| is_edit(script))
+}
+
+/// Commands one after the other.
+fn is_edit(script: &str) -> bool {
+    let mut rest = script;
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', ';', '\n']);
+        if rest.is_empty() {
+            return true;
+        }
+        let Some(after) = address(rest).and_then(command) else { return false };
+        if !after.is_empty() && !after.starts_with([';', '\n']) {
+            return false;
+        }
+        rest = after;
+    }
+}
+
+/// What follows an address: lines by number, the last one, or those that match.
+fn address(text: &str) -> Option<&str> {
+    let mut rest = text;
+    loop {
+        let before = rest;
+        rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | '+' | '~'));
+        if let Some(pattern) = rest.strip_prefix('/') {
+            rest = until(pattern, '/')?;
+        }
+        if rest == before {
+            return Some(rest.trim_start_matches([' ', '\t', '!']));
+        }
+    }
+}
+
+/// What follows a command that only edits.
+fn command(text: &str) -> Option<&str> {
+    let mut chars = text.chars();
+    let after = match chars.next()? {
+        's' => {
+            let delimiter =
+                chars.next().filter(|c| !c.is_alphanumeric() && !matches!(c, '\\' | '\n' | ' '))?;
+            let flags = until(until(chars.as_str(), delimiter)?, delimiter)?;
+            // `e` runs what comes of it, `w` writes it.
+            flags.trim_start_matches(|c: char| c.is_ascii_digit() || "gpiImM".contains(c))
+        }
+        'd' | 'p' | 'q' | '=' | 'D' | 'P' | 'h' | 'H' | 'g' | 'G' | 'x' | 'n' | 'N' => chars.as_str(),
+        _ => return None,
+    };
+    Some(after.trim_start_matches([' ', '\t']))
+}
+
+/// What follows the delimiter, wherever it is not escaped. Within brackets it may mean itself, which is refused here
+/// all the same: nothing is taken for harmless that is not.
+fn until(text: &str, delimiter: char) -> Option<&str> {
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => {
+                chars.next()?;
+            }
+            '[' | '\n' => return None,
+            c if c == delimiter => return Some(chars.as_str()),
+            _ => {}
+        }
+    }
+    None
+}
