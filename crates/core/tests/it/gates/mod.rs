@@ -1,0 +1,185 @@
+//! The vote of the gates: forbid > mandatory ask > grant > rule > default (ask).
+
+mod checkpoints;
+mod rules;
+
+use std::collections::BTreeSet;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::RuleAction::{Allow, Ask, Forbid};
+use holdshort_core::definition::{Checkpoint, Rule, RuleAction};
+use holdshort_core::gate::{self, Checkpoints, Matcher, Release, Rules, Source, Subject, Verdict};
+use holdshort_core::session::{self, Session};
+use holdshort_core::system::{self, System};
+use holdshort_core::time::Timestamp;
+use holdshort_core::tool::Category;
+
+use crate::snapshot;
+use crate::world::{self, WORKSPACE, allow, rule};
+
+fn command<'a>(line: &'a str, findings: &'a [String]) -> Subject<'a> {
+    Subject {
+        agent: "pair",
+        tool: "run_command",
+        category: gate::command::parse(line).category(),
+        path: None,
+        command: Some(line),
+        workspace: WORKSPACE,
+        ask_because: findings,
+    }
+}
+
+fn file(path: &str) -> Subject<'_> {
+    Subject {
+        agent: "pair",
+        tool: "write_file",
+        category: Category::FileWrite,
+        path: Some(path),
+        command: None,
+        workspace: WORKSPACE,
+        ask_because: &[],
+    }
+}
+
+fn session(granted: Option<&Subject<'_>>) -> Session {
+    let mut session = Session::new(world::draw(2).id());
+    if let Some(matcher) = granted.and_then(Matcher::of) {
+        let fact = session::Fact::GrantAdded {
+            grant: world::draw(3).id(),
+            matcher,
+            run: world::draw(1).id(),
+            interrupt: world::draw(4).id(),
+        };
+        session.apply(&fact, Timestamp::from_millis(0), &Actor::operator("rest"));
+    }
+    session
+}
+
+fn system(rules: Vec<Rule>) -> System {
+    let mut system = System::default();
+    system.apply(&system::Fact::PolicySet { rules }, Timestamp::from_millis(0));
+    system
+}
+
+fn told(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Forbid(reason) => format!("forbid ({:?})", reason.source),
+        Verdict::Ask { reasons, grantable } => {
+            let reasons: Vec<String> =
+                reasons.iter().map(|reason| format!("{:?} {}", reason.source, reason.code)).collect();
+            format!("ask ({}){}", reasons.join(", "), if *grantable { ", grantable" } else { "" })
+        }
+        Verdict::Allow(Release::Rule { source, .. }) => format!("allow ({source:?})"),
+        Verdict::Allow(Release::Grant { .. }) => "allow (grant)".to_owned(),
+        Verdict::Allow(Release::OpensInterrupt) => "allow (opens)".to_owned(),
+    }
+}
+
+static NOWHERE: BTreeSet<Checkpoint> = BTreeSet::new();
+
+fn lists<'a>(run: &'a [Rule], workflow: &'a [Rule]) -> Rules<'a> {
+    Rules {
+        run,
+        workflow,
+        checkpoints: Checkpoints { at: &NOWHERE, deploy: &[] },
+        smart: &[],
+        granters: Some(&[]),
+    }
+}
+
+fn one(subject: &Subject<'_>, rules: &[Rule]) -> String {
+    told(&gate::vote(subject, lists(&[], rules), &session(None), &System::default()))
+}
+
+/// All combinations of what the installation, the run and the workflow say, with and without a grant, a
+/// finding of the inspection and a line that can not be understood.
+#[test]
+fn the_most_severe_vote_wins() {
+    let says = [None, Some(RuleAction::Allow), Some(RuleAction::Ask), Some(RuleAction::Forbid)];
+    let list = |action: Option<RuleAction>| {
+        action.map(|action| rule(action, &["run_command"], &[])).into_iter().collect::<Vec<_>>()
+    };
+    let name = |action: Option<RuleAction>| {
+        action.map_or("–".to_owned(), |action| format!("{action:?}").to_lowercase())
+    };
+    let findings = ["hard_link".to_owned()];
+    let mut rows = vec![
+        ["system", "run", "workflow", "grant", "finding", "opaque", "verdict"].map(str::to_owned).to_vec(),
+    ];
+    for by_system in says {
+        for by_run in says {
+            for by_workflow in says {
+                for (granted, found, opaque) in
+                    [(false, false, false), (true, false, false), (true, true, false), (true, false, true)]
+                {
+                    let (run, workflow) = (list(by_run), list(by_workflow));
+                    let subject = command(
+                        if opaque { "make $X" } else { "make x" },
+                        if found { &findings } else { &[] },
+                    );
+                    let session = session(granted.then(|| command("make x", &[])).as_ref());
+                    let rules = lists(&run, &workflow);
+                    let verdict = gate::vote(&subject, rules, &session, &system(list(by_system)));
+                    let flag = |flag: bool| if flag { "yes" } else { "–" }.to_owned();
+                    rows.push(vec![
+                        name(by_system),
+                        name(by_run),
+                        name(by_workflow),
+                        flag(granted),
+                        flag(found),
+                        flag(opaque),
+                        told(&verdict),
+                    ]);
+
+                    let says = [by_system, by_run, by_workflow];
+                    let expected = if says.contains(&Some(RuleAction::Forbid)) {
+                        "forbid"
+                    } else if found || opaque {
+                        "ask"
+                    } else if granted {
+                        "allow (grant)"
+                    } else if says.contains(&Some(RuleAction::Ask)) || says == [None; 3] {
+                        "ask"
+                    } else {
+                        "allow"
+                    };
+                    assert!(told(&verdict).starts_with(expected), "{rows:?}");
+                }
+            }
+        }
+    }
+    snapshot::check("vote", &snapshot::table(&rows));
+}
+
+/// A run's own rules tighten; where the workflow asks or forbids, an `allow` of the run frees nothing.
+#[test]
+fn a_run_does_not_loosen_its_workflow() {
+    let verdict = |run: RuleAction, workflow: RuleAction| {
+        let (run, workflow) = ([rule(run, &["*"], &[])], [rule(workflow, &["write_file"], &[])]);
+        let rules = lists(&run, &workflow);
+        told(&gate::vote(&file("a"), rules, &session(None), &System::default()))
+    };
+    assert_eq!(
+        [verdict(Allow, Ask), verdict(Allow, Forbid), verdict(Ask, Allow), verdict(Forbid, Allow)],
+        ["ask (Workflow rule), grantable", "forbid (Workflow)", "ask (Run rule), grantable", "forbid (Run)"],
+    );
+}
+
+/// What asks names its rule, for the card and for the journal.
+#[test]
+fn a_reason_says_which_rule_asked() {
+    let rules = [
+        allow(&["read_file"]),
+        Rule { reason: Some("ask the owner".to_owned()), ..rule(RuleAction::Ask, &["write_file"], &[]) },
+    ];
+    let rules = lists(&[], &rules);
+    let Verdict::Ask { reasons, grantable } =
+        gate::vote(&file("a"), rules, &session(None), &System::default())
+    else {
+        panic!("it asks")
+    };
+    assert_eq!(
+        (reasons[0].source, reasons[0].rule, reasons[0].text.as_str(), grantable),
+        (Source::Workflow, Some(1), "ask the owner", true),
+    );
+}

@@ -1,0 +1,270 @@
+//! Rules: what they match, and what they see of a command and of a path.
+
+use holdshort_core::definition::{Rule, RuleAction};
+use holdshort_core::gate::Subject;
+use holdshort_core::tool::Category;
+
+use super::{command, file, one};
+use crate::world::{allow, rule};
+
+#[test]
+fn rules_match_full_names_and_the_first_one_counts() {
+    let called = |tool: &'static str, rules: &[Rule]| one(&Subject { tool, ..file("a") }, rules);
+    let free = [allow(&["read_file"])];
+    assert_eq!(
+        [
+            called("read_file", &free),
+            called("read_file_and_delete", &free),
+            called("my_read_file", &free),
+            called("READ_FILE", &free),
+            called("read_file", &[rule(RuleAction::Forbid, &["read_file"], &[]), allow(&["*"])]),
+            called("read_file", &[allow(&["*"]), rule(RuleAction::Forbid, &["read_file"], &[])]),
+        ],
+        [
+            "allow (Workflow)",
+            "ask (Default default), grantable",
+            "ask (Default default), grantable",
+            "ask (Default default), grantable",
+            "forbid (Workflow)",
+            "allow (Workflow)",
+        ],
+    );
+}
+
+/// To release, a rule must cover every part of a line; to hold back, any part is enough.
+#[test]
+fn a_rule_on_commands_sees_every_part() {
+    let allows = [rule(RuleAction::Allow, &["run_command"], &["cargo test *", "ls *", "git status"])];
+    let forbids = [
+        rule(RuleAction::Forbid, &["run_command"], &["git push *", "sudo *", "rm -rf /*", "./tool drop *"]),
+        rule(RuleAction::Allow, &["*"], &[]),
+    ];
+    let allow_table = [
+        ("cargo test", true),
+        ("cargo test -p core", true),
+        ("cargo +nightly test", true),
+        ("cargo test && ls", true),
+        ("cargo test && rm x", false),
+        ("cargo test; ls | git status", true),
+        ("git status", true),
+        ("git status -s", false),
+        ("git -C x status", true),
+        ("cargo testing", false),
+        ("cargo test > log", false),
+        ("cargo test > /dev/null 2>&1", true),
+        ("cargo test $X", false),
+        ("X=1 cargo test", false),
+        ("./cargo test", false),
+        ("sh -c 'cargo test'", false),
+        ("ls\nrm x", false),
+        ("", false),
+    ];
+    let forbid_table = [
+        ("git push", true),
+        ("git push origin main", true),
+        ("ls && git push", true),
+        ("git -C x push", true),
+        ("sh -c 'git push'", true),
+        ("bash -lc 'git push'", true),
+        ("git push $X", true),
+        ("(git push)", true),
+        ("sudo ls", true),
+        ("/usr/bin/sudo ls", true),
+        ("./sudo ls", true),
+        ("rm -rf /etc", true),
+        // What a file pattern may become.
+        ("git pus*", true),
+        ("git [p]ush origin", true),
+        ("git -C x pu?h", true),
+        ("./tool drop x", true),
+        ("./tool dro* x", true),
+        ("./tool dr??", true),
+        ("./tool *", true),
+        ("./tool [!a]rop x", true),
+        ("./tool dro*", true),
+        // Programs that run another one, known or not to be certain about it.
+        ("npx git push", true),
+        ("npx -y git push", true),
+        ("npm exec -- git push", true),
+        ("pnpm dlx git push", true),
+        ("yarn exec git push", true),
+        ("uv run git push", true),
+        ("uv run -- git push", true),
+        ("uvx git push", true),
+        ("poetry run git push", true),
+        ("rustup run stable git push", true),
+        ("prlimit git push", true),
+        ("prlimit --nproc=1 git push", true),
+        ("setarch x86_64 git push", true),
+        ("linux64 git push", true),
+        ("ssh-agent git push", true),
+        ("/usr/lib/git-core/git-push", true),
+        ("git-push origin", true),
+        ("git pull", false),
+        ("git pul*", false),
+        ("echo git push", false),
+        ("echo 'git push'", false),
+        ("echo git pus*", false),
+        ("./tool run dro*", false),
+        ("./tool a* drop", false),
+        ("./tool 'drop it'", false),
+        ("npx tsc push", false),
+        ("rm -rf build/*", false),
+    ];
+    let wrong: Vec<_> = allow_table
+        .into_iter()
+        .map(|(line, expected)| (line, one(&command(line, &[]), &allows).starts_with("allow"), expected))
+        .chain(forbid_table.into_iter().map(|(line, expected)| {
+            (line, one(&command(line, &[]), &forbids).starts_with("forbid"), expected)
+        }))
+        .filter(|(_, found, expected)| found != expected)
+        .collect();
+    assert_eq!(wrong, []);
+}
+
+/// Paths are compared as places, not as texts.
+#[test]
+fn a_rule_on_paths_sees_where_they_lead() {
+    let paths = |action, globs: &[&str]| Rule {
+        paths: globs.iter().map(|glob| (*glob).to_owned()).collect(),
+        ..rule(action, &[], &[])
+    };
+    let allows = [paths(RuleAction::Allow, &["src/**", "*.md"])];
+    let forbids = [paths(RuleAction::Forbid, &["secrets/**", ".env"]), allow(&["*"])];
+    let allow_table = [
+        ("src/a.rs", true),
+        ("./src/a.rs", true),
+        ("src//b/./a.rs", true),
+        ("/ws/src/a.rs", true),
+        ("README.md", true),
+        ("docs/README.md", false),
+        ("src/../secrets/key", false),
+        ("src/../src/a.rs", false),
+        ("../src/a.rs", false),
+        ("/etc/src/a.rs", false),
+        ("/ws2/src/a.rs", false),
+        ("srcs/a.rs", false),
+    ];
+    let forbid_table = [
+        ("secrets/key", true),
+        ("./secrets/key", true),
+        ("secrets//key", true),
+        ("src/../secrets/key", true),
+        ("/ws/secrets/key", true),
+        ("a/b/../../.env", true),
+        // What leaves the workspace is never let through by a rule on paths.
+        ("../secrets/key", true),
+        ("/etc/passwd", true),
+        ("src/a.rs", false),
+        ("secret/key", false),
+    ];
+    let command_table = [
+        ("cat secrets/key", true),
+        ("cat < secrets/key", true),
+        ("echo x > secrets/key", true),
+        ("cat --file=secrets/key", true),
+        ("cat ./a/../secrets/key", true),
+        ("cat /ws/secrets/key", true),
+        ("sh -c 'cat secrets/key'", true),
+        ("cat sec*/key", true),
+        ("cat s?crets/key", true),
+        ("cat [s]ecrets/*", true),
+        ("cat */key", true),
+        ("cat .en[v]", true),
+        ("cat --file=sec*/key", true),
+        ("cat x < secrets/k*", true),
+        ("cat src/a", false),
+        ("cat src/*", false),
+        ("cat *.md", false),
+        ("ls *", false),
+    ];
+    let broken = [paths(RuleAction::Forbid, &["["]), allow(&["*"])];
+    let broken_allow = [paths(RuleAction::Allow, &["["])];
+    let wrong: Vec<_> = allow_table
+        .into_iter()
+        .map(|(path, expected)| (path, one(&file(path), &allows).starts_with("allow"), expected))
+        .chain(
+            forbid_table
+                .into_iter()
+                .map(|(path, expected)| (path, one(&file(path), &forbids).starts_with("forbid"), expected)),
+        )
+        .chain(command_table.into_iter().map(|(line, expected)| {
+            (line, one(&command(line, &[]), &forbids).starts_with("forbid"), expected)
+        }))
+        .chain([
+            ("a glob that can not be read holds back", one(&file("a"), &broken).starts_with("forbid"), true),
+            ("and releases nothing", one(&file("a"), &broken_allow).starts_with("allow"), false),
+            ("no path, no release", one(&command("ls src/a", &[]), &allows).starts_with("allow"), false),
+        ])
+        .filter(|(_, found, expected)| found != expected)
+        .collect();
+    assert_eq!(wrong, []);
+}
+
+#[test]
+fn every_criterion_of_a_rule_must_hold() {
+    let rule = Rule {
+        agents: vec!["pair".to_owned()],
+        categories: vec![Category::FileWrite],
+        ..allow(&["write_file"])
+    };
+    let rules = [rule];
+    assert_eq!(
+        [
+            one(&file("a"), &rules),
+            one(&Subject { agent: "other", ..file("a") }, &rules),
+            one(&Subject { category: Category::Bash, ..file("a") }, &rules),
+            one(&Subject { tool: "edit_file", ..file("a") }, &rules),
+        ]
+        .map(|verdict| verdict.starts_with("allow")),
+        [true, false, false, false],
+    );
+}
+
+/// What the shell puts in place of a file pattern is not known before it runs: one that may become what a rule forbids
+/// is forbidden.
+#[test]
+fn a_pattern_counts_as_what_it_may_become() {
+    let words = [
+        ("pus*", "push", true),
+        ("pu?h", "push", true),
+        ("[p]ush", "push", true),
+        ("[!a]ush", "push", true),
+        ("*", "push", true),
+        ("p*", "pu*", true),
+        ("a[", "a[", true),
+        ("pul*", "push", false),
+        ("push?", "push", false),
+        ("'pus*'", "push", false),
+        ("\\*", "push", false),
+        ("*", ".env", false),
+        ("?env", ".env", false),
+        (".*", ".env", true),
+    ];
+    let paths = [
+        ("*/key", "secrets/**", true),
+        ("sec*/k*", "secrets/*", true),
+        ("a/b/*", "**/c", true),
+        ("src/*.r?", "src/**/*.{rs,toml}", true),
+        ("./sec*/key", "secrets/**", true),
+        ("/ws/sec*/key", "secrets/**", true),
+        ("sec*", "secrets/**", false),
+        ("*.md", "secrets/**", false),
+        ("a/b/*", "a/*", false),
+        ("'*/key'", "secrets/**", false),
+    ];
+    let of_word = words.map(|(word, pattern, expected)| {
+        let pattern = format!("./t {pattern}");
+        let rules = [rule(RuleAction::Forbid, &["run_command"], &[&pattern]), allow(&["*"])];
+        (word, pattern, one(&command(&format!("./t {word}"), &[]), &rules).starts_with("forbid"), expected)
+    });
+    let of_path = paths.map(|(word, glob, expected)| {
+        let rules =
+            [Rule { paths: vec![glob.to_owned()], ..rule(RuleAction::Forbid, &[], &[]) }, allow(&["*"])];
+        let verdict = one(&command(&format!("cat {word}"), &[]), &rules);
+        (word, glob.to_owned(), verdict.starts_with("forbid"), expected)
+    });
+    let wrong: Vec<_> =
+        of_word.into_iter().chain(of_path).filter(|(.., found, expected)| found != expected).collect();
+    assert_eq!(wrong, []);
+}
