@@ -16,7 +16,7 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
         document(&items)?;
         return Ok(Exit::Ok);
     }
-    system::warn(&client).await?;
+    system::warn(&client).await;
     let paint = Paint::stdout();
     for item in &items {
         let interrupt: Interrupt = serde_json::from_value(item.clone())?;

@@ -179,7 +179,7 @@ pub(super) async fn beside(
 ) -> anyhow::Result<Exit> {
     let form = if json { Form::Json } else { Form::Told };
     if !json {
-        system::warn(client).await?;
+        system::warn(client).await;
     }
     let outcome = follow::follow(client, run, form).await?;
     match &outcome {

@@ -82,8 +82,9 @@ fn says(part: &Part, word: &str) -> bool {
 /// Whether a file pattern may become a name with the word in it, for a program that may run it.
 fn may_say(part: &Part, word: &str) -> bool {
     let holding = Pattern::holding(word);
-    !part.only_handles_files()
-        && part.arguments().any(|(_, becomes)| becomes.is_some_and(|it| it.meets(&holding)))
+    let files = part.files.iter().filter(|file| Pattern::is_in(file)).map(|file| Pattern::of_shell(file));
+    let mut patterns = part.arguments().filter_map(|(_, becomes)| becomes).chain(files);
+    !part.only_handles_files() && patterns.any(|it| it.in_small_letters().meets(&holding))
 }
 
 /// What an interpreter is given on the line or on standard input may do anything; a script of sed that only edits does
@@ -119,11 +120,14 @@ fn pieces(text: &str) -> Vec<String> {
 
 /// The words of the pattern, in their order, whatever stands between them.
 fn scattered(part: &Part, pattern: &str) -> bool {
-    let mut said = std::iter::once(&part.program).chain(&part.arguments);
-    pattern
-        .split_whitespace()
-        .filter(|word| *word != "*")
-        .all(|word| said.any(|said| command::word_matches(word, said)))
+    let runs = !part.only_handles_files();
+    let mut said = std::iter::once((part.program.as_str(), None)).chain(part.arguments());
+    pattern.split_whitespace().filter(|word| *word != "*").all(|word| {
+        said.any(|(said, becomes)| {
+            let may_be = |becomes: Pattern| becomes.meets(&Pattern::of_word(word));
+            command::word_matches(word, said) || (runs && becomes.is_some_and(may_be))
+        })
+    })
 }
 
 pub(crate) fn reason(checkpoint: Checkpoint) -> Reason {

@@ -60,28 +60,50 @@ fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, rel
         }
         (Some(path), _) => covered(path) || plain(path, subject.workspace).is_none_or(|path| covered(&path)),
         (None, Some(command)) if !releases => {
-            let parts = command.parts.iter().chain(&command.guesses);
-            // Of a redirection's file nobody knows whether its pattern was quoted.
-            let files = |part: &Part| -> Vec<(String, bool)> {
-                let files = part.files.iter().map(|file| (file.clone(), file.contains(['*', '?', '['])));
-                part.arguments()
-                    .map(|(word, becomes)| (word.to_owned(), becomes.is_some()))
-                    .chain(files)
-                    .collect()
+            let covers = |word: &str| {
+                covered(word) || plain(word, subject.workspace).is_some_and(|path| covered(&path))
             };
-            parts.flat_map(files).any(|(word, expands)| {
-                let covered = |path: &str| {
-                    let may_be = |glob: &String| Pattern::of_shell(path).meets(&Pattern::of_glob(glob));
-                    covered(path) || (expands && globs.iter().any(may_be))
-                };
-                // `--file=secrets/key` names a file too.
-                let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
-                [word.as_str(), value].into_iter().any(|path| {
-                    covered(path) || plain(path, subject.workspace).is_some_and(|path| covered(&path))
+            let patterns = Globs::of(globs, subject.workspace);
+            let mut left = MAX_COMPARED;
+            let mut may_cover = |word: &str| {
+                let path = plain(word, subject.workspace);
+                [Some(word), path.as_deref()].into_iter().flatten().any(|word| {
+                    left -= 1;
+                    // Of so many nobody looks at the rest: they may be anything.
+                    left == 0 || patterns.meet(&Pattern::of_shell(word))
+                })
+            };
+            command.parts.iter().chain(&command.guesses).any(|part| {
+                // Of a redirection's file nobody knows whether its pattern was quoted.
+                let files = part.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));
+                part.words_and_expansions().chain(files).any(|(word, expands)| {
+                    // `--file=secrets/key` names a file too.
+                    let value = word.split_once('=').map(|(_, value)| value);
+                    [Some(word), value]
+                        .into_iter()
+                        .flatten()
+                        .any(|path| covers(path) || (expands && may_cover(path)))
                 })
             })
         }
         (None, Some(_) | None) => false,
+    }
+}
+
+/// How many words that the shell expands are compared with the paths of a rule.
+const MAX_COMPARED: usize = 1_000;
+
+/// The paths of a rule, as what a pattern of the shell is compared with: from the workspace, and from the root.
+struct Globs(Vec<Pattern>);
+
+impl Globs {
+    fn of(globs: &[String], workspace: &str) -> Self {
+        let absolute = globs.iter().map(|glob| Pattern::of_glob(&format!("{workspace}/{glob}")));
+        Self(globs.iter().map(|glob| Pattern::of_glob(glob)).chain(absolute).collect())
+    }
+
+    fn meet(&self, becomes: &Pattern) -> bool {
+        self.0.iter().any(|glob| glob.meets(becomes))
     }
 }
 

@@ -12,6 +12,7 @@ mod shell;
 pub(super) use pattern::Pattern;
 pub use shell::Expansion;
 
+use self::programs::Launched;
 use self::shell::{Token, Word};
 use crate::tool::Category;
 
@@ -63,6 +64,8 @@ const MAX_BYTES: usize = 32 * 1024;
 
 /// How deep `sh -c 'sh -c …'` and `sudo env nice …` are followed.
 const MAX_DEPTH: u8 = 6;
+
+const TOO_DEEP: &str = "it is nested too deep";
 
 /// How many commands one line may hold.
 const MAX_PARTS: usize = 256;
@@ -182,18 +185,20 @@ impl Reading {
             files: simple.files.clone(),
             expansions,
         };
-        if !of_system && depth < MAX_DEPTH {
+        if !of_system {
+            if depth >= MAX_DEPTH {
+                return self.opaque(TOO_DEEP);
+            }
             // A rule that forbids `sudo` means this one too.
             let words = std::iter::once(Word::plain(base)).chain(rest.iter().cloned()).collect();
             let Simple { redirected, ref files, .. } = simple;
             let named = Simple { words, redirected, files: files.clone() };
             self.guess(|reading| reading.simple(named, depth + 1));
         }
-        if let Some(sub) = base.strip_prefix("git-").filter(|_| depth < MAX_DEPTH) {
+        if let Some(sub) = base.strip_prefix("git-") {
             // `/usr/lib/git-core/git-push` is `git push`.
-            let words =
-                [Word::plain("git"), Word::plain(sub)].into_iter().chain(rest.iter().cloned()).collect();
-            self.guess(|reading| reading.simple(Simple { words, ..Simple::default() }, depth + 1));
+            let command = [Word::plain("git"), Word::plain(sub)];
+            self.guess_words(command.into_iter().chain(rest.iter().cloned()).collect(), depth);
         }
         if part.subcommand().is_some_and(|sub| sub.contains(['*', '?', '['])) {
             self.opaque("the subcommand is a pattern");
@@ -210,8 +215,7 @@ impl Reading {
         let inner = inner(&part);
         self.push(part.clone());
         if depth >= MAX_DEPTH && !matches!(inner, Inner::None) {
-            self.opaque("it is nested too deep");
-            return;
+            return self.opaque(TOO_DEEP);
         }
         match inner {
             Inner::None => {}
@@ -221,10 +225,10 @@ impl Reading {
                 self.simple(Simple { words, redirected, files }, depth + 1);
             }
             Inner::Line => self.line(&part.arguments[1], depth + 1),
-            Inner::Perhaps(from) => {
-                let words = rest.get(from..).unwrap_or_default().to_vec();
-                self.guess(|reading| reading.simple(Simple { words, ..Simple::default() }, depth + 1));
+            Inner::Perhaps(Some(from)) => {
+                self.guess_words(rest.get(from..).unwrap_or_default().to_vec(), depth);
             }
+            Inner::Perhaps(None) => self.guess_suffixes(&part, depth),
             Inner::Unsure => {
                 self.opaque("it runs what it builds itself");
                 self.guess_suffixes(&part, depth);
@@ -241,7 +245,19 @@ impl Reading {
     fn guess_line(&mut self, line: &str, depth: u8) {
         if depth < MAX_DEPTH {
             self.guess(|reading| reading.line(line, depth + 1));
+        } else {
+            self.opaque(TOO_DEEP);
         }
+    }
+
+    /// A command that may run. That it is only guessed makes nothing of the line itself unclear.
+    fn guess_words(&mut self, words: Vec<Word>, depth: u8) {
+        if depth >= MAX_DEPTH {
+            return self.opaque(TOO_DEEP);
+        }
+        let opaque = self.command.opaque;
+        self.guess(|reading| reading.simple(Simple { words, ..Simple::default() }, depth + 1));
+        self.command.opaque = opaque;
     }
 
     /// Any word may begin the command that is run, or hold all of it.
@@ -255,6 +271,9 @@ impl Reading {
             });
             if word.contains([' ', '\t', '\n', ';', '&', '|']) {
                 self.guess_line(word, depth);
+                if let Some((_, value)) = word.split_once('=').filter(|_| word.starts_with('-')) {
+                    self.guess_line(value, depth);
+                }
             }
         }
         if matches!(part.program.as_str(), "eval" | "watch" | "parallel") {
@@ -276,8 +295,8 @@ enum Inner {
     None,
     /// Its arguments from here on.
     Words(usize),
-    /// Perhaps its arguments from here on: what it was asked to run may also be a package of that name.
-    Perhaps(usize),
+    /// Perhaps its arguments from here on, or from somewhere: what it is asked to run may also be a package of that name.
+    Perhaps(Option<usize>),
     /// Its second argument is a line of its own.
     Line,
     /// It can not be told apart for certain.
@@ -288,6 +307,7 @@ fn inner(part: &Part) -> Inner {
     let words: Vec<&str> = part.arguments.iter().map(String::as_str).collect();
     let is_option = |word: &str| word.starts_with('-');
     match part.program.as_str() {
+        _ if matches!(words.as_slice(), ["--version" | "--help"]) => Inner::None,
         "command" if matches!(words.first(), Some(&"-v" | &"-V")) => Inner::None,
         "time" if words.first() == Some(&"-p") => Inner::Words(1),
         "nohup" | "command" | "exec" | "builtin" | "time" | "setsid" | "env" | "nice" | "ionice" | "sudo"
@@ -298,7 +318,7 @@ fn inner(part: &Part) -> Inner {
             Some(_) => Inner::Words(0),
         },
         "timeout" => match words.first() {
-            Some(first) if !is_option(first) => Inner::Words(1),
+            Some(first) if !is_option(first) && !part.expands(0) => Inner::Words(1),
             Some(_) | None => Inner::Unsure,
         },
         // The arguments come from elsewhere; harmless where no argument does harm.
@@ -317,8 +337,7 @@ fn inner(part: &Part) -> Inner {
         | "x86_64" | "ssh-agent" | "dbus-launch" | "start-stop-daemon" | "sg" | "newgrp" | "at" | "batch"
         | "faketime" | "eatmydata" | "catchsegv" | "proxychains" | "proxychains4" | "torsocks"
         | "cpulimit" | "cgexec" | "tini" | "dumb-init" | "gdb" | "hyperfine" | "heaptrack" | "rr"
-        | "mise" | "asdf" | "pyenv" | "rbenv" | "nodenv" | "tmux" | "screen" | "capsh" | "aa-exec"
-        | "choom" | "coreutils" => Inner::Unsure,
+        | "tmux" | "screen" | "capsh" | "aa-exec" | "choom" | "coreutils" => Inner::Unsure,
         program if program.starts_with("ld-linux") || program.starts_with("ld.so") => Inner::Unsure,
         program if programs::is_shell(program) => match words.as_slice() {
             // Other shells have a grammar of their own.
@@ -328,8 +347,16 @@ fn inner(part: &Part) -> Inner {
             [script, ..] if !script.starts_with(['-', '+']) && !programs::is_device(script) => Inner::None,
             [..] => Inner::Unsure,
         },
+        "mise" | "asdf" | "pyenv" | "rbenv" | "nodenv" if matches!(words.first(), Some(&"exec" | &"x")) => {
+            Inner::Unsure
+        }
         program if programs::runs_arguments(program, &part.arguments) => Inner::Unsure,
-        program => programs::launched(program, &words).map_or(Inner::None, Inner::Perhaps),
+        _ if programs::may_become_a_launcher(part) => Inner::Unsure,
+        _ => match programs::launched(part) {
+            Launched::No => Inner::None,
+            Launched::At(from) => Inner::Perhaps(Some(from)),
+            Launched::Somewhere => Inner::Perhaps(None),
+        },
     }
 }
 
@@ -354,53 +381,77 @@ impl Part {
         self.expansions.iter().copied().max().unwrap_or_default()
     }
 
-    /// Each argument, and what it may become where the shell expands it.
-    pub(super) fn arguments(&self) -> impl Iterator<Item = (&str, Option<Pattern>)> {
-        let kept = std::iter::repeat(&Expansion::None);
-        self.arguments.iter().zip(self.expansions.iter().chain(kept)).map(|(word, expansion)| {
-            (word.as_str(), (*expansion != Expansion::None).then(|| Pattern::of_shell(word)))
-        })
+    /// Each argument, and whether the shell expands it.
+    pub(super) fn words_and_expansions(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.arguments.iter().enumerate().map(|(at, word)| (word.as_str(), self.expands(at)))
     }
 
-    /// The words that a pattern is compared with: program, then subcommand and what follows.
-    fn words(&self) -> impl Iterator<Item = (&str, Option<Pattern>)> {
+    /// Each argument, and what it may become where the shell expands it.
+    pub(super) fn arguments(&self) -> impl Iterator<Item = (&str, Option<Pattern>)> {
+        self.words_and_expansions().map(|(word, expands)| (word, expands.then(|| Pattern::of_shell(word))))
+    }
+
+    fn expands(&self, argument: usize) -> bool {
+        self.expansions.get(argument).is_some_and(|expansion| *expansion != Expansion::None)
+    }
+
+    /// Where the words begin that a pattern is compared with, behind the program: its subcommand.
+    fn begins(&self) -> usize {
         let rest = programs::with_subcommands(&self.program)
             .and_then(|known| known.after_options(&self.arguments))
             .map_or(self.arguments.len(), <[String]>::len);
-        let program = std::iter::once((self.program.as_str(), None));
-        program.chain(self.arguments().skip(self.arguments.len() - rest))
+        self.arguments.len() - rest
     }
 
     /// Whether `pattern` covers this command. Words must be equal; `*` within a word stands for any
     /// characters, and a last `*` word for any further words, none included.
     pub fn matches(&self, pattern: &str) -> bool {
-        self.compare(pattern, |_, _| false)
-    }
-
-    /// Whether it may be so once the shell has put files in place of its patterns: one pattern may become any number of
-    /// words.
-    pub fn may_match(&self, pattern: &str) -> bool {
-        self.compare(pattern, |word, becomes| becomes.meets(&Pattern::of_word(word)))
-    }
-
-    /// `settles`: what a word of the pattern says of one that is expanded there; with it all the rest is settled.
-    fn compare(&self, pattern: &str, settles: impl Fn(&str, &Pattern) -> bool) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
-        let (fixed, open) = match pattern.split_last() {
-            Some((&"*", fixed)) => (fixed, true),
-            Some(_) | None => (pattern.as_slice(), false),
-        };
-        let mut words = self.words();
-        for pattern in fixed {
-            let Some((word, becomes)) = words.next() else { return false };
-            if becomes.is_some_and(|becomes| settles(pattern, &becomes)) {
-                return true;
-            }
-            if !word_matches(pattern, word) {
-                return false;
-            }
+        let (fixed, open) = fixed(&pattern);
+        let arguments = self.arguments[self.begins()..].iter().map(String::as_str);
+        let words: Vec<&str> = std::iter::once(self.program.as_str()).chain(arguments).collect();
+        (words.len() == fixed.len() || (open && words.len() > fixed.len()))
+            && fixed.iter().zip(&words).all(|(pattern, word)| word_matches(pattern, word))
+    }
+
+    /// Whether it may be so once the shell has put files in place of its patterns: one pattern becomes any number of
+    /// words, and moves those behind it.
+    pub fn may_match(&self, pattern: &str) -> bool {
+        if self.matches(pattern) {
+            return true;
         }
-        open || words.next().is_none()
+        let pattern: Vec<&str> = pattern.split_whitespace().collect();
+        let (fixed, open) = fixed(&pattern);
+        let Some((program, fixed)) = fixed.split_first() else { return false };
+        let Some(first) = (0..self.arguments.len()).find(|at| self.expands(*at)) else { return false };
+        let words: Vec<_> = self.arguments().collect();
+        // Which word brings the next one. Where one among the options is expanded, nobody can tell.
+        let begins = self.begins();
+        let mut next: Vec<usize> = if first < begins { (first..words.len()).collect() } else { vec![begins] };
+        for pattern in fixed {
+            let fits = |at: &usize| match words.get(*at) {
+                Some((_, Some(becomes))) => becomes.meets(&Pattern::of_word(pattern)),
+                Some((word, None)) => word_matches(pattern, word),
+                None => false,
+            };
+            next.retain(fits);
+            let again: Vec<usize> = next.iter().copied().filter(|at| self.expands(*at)).collect();
+            for at in &mut next {
+                *at += 1;
+            }
+            next.extend(again);
+            next.sort_unstable();
+            next.dedup();
+        }
+        word_matches(program, &self.program) && !next.is_empty() && (open || next.contains(&words.len()))
+    }
+}
+
+/// The words of a pattern without a last `*`, and whether it has one.
+fn fixed<'a, 'p>(pattern: &'a [&'p str]) -> (&'a [&'p str], bool) {
+    match pattern.split_last() {
+        Some((&"*", fixed)) => (fixed, true),
+        Some(_) | None => (pattern, false),
     }
 }
 

@@ -22,7 +22,7 @@ pub(in crate::gate) struct Pattern {
 }
 
 /// Longer ones are taken for anything.
-const MAX_PIECES: usize = 512;
+const MAX_PIECES: usize = 128;
 
 impl Pattern {
     /// A word that the shell expands: `*`, `?` and `[…]` stay within a name.
@@ -31,14 +31,28 @@ impl Pattern {
         Self { skips_dots, ..Self::read(word, |star, _| if star { Piece::Some } else { Piece::Any }) }
     }
 
+    /// Whether a text may be one that the shell expands.
+    pub(in crate::gate) fn is_in(text: &str) -> bool {
+        text.contains(['*', '?', '['])
+    }
+
     /// A word of a rule on commands: `*` is any text.
     pub(in crate::gate) fn of_word(word: &str) -> Self {
         Self::bounded(word.chars().map(|c| if c == '*' { Piece::All } else { Piece::One(c) }).collect())
     }
 
-    /// A text that holds this one.
+    /// A text that holds this one, in small letters.
     pub(in crate::gate) fn holding(text: &str) -> Self {
-        Self::of_word(&format!("*{text}*"))
+        Self::of_word(&format!("*{}*", text.to_lowercase()))
+    }
+
+    pub(in crate::gate) fn in_small_letters(mut self) -> Self {
+        for piece in &mut self.pieces {
+            if let Piece::One(c) = piece {
+                *c = c.to_lowercase().next().unwrap_or(*c);
+            }
+        }
+        self
     }
 
     /// A glob of a rule on paths: `**` is any text, and so is what stands in braces.
@@ -55,12 +69,6 @@ impl Pattern {
         let mut rest = text;
         while let Some(c) = rest.chars().next().filter(|_| pieces.len() <= MAX_PIECES) {
             rest = &rest[c.len_utf8()..];
-            // What is not closed stands for itself, or for more.
-            let mut until = |by: char| {
-                let end = rest.char_indices().skip(1).find(|(_, c)| *c == by)?;
-                rest = &rest[end.0 + 1..];
-                Some(())
-            };
             pieces.push(match c {
                 '*' => {
                     let after = rest.trim_start_matches('*');
@@ -70,9 +78,16 @@ impl Pattern {
                     piece
                 }
                 '?' => wild(false, false),
-                '[' => until(']').map_or(Piece::All, |()| wild(false, false)),
+                '[' => {
+                    let name = rest.split('/').next().unwrap_or_default();
+                    let end = name.rfind(']').map_or(0, |end| end + 1);
+                    let is_plain = !name.contains('[') && name.matches(']').count() == 1;
+                    rest = &rest[end..];
+                    // Of classes, of several brackets, and of one that is not closed, nobody has to know more.
+                    if is_plain && end > 1 { wild(false, false) } else { Piece::All }
+                }
                 '{' => {
-                    until('}');
+                    rest = rest.rfind('}').map_or(rest, |end| &rest[end + 1..]);
                     Piece::All
                 }
                 '\\' => Piece::All,

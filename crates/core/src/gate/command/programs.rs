@@ -293,26 +293,72 @@ pub(super) fn runs_arguments(program: &str, arguments: &[String]) -> bool {
     }
 }
 
-/// Where the command begins that a program of packages or environments is asked to run.
-pub(super) fn launched(program: &str, words: &[&str]) -> Option<usize> {
-    let before = match (program, words.first().copied()) {
+/// The command that a program of packages or environments is asked to run.
+pub(super) enum Launched {
+    No,
+    /// From this argument on.
+    At(usize),
+    /// Behind options that may take values.
+    Somewhere,
+}
+
+pub(super) fn launched(part: &Part) -> Launched {
+    let program = part.program.as_str();
+    let all = part.arguments.as_slice();
+    let words = with_subcommands(program).and_then(|known| known.after_options(all)).unwrap_or(all);
+    let word = |at: usize| words.get(at).map(String::as_str);
+    let before = match (program, word(0)) {
         ("npx" | "bunx" | "uvx", _) => 0,
-        ("npm" | "pnpm" | "yarn", Some("exec" | "x" | "dlx" | "run"))
-        | ("bun", Some("x" | "run"))
-        | ("uv" | "poetry" | "pipenv" | "hatch" | "conda" | "mamba" | "pipx" | "pdm" | "rye", Some("run"))
-        | ("bundle", Some("exec")) => 1,
-        ("uv", Some("tool")) if words.get(1) == Some(&"run") => 2,
-        ("rustup", Some("run")) => 2,
-        _ => return None,
+        // The toolchain stands before it.
+        ("rustup", Some("run")) if !word(1).is_some_and(|word| word.starts_with('-')) => 2,
+        ("npm" | "pnpm" | "yarn" | "bun" | "bundle", Some("exec" | "x" | "dlx"))
+        | (
+            "uv" | "poetry" | "pipenv" | "hatch" | "conda" | "mamba" | "pipx" | "pdm" | "rye" | "rustup",
+            Some("run"),
+        ) => 1,
+        ("uv", Some("tool")) if word(1) == Some("run") => 2,
+        _ => return Launched::No,
     };
-    // Past its own options, as far as they stand alone.
-    let options = words.iter().skip(before).take_while(|word| word.starts_with('-')).count();
-    Some(before + options)
+    let before = if word(before) == Some("--") { before + 1 } else { before };
+    match word(before) {
+        None => Launched::No,
+        Some(option) if option.starts_with('-') => Launched::Somewhere,
+        Some(_) => Launched::At(all.len() - words.len() + before),
+    }
+}
+
+/// Whether one of its words may become an option by which it runs another program.
+pub(super) fn may_become_a_launcher(part: &Part) -> bool {
+    let runs = match part.program.as_str() {
+        "find" | "fd" | "fdfind" | "rg" | "tar" => true,
+        "git" => part.subcommand().is_none_or(|sub| {
+            let name = sub.split(' ').next().unwrap_or_default();
+            matches!(
+                name,
+                "grep"
+                    | "rebase"
+                    | "fetch"
+                    | "pull"
+                    | "push"
+                    | "clone"
+                    | "ls-remote"
+                    | "submodule"
+                    | "bisect"
+            )
+        }),
+        _ => false,
+    };
+    runs && part.expansion() == Expansion::Anything
 }
 
 /// It moves files about, and runs none of them.
-fn only_moves_files(program: &str) -> bool {
-    matches!(program, "rm" | "cp" | "mv" | "mkdir" | "rmdir" | "touch" | "chmod" | "ln")
+fn only_moves_files(part: &Part) -> bool {
+    match part.program.as_str() {
+        "rm" | "cp" | "mv" | "mkdir" | "rmdir" | "touch" | "chmod" | "ln" | "tar" | "zip" | "unzip"
+        | "gzip" | "gunzip" | "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" => true,
+        "git" => part.subcommand().is_some_and(|sub| matches!(sub.as_str(), "add" | "rm" | "mv" | "restore")),
+        _ => false,
+    }
 }
 
 impl Part {
@@ -420,12 +466,14 @@ impl Part {
 
     /// It reads or moves the files that it is given, whatever they are called, and runs none of them.
     pub(in crate::gate) fn only_handles_files(&self) -> bool {
-        self.is_read_only() || only_moves_files(&self.program)
+        self.is_read_only() || only_moves_files(self)
     }
 
     /// A filter whose script neither runs nor writes anything else.
     pub(in crate::gate) fn only_edits(&self) -> bool {
-        matches!(self.program.as_str(), "sed" | "gsed") && sed::only_edits(&self.arguments)
+        matches!(self.program.as_str(), "sed" | "gsed")
+            && self.expansion() != Expansion::Anything
+            && sed::only_edits(self.words_and_expansions())
     }
 
     /// Whether a grant may be given for it: whether program and subcommand say what it does.

@@ -3,14 +3,15 @@
 /// Options that stand alone; the value of `-i` is written together with it.
 const FLAGS: &str = "nErsuz";
 
-/// Whether all that is given to sed are plain substitutions, deletions and the like.
-pub(super) fn only_edits(arguments: &[String]) -> bool {
+/// Whether all that is given to sed are plain substitutions, deletions and the like. Each word comes with whether the
+/// shell expands it: into operands, for what may become an option is not for here.
+pub(super) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -> bool {
+    let is_edit = |(script, expands): (&str, bool)| !expands && is_edit(script);
     let mut named = false;
-    let mut operands: Vec<&str> = Vec::new();
-    let mut words = arguments.iter().map(String::as_str);
-    while let Some(word) = words.next() {
+    let mut first = None;
+    while let Some((word, expands)) = words.next() {
         let Some(option) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
-            operands.push(word);
+            first = first.or(Some((word, expands)));
             continue;
         };
         let is_plain = option.chars().all(|c| FLAGS.contains(c))
@@ -25,7 +26,7 @@ pub(super) fn only_edits(arguments: &[String]) -> bool {
             _ => return false,
         }
     }
-    named || operands.first().is_some_and(|script| is_edit(script))
+    named || first.is_some_and(is_edit)
 }
 
 /// Commands one after the other.
