@@ -48,7 +48,8 @@ REPLACED = 4409
 
 
 def say(text):
-    print(text, flush=True)
+    """What would not be seen, or would move the cursor, is written out: much of this is an agent's."""
+    print("".join(c if c.isprintable() or c in "\n\t" else f"\\u{{{ord(c):x}}}" for c in text), flush=True)
 
 
 def lines_of(stream):
@@ -102,6 +103,8 @@ def show(frame):
     data = frame["data"]
     if frame["event_type"] == "approval_requested":
         say(f"holds at {data['checkpoint_type']}: {data['description']}")
+        if "agent_says" in data["context"]:
+            say(f"  {data['agent']} says: {data['context']['agent_says']}")
         for step in (data["context"].get("plan") or {}).get("sub_tasks", []):
             say(f"  - {step['sub_task']} ({step['sub_task_agent'] or 'engineer'})")
         if "diff" in data["context"]:

@@ -10,6 +10,7 @@ mod canonical;
 pub mod definition;
 pub mod digest;
 pub mod event;
+pub mod fit;
 pub mod gate;
 pub mod handoff;
 pub mod id;

@@ -8,6 +8,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use futures::StreamExt;
+use holdshort_core::fit::Fit;
 use holdshort_core::json;
 use holdshort_protocol::Code;
 use serde::de::DeserializeOwned;
@@ -133,11 +134,7 @@ fn is(headers: &HeaderMap, media_type: &str) -> bool {
 
 /// Reads a value as a type; what does not fit is named by its JSON pointer.
 pub(crate) fn fit<T: DeserializeOwned>(value: &Value) -> Answer<T> {
-    // Or its items would be taken for the fields, in the order in which we wrote them down.
-    if value.is_array() {
-        return Err(Refused::invalid_at("", "an object is expected, not a list"));
-    }
-    serde_path_to_error::deserialize(value).map_err(|error| {
+    serde_path_to_error::deserialize(Fit(value)).map_err(|error| {
         let mut pointer = pointer(error.path());
         let message = error.inner().to_string();
         // The path of a field that is not there ends above it.
@@ -194,7 +191,7 @@ mod tests {
                 "/a~1b~0`",
                 "unknown field `a/b~``, expected one of `workflow`, `input`, `session`, `config`",
             ),
-            (json!({"workflow": 5}), "/workflow", "invalid type: integer `5`, expected a string"),
+            (json!({"workflow": 5}), "/workflow", "a text is expected, not 5"),
             (
                 json!({"workflow": "w", "config": {"gates": {"rules": [{"do": "permit"}]}}}),
                 "/config/gates/rules/0/do",
@@ -205,11 +202,41 @@ mod tests {
                 "/config/gates/plans",
                 "unknown field `plans`, expected one of `rules`, `mandatory`, `smart`, `plan`, `before_step`, `after_step`, `on_error`",
             ),
+            (json!(["pair", {}]), "", "an object is expected, not a list"),
+            (json!({"workflow": "w", "config": ["/ws"]}), "/config", "an object is expected, not a list"),
+            (
+                json!({"workflow": "w", "config": {"gates": {"rules": [["x"]]}}}),
+                "/config/gates/rules/0",
+                "an object is expected, not a list",
+            ),
+            (
+                json!({"workflow": "w", "config": {"gates": {"smart": "on"}}}),
+                "/config/gates/smart",
+                "an object is expected, not a text",
+            ),
+            (
+                json!({"workflow": "w", "config": {"gates": {"plan": {"ask": null}}}}),
+                "/config/gates/plan",
+                "a text is expected, not an object",
+            ),
+            (
+                json!({"workflow": "w", "config": {"gates": {"rules": {"0": 1}}}}),
+                "/config/gates/rules",
+                "a list is expected, not an object",
+            ),
+            (
+                json!({"workflow": "w", "config": {"unattended": 1}}),
+                "/config/unattended",
+                "true or false is expected, not 1",
+            ),
         ];
         for (body, pointer, message) in table {
             assert_eq!(refused::<StartRun>(&body), [(pointer.to_owned(), message.to_owned())], "{body}");
         }
         let ask = json!({"kind": "question", "title": "t", "options": [{"id": "answer", "lable": "x"}]});
         assert_eq!(refused::<Ask>(&ask)[0].0, "/options/0/lable");
+        let late = json!({"kind": "question", "title": "t", "expires_in_ms": -1});
+        let told = "a whole number from 0 is expected, not -1".to_owned();
+        assert_eq!(refused::<Ask>(&late), [("/expires_in_ms".to_owned(), told)]);
     }
 }

@@ -103,7 +103,8 @@ fn carried(interrupt: &Interrupt, choice: &Choice, decision: &Decision) -> Vec<P
     if text.len() > limits::TEXT_BYTES {
         problems.push(Problem::new("/text", format!("is longer than {} bytes", limits::TEXT_BYTES)));
     }
-    if choice.needs_edit && decision.edit.is_null() {
+    let is_blank = decision.edit.as_str().is_some_and(|text| text.trim().is_empty());
+    if choice.needs_edit && (decision.edit.is_null() || is_blank) {
         problems.push(Problem::new("/edit", format!("`{}` needs an edit", choice.id)));
     }
     if let Some(problem) = json::unsafe_part(&decision.edit) {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 pub use layout::Place;
 pub use read::{around, beside, candidates, read, sent};
 
+use crate::fit::Fit;
 use crate::limits;
 use crate::schema::{self, Problem};
 
@@ -41,7 +42,7 @@ impl Plan {
         limit: u32,
         base: &str,
     ) -> Result<Self, Vec<Problem>> {
-        let plan: Self = serde_json::from_value(value.clone()).map_err(|error| {
+        let plan = Self::deserialize(Fit(value)).map_err(|error| {
             let mut problems = schema::check(&schema(), value, base);
             if problems.is_empty() {
                 problems.push(Problem::new(base, format!("is not a plan: {error}")));

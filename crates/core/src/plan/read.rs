@@ -1,6 +1,8 @@
 //! A plan out of what a model or a person wrote: an object, a bare list, JSON in a text, or a list in prose (contract
 //! A8). The one reader of replies, of the tool `create_plan`, and of edits that are not in the native form.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 /// `{subtasks: […]}` as [`Plan::check`](super::Plan::check) takes it; `None` where nothing looks like a plan.
@@ -51,15 +53,33 @@ fn of_object(fields: &Map<String, Value>) -> Option<Value> {
 }
 
 fn of_items(items: &[Value]) -> Value {
-    let subtasks: Vec<Value> = (1..).zip(items).map(|(n, item)| subtask(n, item)).collect();
+    let mut subtasks: Vec<Value> = items.iter().map(subtask).collect();
+    count(&mut subtasks);
     json!({ "subtasks": subtasks })
+}
+
+/// What has no id gets that of its place; where somebody else has it, the next one that nobody has.
+fn count(subtasks: &mut [Value]) {
+    let given = |subtask: &Value| subtask.get("id").and_then(Value::as_str).map(str::to_owned);
+    let given: BTreeSet<String> = subtasks.iter().filter_map(given).collect();
+    let mut n = 0;
+    for (place, subtask) in (1..).zip(subtasks) {
+        let Some(fields) = subtask.as_object_mut().filter(|fields| !fields.contains_key("id")) else {
+            continue;
+        };
+        n = place.max(n + 1);
+        while given.contains(&id(n)) {
+            n += 1;
+        }
+        fields.insert("id".to_owned(), json!(id(n)));
+    }
 }
 
 /// Fields under the names of the native form; those that are of another form are left for the check to name. What is
 /// no part of a plan (how long it may take, what became of it) is kept out.
-fn subtask(n: usize, item: &Value) -> Value {
+fn subtask(item: &Value) -> Value {
     let fields = match item {
-        Value::String(text) => return json!({ "id": id(n), "description": text.trim() }),
+        Value::String(text) => return json!({ "description": text.trim() }),
         Value::Object(fields) => fields,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return item.clone(),
     };
@@ -84,7 +104,6 @@ fn subtask(n: usize, item: &Value) -> Value {
     if let Some(description) = description(fields) {
         native.insert("description".to_owned(), description);
     }
-    native.entry("id").or_insert_with(|| json!(id(n)));
     Value::Object(native)
 }
 

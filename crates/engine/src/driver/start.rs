@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::Definition;
+use holdshort_core::digest::Digest;
 use holdshort_core::event::Chain;
 use holdshort_core::id::{Draw, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::json;
 use holdshort_core::run::{Ask, Config, Input, Origin, Run, Start};
+use holdshort_core::session::Session;
 use holdshort_store::{Blob, Journal};
 use serde_json::Value;
 
@@ -66,20 +68,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let id: RunId = Draw::new(self.clock.seed(), self.clock.now()).id();
             let (session, session_chain) = match &start.session {
                 Some(known) => self.session_chain(known).await?,
-                None => (Arc::new(holdshort_core::session::Session::new(session_id.clone())), Chain::START),
+                None => (Arc::new(Session::new(session_id.clone())), Chain::START),
             };
             let (system, _) = self.system_chain().await?;
             let run = Run::new(id.clone(), start.definition.clone());
             let live = Live::new(run.clone(), Chain::START, self.journal.epoch(), !self.is_shared());
             let mut decided = Decided { run, session: (*session).clone(), events: Vec::new() };
 
-            let input = Input::Start(Start {
-                session: session_id,
-                definition: digest,
-                config: config.clone(),
-                input: start.input.clone(),
-                origin: start.origin,
-            });
+            let input = first(&start, session_id, digest, config.clone());
             let cx = self.context(actor.clone(), &session, &system, live.epoch);
             decided.take(decided.run.handle(&cx, input)?);
             if let Some(ask) = &start.ask {
@@ -118,6 +114,24 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
         }
         Err(Error::Busy)
+    }
+
+    /// Refuses what a start would be refused as things stand, and changes nothing.
+    pub async fn check_start(&self, start: &StartRun, actor: Actor) -> Result<(), Error> {
+        let config =
+            self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
+        let session = match &start.session {
+            Some(known) => {
+                self.require_session(known).await?;
+                self.session_chain(known).await?.0
+            }
+            None => Arc::new(Session::new(self.new_session())),
+        };
+        let (system, _) = self.system_chain().await?;
+        let cx = self.context(actor, &session, &system, self.journal.epoch());
+        let run = Run::new(Draw::new(self.clock.seed(), self.clock.now()).id(), start.definition.clone());
+        run.handle(&cx, first(start, session.id.clone(), start.definition.digest(), config))?;
+        Ok(())
     }
 
     /// An external agent asks within its run.
@@ -197,4 +211,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub(super) async fn require_session(&self, session: &SessionId) -> Result<(), Error> {
         self.journal.session(session).await?.map(drop).ok_or(Error::NotFound)
     }
+}
+
+/// What a run begins with.
+fn first(start: &StartRun, session: SessionId, definition: Digest, config: Config) -> Input {
+    let (input, origin) = (start.input.clone(), start.origin);
+    Input::Start(Start { session, definition, config, input, origin })
 }

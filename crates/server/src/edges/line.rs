@@ -28,6 +28,8 @@ pub(super) enum End {
     TooLarge,
     /// Another connection took its place.
     Replaced,
+    /// There is more to tell, and it can not be read: the client has been told why, if it still reads.
+    Unreadable,
 }
 
 impl From<Unsent> for End {
@@ -95,6 +97,7 @@ fn close(end: End) -> Option<CloseFrame> {
         End::Behind => (4408, "you read too slowly: come back, nothing is lost"),
         End::Silent => (4408, "nothing was heard from you"),
         End::TooLarge => (close_code::SIZE, "the frame is too large"),
+        End::Unreadable => (close_code::ERROR, "the journal can not be read: come back"),
         End::Replaced => (4409, "a newer connection took the place of this one"),
     };
     Some(CloseFrame { code, reason: reason.into() })

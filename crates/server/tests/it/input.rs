@@ -98,10 +98,13 @@ async fn what_does_not_fit_is_named() {
         (ask(json!({"response_schema": {"type": "nonsense"}})), "/response_schema"),
         (ask(json!({"assignment": {"approvers": [""]}})), "/assignment/approvers/0"),
         (ask(json!({"assignment": {"approver": []}})), "/assignment/approver"),
+        (ask(json!({"assignment": [[]]})), "/assignment"),
+        (ask(json!({"options": [["approve"]]})), "/options/0"),
     ];
     for (body, pointer) in asks {
         let said = operator.post("/v1/interrupts", &body).await;
         assert_eq!(refusal(&said), (422, "invalid_request", vec![pointer]), "{}", said.1);
+        in_plain_words(&said.1);
     }
     let unknown = operator.post("/v1/interrupts", &ask(json!({"titel": "t"}))).await;
     let message = text(&unknown.1["errors"][0], "message");
@@ -122,12 +125,32 @@ async fn what_does_not_fit_is_named() {
             json!({"workflow": "pair", "config": {"gates": {"rules": [{"do": "forbid", "tools": ["writefile"]}]}}}),
             "/config/gates/rules/0/tools/0",
         ),
+        (json!([]), ""),
+        (json!({"workflow": "pair", "config": ["/workspace"]}), "/config"),
+        (json!({"workflow": "pair", "config": {"gates": []}}), "/config/gates"),
+        (json!({"workflow": "pair", "config": {"gates": [[], ["before_execution"]]}}), "/config/gates"),
+        (json!({"workflow": "pair", "config": {"gates": {"smart": "on"}}}), "/config/gates/smart"),
+        (json!({"workflow": "pair", "config": {"gates": {"smart": [["touch"]]}}}), "/config/gates/smart"),
+        (
+            json!({"workflow": "pair", "config": {"gates": {"rules": [[["run_command"]]]}}}),
+            "/config/gates/rules/0",
+        ),
+        (json!({"workflow": "pair", "config": {"gates": {"plan": {"ask": null}}}}), "/config/gates/plan"),
     ];
     for (body, pointer) in starts {
         let said = operator.post("/v1/runs", &body).await;
         assert_eq!(refusal(&said), (422, "invalid_request", vec![pointer]), "{body} {}", said.1);
+        in_plain_words(&said.1);
     }
     assert_eq!(ok(operator.get("/v1/runs").await)["items"], json!([]), "nothing was started");
+}
+
+/// No name of a type of ours.
+fn in_plain_words(refused: &Value) {
+    let message = text(&refused["errors"][0], "message");
+    for word in ["struct", "enum", "u64", "Option"] {
+        assert!(!message.contains(word), "{message}");
+    }
 }
 
 #[tokio::test]

@@ -122,6 +122,8 @@ async fn an_edit_that_is_no_plan_is_refused_and_one_that_is_replaces_it() {
         (plan(&[subtask("a", &["ghost"])]), "/edit/subtasks/0/depends_on/0"),
         (plan(&(0..1_000).map(|n| subtask(&n.to_string(), &[])).collect::<Vec<_>>()), "/edit/subtasks"),
         (json!("do it"), "/edit"),
+        (plan(&[json!(["a", "do a"])]), "/edit/subtasks/0"),
+        (json!([[subtask("a", &[])]]), "/edit"),
     ];
     for (edit, pointer) in table {
         let refused = server.decide(&asked, &json!({ "option": "edit", "edit": edit })).await;
@@ -155,6 +157,9 @@ async fn a_failure_skips_what_depends_on_it_and_the_run_says_so() {
     let ended = server.wait_status(&run, &["completed"]).await;
     assert_eq!(ended["end_reason"], "partial");
     assert_eq!(statuses(&server, &run).await, "a failed, b skipped, c completed");
+    let work = &ended["result"]["phases"]["work"];
+    let tries = ["a", "b", "c"].map(|id| work[id]["attempts"].clone());
+    assert_eq!(tries, [json!(1), json!(0), json!(1)], "what was never begun was not tried: {work}");
 }
 
 /// Nothing is at work in a run that has ended (LESSONS 12).
@@ -165,7 +170,11 @@ async fn a_run_that_is_cancelled_leaves_no_subtask_at_work() {
         proposed(&workflow, &[proposes(&[subtask("a", &[]), subtask("b", &["a"])])]).await;
     let asked = server.wait_one(&run).await;
     server.choose(&asked, "approve").await;
-    server.wait_one(&run).await;
+    let before_a = server.wait_one(&run).await;
+    for blank in ["", " \n"] {
+        let refused = server.decide(&before_a, &json!({ "option": "edit", "edit": blank })).await;
+        assert_eq!(refused.body["errors"][0]["pointer"], "/edit", "nobody works on nothing: {blank:?}");
+    }
     assert_eq!(statuses(&server, &run).await, "a waiting, b pending");
     server.post(&format!("/v1/runs/{run}/cancel"), &json!({})).await.ok();
     assert_eq!(statuses(&server, &run).await, "a cancelled, b not_run");
@@ -186,6 +195,11 @@ async fn a_plan_is_written_anew_across_a_restart() {
     let gone = replan(&server, &run, &json!({ "plan": plan(&[subtask("b", &[])]) })).await;
     assert_eq!(gone.refusal(), (422, "invalid_request"), "`a` has started");
     let better = plan(&[subtask("a", &[]), subtask("x", &["a"])]);
+    let listed = replan(&server, &run, &json!({ "plan": { "subtasks": [["a", "do a"]] } })).await;
+    assert_eq!(
+        (listed.refusal(), &listed.body["errors"][0]["pointer"]),
+        ((422, "invalid_request"), &json!("/plan/subtasks/0"))
+    );
     let stale = replan(&server, &run, &json!({ "plan": better, "version": 4 })).await;
     assert_eq!(stale.refusal(), (409, "stale"));
     let held = replan(&server, &run, &json!({ "plan": better, "version": 1 })).await.ok();

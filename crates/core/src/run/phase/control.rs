@@ -159,7 +159,7 @@ impl Run {
             let step = self.subtask_step(phase, &subtask.id)?;
             // Why a person skipped it is nobody's work, and what never began was not tried.
             let output = step.output.as_ref().filter(|_| step.end != Some(StepEnd::Skipped));
-            let attempts = if step.turn == 0 { 0 } else { step.retries + step.redos + 1 };
+            let attempts = if has_begun(step) { step.retries + step.redos + 1 } else { 0 };
             let told = json!({
                 "status": step.end,
                 "agent": step.agent,
@@ -224,6 +224,11 @@ impl Run {
     fn settled(&self, control: &Control) -> Option<&Plan> {
         self.plans.get(&control.plan)?.settled().map(|plan| &**plan)
     }
+}
+
+/// Whether its model was ever asked: it answered, failed, or was lost with its process. Another try forgets the last.
+fn has_begun(step: &Step) -> bool {
+    step.turn > 0 || step.last_failure.is_some() || step.crashes + step.retries > 0
 }
 
 fn cut(text: &str, chars: usize) -> String {

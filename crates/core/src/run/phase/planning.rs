@@ -171,14 +171,16 @@ impl Draft<'_> {
             "phase": phase,
             "version": planned.version(),
             "iteration": planned.iterations + 1,
-            "iterations": self.run.planning(phase).map(|planning| planning.iterations),
         });
         opening.response_schema = Some(plan::schema());
         if step.is_none() {
+            // A person wrote it, and the planner's step is over: nobody makes it anew.
             opening.only = &["approve", "edit", "reject"];
             // The plan that is carried out goes on.
             opening.always_rejects = Some(Effect::DropPlan);
         } else {
+            opening.payload["iterations"] =
+                json!(self.run.planning(phase).map(|planning| planning.iterations));
             // Nothing can follow without a plan: unless the workflow says otherwise, a rejection is the end.
             opening.reject = Some(Effect::FailRun);
         }

@@ -30,6 +30,15 @@ fn what_has_not_started_can_be_planned_anew() {
     // The gate asks again; meanwhile nothing more starts of the old one.
     let more = plan_of(&[subtask("a", &[]), subtask("x", &["a"])]);
     world.person(replan(Some(1), more.clone()));
+    let asked = &world.run.interrupts[&world.open(Kind::PlanApproval)];
+    let options: Vec<&str> = asked.opened.options.iter().map(|each| each.id.as_str()).collect();
+    let payload = &asked.content["payload"];
+    assert_eq!(options, ["approve", "edit", "reject"], "no planner wrote it: none makes it anew");
+    assert_eq!(
+        (&payload["iteration"], payload.get("iterations")),
+        (&json!(2), None),
+        "nor is one counted down"
+    );
     say(&mut world, "work/a", "a is done.");
     assert_eq!(at_work(&world), "");
     let mut dropped = world.clone();

@@ -65,6 +65,30 @@ fn a_plan_is_read_in_many_forms() {
     }
 }
 
+/// By its place in the plan; where somebody else has that id, by the next number that nobody has.
+#[test]
+fn what_has_no_id_gets_one_that_nobody_else_has() {
+    let s = |n: u32| json!({ "id": format!("s{n}"), "description": "x" });
+    let table = [
+        (json!(["x", "y"]), "s1 s2"),
+        (json!(["new", s(1), s(2), s(3)]), "s4 s1 s2 s3"),
+        (json!([s(1), "new", s(2), s(3)]), "s1 s4 s2 s3"),
+        (json!([s(2), s(3), "new"]), "s2 s3 s4"),
+        (json!([s(2), "y"]), "s2 s3"),
+        (json!(["x", "y", s(1), "z"]), "s2 s3 s1 s4"),
+        (json!(["x", { "id": "b", "description": "after it", "depends_on": ["s1"] }, "z"]), "s1 b s3"),
+        (json!([{ "id": null, "description": "x" }, s(1)]), "s2 s1"),
+        // What somebody named is never made another: the check says that it is there twice.
+        (json!([s(1), s(1), "x"]), "s1 s1 s3"),
+    ];
+    for (sent, expected) in table {
+        let read = plan::read(&sent).unwrap();
+        let ids: Vec<&str> =
+            read["subtasks"].as_array().unwrap().iter().filter_map(|each| each["id"].as_str()).collect();
+        assert_eq!(ids.join(" "), expected, "{sent}");
+    }
+}
+
 #[test]
 fn what_is_no_plan_goes_back_to_the_planner_and_ends_the_run_at_last() {
     let bad = [says("No."), proposes(&[]), proposes(&[subtask("a", &["b"]), subtask("b", &["a"])])];

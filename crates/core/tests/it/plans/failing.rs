@@ -42,6 +42,48 @@ fn a_failed_tool_asks_where_errors_are_asked_about() {
     assert_eq!(ended(&world), Some((Status::Failed, "aborted")));
 }
 
+type Decided = &'static [(Kind, &'static str)];
+
+/// Once for each try that was begun, also where its model never answered; what never began was not tried.
+#[test]
+fn attempts_are_the_tries_that_were_begun() {
+    let asks = StepGates { before_step: true, after_step: true, on_error: true, ..StepGates::default() };
+    let table: [(&str, Decided, u32); 7] = [
+        ("skipped before it", &[(Kind::Checkpoint, "skip")], 0),
+        ("skipped when it failed", &[(Kind::Checkpoint, "approve"), (Kind::Error, "skip")], 1),
+        ("given by a person", &[(Kind::Checkpoint, "approve"), (Kind::Error, "hand_over")], 1),
+        ("failed twice", &[(Kind::Checkpoint, "approve"), (Kind::Error, "retry"), (Kind::Error, "skip")], 2),
+        ("done at once", &[(Kind::Checkpoint, "approve"), (Kind::Checkpoint, "continue")], 1),
+        (
+            "done at the second try",
+            &[(Kind::Checkpoint, "approve"), (Kind::Error, "retry"), (Kind::Checkpoint, "continue")],
+            2,
+        ),
+        (
+            "done again",
+            &[(Kind::Checkpoint, "approve"), (Kind::Checkpoint, "redo"), (Kind::Checkpoint, "continue")],
+            2,
+        ),
+    ];
+    for (what, decisions, attempts) in table {
+        let failures = decisions.iter().filter(|(kind, _)| *kind == Kind::Error).count();
+        let mut answers = vec![fails(FailureKind::Rejected); failures];
+        answers.extend(vec![says("Done."); 2]);
+        let mut world = approved(gated(asks), &[subtask("a", &[])]).with("work/a", answers);
+        for (kind, option) in decisions {
+            world.work();
+            world.decide(*kind, choose_with(option, "so"));
+        }
+        let result = &world.run.ended.as_ref().expect(what).result;
+        assert_eq!(result["phases"]["work"]["a"]["attempts"], attempts, "{what}: {result}");
+    }
+    let mut world = approved(planned(planning()), &[subtask("a", &[]), subtask("b", &["a"])])
+        .with("work/a", vec![fails(FailureKind::Rejected)]);
+    world.work();
+    let work = &world.run.ended.as_ref().expect("it has ended").result["phases"]["work"];
+    assert_eq!((&work["a"]["attempts"], &work["b"]["attempts"]), (&json!(1), &json!(0)), "{work}");
+}
+
 /// Each failed call of a reply is named, not the first alone.
 #[test]
 fn calls_that_fail_together_are_asked_about_together() {

@@ -194,6 +194,12 @@ async fn decide_plan(session: &Session, wish: PlanDecision) -> Answer<Vec<Frame>
 async fn decide_call(session: &Session, seat: &Seat, wish: ToolDecision) -> Answer<Vec<Frame>> {
     let (run, interrupt) = asked_about(session, &wish.id).await?;
     let asked = run.interrupts.get(&interrupt).map(|asked| &asked.opened);
+    if let Some(call) = &wish.call {
+        let is_about = |about: &About| matches!(about, About::Call(id) if *call == ids::call(&run.id, id));
+        if call != interrupt.as_str() && !asked.is_some_and(|asked| is_about(&asked.about)) {
+            return Err(Refused::invalid_at("/request_id", "asks about another call than `call_id`"));
+        }
+    }
     let option = match (asked.map(|asked| asked.kind), wish.verdict) {
         (Some(Kind::Continuation), Verdict::Approve) => "continue",
         (Some(Kind::Continuation), Verdict::Reject) => "finish",
@@ -254,26 +260,36 @@ fn approval_of(run: &Run, call: &str) -> Option<InterruptId> {
 
 async fn take_result(session: &Session, seat: &Seat, wish: ToolResult) -> Answer<Vec<Frame>> {
     let (run, call) = call_of(session, &wish.call_id).await?;
-    if run.ended.is_some() && run.calls.get(&call).is_some_and(|call| has_brought(call, &wish.outcome)) {
-        return Ok(Vec::new());
-    }
     let outcome = match wish.outcome {
         Ok(text) => ClientOutcome::Done { text },
         Err(text) => ClientOutcome::Failed { text },
     };
     let answering = seat.answering(&wish.call_id);
-    session.send(&run.id, Input::ClientResult { call, outcome }).await?;
+    let input = Input::ClientResult { call: call.clone(), outcome: outcome.clone() };
+    match session.send(&run.id, input).await {
+        Ok(_) => {}
+        // The same result once more, after the run that it was for (LESSONS 9): perhaps it has just ended it.
+        Err(refused) if refused.code() == Code::RunEnded => {
+            let run = session.load(&run.id).await?;
+            if !run.calls.get(&call).is_some_and(|call| has_brought(call, &outcome)) {
+                return Err(refused);
+            }
+        }
+        Err(refused) => return Err(refused),
+    }
     answering.taken();
     Ok(Vec::new())
 }
 
 /// Whether a call has ended with just this.
-fn has_brought(call: &Call, outcome: &Result<String, String>) -> bool {
+fn has_brought(call: &Call, outcome: &ClientOutcome) -> bool {
     let result = call.result.as_deref().unwrap_or_default();
     match (&call.state, outcome) {
-        (CallState::Ended(CallEnd::Done), Ok(text)) => result == text,
+        (CallState::Ended(CallEnd::Done), ClientOutcome::Done { text }) => result == text,
         // An empty error is given words.
-        (CallState::Ended(CallEnd::Failed), Err(text)) => result == text || text.trim().is_empty(),
+        (CallState::Ended(CallEnd::Failed), ClientOutcome::Failed { text }) => {
+            result == text || text.trim().is_empty()
+        }
         _ => false,
     }
 }
@@ -291,26 +307,28 @@ async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
 /// Another agent goes on with what the person says. What the one before it was about is given up: it hears what was
 /// said, and no two agents work in one session.
 async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame>> {
-    // Nothing is given up for what can not begin.
-    session.can_start(&wish.agent, &wish.content)?;
+    let begin =
+        Begin { agent: Some(&wish.agent), reason: wish.reason.as_deref(), ..Begin::with(&wish.content) };
     for _ in 0..ATTEMPTS {
         let last = session.last().await?;
-        if let Some(live) = last.as_ref().filter(|run| run.ended.is_none()) {
-            if let Some(waiting) = plan_notice(live) {
-                return Ok(vec![waiting]);
+        let Some(live) = last.as_ref().filter(|run| run.ended.is_none()) else {
+            if session.start(last.as_deref(), begin).await? {
+                return Ok(Vec::new());
             }
-            let reason = wish.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-            let text = Some(format!("`{}` goes on instead{reason}", wish.agent));
-            match session.send(&live.id, Input::Cancel { text }).await {
-                Ok(_) => continue,
-                Err(refused) if is_late(&refused) => continue,
-                Err(refused) => return Err(refused),
-            }
+            continue;
+        };
+        // Nothing is given up for what can not begin. What comes between this look and the cancel, such as a
+        // suspension of the session, is too late for it: then the work is given up, and the start is refused.
+        session.can_start(live, begin).await?;
+        if let Some(waiting) = plan_notice(live) {
+            return Ok(vec![waiting]);
         }
-        let begin =
-            Begin { agent: Some(&wish.agent), reason: wish.reason.as_deref(), ..Begin::with(&wish.content) };
-        if session.start(last.as_deref(), begin).await? {
-            return Ok(Vec::new());
+        let reason = wish.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let text = Some(format!("`{}` goes on instead{reason}", wish.agent));
+        match session.send(&live.id, Input::Cancel { text }).await {
+            Ok(_) => {}
+            Err(refused) if is_late(&refused) => {}
+            Err(refused) => return Err(refused),
         }
     }
     Err(Refused::of(Code::Busy))

@@ -22,6 +22,7 @@ use super::frame::{Frame, Told};
 use super::hands::Seat;
 use super::place::Place;
 use super::session::{Session, agent_of, front_of};
+use super::standing::Standing;
 use super::tell::Teller;
 use super::{WORKFLOW, ids, open};
 use crate::auth::Caller;
@@ -38,8 +39,8 @@ pub(super) struct Follower {
     seat: Arc<Seat>,
     /// Of the run that is read; `None` before the first.
     teller: Option<Teller>,
-    /// Event and part that the client has heard of that run.
-    heard: (u64, u32),
+    /// Event and part that the client has heard of that run; `None`: all of the event.
+    heard: (u64, Option<u32>),
     /// The newest event when the client came: what was handed out up to it may have been run before.
     came: Option<(RunId, u64)>,
     /// Read and not yet told.
@@ -48,6 +49,8 @@ pub(super) struct Follower {
     is_behind: bool,
     /// `done` is owed, where nothing goes on by itself.
     is_owed: bool,
+    /// How the run stood when the client was last told.
+    stood: Option<Standing>,
     /// Another connection left its calls to this one.
     is_moved: bool,
     opening: Vec<Told>,
@@ -66,11 +69,12 @@ impl Follower {
             session,
             seat,
             teller: None,
-            heard: (0, 0),
+            heard: (0, None),
             came: None,
             queue: VecDeque::new(),
             is_behind: false,
             is_owed: false,
+            stood: None,
             is_moved: false,
             opening: Vec::new(),
             bell,
@@ -96,28 +100,40 @@ impl Follower {
             }
         }
         self.is_owed = false;
+        let standing = self.standing_now().await?;
         let run = self.teller.as_ref().map(|teller| &teller.run);
-        self.opening = vec![Told { frame: self.info(run, self.agent()), id: Some(here) }];
+        self.opening = vec![Told { frame: self.info(run, standing, self.agent()), id: Some(here) }];
         Ok(())
     }
 
     async fn begin_after(&mut self, since: &str) -> Answer<()> {
-        let unknown = || Refused::invalid_at("/since", "is the `id` of no frame of this session");
-        let place: Place = since.parse().map_err(|()| unknown())?;
+        let place: Place = since.parse().map_err(|()| unknown_place())?;
         let now = self.session.last().await?;
+        self.came = now.as_ref().map(|run| (run.id.clone(), run.seq));
         let mut told = None;
         if let Place::Frame { run, seq, .. } | Place::Event { run, seq } = &place {
-            if !self.session.runs().await?.contains(run) || *seq > self.session.load(run).await?.seq {
-                return Err(unknown());
+            if !self.session.runs().await?.contains(run) {
+                return Err(unknown_place());
             }
-            let part = if let Place::Frame { part, .. } = place { part } else { u32::MAX };
             self.teller = Some(self.teller_of(run).await?);
-            self.heard = (*seq, part);
+            self.heard = (*seq, if let Place::Frame { part, .. } = &place { Some(*part) } else { None });
+            // As far as the place, to see that it is one.
+            let is_before = |teller: &Option<Teller>| {
+                teller.as_ref().is_some_and(|teller| teller.run.id == *run && teller.run.seq < *seq)
+            };
+            self.is_behind = true;
+            while self.is_behind && is_before(&self.teller) {
+                self.read().await?;
+            }
             told = Some((run.clone(), *seq));
         }
         let run = now.as_deref();
         let agent = run.and_then(agent_of).map_or_else(|| self.agent(), str::to_owned);
-        self.opening.push(Told { frame: self.info(run, agent), id: Some(place) });
+        let standing = match run {
+            Some(run) => Some(Standing::of(&self.session, run).await?),
+            None => None,
+        };
+        self.opening.push(Told { frame: self.info(run, standing, agent), id: Some(place) });
         // What was told before and is still to run is told again; the rest of what stands follows by itself.
         for (_, interrupt) in run.map(open::interrupts).unwrap_or_default() {
             let Some(run) = run.filter(|_| interrupt.opened.kind == Kind::ClientCall) else { continue };
@@ -130,7 +146,6 @@ impl Follower {
                 }
             }
         }
-        self.came = now.map(|run| (run.id.clone(), run.seq));
         self.look();
         Ok(())
     }
@@ -170,14 +185,14 @@ impl Follower {
         questions.flat_map(|(_, interrupt)| open::frames(run, interrupt)).map(Told::from).collect()
     }
 
-    fn info(&self, run: Option<&Run>, agent: String) -> Frame {
+    fn info(&self, run: Option<&Run>, standing: Option<Standing>, agent: String) -> Frame {
         let open = |kinds: &[Kind]| {
             let open = run.into_iter().flat_map(Run::open_interrupts);
             open.filter(|(_, interrupt)| kinds.contains(&interrupt.opened.kind)).count()
         };
         Frame::SessionInfo {
             session_id: self.session.name.clone(),
-            status: run.map_or("new", |run| run.status().as_str()),
+            status: standing.map_or("new", Standing::word),
             run_id: run.map(|run| run.id.to_string()),
             agent,
             // What a person must decide; what is handed out to be run needs nobody.
@@ -215,8 +230,6 @@ impl Follower {
             {
                 let is_ours = self.is_ours(&call).await?;
                 let told = self.queue.pop_front().filter(|_| is_ours && self.seat.tell(&call));
-                // Something may have happened while it waited.
-                self.is_behind = true;
                 if let Some(told) = told {
                     return Ok(Some(vec![told]));
                 }
@@ -233,15 +246,17 @@ impl Follower {
                     return Ok(Some(frames));
                 }
             }
-            if std::mem::take(&mut self.is_owed)
-                && let Some(done) = self.rest()
-            {
-                return Ok(Some(vec![done.into()]));
+            if self.is_owed {
+                let frames = self.rest().await?;
+                self.is_owed = false;
+                if !frames.is_empty() {
+                    return Ok(Some(frames));
+                }
             }
             tokio::select! {
                 item = self.bell.next() => match item {
                     None => return Ok(None),
-                    Some(Item::Event(words)) => self.is_behind = self.concerns(words.json()),
+                    Some(Item::Event(words)) => self.ring(words.json()),
                     // A run of somebody else's that can not be read is none of ours.
                     Some(Item::Preview(_) | Item::Problem(_)) => {}
                 },
@@ -250,23 +265,44 @@ impl Follower {
         }
     }
 
-    /// Whether an event is of the run that is followed, or the first one of a run that might be the next.
-    fn concerns(&self, event: &str) -> bool {
-        let Some(rest) = event.strip_prefix("{\"stream\":\"") else { return true };
-        let Some((stream, rest)) = rest.split_once('"') else { return true };
-        let is_own = self.teller.as_ref().is_some_and(|teller| teller.run.id.as_str() == stream);
-        is_own || (stream.starts_with("run_") && rest.starts_with(",\"seq\":1,"))
+    /// What an event may mean for this session: of the run that is followed, or the first one of a run that might be
+    /// the next, it is to be read; of the installation it may be a freeze, which holds back what would go on.
+    fn ring(&mut self, event: &str) {
+        let run = self.teller.as_ref().map(|teller| &teller.run);
+        let at = event.strip_prefix("{\"stream\":\"").and_then(|rest| rest.split_once('"'));
+        match at {
+            Some((stream, _)) if stream == StreamId::System.as_str() => {
+                let would_go_on = |run: &Run| matches!(run.status(), Status::Queued | Status::Running);
+                self.is_owed = self.stood != Some(Standing::Frozen) && run.is_some_and(would_go_on);
+            }
+            Some((stream, rest)) => {
+                let is_own = run.is_some_and(|run| run.id.as_str() == stream);
+                self.is_behind = is_own || (stream.starts_with("run_") && rest.starts_with(",\"seq\":1,"));
+            }
+            None => self.is_behind = true,
+        }
     }
 
-    /// `done`, where nothing goes on by itself.
-    fn rest(&self) -> Option<Frame> {
-        let status = self.teller.as_ref().map_or(Status::Completed, |teller| teller.run.status());
-        match status {
-            Status::Queued | Status::Running => None,
-            Status::Waiting | Status::Paused | Status::Completed | Status::Failed | Status::Cancelled => {
-                Some(Frame::Done { status: status.as_str() })
-            }
-        }
+    /// As the client is about to be told; `None` before the first run.
+    async fn standing_now(&mut self) -> Answer<Option<Standing>> {
+        let Some(teller) = &self.teller else { return Ok(None) };
+        self.stood = Some(Standing::of(&self.session, &teller.run).await?);
+        Ok(self.stood)
+    }
+
+    /// `done`, where nothing goes on by itself; before it why, where nothing in the journal of the run says so.
+    async fn rest(&mut self) -> Answer<Vec<Told>> {
+        let standing = self.standing_now().await?.unwrap_or(Standing::Rests(Status::Completed));
+        let why = match standing {
+            Standing::GoesOn(_) => return Ok(Vec::new()),
+            Standing::Rests(_) => None,
+            Standing::Frozen => Some(Frame::Status {
+                status: standing.word(),
+                content: Some("Nothing begins while the installation is frozen; then it goes on.".to_owned()),
+                metadata: None,
+            }),
+        };
+        Ok(why.into_iter().chain([Frame::Done { status: standing.word() }]).map(Told::from).collect())
     }
 
     /// Reads on, in the run that is followed or the one after it.
@@ -283,12 +319,16 @@ impl Follower {
                 event::decode(sealed).map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
             let frames = teller.hear(&event);
             let seq = teller.run.seq;
+            let (heard, of_it) = self.heard;
+            if seq == heard && of_it.is_some_and(|part| frames.len() < part as usize) {
+                return Err(unknown_place());
+            }
             if let event::Fact::Run(Fact::ToolFinished { call, .. }) = &event.fact {
                 self.seat.over(&ids::call(&id, call));
             }
             let is_old = self.came.as_ref().is_some_and(|(run, came)| *run == id && seq <= *came);
             for (part, mut frame) in (1..).zip(frames) {
-                if (seq, part) <= self.heard {
+                if seq < heard || (seq == heard && of_it.is_none_or(|last| part <= last)) {
                     continue;
                 }
                 if is_old {
@@ -299,6 +339,9 @@ impl Follower {
             self.is_owed = true;
         }
         if page.len() < READ_EVENTS {
+            if teller.run.seq < self.heard.0 {
+                return Err(unknown_place());
+            }
             self.is_behind = teller.run.ended.is_some() && self.move_on().await?;
         }
         Ok(())
@@ -312,19 +355,27 @@ impl Follower {
         let Some(next) = runs.get(at.map_or(0, |at| at + 1)) else { return Ok(false) };
         let run = self.session.load(next).await?;
         self.teller = Some(Teller::before(&run, self.agent()));
-        self.heard = (0, 0);
+        self.heard = (0, None);
         Ok(true)
     }
 
-    /// Whether a call that has become one to run is this connection's to run.
+    /// Whether a call that has become one to run is this connection's to run. What is read may be old: before a call
+    /// goes out the run is read on, until it says that the call is over, or to its newest event.
     async fn is_ours(&mut self, call: &str) -> Answer<bool> {
         let Some(claim) = self.seat.claim(call) else { return Ok(false) };
         if claim.approved_here {
             tokio::time::sleep(RESULT_BEHIND).await;
         }
-        let Some(read) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(false) };
-        let now = self.session.load(&read.id).await?;
-        Ok(open::is_to_run(&now, call) && open::is_to_run(read, call))
+        self.is_behind |= self.is_to_run(call);
+        while self.is_behind && self.is_to_run(call) {
+            self.read().await?;
+        }
+        Ok(self.is_to_run(call))
+    }
+
+    /// As far as it is read.
+    fn is_to_run(&self, call: &str) -> bool {
+        self.teller.as_ref().is_some_and(|teller| open::is_to_run(&teller.run, call))
     }
 
     /// Calls that another connection was to run, which is gone.
@@ -343,6 +394,10 @@ impl Follower {
         let told = taken.iter().filter(|call| open::is_to_run(&run, call) && self.seat.tell(call));
         Ok(told.filter_map(frames).flatten().map(Told::from).collect())
     }
+}
+
+fn unknown_place() -> Refused {
+    Refused::invalid_at("/since", "is the `id` of no frame of this session")
 }
 
 /// The call of a frame that says to run it.

@@ -53,6 +53,8 @@ pub(super) struct PlanDecision {
 pub(super) struct ToolDecision {
     /// Of the call, or of what asks about it.
     pub(super) id: String,
+    /// The call that the client named beside what asks: it must be the one that is asked about.
+    pub(super) call: Option<String>,
     pub(super) verdict: Verdict,
     pub(super) feedback: Option<String>,
     pub(super) arguments: Option<Value>,
@@ -82,8 +84,8 @@ struct UserFields {
 #[derive(Deserialize)]
 struct PlanFields {
     plan_id: Option<String>,
-    #[serde(alias = "request_id")]
     approval_request_id: Option<String>,
+    request_id: Option<String>,
     decision: String,
     feedback: Option<String>,
     modified_subtasks: Option<Value>,
@@ -148,16 +150,7 @@ fn user(value: &Value) -> Answer<Message> {
 
 fn plan(value: &Value) -> Answer<Message> {
     let fields: PlanFields = of(value)?;
-    let id = match (fields.plan_id, fields.approval_request_id) {
-        (Some(id), None) | (None, Some(id)) => id,
-        (None, None) => return Err(Refused::invalid_at("/plan_id", "missing field `plan_id`")),
-        (Some(plan), Some(request)) => {
-            if request != plan && !request.parse().is_ok_and(|request| ids::plan(&request) == plan) {
-                return Err(Refused::invalid_at("/approval_request_id", "names another plan than `plan_id`"));
-            }
-            request
-        }
-    };
+    let id = plan_id(&fields)?;
     let verdict = verdict(&fields.decision)?;
     match (verdict, &fields.modified_subtasks) {
         (Verdict::Edit, None) => {
@@ -181,6 +174,28 @@ fn plan(value: &Value) -> Answer<Message> {
     }))
 }
 
+/// The plan that is named, in one way or in several that agree.
+fn plan_id(fields: &PlanFields) -> Answer<String> {
+    let (plan, request) = (fields.plan_id.as_ref(), fields.request_id.as_ref());
+    let (pointer, asks) = match (fields.approval_request_id.as_ref(), request) {
+        (Some(first), Some(second)) if first != second => {
+            return Err(Refused::invalid_at("/request_id", "is another one than `approval_request_id`"));
+        }
+        (Some(asks), _) => ("/approval_request_id", Some(asks)),
+        (None, asks) => ("/request_id", asks),
+    };
+    let is_of = |asks: &String, plan: &String| {
+        asks == plan || asks.parse().is_ok_and(|asks| ids::plan(&asks) == *plan)
+    };
+    match (plan, asks) {
+        (Some(plan), Some(asks)) if !is_of(asks, plan) => {
+            Err(Refused::invalid_at(pointer, "names another plan than `plan_id`"))
+        }
+        (_, Some(id)) | (Some(id), None) => Ok(id.clone()),
+        (None, None) => Err(Refused::invalid_at("/plan_id", "missing field `plan_id`")),
+    }
+}
+
 fn tool(value: &Value) -> Answer<Message> {
     let fields: ToolFields = of(value)?;
     let verdict = verdict(&fields.decision)?;
@@ -193,11 +208,14 @@ fn tool(value: &Value) -> Answer<Message> {
         }
         (Verdict::Approve | Verdict::Edit | Verdict::Modify | Verdict::Reject, _) => {}
     }
+    let (id, call) = match (fields.request_id, fields.call_id) {
+        (Some(asks), call) => (asks, call),
+        (None, Some(call)) => (call, None),
+        (None, None) => return Err(Refused::invalid_at("/call_id", "missing field `call_id`")),
+    };
     Ok(Message::Tool(ToolDecision {
-        id: fields
-            .call_id
-            .or(fields.request_id)
-            .ok_or_else(|| Refused::invalid_at("/call_id", "missing field `call_id`"))?,
+        id,
+        call,
         verdict,
         feedback: fields.feedback,
         arguments: fields.modified_arguments,
@@ -272,6 +290,7 @@ fn text(value: Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use holdshort_core::id::InterruptId;
     use serde_json::json;
 
     use super::*;
@@ -309,6 +328,19 @@ mod tests {
                 "/approval_request_id",
                 "another plan",
             ),
+            (
+                json!({"type": "plan_decision", "plan_id": "plan_00000000", "decision": "approve",
+                    "request_id": "int_01k6f0000000000000000000cc"}),
+                "/request_id",
+                "another plan",
+            ),
+            (
+                json!({"type": "plan_decision", "decision": "approve",
+                    "approval_request_id": "int_01k6f0000000000000000000cc",
+                    "request_id": "int_01k6f0000000000000000000dd"}),
+                "/request_id",
+                "another one than `approval_request_id`",
+            ),
             (json!({"type": "hitl_decision", "decision": "approve"}), "/call_id", "missing field"),
             (
                 json!({"type": "hitl_decision", "call_id": "c", "decision": "edit"}),
@@ -324,6 +356,26 @@ mod tests {
             let found: Vec<_> = errors.iter().map(|error| error.pointer.as_str()).collect();
             assert_eq!(found, [pointer], "{value}");
             assert!(errors[0].message.contains(message), "{value}: {}", errors[0].message);
+        }
+    }
+
+    #[test]
+    fn a_plan_is_named_in_several_ways_that_agree() {
+        let request: InterruptId = "int_01k6f0000000000000000000cc".parse().unwrap();
+        let (request, plan) = (request.to_string(), ids::plan(&request));
+        let table = [
+            (json!({"plan_id": plan}), &plan),
+            (json!({"plan_id": request}), &request),
+            (json!({"request_id": plan}), &plan),
+            (json!({"plan_id": request, "request_id": request}), &request),
+            (json!({"plan_id": plan, "approval_request_id": request}), &request),
+            (json!({"plan_id": plan, "approval_request_id": request, "request_id": request}), &request),
+        ];
+        for (mut value, id) in table {
+            value["type"] = json!("plan_decision");
+            value["decision"] = json!("approve");
+            let Ok(Message::Plan(decision)) = understand(&value) else { panic!("{value} is refused") };
+            assert_eq!(decision.id, *id, "{value}");
         }
     }
 

@@ -22,6 +22,7 @@ mod raw;
 mod rest;
 mod session;
 mod socket;
+mod standing;
 mod stream;
 mod tell;
 

@@ -32,20 +32,28 @@ impl fmt::Display for Place {
 impl FromStr for Place {
     type Err = ();
 
+    /// Only as it was given out.
     fn from_str(text: &str) -> Result<Self, ()> {
-        if text == START {
-            return Ok(Self::Start);
-        }
-        let (run, rest) = text.split_once('.').ok_or(())?;
-        let run = run.parse().map_err(|_| ())?;
-        match rest.split_once('.') {
-            Some((seq, part)) => {
-                let (seq, part) = seq.parse().ok().zip(part.parse().ok()).ok_or(())?;
-                Ok(Self::Frame { run, seq, part })
-            }
-            None => Ok(Self::Event { run, seq: rest.parse().map_err(|_| ())? }),
-        }
+        let place = place(text).ok_or(())?;
+        if place.to_string() == text { Ok(place) } else { Err(()) }
     }
+}
+
+fn place(text: &str) -> Option<Place> {
+    if text == START {
+        return Some(Place::Start);
+    }
+    let (run, rest) = text.split_once('.')?;
+    let run = run.parse().ok()?;
+    match rest.split_once('.') {
+        Some((seq, part)) => Some(Place::Frame { run, seq: counted(seq)?, part: counted(part)? }),
+        None => Some(Place::Event { run, seq: counted(rest)? }),
+    }
+}
+
+/// A number that counts from 1.
+fn counted<T: FromStr + Default + PartialEq>(text: &str) -> Option<T> {
+    text.parse().ok().filter(|number| *number != T::default())
 }
 
 impl Serialize for Place {
@@ -68,9 +76,11 @@ mod tests {
         ] {
             assert_eq!(place.to_string().parse(), Ok(place));
         }
-        for wrong in
-            ["", "17", "run_x.1", "run_01k6f0000000000000000000aa", "run_01k6f0000000000000000000aa.x.1"]
-        {
+        for wrong in ["", "17", "run_x.1"] {
+            assert_eq!(wrong.parse::<Place>(), Err(()), "{wrong}");
+        }
+        for wrong in ["", ".x.1", ".0", ".0.1", ".1.0", ".01", ".+1", ".1.1.1", ".1.99999999999"] {
+            let wrong = format!("{run}{wrong}");
             assert_eq!(wrong.parse::<Place>(), Err(()), "{wrong}");
         }
     }

@@ -1,7 +1,6 @@
 //! What a client reads without a stream (contract B12), and a plan's pause. Reads write nothing (LESSONS 5).
 
 use axum::Json;
-use axum::extract::Path;
 use holdshort_core::interrupt::{About, Interrupt, Kind};
 use holdshort_core::run::{Input, Run};
 use serde_json::{Value, json};
@@ -12,13 +11,11 @@ use super::{history, ids, open, plan};
 use crate::auth::Operator;
 use crate::limits::SESSION_RUNS;
 use crate::problem::{Answer, Refused};
+use crate::query::{Id, Ids};
 use crate::view;
 
 /// `GET /sessions/{id}/pending-approvals`.
-pub(super) async fn pending_approvals(
-    Person(operator): Person,
-    Path(name): Path<String>,
-) -> Answer<Json<Value>> {
+pub(super) async fn pending_approvals(Person(operator): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = known(operator, name).await?;
     let run = session.last().await?;
     let open = run.as_deref().map(open::interrupts).unwrap_or_default();
@@ -85,7 +82,7 @@ fn approval(run: &Run, interrupt: &Interrupt) -> Option<Value> {
 }
 
 /// `GET /sessions/{id}/pending-plans`.
-pub(super) async fn pending_plans(Person(operator): Person, Path(name): Path<String>) -> Answer<Json<Value>> {
+pub(super) async fn pending_plans(Person(operator): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = known(operator, name).await?;
     let run = session.last().await?;
     let open = run.as_deref().map(open::interrupts).unwrap_or_default();
@@ -116,7 +113,7 @@ pub(super) async fn pending_plans(Person(operator): Person, Path(name): Path<Str
 
 /// `GET /sessions/{id}/plans`: every plan of the session with its dependencies, laid out in layers, and what became
 /// of each subtask.
-pub(super) async fn plans(Person(operator): Person, Path(name): Path<String>) -> Answer<Json<Value>> {
+pub(super) async fn plans(Person(operator): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = known(operator, name).await?;
     let mut items = Vec::new();
     for run in session.runs().await?.iter().rev().take(SESSION_RUNS) {
@@ -155,7 +152,7 @@ pub(super) async fn plans(Person(operator): Person, Path(name): Path<String>) ->
 /// `POST /sessions/{id}/plans/{plan_id}/pause`: what is under way comes to its end, nothing else starts.
 pub(super) async fn pause(
     Person(operator): Person,
-    Path((name, plan)): Path<(String, String)>,
+    Ids(name, plan): Ids<String, String>,
 ) -> Answer<Json<Value>> {
     steer(operator, name, &plan, Input::Pause).await
 }
@@ -163,7 +160,7 @@ pub(super) async fn pause(
 /// `POST /sessions/{id}/plans/{plan_id}/resume`.
 pub(super) async fn resume(
     Person(operator): Person,
-    Path((name, plan)): Path<(String, String)>,
+    Ids(name, plan): Ids<String, String>,
 ) -> Answer<Json<Value>> {
     steer(operator, name, &plan, Input::Resume).await
 }

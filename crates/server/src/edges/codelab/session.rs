@@ -37,6 +37,7 @@ pub(super) struct Session {
 }
 
 /// What the next run of a session begins with.
+#[derive(Clone, Copy)]
 pub(super) struct Begin<'w> {
     pub(super) said: &'w str,
     pub(super) agent: Option<&'w str>,
@@ -109,11 +110,32 @@ impl Session {
         }
     }
 
-    /// Starts the session's next run, with the agent in front that the one before had, or with another one.
-    /// `false`: somebody else was first.
+    /// Starts the session's next run. `false`: somebody else was first.
     pub(super) async fn start(&self, last: Option<&Run>, begin: Begin<'_>) -> Answer<bool> {
+        let start = self.next_run(last, begin).await?;
+        let (driver, actor) = (self.app.driver.clone(), self.actor.clone());
+        match detached(async move { driver.start(start, actor).await }).await {
+            Ok(_) => Ok(true),
+            Err(Error::KeyReused) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Refuses what `start` would be refused, and changes nothing.
+    pub(super) async fn can_start(&self, last: &Run, begin: Begin<'_>) -> Answer<()> {
+        let next = self.next_run(Some(last), begin).await?;
+        Ok(self.app.driver.check_start(&next, self.actor.clone()).await?)
+    }
+
+    /// What the session goes on with: the agent in front that the run before had, or another one.
+    async fn next_run(&self, last: Option<&Run>, begin: Begin<'_>) -> Answer<StartRun> {
         let Begin { said, agent, reason } = begin;
         let base = self.app.library.get(WORKFLOW).ok_or_else(|| Refused::of(Code::UnknownWorkflow))?;
+        if let Some(agent) = agent.filter(|agent| !base.agents.contains_key(*agent)) {
+            let known: Vec<&str> = base.agents.keys().map(String::as_str).collect();
+            let rule = format!("no agent is called `{agent}`; there are: {}", known.join(", "));
+            return Err(Refused::invalid_at("/agent_type", rule));
+        }
         let before = last.and_then(|run| front_of(&run.definition));
         let agent = agent.or(before.filter(|agent| base.agents.contains_key(*agent)));
         let earlier = history::of(self, history_room(said)?).await?;
@@ -126,7 +148,7 @@ impl Session {
         if let Some(reason) = reason {
             input["reason"] = json!(reason);
         }
-        let start = StartRun {
+        Ok(StartRun {
             definition: match agent {
                 Some(agent) => begun_by(base, agent)?,
                 None => base,
@@ -141,25 +163,7 @@ impl Session {
             origin: Origin::Native,
             ask: None,
             key: Some(key),
-        };
-        let (driver, actor) = (self.app.driver.clone(), self.actor.clone());
-        match detached(async move { driver.start(start, actor).await }).await {
-            Ok(_) => Ok(true),
-            Err(Error::KeyReused) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Whether a run can be started with this agent in front and these words.
-    pub(super) fn can_start(&self, agent: &str, said: &str) -> Answer<()> {
-        let base = self.app.library.get(WORKFLOW).ok_or_else(|| Refused::of(Code::UnknownWorkflow))?;
-        if base.agents.contains_key(agent) {
-            begun_by(base, agent)?;
-            return history_room(said).map(drop);
-        }
-        let known: Vec<&str> = base.agents.keys().map(String::as_str).collect();
-        let rule = format!("no agent is called `{agent}`; there are: {}", known.join(", "));
-        Err(Refused::invalid_at("/agent_type", rule))
+        })
     }
 
     fn first(&self) -> String {

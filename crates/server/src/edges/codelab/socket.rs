@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::Path;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{WebSocket, WebSocketUpgrade};
 use axum::response::Response;
@@ -23,7 +22,7 @@ use super::{act, message};
 use crate::edges::line::{self, End};
 use crate::limits::{FRAME_READ_BYTES, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
 use crate::problem::{Answer, Refused};
-use crate::query::Params;
+use crate::query::{Id, Params};
 use crate::socket::outbox::{Outbox, Unsent};
 use crate::socket::write;
 
@@ -35,7 +34,7 @@ pub(super) struct Since {
 
 pub(super) async fn open(
     Person(operator): Person,
-    Path(name): Path<String>,
+    Id(name): Id<String>,
     Params(Since { since }): Params<Since>,
     Extension(hands): Extension<Arc<Hands>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -87,9 +86,8 @@ async fn converse(
     };
     match told {
         Ok(end) => end,
-        // The journal can not be read: the client is told, and comes back.
         Err(refused) => match put(&outbox, &[Frame::refused(&refused).into()]).await {
-            Ok(()) => End::Left,
+            Ok(()) => End::Unreadable,
             Err(unsent) => unsent.into(),
         },
     }

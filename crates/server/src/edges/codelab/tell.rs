@@ -200,7 +200,8 @@ impl Teller {
         {
             metadata["call_id"] = json!(ids::call(&self.run.id, call));
         }
-        let status = |status, metadata| vec![Frame::Status { status, content: None, metadata: Some(metadata) }];
+        let status =
+            |status, metadata| vec![Frame::Status { status, content: None, metadata: Some(metadata) }];
         if opened.kind != Kind::PlanApproval {
             return status("request_resolved", metadata);
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use holdshort_core::interrupt::{About, Cause, Choice, Kind, Opened, Outcome};
 use holdshort_core::plan::Plan;
+use holdshort_protocol::plain;
 use serde_json::{Map, Value, json};
 
 use super::words;
@@ -28,13 +29,29 @@ pub(super) struct Display {
     pub(super) step: bool,
 }
 
-/// `approval_requested`. `content` is what the interrupt was opened with, `told` what was said of the plan before.
-pub(super) fn requested(opened: &Opened, content: &Value, told: &[Value], display: Display) -> Value {
-    let text = |field: &str| content.get(field).and_then(Value::as_str).unwrap_or_default();
-    let title = text("title");
-    // What a planner said with its plan is the plan once more.
-    let said = Some(text("message")).filter(|said| !said.is_empty() && opened.kind != Kind::PlanApproval);
-    let message = said.unwrap_or(title);
+/// Characters of what an agent says that stand with a request. All of it stands where it was said.
+const SAID: usize = 2_000;
+
+/// `approval_requested`. `with` is what the interrupt was opened with, `told` what was said of the plan before.
+///
+/// `description` and `message` are the runtime's, and of a question the question; what the agent says beside it is
+/// `context.agent_says`.
+pub(super) fn requested(opened: &Opened, with: &Value, told: &[Value], display: Display) -> Value {
+    let text = |pointer: &str| with.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let title = plain::line(text("/title"));
+    // The title of a question is the beginning of it.
+    let asks = opened.kind == Kind::Question && matches!(opened.about, About::Call(_));
+    let asked = if asks { quoted(text("/payload/question")) } else { title.to_string() };
+    let mut context = context(opened, with, told, display);
+    let said = Some(text("/message")).filter(|said| !said.trim().is_empty()).map(quoted);
+    let message = match said {
+        None => asked,
+        Some(said) if is_the_runtimes(opened) => format!("{asked}\n{said}"),
+        Some(said) => {
+            context.insert("agent_says".to_owned(), said.into());
+            asked
+        }
+    };
     let detail = |choice: &Choice| {
         json!({
             "id": words::name(opened, &choice.id),
@@ -53,7 +70,7 @@ pub(super) fn requested(opened: &Opened, content: &Value, told: &[Value], displa
         "options": words::names(opened),
         "option_details": opened.options.iter().map(detail).collect::<Vec<_>>(),
         "checkpoint_type": words::position(opened),
-        "context": context(opened, content, told, display),
+        "context": context,
         "expires_at": opened.expires_at.map(|at| at.to_string()),
         "default_on_timeout": words::name(opened, &opened.on_expiry),
     })
@@ -68,7 +85,22 @@ fn action(opened: &Opened) -> &'static str {
     }
 }
 
-fn context(opened: &Opened, asked: &Value, told: &[Value], display: Display) -> Value {
+/// Who wrote what stands beside the title.
+fn is_the_runtimes(opened: &Opened) -> bool {
+    let is_its_kind = matches!(opened.kind, Kind::Error | Kind::UnknownOutcome | Kind::Continuation);
+    is_its_kind || matches!(opened.about, About::Printed(_))
+}
+
+/// Words that came from elsewhere: harmless, and not longer than a person reads.
+fn quoted(said: &str) -> String {
+    let said = said.trim();
+    match said.char_indices().nth(SAID) {
+        Some((end, _)) => format!("{}…", plain::text(&said[..end])),
+        None => plain::text(said).into_owned(),
+    }
+}
+
+fn context(opened: &Opened, asked: &Value, told: &[Value], display: Display) -> Map<String, Value> {
     let mut context = asked.get("payload").and_then(Value::as_object).cloned().unwrap_or_default();
     if let Some(plan) = context.get("plan").filter(|_| opened.kind == Kind::PlanApproval).map(plan) {
         context.insert("plan".to_owned(), plan);
@@ -94,7 +126,7 @@ fn context(opened: &Opened, asked: &Value, told: &[Value], display: Display) -> 
     if !reasons.is_empty() {
         context.insert("reasons".to_owned(), reasons.iter().map(|reason| reason.text.clone()).collect());
     }
-    context.into()
+    context
 }
 
 /// A plan in the form of the source system (contract A8).

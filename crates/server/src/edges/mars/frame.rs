@@ -79,10 +79,19 @@ pub(super) enum ClientFrame {
 #[serde(deny_unknown_fields)]
 pub(super) struct Start {
     pub(super) task: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_nothing")]
     pub(super) config: Map<String, Value>,
     /// What the client has seen of it already.
     pub(super) since: Option<Place>,
+}
+
+/// `null` is as good as not there.
+pub(super) fn null_is_nothing<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 /// `resolve_approval`, and `approval_response`: the same under another name.
@@ -151,9 +160,6 @@ fn understand(mut value: Value) -> Answer<ClientFrame> {
         return Err(Refused::invalid_at("", "a frame is a JSON object"));
     };
     let Some(kind) = fields.remove("type") else {
-        if fields.get("config").is_some_and(Value::is_null) {
-            fields.remove("config");
-        }
         return fit(&value).map(ClientFrame::Start);
     };
     match kind.as_str() {

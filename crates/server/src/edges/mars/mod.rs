@@ -1,8 +1,8 @@
 //! The MARS edge: `/ws/{task_id}` and `/api/sessions`, as the clients of the source documents 000 and 004 know them
 //! (contracts A27 to A31).
 //!
-//! `socket.rs` is one connection, `start.rs` starts or attaches, `act.rs` carries out what a client wants. What is
-//! told is `story.rs` with `steps.rs`, `calls.rs` and `ledger.rs`, a function of the journal, which `retell.rs` reads.
+//! `socket.rs` is one connection, `start.rs` starts or attaches, `act.rs` carries out what a client wants, with
+//! `edit.rs` where it changes something. What is told is `story.rs` with `steps.rs`, `calls.rs` and `ledger.rs`, a function of the journal, which `retell.rs` reads.
 //! `config/` makes a workflow of a config, `words.rs` is the table of options, `sessions.rs` the REST beside it.
 //! Nothing here drives a run.
 
@@ -11,6 +11,7 @@ mod approval;
 mod attached;
 mod calls;
 mod config;
+mod edit;
 mod frame;
 mod ledger;
 mod retell;

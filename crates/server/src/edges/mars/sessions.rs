@@ -7,26 +7,26 @@ use std::sync::Arc;
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use futures::StreamExt;
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
 use holdshort_core::id::{RunId, SessionId, StreamId};
 use holdshort_core::projection::{RunRow, SessionRow, Status};
 use holdshort_core::run::Fact;
 use holdshort_core::session::{End, Open, Session, State as Standing};
-use holdshort_engine::OpenSession;
+use holdshort_engine::{Executor, OpenSession};
 use holdshort_protocol::Code;
 use holdshort_store::{Journal, RunFilter, SessionFilter};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::config::{self, MODES, WORKFLOW};
-use super::story::{State, Story};
+use super::config::{self, MODES, Translated, WORKFLOW};
+use super::frame::null_is_nothing;
+use super::retell::{Next, Telling};
+use super::story::State;
 use super::{CHANNEL, start};
 use crate::app::{App, detached};
 use crate::auth::Caller;
 use crate::body::{Body, fit};
-use crate::edges::follow::{self, News};
 use crate::edges::who::Guest;
 use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS, PAGE, SESSION_RUNS};
 use crate::problem::{Answer, Refused};
@@ -57,7 +57,7 @@ pub(super) struct NoQuery {
 #[serde(deny_unknown_fields)]
 struct Make {
     mode: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_nothing")]
     config: Map<String, Value>,
     name: Option<String>,
 }
@@ -158,6 +158,7 @@ pub(super) async fn make(guest: Guest, _: Params<NoQuery>, body: Body) -> Answer
     if translated.session.is_some() {
         return Err(Refused::invalid_at("/config/session_id", "names another session; this one is made now"));
     }
+    look(&app, translated).await?;
     let open = Open {
         workflow: Some(WORKFLOW.to_owned()),
         idle_ms: Some(MARS_IDLE_MS),
@@ -168,6 +169,19 @@ pub(super) async fn make(guest: Guest, _: Params<NoQuery>, body: Body) -> Answer
     let opened = detached(async move { driver.open_session(OpenSession { open, key: None }, actor).await });
     let known = known(&app, &opened.await?.session).await?;
     Ok((StatusCode::CREATED, Json(show(&app, &known).await?.0)).into_response())
+}
+
+/// Whether what the config names is there, as a start would look. What it leaves open a task may bring.
+async fn look(app: &App, translated: Translated) -> Answer<()> {
+    let Translated { mut definition, config, .. } = translated;
+    let [folder, model] = [&config.workspace, &config.model].map(Option::is_some);
+    if !folder {
+        definition.tools.clear();
+    }
+    let looked = app.driver.executor().prepare(&definition, config).await;
+    let mut problems = looked.err().unwrap_or_default();
+    problems.retain(|problem| model || problem.pointer != "/config/model");
+    if problems.is_empty() { Ok(()) } else { Err(start::in_words(Refused::invalid(problems))) }
 }
 
 /// `GET`: newest first.
@@ -248,20 +262,19 @@ pub(super) async fn history(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQue
 /// What was said in a run, oldest first.
 async fn said_in(app: &Arc<App>, row: &RunRow) -> Answer<Vec<Value>> {
     let mut said = Vec::new();
-    let mut story = Story::new(row.run.as_str());
-    let mut news = follow::run(app.clone(), row.run.clone(), 0);
-    let mut seq = 0;
-    while seq < row.seq {
-        let event = match news.next().await {
-            Some(News::Event { seq: next, event }) => {
-                seq = next;
-                event
+    let mut telling = Telling::of(app, &row.run);
+    let mut told = 0;
+    while told < row.seq {
+        let frames = match telling.next().await {
+            Some(Next::Frames { seq, frames }) => {
+                told = seq;
+                frames
             }
-            Some(News::Preview(_)) => continue,
-            Some(News::Problem(refused)) => return Err(refused),
+            Some(Next::Preview(_)) => continue,
+            Some(Next::Problem(refused)) => return Err(refused),
             None => break,
         };
-        for frame in story.tell(seq, &event) {
+        for frame in frames {
             let (agent, role, message) = match frame.event_type {
                 "workflow_started" => (json!("user"), json!("user"), frame.data["task"].clone()),
                 "agent_message" => {

@@ -5,12 +5,12 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use axum::Extension;
+use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
-use axum::extract::{Path, State};
+use axum::extract::ws::{WebSocket, WebSocketUpgrade};
 use axum::response::Response;
+use futures::StreamExt;
 use futures::stream::{self, BoxStream, SplitStream};
-use futures::{SinkExt, StreamExt};
 use holdshort_core::id::RunId;
 use holdshort_core::run::Input;
 use holdshort_protocol::Code;
@@ -26,16 +26,17 @@ use super::{CHANNEL, act};
 use crate::auth::{Caller, Door};
 use crate::edges::line::{self, End};
 use crate::edges::who::Guest;
-use crate::limits::{ANSWERS, FRAME_READ_BYTES, GOODBYE_TIME, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
+use crate::limits::{ANSWERS, FRAME_READ_BYTES, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
 use crate::problem::{Answer, Refused};
-use crate::socket::outbox::{Outbox, Unsent};
+use crate::query::Id;
+use crate::socket::outbox::Outbox;
 use crate::socket::write;
 
 /// The request that a connection begins with.
 pub(super) async fn open(
     State(door): State<Door>,
     guest: Guest,
-    Path(task): Path<String>,
+    Id(task): Id<String>,
     Extension(attached): Extension<Arc<Attached>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
@@ -74,53 +75,25 @@ async fn serve(socket: WebSocket, client: &Client, attached: &Attached, door: &D
         end = converse(&mut incoming, client, outbox) => Some(end),
         // Only a broken connection ends it before the outbox is gone.
         _ = &mut writing => None,
-        () = door.stopped() => Some(Over::Line(End::Stopping)),
-        _ = &mut hold.replaced => Some(Over::Line(End::Replaced)),
+        () = door.stopped() => Some(End::Stopping),
+        _ = &mut hold.replaced => Some(End::Replaced),
     };
     attached.leave(&client.task, hold.number());
-    match end {
-        Some(Over::Line(end)) => Box::pin(line::goodbye(end, writing, incoming)).await,
-        Some(Over::Unreadable) => {
-            // The client has been told why, if it still reads. One that comes back is read to anew.
-            let closed = async {
-                let Ok(mut sink) = writing.await else { return };
-                let reason = "the journal can not be read: come back".into();
-                let close = CloseFrame { code: close_code::ERROR, reason };
-                if sink.send(Message::Close(Some(close))).await.is_ok() {
-                    while let Some(Ok(_)) = incoming.next().await {}
-                }
-            };
-            let _ = Box::pin(timeout(GOODBYE_TIME, closed)).await;
-        }
-        None => {}
-    }
+    let Some(end) = end else { return };
+    Box::pin(line::goodbye(end, writing, incoming)).await;
 }
 
-/// Why a conversation is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Over {
-    Line(End),
-    /// There is more to tell, and it can not be read.
-    Unreadable,
-}
-
-impl From<Unsent> for Over {
-    fn from(unsent: Unsent) -> Self {
-        Self::Line(unsent.into())
-    }
-}
-
-async fn converse(incoming: &mut SplitStream<WebSocket>, client: &Client, outbox: Outbox) -> Over {
+async fn converse(incoming: &mut SplitStream<WebSocket>, client: &Client, outbox: Outbox) -> End {
     let (orders, taken) = mpsc::channel(ANSWERS);
     let mut telling = pin!(tell(taken, outbox));
     let end = tokio::select! {
         end = listen(incoming, client, orders) => end,
-        Err(over) = &mut telling => return over,
+        Err(end) = &mut telling => return end,
     };
     // What was answered is still said.
     match telling.await {
-        Ok(()) => Over::Line(end),
-        Err(over) => over,
+        Ok(()) => end,
+        Err(end) => end,
     }
 }
 
@@ -131,7 +104,7 @@ enum Order {
     Tell(BoxStream<'static, Told>),
 }
 
-async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Result<(), Over> {
+async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Result<(), End> {
     let mut telling: BoxStream<'static, Told> = stream::pending().boxed();
     loop {
         tokio::select! {
@@ -146,7 +119,7 @@ async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Result<(), O
                 Told::Preview(text) => outbox.offer(text),
                 Told::Last(text) => {
                     outbox.put(text).await?;
-                    return Err(Over::Unreadable);
+                    return Err(End::Unreadable);
                 }
             },
         }
@@ -286,7 +259,7 @@ mod tests {
         let (outbox, mut queue) = Outbox::new(Duration::from_secs(1));
         let told = [Told::Event("one".into()), Told::Last("broken".into()), Told::Event("two".into())];
         assert!(orders.send(Order::Tell(stream::iter(told).boxed())).await.is_ok());
-        assert_eq!(tell(taken, outbox).await, Err(Over::Unreadable));
+        assert_eq!(tell(taken, outbox).await, Err(End::Unreadable));
         assert_eq!(queue.recv().await.as_deref(), Some("one"));
         assert_eq!(queue.recv().await.as_deref(), Some("broken"));
         assert_eq!(queue.recv().await, None);

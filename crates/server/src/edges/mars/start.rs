@@ -89,8 +89,13 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
         Ok(started) => Ok(started.run),
         Err(Error::KeyReused) => Err(another()),
         Err(Error::NotFound) => Err(unknown_session()),
-        Err(error) => Err(Refused::from(error).in_words(|error| error.pointer = in_a_start(&error.pointer))),
+        Err(error) => Err(in_words(error.into())),
     }
+}
+
+/// A refusal of the native API in the words of this one.
+pub(super) fn in_words(refused: Refused) -> Refused {
+    refused.in_words(|error| error.pointer = in_a_start(&error.pointer))
 }
 
 /// Where the native API and this one name a place differently.

@@ -64,6 +64,8 @@ pub(super) struct Story {
     steps: Steps,
     calls: Calls,
     open: BTreeMap<InterruptId, Opened>,
+    /// Let through where it was opened: the next event says so.
+    unasked: Option<Opened>,
     /// What a person has just said, until its resolution.
     said: Option<(InterruptId, Option<String>, Value)>,
     /// The versions of each phase's plan.
@@ -86,6 +88,7 @@ impl Story {
             steps: Steps::default(),
             calls: Calls::default(),
             open: BTreeMap::new(),
+            unasked: None,
             said: None,
             plans: BTreeMap::new(),
             ledger: Ledger::default(),
@@ -109,10 +112,17 @@ impl Story {
         self.session.as_deref()
     }
 
-    /// The frames of the next event.
-    pub(super) fn tell(&mut self, seq: u64, event: &Event) -> Vec<Frame> {
+    /// The frames of the next event. `follows` is the one after a request, if that is there already.
+    pub(super) fn tell(&mut self, seq: u64, event: &Event, follows: Option<&Event>) -> Vec<Frame> {
         let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
-        let mut said = self.take(fact, event);
+        let mut said = match fact {
+            // Nobody is shown what nobody can answer.
+            Fact::InterruptOpened(opened) if lets_through(&opened.interrupt, follows) => {
+                self.unasked = Some((**opened).clone());
+                Vec::new()
+            }
+            _ => self.take(fact, event),
+        };
         let state = self.state_now();
         if state != self.state {
             let change = json!({ "status": state.as_str(), "old_state": self.state.as_str() });
@@ -350,7 +360,7 @@ impl Story {
         cause: &Cause,
         by: &str,
     ) -> Vec<Said> {
-        let Some(opened) = self.open.remove(id) else { return Vec::new() };
+        let Some(opened) = self.open.remove(id).or_else(|| self.unasked.take()) else { return Vec::new() };
         let (text, edit) = match self.said.take() {
             Some((of, text, edit)) if of == *id => (text, edit),
             Some(_) | None => (None, Value::Null),
@@ -368,4 +378,11 @@ impl Story {
         }
         said
     }
+}
+
+/// Whether a request is resolved by this event with nobody asked.
+fn lets_through(id: &InterruptId, event: Option<&Event>) -> bool {
+    let fact = event.map(|event| &event.fact);
+    matches!(fact, Some(event::Fact::Run(Fact::InterruptResolved { interrupt, cause: Cause::Unasked, .. }))
+        if interrupt == id)
 }

@@ -1,14 +1,16 @@
 //! A client that was away hears what followed, once and in order, also after a restart (B12, LESSONS 4, 27).
 
-use holdshort_testkit::model::Scripted;
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::{TestServer, eventually};
+use holdshort_testpg::Server as Postgres;
 use serde_json::{Value, json};
 
-use super::ide::{Ide, kinds, post_body, post_refused, the};
+use super::ide::{Ide, kinds, post, post_body, post_refused, the};
 use super::{on_plan, plans, result, served, subtask, user};
 
 /// Everything that a session has told, as one who comes back to its beginning hears it; without `done`, which is
 /// about now.
-async fn story(server: &holdshort_testkit::server::TestServer, since: &str) -> Vec<(String, Value)> {
+async fn story(server: &TestServer, since: &str) -> Vec<(String, Value)> {
     let mut ide = Ide::come_back(server, "s", since).await;
     let mut frames = Vec::new();
     loop {
@@ -104,6 +106,98 @@ async fn a_place_that_is_none_of_the_session_is_refused() {
         let (status, body) = post_refused(&server, &body).await;
         assert_eq!((status, &body["errors"][0]["pointer"]), (400, &json!("/since")), "{body}");
     }
+    // Of the session, and no frame's: of its first run, which others follow, and of its last.
+    let mut ide = Ide::come_back(&server, "s", "start").await;
+    let mut places = Vec::new();
+    while ide.next().await["type"] != "done" {
+        places.push(ide.place.clone());
+    }
+    for place in [&places[0], &places[places.len() - 1]] {
+        let (event, part) = place.rsplit_once('.').unwrap();
+        let (run, seq) = event.split_once('.').unwrap();
+        let next = part.parse::<u32>().unwrap() + 1;
+        for wrong in
+            [format!("{event}.{next}"), format!("{run}.900.1"), format!("{run}.900"), format!("{run}.2.1")]
+        {
+            let (status, body) = post_refused(&server, &json!({ "session_id": "s", "since": wrong })).await;
+            assert_eq!((status, &body["errors"][0]["pointer"]), (400, &json!("/since")), "{wrong}: {body}");
+        }
+        for right in [place.clone(), event.to_owned(), format!("{run}.2")] {
+            let frames = post_body(&server, &json!({ "session_id": "s", "since": right })).await;
+            assert_eq!(frames.last().unwrap()["type"], "done", "{seq}: {right}");
+        }
+    }
+}
+
+/// What a client missed costs what it was long: the run is not read anew for each of its calls.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_calls_are_told_from_few_reads() {
+    const REPLIES: usize = 4;
+    const CALLS: usize = 15;
+    let model = ScriptedModel::start().await;
+    for _ in 0..REPLIES {
+        let calls = (0..CALLS).map(|n| ("read_file", json!({ "path": format!("f{n}") })));
+        model.push("orchestrator", Scripted::calls(calls));
+    }
+    model.push("orchestrator", Scripted::text("Read."));
+    let url = crate::cluster::database().await;
+    let mut server = TestServer::setup().model(&model).database(&url, "a").start().await;
+    let mut ide = Ide::connect(&server, "s").await;
+    ide.say(&user("Read them.")).await;
+    for _ in 0..REPLIES * CALLS {
+        let call = ide.find("tool_call").await;
+        ide.say(&result(&call, "text")).await;
+    }
+    ide.find("assistant_message").await;
+    drop(ide);
+    let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
+    let events = server.wait_status(&run, &["completed"]).await["seq"].as_u64().unwrap();
+
+    // What its connections have read is told once they are gone.
+    let read = async || {
+        let others = "SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
+        eventually("nobody is connected", async || {
+            (crate::cluster::sql(&url, others).await == "0").then_some(())
+        })
+        .await;
+        let read = "SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_user_tables WHERE relname = 'events'";
+        crate::cluster::sql(&url, read).await.parse::<u64>().unwrap()
+    };
+    server.kill();
+    let before = read().await;
+    server.start().await;
+    let frames = story(&server, "start").await;
+    assert!(frames.len() > REPLIES * CALLS);
+    server.kill();
+    let rows = read().await - before;
+    assert!(rows < 15 * events, "{rows} rows were read to tell {events} events");
+}
+
+/// A connection that can not be told what stands says so, and does not look as if it listened.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_can_not_be_read_ends_the_connection() {
+    let postgres = tokio::task::spawn_blocking(Postgres::start).await.unwrap().unwrap();
+    let model = ScriptedModel::start().await;
+    model.push("orchestrator", Scripted::text("Hello."));
+    let setup = TestServer::setup().model(&model).database(&postgres.database(), "a");
+    let server = setup.start().await;
+    post(&server, "s", &user("Hi.")).await;
+    let postgres = tokio::task::spawn_blocking(|| postgres.stop().map(|()| postgres)).await.unwrap().unwrap();
+    for since in [None, Some("start")] {
+        let mut ide = match since {
+            None => Ide::open(&server, "s").await,
+            Some(since) => {
+                let headers = [("authorization", format!("Bearer {}", server.token()))];
+                let path = format!("/edges/codelab/ws/s?since={since}");
+                Ide::try_open(&server, &path, &headers).await.unwrap()
+            }
+        };
+        let (frames, code) = ide.until_closed().await;
+        assert_eq!((kinds(&frames), code), (vec!["error"], Some(1011)), "{frames:#?}");
+        assert_eq!(frames[0]["code"], "store_failed");
+    }
+    tokio::task::spawn_blocking(move || postgres.start_again()).await.unwrap().unwrap();
 }
 
 /// What was handed out and has no result is told again, also where the client comes back to a later place.

@@ -85,6 +85,9 @@ async fn who_is_not_the_operator_does_not_get_in() {
         (&with_token, vec![internal.clone()], Some(401)),
         (path, vec![bearer(&token), ("origin", "https://evil.example".to_owned())], Some(403)),
     ];
+    for path in ["/edges/codelab/ws/%FF", "/edges/mars/ws/%FF"] {
+        assert_eq!(Ide::try_open(&server, path, &[bearer(&token)]).await.err(), Some(404), "{path}");
+    }
     for (path, headers, refused) in table {
         assert_eq!(Ide::try_open(&server, path, &headers).await.err(), refused, "{path} {headers:?}");
     }

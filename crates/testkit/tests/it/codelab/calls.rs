@@ -349,6 +349,32 @@ async fn a_repeat_is_harmless_whenever_it_comes() {
     repeated().await;
 }
 
+/// Two windows on two nodes both say what came of a call, where it is all that the run waits for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_result_at_once_is_taken_once() {
+    let model = ScriptedModel::start().await;
+    let url = crate::cluster::database().await;
+    let node = |name| TestServer::setup().model(&model).database(&url, name).start();
+    let nodes = [node("a").await, node("b").await];
+    for n in 0..10 {
+        model.push("coder", Scripted::calls([write("a.py")]));
+        model.push("coder", Scripted::text("Done."));
+        let session = format!("s{n}");
+        let mut first = Ide::connect(&nodes[0], &session).await;
+        let mut second = Ide::connect(&nodes[1], &session).await;
+        first.say(&json!({ "type": "switch_agent", "agent_type": "coder", "content": "Write it." })).await;
+        let call = second.find("tool_call").await;
+        let brought = result(&call, "written");
+        tokio::join!(first.say(&brought), second.say(&brought));
+        for ide in [&mut first, &mut second] {
+            // The first error is that of what was said after the result.
+            ide.say(&json!({ "type": "shout" })).await;
+            let error = ide.find("error").await;
+            assert_eq!(error["errors"][0]["pointer"], "/type", "{error}");
+        }
+    }
+}
+
 /// What a tool brought is JSON of any kind, and is told as it was written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_result_keeps_its_digits() {
@@ -369,19 +395,39 @@ async fn a_result_keeps_its_digits() {
 /// A call is decided on by its own id, or by that of what asks; what is handed out waits for no decision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_is_decided_on_by_the_request() {
-    let (_model, server, mut ide) = coding(vec![Scripted::calls([read("a"), write("b")])]).await;
+    let calls = [read("a"), write("b"), write("c"), write("d")];
+    let (_model, server, mut ide) = coding(vec![Scripted::calls(calls)]).await;
     ide.find("done").await;
     let path = "/edges/codelab/sessions/s/pending-approvals";
     let pending = server.get(path).await.ok();
-    assert_eq!(
-        (&pending["count"], &pending["pending_approvals"][0]["tool_name"]),
-        (&json!(1), &json!("write_file"))
-    );
-    let request = &pending["pending_approvals"][0]["request_id"];
-    ide.say(&json!({ "type": "hitl_decision", "request_id": request, "decision": "approve" })).await;
-    let frames = ide.until("done").await;
-    assert_eq!(the(&frames, "tool_call")["metadata"], json!({ "approved": true }));
-    assert_eq!(server.get(path).await.ok()["count"], 0);
+    let [b, c, d] = [0, 1, 2].map(|n| &pending["pending_approvals"][n]);
+    assert_eq!((&pending["count"], &b["tool_name"]), (&json!(3), &json!("write_file")));
+    let decision = |call: &Value, request: &Value| {
+        let mut decision = json!({ "type": "hitl_decision", "decision": "approve" });
+        for (key, id) in [("call_id", call), ("request_id", request)] {
+            if !id.is_null() {
+                decision[key] = id.clone();
+            }
+        }
+        decision
+    };
+    // Both, of two calls: nobody can know which one is meant.
+    for (call, request) in [(b, c), (c, b)] {
+        let refused = ide.refused(&decision(&call["call_id"], &request["request_id"])).await;
+        assert_eq!(refused["errors"][0]["pointer"], "/request_id", "{refused}");
+    }
+    assert_eq!(server.get(path).await.ok(), pending);
+    let ways = [
+        decision(&Value::Null, &b["request_id"]),
+        decision(&c["call_id"], &c["request_id"]),
+        decision(&d["request_id"], &d["request_id"]),
+    ];
+    for (n, way) in ways.iter().enumerate() {
+        ide.say(way).await;
+        let frames = ide.until("done").await;
+        assert_eq!(the(&frames, "tool_call")["metadata"], json!({ "approved": true }), "{way}");
+        assert_eq!(server.get(path).await.ok()["count"], 2 - n);
+    }
     let info = Ide::open(&server, "s").await.next().await;
     assert_eq!(info["pending_approvals"], 0, "{info}");
 }

@@ -85,6 +85,19 @@ impl Ide {
         }
     }
 
+    /// The frames until the server closes, and the code with which it does.
+    pub(super) async fn until_closed(&mut self) -> (Vec<Value>, Option<u16>) {
+        let mut frames = Vec::new();
+        loop {
+            match timeout(PATIENCE, self.socket.next()).await.expect("a socket that says nothing") {
+                Some(Ok(Message::Text(text))) => frames.push(serde_json::from_str(&text).unwrap()),
+                Some(Ok(Message::Close(close))) => return (frames, close.map(|close| close.code.into())),
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return (frames, None),
+            }
+        }
+    }
+
     /// The frames up to the one of this type.
     pub(super) async fn until(&mut self, kind: &str) -> Vec<Value> {
         let mut frames = Vec::new();

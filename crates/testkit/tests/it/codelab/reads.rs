@@ -18,8 +18,10 @@ async fn plans_are_read_paused_and_audited() {
     );
     let unknown = ["pending-approvals", "pending-plans", "plans"];
     for path in unknown {
-        let answer = server.get(&format!("/edges/codelab/sessions/s/{path}")).await;
-        assert_eq!(answer.refusal(), (404, "not_found"), "{path}");
+        for session in ["s", "%FF", "%00"] {
+            let answer = server.get(&format!("/edges/codelab/sessions/{session}/{path}")).await;
+            assert_eq!(answer.refusal(), (404, "not_found"), "{session} {path}");
+        }
     }
     assert_eq!(server.get("/edges/codelab/events/audit-log?session_id=s").await.status, 404);
 

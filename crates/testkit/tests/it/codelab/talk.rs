@@ -193,9 +193,18 @@ async fn a_switch_that_can_not_begin_cancels_nothing() {
         let refused = post_refused(&server, &switch(&content, &reason)).await.1;
         assert_eq!(refused["errors"][0]["pointer"], pointer, "{refused}");
     }
-    let runs = server.get("/v1/runs").await.ok();
-    let statuses: Vec<_> = runs["items"].as_array().unwrap().iter().map(|run| &run["status"]).collect();
-    assert_eq!(statuses, ["waiting"]);
+    let statuses = async || {
+        let runs = server.get("/v1/runs").await.ok();
+        runs["items"].as_array().unwrap().iter().map(|run| run["status"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(statuses().await, ["waiting"]);
+    // Nothing begins in a session that is suspended; what was at work there goes on after it.
+    let session = server.get("/v1/runs").await.ok()["items"][0]["session"].as_str().unwrap().to_owned();
+    server.post(&format!("/v1/sessions/{session}/suspend"), &json!({})).await.ok();
+    let refused = post_refused(&server, &switch("why?", "curious")).await.1;
+    assert_eq!((&refused["code"], statuses().await), (&json!("session_suspended"), vec![json!("paused")]));
+    server.post(&format!("/v1/sessions/{session}/resume"), &json!({})).await.ok();
+    assert_eq!(statuses().await, ["waiting"]);
 }
 
 /// While a plan waits neither words nor a switch run anything; the session of another name knows nothing of it.
@@ -224,6 +233,55 @@ async fn sessions_are_by_themselves() {
     post(&server, "two", &user("What did you say?")).await;
     let told = conversation(&model)[0]["content"].as_str().unwrap().to_owned();
     assert!(told.contains("Hello, two.") && !told.contains("Build it."), "{told}");
+}
+
+/// While the installation is frozen nothing begins, and who waits for it is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_freeze_is_said() {
+    let (model, server) = served().await;
+    let freeze = async |verb: &str| server.post(&format!("/v1/system/{verb}"), &json!({})).await.ok();
+    let handoff = Scripted::call("handoff_to_ask", json!({ "message": "it is a question" }));
+    model.push("orchestrator", Scripted::Hang(Box::new(handoff)));
+    model.push("ask", Scripted::text("There."));
+    let mut ide = Ide::connect(&server, "s").await;
+    ide.say(&user("Where is it?")).await;
+    model.wait_for_requests(1).await;
+    freeze("freeze").await;
+    // What is under way comes to its end; what would follow it does not begin.
+    model.release();
+    let frames = ide.until("done").await;
+    assert_eq!(kinds(&frames), ["agent_switched", "status", "done"]);
+    assert_eq!((&frames[1]["status"], &frames[2]["status"]), (&json!("frozen"), &json!("frozen")));
+    assert_eq!(Ide::open(&server, "s").await.next().await["status"], "frozen");
+    let frames = post(&server, "other", &user("Hello.")).await;
+    assert_eq!(kinds(&frames), ["session_info", "status", "done"]);
+    assert_eq!((&frames[1]["status"], &frames[2]["status"]), (&json!("frozen"), &json!("frozen")));
+    assert_eq!(model.requests().len(), 1);
+    // Then it goes on by itself.
+    model.push("orchestrator", Scripted::text("Hello."));
+    freeze("unfreeze").await;
+    let frames = ide.until("done").await;
+    assert_eq!(kinds(&frames), ["assistant_message", "done"]);
+    assert_eq!(frames[1]["status"], "completed");
+}
+
+/// In a pause what is under way comes to its end: nothing rests before that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pause_is_done_when_nothing_is_under_way() {
+    let (model, server) = served().await;
+    model.push("orchestrator", Scripted::hang());
+    let mut ide = Ide::connect(&server, "s").await;
+    ide.say(&user("Think.")).await;
+    model.wait_for_requests(1).await;
+    let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
+    let steer = async |verb: &str| server.post(&format!("/v1/runs/{run}/{verb}"), &json!({})).await.ok();
+    steer("pause").await;
+    assert_eq!(ide.next().await["status"], "paused");
+    model.release();
+    assert_eq!(ide.next().await, json!({ "type": "done", "status": "paused" }));
+    steer("resume").await;
+    let frames = ide.until("done").await;
+    assert_eq!(kinds(&frames), ["status", "assistant_message", "done"]);
 }
 
 /// A gateway that goes away in the middle changes nothing, and neither does looking (LESSONS 4, 5).

@@ -24,6 +24,10 @@ async fn before_a_task_there_is_nothing_to_do() {
         (json!({"mode": "copilot"}), "/config/mode"),
         (json!({"mode": "planing"}), "/config/mode"),
         (json!({"max_rouns": 5}), "/config/max_rouns"),
+        (
+            json!({"mode": "planning-control", "step_number": 2, "execute_all_steps": true}),
+            "/config/execute_all_steps",
+        ),
         (json!({"conversational": true}), "/config/conversational"),
         (json!({"sessionId": "ses_nobody"}), "/config/sessionId"),
         // No step is ever approved by a clock.
@@ -103,6 +107,9 @@ async fn a_decision_that_does_not_fit_leaves_the_request_open() {
         assert_eq!(refused["in_reply_to"], "resolve_approval");
     }
     assert_eq!(server.wait_one(&mars.run()).await["id"], *id, "it is still open");
+    let refused = mars.refused(&json!({"type": "cancel", "reason": "x".repeat(70_000)})).await;
+    assert_eq!(words(&refused), ("invalid_request", "/reason"), "{refused}");
+    assert!(refused["message"].as_str().unwrap().starts_with("/reason "), "{refused}");
 
     // An approval of another task is none of this one's.
     let mut other = Mars::start(&server, "t2", "Build it.", config).await;

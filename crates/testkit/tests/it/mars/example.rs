@@ -5,10 +5,12 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
+use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::{PATIENCE, TestServer};
 use serde_json::{Value, json};
 
 use super::{plan, planned};
+use crate::play::{count, done};
 use crate::python::python;
 
 struct Terminal {
@@ -84,6 +86,10 @@ impl Drop for Terminal {
 async fn a_person_at_the_terminal() {
     let drafts = [plan(&[("build", "engineer")]), plan(&[("build with tests", "engineer")])];
     let (model, server) = planned(&drafts).await;
+    let (tool, arguments) = count("step");
+    let call = (tool.to_owned(), arguments);
+    let says = Scripted::Calls { text: "I count.\u{1b}[2J".to_owned(), calls: vec![call] };
+    model.script("engineer", [says, done()]);
     let mut terminal = Terminal::open(&server, "t1");
     terminal.until("holds at after_planning");
     terminal.until("  - build (engineer)");
@@ -115,7 +121,10 @@ async fn a_person_at_the_terminal() {
     terminal.type_in("only the fast ones");
     terminal.until("? \"only the fast ones\" means: approve");
     terminal.type_in("y");
-    terminal.until("holds at tool_approval");
+    // What an agent says is told apart, and moves no cursor.
+    terminal.until("engineer: I count.\\u{1b}[2J");
+    terminal.until("holds at tool_approval: run_command");
+    terminal.until("  engineer says: I count.\\u{1b}[2J");
     terminal.until("? ");
     terminal.type_in("y");
     terminal.until("allow by operator: approved is True");

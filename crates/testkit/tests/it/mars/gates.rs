@@ -60,6 +60,55 @@ async fn a_step_is_modified_and_the_next_one_rejected() {
     sound(&server, &mars).await;
 }
 
+/// A step as a plan has it is told whole, its bullets too. Who does it stays, and nothing is passed over.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_is_told_all_that_was_sent() {
+    let plan = json!([
+        {"sub_task": "build", "sub_task_agent": "engineer"},
+        {"sub_task": "test", "sub_task_agent": "engineer", "depends_on": ["s1"]},
+    ]);
+    let (model, server) = planned(&[Scripted::text(plan.to_string())]).await;
+    let mut mars = Mars::start(&server, "t1", "Build it.", config("manual")).await;
+    let first = mars.asked().await;
+    let modify = |asked: &Value, modifications: Value| {
+        json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "modify",
+               "modifications": modifications})
+    };
+    for (modifications, place) in [
+        (json!({"sub_task": "S", "sub_task_agent": "researcher"}), "/sub_task_agent"),
+        (json!({"sub_task": "S", "agent": "researcher"}), "/agent"),
+        (json!({"sub_task": "S", "agent": "engineer", "sub_task_agent": "engineer"}), "/sub_task_agent"),
+        (json!({"sub_task": "S", "zzz": 1}), "/zzz"),
+        (json!({"sub_task": "S", "a/b": 1}), "/a~1b"),
+        (json!({"sub_task": "S", "id": "s2"}), "/id"),
+        (json!({"sub_task": "S", "depends_on": ["s2"]}), "/depends_on"),
+        (json!({"sub_task": 42}), "/sub_task"),
+        (json!({"sub_task": "S", "bullet_points": ["a", 5]}), "/bullet_points/1"),
+        (json!({"sub_task": "S", "text": "T"}), "/sub_task"),
+        (json!({"text": ["T"]}), "/text"),
+        (json!({"sub_task_agent": "engineer"}), ""),
+        (json!({"sub_task": "  "}), ""),
+        (json!(json!({"sub_task": "S", "zzz": 1}).to_string()), "/zzz"),
+    ] {
+        let refused = mars.refused(&modify(&first, modifications.clone())).await;
+        let pointer = format!("/modifications{place}");
+        assert_eq!(words(&refused), ("invalid_request", &*pointer), "{modifications}: {refused}");
+    }
+    let step = json!({
+        "id": "s1", "sub_task": "build it", "sub_task_agent": "engineer",
+        "bullet_points": ["ONLY SEPTEMBER", "in Rust"], "depends_on": [],
+    });
+    let received = mars.resolve(&first, "modify", json!({"modifications": step})).await;
+    assert_eq!(received["modifications"], "build it\n- ONLY SEPTEMBER\n- in Rust");
+    let second = mars.asked().await;
+    assert!(model.requests_of("engineer")[0].texts().join("\n").contains("- ONLY SEPTEMBER"));
+    // As the plan has it: what it builds on stays.
+    let step = json!({"sub_task": "test it", "sub_task_agent": null, "depends_on": ["s1"]});
+    mars.resolve(&second, "modify", json!({"modifications": step})).await;
+    mars.wait("workflow_completed").await;
+    sound(&server, &mars).await;
+}
+
 /// A text is what it says, also one that is a number to a machine.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_is_told_the_text_that_was_sent() {
@@ -67,7 +116,7 @@ async fn a_step_is_told_the_text_that_was_sent() {
     let mut mars = Mars::start(&server, "t1", "Build it.", config("manual")).await;
     let asked = mars.asked().await;
     let id = &asked["approval_id"];
-    for modifications in [json!(42), json!([1]), json!({"sub_task": 42})] {
+    for modifications in [json!(42), json!([1]), json!(true)] {
         let frame = json!({"type": "resolve_approval", "approval_id": id, "resolution": "modify",
                            "modifications": modifications});
         assert_eq!(words(&mars.refused(&frame).await), ("invalid_request", "/modifications"));
@@ -272,6 +321,115 @@ async fn calls_ask_where_tool_approval_is_prompt() {
     assert_eq!(server.lines("count.txt"), 1);
     assert!(model.requests().last().unwrap().texts().join("\n").contains("enough"));
     sound(&server, &mars).await;
+}
+
+/// Arguments are replaced whole: nothing stands beside them, and what does not fit is named where it was sent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_stands_beside_arguments_is_refused() {
+    let (model, server) = planned(&[]).await;
+    model.script("engineer", [one(count("one")), done()]);
+    let mut mars = Mars::start(&server, "t1", "Count.", json!({"tool_approval": "prompt"})).await;
+    let asked = mars.asked().await;
+    for (modifications, place) in [
+        (json!({"arguments": {"command": "true"}, "note": "careful"}), "/note"),
+        (json!({"arguments": {"command": "true", "zzz": 1}}), "/arguments"),
+        (json!({"command": "true", "zzz": 1}), ""),
+    ] {
+        let frame = json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "edit",
+                           "modifications": modifications});
+        let refused = mars.refused(&frame).await;
+        let pointer = format!("/modifications{place}");
+        assert_eq!(words(&refused), ("invalid_request", &*pointer), "{modifications}: {refused}");
+    }
+    let edited = json!({"modifications": {"command": "echo edited >> count.txt"}});
+    mars.resolve(&asked, "edit", edited).await;
+    mars.wait("workflow_completed").await;
+    assert_eq!(std::fs::read_to_string(server.workspace().join("count.txt")).unwrap(), "edited\n");
+    sound(&server, &mars).await;
+}
+
+/// `message` is what is asked, as the runtime knows it; what the agent says stands apart, harmless and cut (A27).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_asked_stands_apart_from_what_the_agent_says() {
+    // What it says and calls; then `description`, `message`, `agent_says`.
+    type Row<'a> = (&'a str, Option<(&'a str, Value)>, &'a str, &'a str, Value);
+    let ask =
+        |question: &str| ("ask_human", json!({"question": question, "context": "for the door\u{202e}"}));
+    let delete = || ("run_command", json!({"command": "rm -r old"}));
+    let harmless = "Listing the files,\nnothing is changed. \u{202e}\u{1b}[2J\u{7}";
+    let long = "x".repeat(3_000);
+    let cut = format!("{}…", "x".repeat(2_000));
+    let why = "The agent printed this question instead of asking it.";
+    let printed = "I looked.\nWhich colour?";
+    let table: [Row<'_>; 7] = [
+        (
+            harmless,
+            Some(delete()),
+            "run_command: rm -r old (3 files)",
+            "run_command: rm -r old (3 files)",
+            json!("Listing the files,\nnothing is changed. \\u{202e}\\u{1b}[2J\\u{7}"),
+        ),
+        (
+            "  \n ",
+            Some(delete()),
+            "run_command: rm -r old (3 files)",
+            "run_command: rm -r old (3 files)",
+            json!(null),
+        ),
+        (
+            &long,
+            Some(count("a")),
+            "run_command: echo a >> count.txt",
+            "run_command: echo a >> count.txt",
+            json!(cut),
+        ),
+        (
+            "",
+            Some(write("a\u{202e}b", "")),
+            "write_file: a\\u{202e}b",
+            "write_file: a\\u{202e}b",
+            json!(null),
+        ),
+        ("", Some(ask("Which colour?")), "Which colour?", "Which colour?", json!("for the door\\u{202e}")),
+        (
+            "",
+            Some(ask("One\nor two?\u{7}")),
+            "One\\nor two?\\u{7}",
+            "One\nor two?\\u{7}",
+            json!("for the door\\u{202e}"),
+        ),
+        (printed, None, "Which colour?", &format!("Which colour?\n{why}"), json!(null)),
+    ];
+    let (model, server) = planned(&[]).await;
+    std::fs::create_dir(server.workspace().join("old")).unwrap();
+    for name in ["a", "b", "c"] {
+        std::fs::write(server.workspace().join("old").join(name), "").unwrap();
+    }
+    for (i, (text, call, description, message, says)) in table.into_iter().enumerate() {
+        let says_it = match call {
+            Some((tool, arguments)) => {
+                Scripted::Calls { text: text.to_owned(), calls: vec![(tool.to_owned(), arguments)] }
+            }
+            None => Scripted::text(text),
+        };
+        model.script("engineer", [says_it, done()]);
+        let config = json!({"mode": "one-shot", "tool_approval": "prompt"});
+        let mut mars = Mars::start(&server, &format!("t{i}"), "Work.", config).await;
+        let asked = mars.asked().await;
+        assert_eq!(
+            (&asked["description"], &asked["message"], &asked["context"]["agent_says"]),
+            (&json!(description), &json!(message), &says)
+        );
+    }
+    // What the runtime says beside the title it says in the message.
+    model.script("planner", [plan(&[("build", "engineer")])]);
+    model.script("engineer", [one(("run_command", json!({"command": "false"})))]);
+    let mut mars = Mars::start(&server, "t", "Build it.", config("on_error")).await;
+    let asked = mars.asked().await;
+    assert_eq!(asked["description"], "Step `control/s1` failed");
+    let (title, why) = asked["message"].as_str().unwrap().split_once('\n').unwrap();
+    assert_eq!((title, why), ("Step `control/s1` failed", asked["context"]["error"].as_str().unwrap()));
+    assert_eq!(asked["context"].get("agent_says"), None);
 }
 
 /// A checkpoint asks for as long as it may, and an expiry approves nothing unless that was configured (E9).

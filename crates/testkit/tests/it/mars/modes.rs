@@ -3,7 +3,7 @@
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};
 
-use super::{Mars, first, options, plan, planned, sound};
+use super::{Mars, first, options, plan, planned, sound, words};
 
 /// Nothing in it works on files, so it needs no folder.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -65,6 +65,9 @@ async fn a_checkpoint_takes_changes_or_asks_nobody() {
     let config = |asks: bool| json!({"phases": [{"type": "hitl_checkpoint", "config": {"require_approval": asks}}, {"type": "one_shot"}]});
     let mut mars = Mars::start(&server, "t1", "Build it.", config(true)).await;
     let asked = mars.asked().await;
+    let two = json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "modify",
+                     "modifications": {"plan": ["x"], "steps": ["y"]}});
+    assert_eq!(words(&mars.refused(&two).await), ("invalid_request", "/modifications/steps"));
     let received = mars.resolve(&asked, "modify", json!({"modifications": {"units": "millimetres"}})).await;
     assert_eq!((&received["approved"], &received["approval_status"]), (&json!(true), &json!("modified")));
     mars.wait("workflow_completed").await;
@@ -72,14 +75,28 @@ async fn a_checkpoint_takes_changes_or_asks_nobody() {
     sound(&server, &mars).await;
 
     let mut mars = Mars::start(&server, "t2", "Build it.", config(false)).await;
-    mars.asked().await;
     let received = mars.wait("approval_received").await;
+    assert_eq!(
+        mars.types(),
+        ["status", "workflow_started", "workflow_state_changed", "phase_change", "approval_received"],
+        "nothing to answer, and nothing waits"
+    );
     assert_eq!(
         (&received["approved"], &received["approval_status"], &received["by"]),
         (&json!(true), &json!("auto_approved"), &json!("engine"))
     );
     mars.wait("workflow_completed").await;
     sound(&server, &mars).await;
+    // Whoever comes back is told the same, from each place on.
+    let told = mars.told();
+    for (n, frame) in told.iter().enumerate() {
+        let mut again = Mars::connect(&server, "t2").await;
+        again.say(&json!({"type": "request_state", "since": frame["id"]})).await;
+        for frame in &told[n + 1..] {
+            while again.next().await["id"].is_null() {}
+            assert_eq!(again.told().last(), Some(frame));
+        }
+    }
 }
 
 /// Where the client says that nobody answers, a checkpoint approves itself, and nothing else does (E8, case 45).
@@ -98,6 +115,7 @@ async fn without_a_channel_a_checkpoint_approves_itself() {
         (&received["checkpoint_type"], &received["approval_status"], &received["by"]),
         (&json!("custom"), &json!("auto_approved"), &json!("engine"))
     );
+    assert!(!mars.types().contains(&"approval_requested"), "{:?}", mars.types());
     let plan = mars.asked().await;
     assert_eq!(plan["checkpoint_type"], "after_planning");
     let open = server.get("/v1/interrupts?status=open").await.ok();

@@ -177,6 +177,9 @@ async fn what_no_session_is_made_of() {
         (json!({"config": {"n_plan_revieuws": 1}}), "/config/n_plan_revieuws"),
         (json!({"config": {"session_id": "ses_01k6f0000000000000000000bb"}}), "/config/session_id"),
         (json!({"config": []}), "/config"),
+        (json!({"config": {"work_dir": "/nonexistent"}}), "/config/work_dir"),
+        (json!({"config": {"work_dir": server.data()}}), "/config/work_dir"),
+        (json!({"config": {"model": "https://example.com/v1"}}), "/config/model"),
         (json!({"name": ""}), "/name"),
         (json!([]), ""),
     ] {
@@ -187,8 +190,10 @@ async fn what_no_session_is_made_of() {
     assert_eq!(server.get(BASE).await.ok()["sessions"], json!([]));
     let agent = server.agent_request(Method::POST, BASE).json(&json!({}));
     assert_eq!(server.send(agent).await.refusal(), (403, "forbidden_role"));
-    // Nothing needs to be said: the usual mode.
-    assert_eq!(server.post(BASE, &json!({})).await.body["mode"], "one-shot");
+    // Nothing needs to be said: the usual mode. What is null is not said.
+    for body in [json!({}), json!({"mode": null, "config": null, "name": null})] {
+        assert_eq!(server.post(BASE, &body).await.ok()["mode"], "one-shot", "{body}");
+    }
 }
 
 /// The sweep of the next start finds what became due before. Here sessions expire after a day, natively sooner.

@@ -150,7 +150,6 @@ enum Mode {
     HitlInteractive,
     IdeaGeneration,
     Preset(Preset),
-    Copilot,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -161,20 +160,18 @@ enum Preset {
     ErrorRecovery,
 }
 
-const PRESETS: [(&str, Mode); 5] = [
+const PRESETS: [(&str, Mode); 4] = [
     ("autonomous", Mode::Preset(Preset::Autonomous)),
     ("review_plan", Mode::Preset(Preset::ReviewPlan)),
     ("step_by_step", Mode::Preset(Preset::StepByStep)),
     ("error_recovery", Mode::Preset(Preset::ErrorRecovery)),
-    ("copilot", Mode::Copilot),
 ];
 
-const MODES: [(&str, Mode); 5] = [
+const MODES: [(&str, Mode); 4] = [
     (DEFAULT, Mode::OneShot),
     ("planning_control", Mode::PlanningControl),
     ("hitl_interactive", Mode::HitlInteractive),
     ("idea_generation", Mode::IdeaGeneration),
-    ("copilot", Mode::Copilot),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -202,6 +199,12 @@ pub(in super::super) const LISTED: [(&str, &str); 8] = [
     ("error_recovery", "a person is asked when a step fails"),
 ];
 
+const COPILOT: &str = "is the copilot, which this version does not support yet";
+
+fn is_copilot(word: &str) -> bool {
+    canonical(word) == "copilot"
+}
+
 /// A mode's name, whichever of `-` and `_` it is written with.
 pub(super) fn canonical(mode: &str) -> String {
     mode.trim().to_lowercase().replace('-', "_")
@@ -226,19 +229,24 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Chosen> {
         }
         return listed(&item.value, &item.pointer, reader.problems);
     }
-    let all: Vec<(&str, Mode)> = MODES.into_iter().chain(PRESETS).collect();
-    let key = if reader.item("preset").is_some() { "preset" } else { "mode" };
-    let mode = if key == "preset" { reader.one_of(key, &PRESETS) } else { reader.one_of(key, &all) };
+    let (key, words) = match reader.item("preset") {
+        Some(_) => ("preset", PRESETS.to_vec()),
+        None => ("mode", MODES.into_iter().chain(PRESETS).collect()),
+    };
+    let mode = match reader.item(key) {
+        Some(item) if item.value.as_str().is_some_and(is_copilot) => {
+            reader.refuse(item, COPILOT);
+            None
+        }
+        _ => reader.one_of(key, &words),
+    };
     let variant = reader.one_of("hitl_variant", &VARIANTS);
     if let Some(item) = reader.item("hitl_variant").filter(|_| mode != Some(Mode::HitlInteractive)) {
         reader.refuse(item, "is a variant of the mode `hitl-interactive`");
     }
-    if let Some(item) = reader.item(key).filter(|_| mode == Some(Mode::Copilot)) {
-        reader.refuse(item, "is the copilot, which this version does not support yet");
-    }
     let human_control = |approval| Chosen::asking(Kind::HitlControl, approval);
     match (mode.unwrap_or(Mode::OneShot), variant.unwrap_or(Variant::FullInteractive)) {
-        (Mode::OneShot | Mode::Copilot, _) => vec![Chosen::new(Kind::OneShot)],
+        (Mode::OneShot, _) => vec![Chosen::new(Kind::OneShot)],
         (Mode::PlanningControl | Mode::Preset(Preset::Autonomous), _) => {
             vec![Chosen::new(Kind::Planning), Chosen::new(Kind::Control)]
         }
@@ -278,9 +286,10 @@ fn listed(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Vec<Chos
         let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == canonical(word));
         let Some(kind) = kind else {
             let known: Vec<&str> = Kind::ALL.into_iter().map(Kind::as_str).collect();
-            let why = match word {
-                "copilot" => "is the copilot, which this version does not support yet".to_owned(),
-                _ => format!("is no type of phase, expected one of: {}", known.join(", ")),
+            let why = if is_copilot(word) {
+                COPILOT.to_owned()
+            } else {
+                format!("is no type of phase, expected one of: {}", known.join(", "))
             };
             problems.push(Problem::new(format!("{at}/type"), why));
             continue;

@@ -104,8 +104,15 @@ fn fill(phase: &mut Phase, chosen: &Chosen, reader: &mut Reader<'_>, base: &Defi
         }
         PhaseKind::Control(control) => {
             control.only = reader.count("step_number", 1);
-            if reader.flag("execute_all_steps") == Some(false) && control.only.is_none() {
-                reader.refuse_key("execute_all_steps", "needs `step_number`: which one?");
+            match (reader.flag("execute_all_steps"), control.only) {
+                (Some(false), None) => {
+                    reader.refuse_key("execute_all_steps", "needs `step_number`: which one?");
+                }
+                (Some(true), Some(only)) => {
+                    let why = format!("contradicts `step_number`, which is {only}: leave one of the two out");
+                    reader.refuse_key("execute_all_steps", why);
+                }
+                (Some(true), None) | (Some(false), Some(_)) | (None, _) => {}
             }
             reader.flag("show_step_context");
         }

@@ -265,7 +265,17 @@ fn whatever_can_not_be_is_named() {
     let table = [
         (json!({"mode": "copilot"}), "/config/mode", "not support"),
         (json!({"preset": "copilot"}), "/config/preset", "not support"),
-        (json!({"mode": "ocr"}), "/config/mode", "expected one of"),
+        (
+            json!({"mode": "ocr"}),
+            "/config/mode",
+            "expected one of: one_shot, planning_control, hitl_interactive, idea_generation, autonomous, review_plan, \
+             step_by_step, error_recovery",
+        ),
+        (
+            json!({"preset": "one_shot"}),
+            "/config/preset",
+            "expected one of: autonomous, review_plan, step_by_step, error_recovery",
+        ),
         (json!({"mode": 5}), "/config/mode", "expected one of"),
         (json!({"mode": "one-shot", "preset": "autonomous"}), "/config/preset", "leave one"),
         (
@@ -308,6 +318,11 @@ fn whatever_can_not_be_is_named() {
             json!({"mode": "planning-control", "execute_all_steps": false}),
             "/config/execute_all_steps",
             "which one",
+        ),
+        (
+            json!({"mode": "planning-control", "step_number": 2, "execute_all_steps": true}),
+            "/config/execute_all_steps",
+            "step_number",
         ),
         (
             json!({"mode": "hitl-interactive", "show_intermediate_plans": false}),
