@@ -68,9 +68,12 @@ fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, rel
             let mut may_cover = |word: &str| {
                 let path = plain(word, subject.workspace);
                 [Some(word), path.as_deref()].into_iter().flatten().any(|word| {
-                    left -= 1;
-                    // Of so many nobody looks at the rest: they may be anything.
-                    left == 0 || patterns.meet(&Pattern::of_shell(word))
+                    let becomes = Pattern::of_shell(word);
+                    patterns.that_fit(word).iter().any(|glob| {
+                        left -= 1;
+                        // Of so many nobody looks at the rest: they may be anything.
+                        left == 0 || glob.meets(&becomes)
+                    })
                 })
             };
             command.parts.iter().chain(&command.guesses).any(|part| {
@@ -90,20 +93,26 @@ fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, rel
     }
 }
 
-/// How many words that the shell expands are compared with the paths of a rule.
-const MAX_COMPARED: usize = 1_000;
+/// How often words that the shell expands are compared with the paths of a rule.
+const MAX_COMPARED: usize = 4_000;
 
 /// The paths of a rule, as what a pattern of the shell is compared with: from the workspace, and from the root.
-struct Globs(Vec<Pattern>);
+struct Globs {
+    relative: Vec<Pattern>,
+    absolute: Vec<Pattern>,
+}
 
 impl Globs {
     fn of(globs: &[String], workspace: &str) -> Self {
-        let absolute = globs.iter().map(|glob| Pattern::of_glob(&format!("{workspace}/{glob}")));
-        Self(globs.iter().map(|glob| Pattern::of_glob(glob)).chain(absolute).collect())
+        let absolute = globs.iter().flat_map(|glob| Pattern::of_glob(&format!("{workspace}/{glob}")));
+        Self {
+            relative: globs.iter().flat_map(|glob| Pattern::of_glob(glob)).collect(),
+            absolute: absolute.collect(),
+        }
     }
 
-    fn meet(&self, becomes: &Pattern) -> bool {
-        self.0.iter().any(|glob| glob.meets(becomes))
+    fn that_fit(&self, word: &str) -> &[Pattern] {
+        if word.starts_with('/') { &self.absolute } else { &self.relative }
     }
 }
 

@@ -49,11 +49,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             return Ok(known);
         }
         if let Some(session) = &start.session {
-            self.require_session(session).await?;
-            // Or a start would be refused for what others have changed since.
-            if self.is_shared() {
-                self.streams.forget(&StreamId::Session(session.clone()));
-            }
+            self.know_session(session).await?;
         }
         let config =
             self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
@@ -122,7 +118,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
         let session = match &start.session {
             Some(known) => {
-                self.require_session(known).await?;
+                self.know_session(known).await?;
                 self.session_chain(known).await?.0
             }
             None => Arc::new(Session::new(self.new_session())),
@@ -205,6 +201,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         let run = made.parse().map_err(|_| Error::NotFound)?;
         Ok(Some(StartedRun { run, interrupt: None, replayed: true }))
+    }
+
+    /// As it is now: a start is not refused for what others have changed since.
+    async fn know_session(&self, session: &SessionId) -> Result<(), Error> {
+        self.require_session(session).await?;
+        if self.is_shared() {
+            self.streams.forget(&StreamId::Session(session.clone()));
+        }
+        Ok(())
     }
 
     /// A session that a request names must be there: a mistyped id makes no second conversation.

@@ -262,6 +262,9 @@ impl Reading {
 
     /// Any word may begin the command that is run, or hold all of it.
     fn guess_suffixes(&mut self, part: &Part, depth: u8) {
+        if part.arguments.len() > MAX_GUESSES {
+            self.opaque("it holds too many words");
+        }
         for (i, word) in part.arguments.iter().enumerate().take(MAX_GUESSES) {
             let end = part.arguments.len().min(i + MAX_GUESSED_WORDS);
             let base = word.rsplit('/').next().unwrap_or(word).to_owned();
@@ -347,9 +350,13 @@ fn inner(part: &Part) -> Inner {
             [script, ..] if !script.starts_with(['-', '+']) && !programs::is_device(script) => Inner::None,
             [..] => Inner::Unsure,
         },
-        "mise" | "asdf" | "pyenv" | "rbenv" | "nodenv" if matches!(words.first(), Some(&"exec" | &"x")) => {
-            Inner::Unsure
-        }
+        // Of what they can do only this runs nothing.
+        "mise" | "asdf" | "pyenv" | "rbenv" | "nodenv" => match words.first() {
+            Some(
+                &"versions" | &"version" | &"ls" | &"list" | &"current" | &"which" | &"where" | &"whence",
+            ) => Inner::None,
+            Some(_) | None => Inner::Unsure,
+        },
         program if programs::runs_arguments(program, &part.arguments) => Inner::Unsure,
         _ if programs::may_become_a_launcher(part) => Inner::Unsure,
         _ => match programs::launched(part) {
@@ -427,7 +434,10 @@ impl Part {
         let words: Vec<_> = self.arguments().collect();
         // Which word brings the next one. Where one among the options is expanded, nobody can tell.
         let begins = self.begins();
-        let mut next: Vec<usize> = if first < begins { (first..words.len()).collect() } else { vec![begins] };
+        let may_be_an_option = self.expansions.get(first) == Some(&Expansion::Anything)
+            && programs::with_subcommands(&self.program).is_some();
+        let is_moved = first < begins || (first == begins && may_be_an_option);
+        let mut next: Vec<usize> = if is_moved { (first..words.len()).collect() } else { vec![begins] };
         for pattern in fixed {
             let fits = |at: &usize| match words.get(*at) {
                 Some((_, Some(becomes))) => becomes.meets(&Pattern::of_word(pattern)),

@@ -7,6 +7,8 @@ enum Piece {
     One(char),
     /// Any character of a name.
     Any,
+    /// The first one of a name that the shell finds: no dot.
+    First,
     /// Any part of a name, none included.
     Some,
     /// Any text, folders and all.
@@ -22,13 +24,31 @@ pub(in crate::gate) struct Pattern {
 }
 
 /// Longer ones are taken for anything.
-const MAX_PIECES: usize = 128;
+const MAX_PIECES: usize = 256;
+
+/// How many `**/` of a glob are tried as no folder.
+const MAX_FOLDERS: usize = 3;
 
 impl Pattern {
     /// A word that the shell expands: `*`, `?` and `[…]` stay within a name.
     pub(in crate::gate) fn of_shell(word: &str) -> Self {
-        let skips_dots = word.starts_with(['*', '?', '[']);
-        Self { skips_dots, ..Self::read(word, |star, _| if star { Piece::Some } else { Piece::Any }) }
+        let skips_dots = Self::is_in(word.get(..1).unwrap_or_default());
+        let mut found = Self::read(word, |star, _| if star { Piece::Some } else { Piece::Any });
+        found.skips_dots = skips_dots;
+        // A name that is all of one star is not empty, and does not begin with a dot; nor does one that `?` begins.
+        let mut pieces = Vec::new();
+        for (at, piece) in found.pieces.iter().copied().enumerate() {
+            let begins = at == 0 || found.pieces.get(at - 1) == Some(&Piece::One('/'));
+            let ends = matches!(found.pieces.get(at + 1), None | Some(Piece::One('/')));
+            if begins && piece == Piece::Any {
+                pieces.push(Piece::First);
+            } else if begins && ends && piece == Piece::Some {
+                pieces.extend([Piece::First, Piece::Some]);
+            } else {
+                pieces.push(piece);
+            }
+        }
+        Self { pieces, ..found }
     }
 
     /// Whether a text may be one that the shell expands.
@@ -55,13 +75,22 @@ impl Pattern {
         self
     }
 
-    /// A glob of a rule on paths: `**` is any text, and so is what stands in braces.
-    pub(in crate::gate) fn of_glob(glob: &str) -> Self {
-        Self::read(glob, |star, deep| match (star, deep) {
-            (true, true) => Piece::All,
-            (true, false) => Piece::Some,
-            (false, _) => Piece::Any,
-        })
+    /// A glob of a rule on paths: `**` is any text, and so is what stands in braces; `**/` is no folder, too.
+    pub(in crate::gate) fn of_glob(glob: &str) -> Vec<Self> {
+        let read = |glob: &str| {
+            Self::read(glob, |star, deep| match (star, deep) {
+                (true, true) => Piece::All,
+                (true, false) => Piece::Some,
+                (false, _) => Piece::Any,
+            })
+        };
+        let mut forms = vec![glob.to_owned()];
+        for _ in 0..glob.matches("**/").count().min(MAX_FOLDERS) {
+            forms.extend(forms.clone().iter().map(|form| form.replacen("**/", "", 1)));
+            forms.sort();
+            forms.dedup();
+        }
+        forms.iter().map(|form| read(form)).collect()
     }
 
     fn read(text: &str, wild: impl Fn(bool, bool) -> Piece) -> Self {
@@ -73,8 +102,7 @@ impl Pattern {
                 '*' => {
                     let after = rest.trim_start_matches('*');
                     let piece = wild(true, after.len() < rest.len());
-                    // `**/` is no folder, too.
-                    rest = if piece == Piece::All { after.strip_prefix('/').unwrap_or(after) } else { after };
+                    rest = after;
                     piece
                 }
                 '?' => wild(false, false),
@@ -152,6 +180,7 @@ impl Piece {
 
     fn is_like(self, other: Self) -> bool {
         match (self, other) {
+            (Self::First, Self::One('.')) | (Self::One('.'), Self::First) => false,
             (Self::One(a), Self::One(b)) => a == b,
             (Self::One(c), _) | (_, Self::One(c)) => c != '/',
             (_, _) => true,

@@ -313,7 +313,8 @@ pub(super) fn launched(part: &Part) -> Launched {
         ("rustup", Some("run")) if !word(1).is_some_and(|word| word.starts_with('-')) => 2,
         ("npm" | "pnpm" | "yarn" | "bun" | "bundle", Some("exec" | "x" | "dlx"))
         | (
-            "uv" | "poetry" | "pipenv" | "hatch" | "conda" | "mamba" | "pipx" | "pdm" | "rye" | "rustup",
+            "bun" | "uv" | "poetry" | "pipenv" | "hatch" | "conda" | "mamba" | "pipx" | "pdm" | "rye"
+            | "rustup",
             Some("run"),
         ) => 1,
         ("uv", Some("tool")) if word(1) == Some("run") => 2,
@@ -354,8 +355,7 @@ pub(super) fn may_become_a_launcher(part: &Part) -> bool {
 /// It moves files about, and runs none of them.
 fn only_moves_files(part: &Part) -> bool {
     match part.program.as_str() {
-        "rm" | "cp" | "mv" | "mkdir" | "rmdir" | "touch" | "chmod" | "ln" | "tar" | "zip" | "unzip"
-        | "gzip" | "gunzip" | "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" => true,
+        "rm" | "cp" | "mv" | "mkdir" | "rmdir" | "touch" | "chmod" | "ln" => true,
         "git" => part.subcommand().is_some_and(|sub| matches!(sub.as_str(), "add" | "rm" | "mv" | "restore")),
         _ => false,
     }

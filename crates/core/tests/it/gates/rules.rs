@@ -94,6 +94,11 @@ fn a_rule_on_commands_sees_every_part() {
         ("poetry run git push", true),
         ("rustup run stable git push", true),
         ("pyenv exec git push", true),
+        ("mise -q exec -- sudo id", true),
+        ("asdf env node sudo id", true),
+        ("rbenv --debug exec git push", true),
+        ("bun run git push", true),
+        ("git [-]C . push origin main", true),
         ("prlimit git push", true),
         ("prlimit --nproc=1 git push", true),
         ("setarch x86_64 git push", true),
@@ -146,6 +151,33 @@ fn a_rule_on_commands_sees_every_part() {
         .filter(|(_, found, expected)| found != expected)
         .collect();
     assert_eq!(wrong, []);
+}
+
+/// What is hidden behind more words than anybody looks at is not let through.
+#[test]
+fn a_launcher_with_many_words_is_opaque() {
+    let rules = [
+        rule(RuleAction::Forbid, &["run_command"], &["sudo *"]),
+        rule(RuleAction::Allow, &["run_command"], &["uv run *"]),
+    ];
+    for options in ["-q ".repeat(20), "--with a ".repeat(8)] {
+        let line = format!("uv run {options}sudo id");
+        assert!(one(&command(&line, &[]), &rules).starts_with("ask"), "{line}");
+    }
+}
+
+/// A rule on paths means the workspace wherever it lies.
+#[test]
+fn a_long_workspace_forbids_nothing_more() {
+    let workspace = format!("/home/{}", "deep/".repeat(40));
+    let rules = [
+        Rule { paths: vec!["secrets/production/**".to_owned()], ..rule(RuleAction::Forbid, &[], &[]) },
+        allow(&["*"]),
+    ];
+    for (line, expected) in [("ls *.md", "allow"), ("cat secrets/prod*/key", "forbid")] {
+        let subject = Subject { workspace: &workspace, ..command(line, &[]) };
+        assert!(one(&subject, &rules).starts_with(expected), "{line}");
+    }
 }
 
 /// Paths are compared as places, not as texts.
@@ -282,6 +314,13 @@ fn a_pattern_counts_as_what_it_may_become() {
         ("*.md", "secrets/**", false),
         ("a/b/*", "a/*", false),
         ("'*/key'", "secrets/**", false),
+        ("*", "**/.env", false),
+        ("src/*", "**/.env", false),
+        ("src/.*", "**/.env", true),
+        ("*/.env", "**/.env", true),
+        (".en?", "**/.env", true),
+        ("*/*/key", "**/secrets/**", true),
+        ("*/b", "a/**/b", true),
     ];
     let of_word = words.map(|(word, pattern, expected)| {
         let pattern = format!("./t {pattern}");

@@ -145,6 +145,9 @@ fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut 
 /// By itself, or the one field of an object.
 fn text(sent: Value, problems: &mut Vec<Problem>) -> Value {
     let Some(name) = TEXTS.into_iter().find(|name| given(&sent).any(|(key, _)| key == *name)) else {
+        if !sent.is_string() {
+            problems.push(Problem::new(AT, "is neither a text nor an object with one as its `content`"));
+        }
         return sent;
     };
     alone(name, &sent, problems);
