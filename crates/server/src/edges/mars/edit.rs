@@ -235,3 +235,52 @@ fn twice(at: &str, key: &str, other: &str) -> Problem {
 fn below(at: &str, key: &str) -> String {
     format!("{at}/{}", escape(key))
 }
+
+#[cfg(test)]
+mod tests {
+    use holdshort_core::id::InterruptId;
+    use holdshort_core::interrupt::{Level, Risk};
+
+    use super::*;
+
+    /// Of a review: its text, or why there is none, and where.
+    #[test]
+    fn a_review_takes_a_text_and_nothing_else() {
+        let opened = Opened {
+            interrupt: "int_01k6f0000000000000000000cc".parse::<InterruptId>().unwrap(),
+            kind: Kind::Review,
+            about: About::Call("call_1".to_owned()),
+            step: Some("work".to_owned()),
+            agent: None,
+            options: Vec::new(),
+            risk: Risk { level: Level::Low, reasons: Vec::new() },
+            action_digest: None,
+            policy_version: 0,
+            expires_at: None,
+            on_expiry: "reject".to_owned(),
+            approvers: Vec::new(),
+            quorum: 1,
+            supersedes: None,
+        };
+        let table = [
+            (json!("final"), Ok("final")),
+            (json!("42"), Ok("42")),
+            (json!({"content": "final"}), Ok("final")),
+            (json!({"contents": "final"}), Err(AT)),
+            (json!({"content": null}), Err(AT)),
+            (json!({"content": null, "note": "x"}), Err(AT)),
+            (json!({"content": 1}), Err("/modifications/content")),
+            (json!({"content": "final", "note": "x"}), Err("/modifications/note")),
+            (json!([1]), Err(AT)),
+            (json!(42), Err(AT)),
+        ];
+        for (sent, expected) in table {
+            let read = Edit::read(&opened, None, &sent);
+            let found = match &read {
+                Ok(edit) => Ok(edit.value.as_str().unwrap_or_default()),
+                Err(refused) => Err(refused.0.errors[0].pointer.as_str()),
+            };
+            assert_eq!(found, expected, "{sent}");
+        }
+    }
+}
