@@ -1,15 +1,16 @@
 //! Replacing one file: a new file beside it, synced, renamed over it. Never written through.
 //!
-//! A crash at any point leaves the old file or the new one, and at worst a file `.holdshort-….tmp`.
+//! A crash at any point leaves the old file or the new one, and at worst a file `.holdshort-….tmp`, which the next change
+//! in its folder takes away: the lock on it tells that nobody writes it any more.
 
 use std::io::{self, Write};
 use std::os::unix::fs::fchown;
 
 use cap_fs_ext::DirExt;
-use cap_std::fs::{Dir, File, OpenOptions, Permissions, PermissionsExt};
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
 use holdshort_core::digest::Digest;
 use holdshort_core::tool::{Outcome, Precondition};
-use rustix::fs::RenameFlags;
+use rustix::fs::{FlockOperation, OFlags, RenameFlags};
 use serde_json::json;
 
 use super::change::Planned;
@@ -19,8 +20,10 @@ use crate::workspace::Workspace;
 
 /// Permission bits that a replaced file keeps. Set-user-id and set-group-id go, as with any write.
 const KEPT_MODE: u32 = 0o777;
-/// Names tried for the new file; one is taken only where a crash left a file behind.
+/// Names tried for the new file; one is taken only where another change is under way in the folder.
 const TEMPORARY_NAMES: u32 = 100;
+const PREFIX: &str = ".holdshort-";
+const SUFFIX: &str = ".tmp";
 
 impl Planned {
     /// Carries the change out, if the file still is what the preconditions say.
@@ -107,12 +110,16 @@ struct Temporary<'a> {
 
 impl<'a> Temporary<'a> {
     fn create(folder: &'a Dir) -> io::Result<Self> {
+        remove_left(folder);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         for n in 0..TEMPORARY_NAMES {
-            let name = format!(".holdshort-{}-{n}.tmp", std::process::id());
+            let name = format!("{PREFIX}{}-{n}{SUFFIX}", std::process::id());
             match folder.open_with(&name, &options) {
-                Ok(file) => return Ok(Self { folder, name, file, renamed: false.into() }),
+                Ok(file) if is_ours(&file) => {
+                    return Ok(Self { folder, name, file, renamed: false.into() });
+                }
+                Ok(_) => {}
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
             }
@@ -138,6 +145,43 @@ impl<'a> Temporary<'a> {
         self.renamed.set(true);
         Ok(())
     }
+}
+
+/// Takes the lock that says that a change is under way; `None` where the file system has none.
+fn lock(file: &File) -> Option<bool> {
+    match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Some(true),
+        Err(rustix::io::Errno::WOULDBLOCK) => Some(false),
+        Err(_) => None,
+    }
+}
+
+/// Whether the file still has its name: somebody else may have taken it for a left one before it was locked.
+fn is_ours(file: &File) -> bool {
+    lock(file) != Some(false) && rustix::fs::fstat(file).is_ok_and(|found| found.st_nlink > 0)
+}
+
+/// Takes away what a crash left in the folder. What can not be read or removed stays: it does no harm.
+fn remove_left(folder: &Dir) {
+    let mut options = OpenOptions::new();
+    // Should it be no file any more: nobody waits for a pipe.
+    options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    for entry in folder.entries().into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_left = name.to_str().is_some_and(is_temporary)
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
+            && folder.open_with(&name, &options).is_ok_and(|file| lock(&file) == Some(true));
+        if is_left {
+            let _ = folder.remove_file(&name);
+        }
+    }
+}
+
+/// `.holdshort-PROCESS-NUMBER.tmp`, and nothing that a person would call so.
+fn is_temporary(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbers = name.strip_prefix(PREFIX).and_then(|name| name.strip_suffix(SUFFIX)?.split_once('-'));
+    numbers.is_some_and(|(process, n)| is_number(process) && is_number(n))
 }
 
 impl Drop for Temporary<'_> {

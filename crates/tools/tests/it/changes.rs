@@ -144,6 +144,27 @@ async fn a_file_is_replaced_and_keeps_its_mode() {
     assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()));
 }
 
+/// A crash may leave the new file beside the old one. The next change there takes it away, and nothing else.
+#[tokio::test]
+async fn what_a_crash_left_is_taken_away() {
+    let bench = Bench::new();
+    bench.put("a.txt", "one");
+    for name in [".holdshort-1-0.tmp", ".holdshort-2-0.tmp", ".holdshort-notes.tmp", ".holdshort-1-0"] {
+        bench.put(name, "x");
+    }
+    fs::create_dir(bench.at(".holdshort-3-0.tmp")).unwrap();
+    // Another process is about to rename this one.
+    let busy = fs::File::open(bench.at(".holdshort-2-0.tmp")).unwrap();
+    busy.lock().unwrap();
+    text(bench.go("edit_file", edit("one", "two")).await);
+    assert_eq!(bench.content("a.txt"), "two");
+    let left =
+        fs::read_dir(bench.at(".")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut left: Vec<String> = left.filter(|name| name.starts_with(".holdshort")).collect();
+    left.sort();
+    assert_eq!(left, [".holdshort-1-0", ".holdshort-2-0.tmp", ".holdshort-3-0.tmp", ".holdshort-notes.tmp"]);
+}
+
 #[tokio::test]
 async fn a_file_with_another_name_asks_and_leaves_the_other_alone() {
     let bench = Bench::new();
