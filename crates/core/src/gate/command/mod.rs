@@ -2,8 +2,10 @@
 //!
 //! A reader of the shell's grammar, not a shell: it expands nothing and runs nothing. What it can not
 //! understand for certain is *opaque*, and an opaque command always asks, without a grant (fail closed).
-//! `shell.rs` splits the line, `programs.rs` and `sed.rs` know the programs, `pattern.rs` what file patterns may become.
+//! `shell.rs` splits the line, `programs.rs`, `launch.rs` and `sed.rs` know the programs, `pattern.rs` what file patterns
+//! may become.
 
+mod launch;
 mod pattern;
 mod programs;
 mod sed;
@@ -12,7 +14,7 @@ mod shell;
 pub(super) use pattern::Pattern;
 pub use shell::Expansion;
 
-use self::programs::Launched;
+use self::launch::Launched;
 use self::shell::{Token, Word};
 use crate::tool::Category;
 
@@ -358,8 +360,8 @@ fn inner(part: &Part) -> Inner {
             Some(_) | None => Inner::Unsure,
         },
         program if programs::runs_arguments(program, &part.arguments) => Inner::Unsure,
-        _ if programs::may_become_a_launcher(part) => Inner::Unsure,
-        _ => match programs::launched(part) {
+        _ if launch::may_become_a_launcher(part) => Inner::Unsure,
+        _ => match launch::launched(part) {
             Launched::No => Inner::None,
             Launched::At(from) => Inner::Perhaps(Some(from)),
             Launched::Somewhere => Inner::Perhaps(None),
