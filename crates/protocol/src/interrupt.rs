@@ -10,7 +10,8 @@ use crate::warning::Warning;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "int_01k6f0000000000000000000cc", "run": "run_01k6f0000000000000000000aa",
-    "session": "ses_01k6f0000000000000000000bb", "step": "work", "agent": "pair", "kind": "tool_approval",
+    "session": "ses_01k6f0000000000000000000bb", "task": "make the tests pass",
+    "workspace": "/home/me/project", "step": "work", "agent": "pair", "kind": "tool_approval",
     "origin": "native", "status": "open", "title": "run_command: rm -r build", "message": "",
     "payload": {"call_id": "call_2", "tool": "run_command", "arguments": {"command": "rm -r build"},
                 "category": "bash", "workspace": "/home/me/project"},
@@ -26,6 +27,12 @@ pub struct Interrupt {
     pub id: String,
     pub run: String,
     pub session: String,
+    /// What its run was asked to do, cut to 300 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The folder that its run works in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

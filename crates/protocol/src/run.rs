@@ -8,7 +8,8 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "run_01k6f0000000000000000000aa", "workflow": "pair", "session": "ses_01k6f0000000000000000000bb",
-    "status": "waiting", "input": {"task": "make the tests pass"},
+    "status": "waiting", "task": "make the tests pass", "workspace": "/home/me/project",
+    "input": {"task": "make the tests pass"},
     "config": {"workspace": "/home/me/project"}, "seq": 14,
     "open_interrupts": ["int_01k6f0000000000000000000cc"],
     "created_at": "2026-01-31T09:30:00.000Z", "updated_at": "2026-01-31T09:30:07.120Z"
@@ -24,6 +25,12 @@ pub struct Run {
     /// What went wrong, or why somebody cancelled it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_message: Option<String>,
+    /// What it was asked to do: the `task` of its input, cut to 300 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The folder that it works in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
     #[schema(value_type = Object)]
     pub input: Value,
     pub config: RunConfig,

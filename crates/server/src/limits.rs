@@ -18,6 +18,8 @@ pub(crate) const PAGE: u16 = 200;
 pub(crate) const PAGE_DEFAULT: u16 = 50;
 /// A page is cut where it grows beyond this; it always holds one item.
 pub(crate) const PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// Characters of a task where it names a run, such as in a row of the inbox. The whole stands in the run's input.
+pub(crate) const TASK_CHARS: usize = 300;
 /// Events read from the store at once.
 pub(crate) const READ_EVENTS: usize = 64;
 

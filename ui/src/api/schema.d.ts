@@ -1143,6 +1143,8 @@ export interface components {
          *       "id": "int_01k6f0000000000000000000cc",
          *       "run": "run_01k6f0000000000000000000aa",
          *       "session": "ses_01k6f0000000000000000000bb",
+         *       "task": "make the tests pass",
+         *       "workspace": "/home/me/project",
          *       "step": "work",
          *       "agent": "pair",
          *       "kind": "tool_approval",
@@ -1232,6 +1234,8 @@ export interface components {
             step?: string | null;
             /** @description The interrupt whose place it took. */
             supersedes?: string | null;
+            /** @description What its run was asked to do, cut to 300 characters. */
+            task?: string | null;
             title: string;
             /**
              * Format: int64
@@ -1240,6 +1244,8 @@ export interface components {
             version: number;
             /** @description What could deceive whoever decides: show it beside the options. */
             warnings?: components["schemas"]["Warning"][];
+            /** @description The folder that its run works in. */
+            workspace?: string | null;
         };
         /** @enum {string} */
         InterruptStatus: "open" | "resolved";
@@ -1359,6 +1365,8 @@ export interface components {
                 step?: string | null;
                 /** @description The interrupt whose place it took. */
                 supersedes?: string | null;
+                /** @description What its run was asked to do, cut to 300 characters. */
+                task?: string | null;
                 title: string;
                 /**
                  * Format: int64
@@ -1367,6 +1375,8 @@ export interface components {
                 version: number;
                 /** @description What could deceive whoever decides: show it beside the options. */
                 warnings?: components["schemas"]["Warning"][];
+                /** @description The folder that its run works in. */
+                workspace?: string | null;
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -1452,9 +1462,13 @@ export interface components {
                 seq: number;
                 session: string;
                 status: components["schemas"]["Status"];
+                /** @description What it was asked to do: the `task` of its input, cut to 300 characters. */
+                task?: string | null;
                 /** Format: date-time */
                 updated_at: string;
                 workflow: string;
+                /** @description The folder that it works in. */
+                workspace?: string | null;
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -1838,6 +1852,8 @@ export interface components {
          *       "workflow": "pair",
          *       "session": "ses_01k6f0000000000000000000bb",
          *       "status": "waiting",
+         *       "task": "make the tests pass",
+         *       "workspace": "/home/me/project",
          *       "input": {
          *         "task": "make the tests pass"
          *       },
@@ -1873,9 +1889,13 @@ export interface components {
             seq: number;
             session: string;
             status: components["schemas"]["Status"];
+            /** @description What it was asked to do: the `task` of its input, cut to 300 characters. */
+            task?: string | null;
             /** Format: date-time */
             updated_at: string;
             workflow: string;
+            /** @description The folder that it works in. */
+            workspace?: string | null;
         };
         /** @description What one run sets for itself. */
         RunConfig: {

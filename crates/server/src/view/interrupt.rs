@@ -11,6 +11,7 @@ use holdshort_protocol as wire;
 use holdshort_protocol::Code;
 use serde_json::Value;
 
+use super::subject::{self, Subject};
 use super::word;
 use crate::app::App;
 use crate::problem::{Answer, Refused};
@@ -21,6 +22,7 @@ const VERSION: u64 = 1;
 struct Parts<'a> {
     run: &'a RunId,
     session: &'a SessionId,
+    subject: Subject,
     opened: &'a Opened,
     content: &'a Value,
     opened_at: Timestamp,
@@ -35,6 +37,7 @@ pub(crate) async fn of_row(app: &App, row: &InterruptRow) -> Answer<wire::Interr
     Ok(show(Parts {
         run: &row.run,
         session: &row.session,
+        subject: subject::of(app, &row.run).await?,
         opened,
         content: &event.content.data,
         opened_at: event.at,
@@ -61,6 +64,7 @@ pub(crate) fn of_run(run: &Run, id: &InterruptId) -> Option<wire::Interrupt> {
     Some(show(Parts {
         run: &run.id,
         session: run.session()?,
+        subject: Subject::of_run(run)?,
         opened: &interrupt.opened,
         content: &interrupt.content,
         opened_at: interrupt.opened_at,
@@ -154,13 +158,15 @@ fn settle(
 }
 
 fn show(parts: Parts<'_>) -> wire::Interrupt {
-    let Parts { run, session, opened, content, opened_at, version, resolution } = parts;
+    let Parts { run, session, subject, opened, content, opened_at, version, resolution } = parts;
     let text = |field: &str| content.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let payload = content.get("payload").cloned().unwrap_or_default();
     let mut shown = wire::Interrupt {
         id: opened.interrupt.to_string(),
         run: run.to_string(),
         session: session.to_string(),
+        task: subject.task,
+        workspace: subject.workspace,
         step: opened.step.clone(),
         agent: opened.agent.clone(),
         kind: kind(opened.kind),

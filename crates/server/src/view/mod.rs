@@ -8,6 +8,7 @@ pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod session;
+mod subject;
 mod word;
 pub(crate) mod workflow;
 

@@ -12,6 +12,7 @@ use holdshort_protocol::Code;
 use holdshort_store::{InterruptFilter, Journal};
 use serde_json::Value;
 
+use super::subject::Subject;
 use crate::app::App;
 use crate::problem::{Answer, Refused};
 
@@ -73,6 +74,7 @@ fn show(
     result: Value,
 ) -> wire::Run {
     open_interrupts.sort();
+    let Subject { task, workspace } = Subject::new(config, input);
     wire::Run {
         id: row.run.to_string(),
         workflow: row.workflow.clone(),
@@ -80,6 +82,8 @@ fn show(
         status: status(row.status),
         end_reason: row.end_reason.clone(),
         end_message,
+        task,
+        workspace,
         input: input.clone(),
         config: self::config(config),
         result,

@@ -109,3 +109,30 @@ async fn a_list_shows_what_a_single_read_shows() {
         assert_eq!(runs["items"][place], run);
     }
 }
+
+#[tokio::test]
+async fn every_row_names_the_task_and_the_folder_of_its_run() {
+    let served = Served::playing("    - {text: done}\n").await;
+    let operator = served.operator();
+    let asked = operator.ask().await;
+    assert_eq!((&asked["task"], asked.get("workspace")), (&json!("Delete 41 branches"), None));
+
+    let task = format!("tidy up {}", "x".repeat(1_000));
+    let config =
+        json!({"workspace": served.workspace(), "model": "rehearsal", "gates": {"before_step": "ask"}});
+    let start = json!({"workflow": "own", "input": {"task": task}, "config": config});
+    let run = created(operator.post("/v1/runs", &start).await);
+    served.next_of(text(&run, "id")).await;
+    let cut = format!("{}…", &task[..299]);
+    let named = json!([cut, served.workspace().canonicalize().unwrap()]);
+    for list in ["interrupts", "runs"] {
+        let listed = ok(operator.get(&format!("/v1/{list}")).await);
+        let about = |item: &Value| json!([item["task"], item["workspace"]]);
+        let found: Vec<Value> = listed["items"].as_array().unwrap().iter().map(about).collect();
+        assert!(found.contains(&named), "{list}: {found:?}");
+    }
+    assert_eq!(
+        ok(operator.get(&format!("/v1/runs/{}", text(&run, "id"))).await)["input"]["task"],
+        json!(task)
+    );
+}
