@@ -75,8 +75,9 @@ pub(crate) const LINK_DEFAULT_MS: u64 = 7 * 24 * 3_600 * 1_000;
 /// The longest that a decision link can be good for: 30 days.
 pub(crate) const LINK_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
-/// How long a stopping server waits for requests that are under way.
-pub(crate) const STOP_TIME: Duration = Duration::from_secs(10);
+/// How long a stopping server waits for requests that are under way, while running tools have as long. Container
+/// runtimes kill a process ten seconds after they asked it to stop.
+pub(crate) const STOP_TIME: Duration = Duration::from_secs(8);
 
 /// Ten years: an expiry beyond it is a mistake, and far beyond it no time at all.
 pub(crate) const EXPIRY_MS: u64 = 10 * 366 * 24 * 3_600 * 1_000;

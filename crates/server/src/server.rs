@@ -191,8 +191,8 @@ impl Server {
         Ok(self.app.login_url(&code))
     }
 
-    /// Accepts no more, ends streams and long polls, lets requests under way finish, then stops the engine and
-    /// closes the store. What still runs then is settled at the next start.
+    /// Accepts no more, begins nothing more, ends streams and long polls, lets requests and tools under way finish,
+    /// then closes the store. What still runs then is settled at the next start.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         let abort = self.serving.abort_handle();
@@ -201,7 +201,8 @@ impl Server {
             // Sockets have left the service behind; each holds a place.
             let _ = self.app.streams.acquire_many(STREAMS).await;
         };
-        if timeout(STOP_TIME, served).await.is_err() {
+        let (served, ()) = tokio::join!(timeout(STOP_TIME, served), self.engine.drain());
+        if served.is_err() {
             tracing::warn!("some requests did not come to their end");
             abort.abort();
         }

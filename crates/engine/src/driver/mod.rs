@@ -3,6 +3,7 @@
 //! Nothing here decides; the core does. Every path is safe against others on the same streams by the
 //! journal's compare-and-set, so cells and caches are for speed alone and may be dropped at any moment.
 
+mod beginnings;
 mod cells;
 mod commit;
 mod key;
@@ -28,6 +29,7 @@ pub use sessions::{OpenSession, OpenedSession};
 pub use start::{StartRun, StartedRun};
 
 use crate::{Clock, Error, Executor};
+use beginnings::Beginnings;
 use cells::{Cell, Cells, Slot};
 use load::Definitions;
 use step::By;
@@ -40,6 +42,7 @@ pub struct Driver<J, C, E> {
     executor: E,
     cells: Cells,
     streams: Streams,
+    beginnings: Beginnings,
     definitions: Definitions,
     watchers: Mutex<HashMap<RunId, watch::Sender<u64>>>,
     /// Rung when a deadline may have come closer.
@@ -58,6 +61,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             executor,
             cells: Cells::default(),
             streams: Streams::default(),
+            beginnings: Beginnings::default(),
             definitions: Definitions::default(),
             watchers: Mutex::default(),
             deadline: Notify::new(),
@@ -166,6 +170,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let driven = driven.await;
         self.release(run, &cell, &slot);
         went_on(run, driven.map(drop))
+    }
+
+    /// Begins nothing from here on: no call is started, no model asked, nothing looked at. Decisions and answers are
+    /// written down as before; what follows from them waits for the next start, or for another node.
+    pub async fn close(&self) {
+        self.beginnings.close().await;
     }
 
     /// Lets every run act whose deadline has come.

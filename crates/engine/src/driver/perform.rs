@@ -31,6 +31,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if begun && live.claimed.remove(&action).is_none() {
                 continue;
             }
+            // Looks and probes are asked for again at the next start.
+            if !begun && self.beginnings.is_closed() {
+                continue;
+            }
             // Its lease ran out since the append: another node may take it over by now. What was started and not
             // performed is lost, and whoever looks next adopts it.
             if begun && !self.journal.holds() {

@@ -78,7 +78,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 let cx = self.context(actor.clone(), &session, &system, live.epoch);
                 decided.take(decided.run.handle(&cx, Input::Ask(Box::new(ask.clone())))?);
             }
-            self.begin(&mut decided, &live, &system).await;
+            let passage = self.beginnings.enter().await;
+            if passage.is_some() {
+                self.begin(&mut decided, &live, &system).await;
+            }
 
             let interrupt = start.ask.as_ref().and_then(|_| decided.run.interrupts.keys().next().cloned());
             let reference = interrupt.as_ref().map_or(id.as_str(), |interrupt| interrupt.as_str()).to_owned();
@@ -103,6 +106,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Err(_) => {}
             }
             self.release(&id, &cell, &slot);
+            drop(passage);
             match committed? {
                 Committed::Yes => return Ok(StartedRun { run: id, interrupt, replayed: false }),
                 Committed::Conflict | Committed::Driven => {}

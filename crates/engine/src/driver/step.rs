@@ -184,7 +184,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut decided =
             Decided { run: (*live.run).clone(), session: (*session).clone(), events: Vec::new() };
         decided.take(events);
-        if drives {
+        // Held until what begins is under way: a process that stops waits for it.
+        let passage = if drives { self.beginnings.enter().await } else { None };
+        if passage.is_some() {
             self.begin(&mut decided, live, &system).await;
         }
 

@@ -25,8 +25,9 @@ use crate::{Deliver, Error, Executor, Job, Work};
 /// The name of the model that plays the script beside the workflow.
 pub const REHEARSAL: &str = "rehearsal";
 
-/// How long a stopping process waits for running tools before it kills them.
-const STOP_WAIT: Duration = Duration::from_secs(5);
+/// How long a stopping process waits for running tools before it kills them. Container runtimes kill a process ten
+/// seconds after they asked it to stop; a command that is cut off is a question at the next start.
+const DRAIN_TIME: Duration = Duration::from_secs(8);
 /// Between two tries to write down an answer that the store refused.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -64,18 +65,20 @@ impl Live {
         self.model.as_ref()
     }
 
-    pub(super) async fn stop(&self) {
+    /// Gives running tools their time. Model requests are dropped at once: the next start asks again.
+    pub(super) async fn drain(&self) {
         self.tasks().retain(|_, task| {
             if !task.is_tool {
                 task.handle.abort();
             }
             task.is_tool
         });
-        let deadline = tokio::time::Instant::now() + STOP_WAIT;
+        let deadline = tokio::time::Instant::now() + DRAIN_TIME;
         while !self.tasks().is_empty() && tokio::time::Instant::now() < deadline {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        for task in std::mem::take(&mut *self.tasks()).into_values() {
+        for ((run, action), task) in std::mem::take(&mut *self.tasks()) {
+            tracing::warn!(%run, %action, "cut off: it did not end in time, and the next start settles what became of it");
             task.handle.abort();
         }
     }

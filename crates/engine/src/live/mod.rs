@@ -65,11 +65,17 @@ pub async fn open(setup: Setup) -> Result<Engine, Error> {
 }
 
 impl Engine {
-    /// Stops keeping time, lets running tools end for a moment, and closes the journal. What still runs
-    /// after that is stopped; the next start settles it.
-    pub async fn stop(self) -> Result<(), Error> {
+    /// Begins nothing more, drops model requests, and gives running tools their time. What still runs after that
+    /// is cut off; the next start settles it. Decisions are taken until `stop`.
+    pub async fn drain(&self) {
         self.upkeep.abort();
-        self.driver.executor().stop().await;
+        self.driver.close().await;
+        self.driver.executor().drain().await;
+    }
+
+    /// Drains, and closes the journal.
+    pub async fn stop(self) -> Result<(), Error> {
+        self.drain().await;
         self.driver.journal().close().await?;
         Ok(())
     }

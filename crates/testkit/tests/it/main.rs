@@ -27,3 +27,4 @@ mod rush;
 mod sandbox;
 mod sim;
 mod startup;
+mod stops;
