@@ -94,6 +94,18 @@ pub struct Precondition {
     pub sha256: Option<Digest>,
 }
 
+/// A path that a call names and that leads elsewhere than its names say: through a link. A path without a place leads
+/// where it says.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// As the call names it, from the working directory. Empty: all that the call names.
+    pub named: String,
+    /// Absolute, without links; `None` where nobody could tell, which rules that hold back take for any place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<String>,
+}
+
 /// How far a command is confined (design, part 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -119,6 +131,8 @@ pub struct Inspection {
     pub sandbox: Option<SandboxLevel>,
     /// Findings that make the call ask whatever the rules allow: codes such as `hard_link`.
     pub ask_because: Vec<String>,
+    /// Where the paths lead that the call names, for those that lead elsewhere than they say.
+    pub places: Vec<Place>,
     /// What a person needs to see, as data: `{"diff": {…}, "impact": {…}}`.
     pub card: Value,
 }

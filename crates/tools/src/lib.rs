@@ -8,6 +8,7 @@ mod catalogue;
 mod command;
 mod files;
 pub mod limits;
+mod places;
 mod refusal;
 mod request;
 pub mod sandbox;

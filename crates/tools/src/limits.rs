@@ -41,6 +41,10 @@ pub const COMMAND_DEFAULT_MS: u64 = 120_000;
 pub const IMPACT_ENTRIES: usize = 10_000;
 /// Folders in one another that are looked into for that; each holds a handle.
 pub const IMPACT_DEPTH: usize = 64;
+/// Places of one call that lead elsewhere than they say: they are part of an event. Beyond it a call may be anywhere.
+pub const PLACES: usize = 64;
+/// Entries of a folder looked at for what a file pattern stands for; beyond it that may be anything.
+pub const PLACES_ENTRIES: usize = 1000;
 /// Bytes that a command may print before it is stopped.
 pub const OUTPUT_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes of output that are kept from the beginning …

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::command::{self, Command};
 use crate::files::{self, Last, Place, Planned};
 use crate::limits;
+use crate::places;
 use crate::refusal::Refusal;
 use crate::request::{Change, OnFiles, Request};
 use crate::sandbox;
@@ -162,8 +163,11 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Inspection, Refusal> {
         preconditions: Vec::new(),
         sandbox: None,
         ask_because: Vec::new(),
+        places: Vec::new(),
         card: Value::Null,
     };
+    let path = call.arguments.get("path").and_then(Value::as_str);
+    inspection.places = path.map(|path| places::of_path(workspace.path(), path)).unwrap_or_default();
     match Request::parse(&call.tool, &call.arguments)? {
         Request::Files(OnFiles::Read(read)) => {
             let (place, _) = files::read_text(workspace, &read.path)?;
@@ -191,6 +195,8 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Inspection, Refusal> {
             inspection.ask_because.extend(command::ask_because(level).map(ToOwned::to_owned));
             inspection.sandbox = Some(level);
             inspection.card = command.card(inner, level);
+            inspection.places =
+                places::of_command(workspace.path(), request.cwd.as_deref(), &command.cwd, &request.command);
             inspection.cwd = command.cwd;
         }
     }

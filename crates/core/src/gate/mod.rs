@@ -7,6 +7,7 @@
 pub(crate) mod checkpoint;
 pub mod command;
 mod grant;
+pub mod guarded;
 mod rule;
 pub mod smart;
 
@@ -14,12 +15,13 @@ use serde::{Deserialize, Serialize};
 
 pub use checkpoint::{Checkpoints, DEPLOY};
 pub use grant::{Matcher, Program};
+use guarded::Guarded;
 
 use crate::definition::{Rule, RuleAction};
 use crate::id::GrantId;
 use crate::session::Session;
 use crate::system::System;
-use crate::tool::Category;
+use crate::tool::{Category, Place};
 
 /// A call as the gates see it: the tool's full name and the parsed arguments.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +34,12 @@ pub struct Subject<'a> {
     /// The `command` argument of `run_command`.
     pub command: Option<&'a str>,
     pub workspace: &'a str,
+    /// The working directory of a command; empty where nobody looked.
+    pub cwd: &'a str,
     /// Findings of the inspection that make it ask whatever else allows it.
     pub ask_because: &'a [String],
+    /// Where the paths lead that the call names, for those that lead elsewhere than they say.
+    pub places: &'a [Place],
 }
 
 /// Whose rules a reason speaks of.
@@ -60,7 +66,7 @@ pub enum Source {
 #[serde(deny_unknown_fields)]
 pub struct Reason {
     pub source: Source,
-    /// Stable: `rule`, `default`, `hard_link`, `opaque_command`, `sandbox_none` …
+    /// Stable: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path`, `sandbox_none` …
     pub code: String,
     /// The rule's place in its list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -177,7 +183,28 @@ fn mandatory(subject: &Subject<'_>, command: Option<&command::Command>) -> Vec<R
         reasons
             .push(found("opaque_command", format!("the command can not be understood for certain: {why}")));
     }
+    if let Some(guarded) = guarded(subject, command) {
+        let text = format!("it may write to what your own tools run: `{}`: {}", guarded.name, guarded.why);
+        reasons.push(found("guarded_path", text));
+    }
     reasons
+}
+
+/// What the call may write to that a person's own tools run by themselves.
+fn guarded(subject: &Subject<'_>, command: Option<&command::Command>) -> Option<Guarded> {
+    let through_links = || {
+        let resolved = subject.places.iter().filter_map(|place| place.resolved.as_deref());
+        resolved.flat_map(|path| guarded::guards(path.split('/'))).next().copied()
+    };
+    match (command, subject.path) {
+        (Some(command), _) if command.is_read_only() => None,
+        (Some(command), _) => command.own_tools(subject.cwd).or_else(through_links),
+        (None, Some(path)) if subject.category != Category::ReadOnly => {
+            let written = format!("{}/{path}", subject.workspace);
+            guarded::guards(written.split('/')).copied().or_else(through_links)
+        }
+        (None, Some(_) | None) => None,
+    }
 }
 
 fn explain(code: &str) -> &'static str {

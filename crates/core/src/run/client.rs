@@ -58,6 +58,7 @@ impl Draft<'_> {
             preconditions: Vec::new(),
             sandbox: None,
             ask_because: Vec::new(),
+            places: Vec::new(),
             card: Value::Null,
         };
         let (look, _) = self.run.look_of(&call, unseen);

@@ -14,7 +14,7 @@ use crate::id::{InterruptId, SessionId};
 use crate::interrupt::{Cause, Effect, Opened, Outcome};
 use crate::message::{FailureKind, Usage};
 use crate::time::Timestamp;
-use crate::tool::{Category, Precondition, SandboxLevel};
+use crate::tool::{Category, Place, Precondition, SandboxLevel};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
@@ -290,6 +290,8 @@ pub struct Look {
     pub preconditions: Vec<Precondition>,
     pub sandbox: Option<SandboxLevel>,
     pub ask_because: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Place>,
 }
 
 /// Who or what released a call.

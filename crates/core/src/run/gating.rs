@@ -32,6 +32,11 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
     }
 }
 
+/// Tools that look at the whole workspace where they are given no path.
+fn whole_workspace(tool: &str) -> Option<&'static str> {
+    matches!(tool, "list_directory" | "search_codebase").then_some(".")
+}
+
 /// One line that says what would happen.
 pub(super) fn title(call: &Call) -> String {
     match (call.argument("command"), call.argument("path")) {
@@ -136,10 +141,12 @@ impl Run {
             agent: &call.agent,
             tool: &call.tool,
             category: look.map_or_else(|| category(self, call), |look| look.category),
-            path: call.argument("path"),
+            path: call.argument("path").or_else(|| whole_workspace(&call.tool)),
             command: call.argument("command"),
             workspace: look.map(|look| look.workspace.as_str()).unwrap_or_default(),
+            cwd: look.map(|look| look.cwd.as_str()).unwrap_or_default(),
             ask_because: look.map(|look| look.ask_because.as_slice()).unwrap_or_default(),
+            places: look.map(|look| look.places.as_slice()).unwrap_or_default(),
         }
     }
 
@@ -147,9 +154,9 @@ impl Run {
     pub(super) fn look_of(&self, call: &Call, inspection: Inspection) -> (Look, Value) {
         let category = category(self, call);
         let digest = self.action_digest(call, &inspection);
-        let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, card } = inspection;
+        let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, places, card } = inspection;
         preconditions.sort();
-        (Look { digest, category, workspace, cwd, preconditions, sandbox, ask_because }, card)
+        (Look { digest, category, workspace, cwd, preconditions, sandbox, ask_because, places }, card)
     }
 
     /// What will run, and on what (design, part 4). An approval is for this and nothing else.

@@ -17,7 +17,9 @@ fn subject(line: &str) -> Subject<'_> {
         path: None,
         command: Some(line),
         workspace: WORKSPACE,
+        cwd: WORKSPACE,
         ask_because: &[],
+        places: &[],
     }
 }
 

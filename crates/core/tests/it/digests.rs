@@ -19,6 +19,7 @@ fn inspection() -> Inspection {
         ],
         sandbox: Some(SandboxLevel::Full),
         ask_because: Vec::new(),
+        places: Vec::new(),
         card: json!({ "diff": "shown" }),
     }
 }

@@ -304,7 +304,9 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
         path: Some("a"),
         command: None,
         workspace,
+        cwd: workspace,
         ask_because: &[],
+        places: &[],
     };
     assert_eq!([matcher.covers(&subject("/ws")), matcher.covers(&subject("/other"))], [true, false]);
 }

@@ -51,6 +51,7 @@ fn turns(world: &World, n: u32) -> Vec<Event> {
             preconditions: Vec::new(),
             sandbox: None,
             ask_because: Vec::new(),
+            places: Vec::new(),
         };
         say(Fact::ToolInspected { call: call.clone(), look }, Content::none());
         let by = Authority::Gate(Release::OpensInterrupt);

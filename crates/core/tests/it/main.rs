@@ -17,6 +17,7 @@ mod kinds;
 mod layers;
 mod long;
 mod options;
+mod own_tools;
 mod pairs;
 mod phases;
 mod plans;

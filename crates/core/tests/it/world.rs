@@ -503,6 +503,7 @@ impl World {
             preconditions,
             sandbox: call.argument("command").map(|_| SandboxLevel::Full),
             ask_because: self.findings.clone(),
+            places: Vec::new(),
             card: json!({ "diff": { "path": call.argument("path") } }),
         })
     }

@@ -145,6 +145,7 @@ impl Inner {
             preconditions: if writes { vec![self.state(path)] } else { Vec::new() },
             sandbox: (tool == "run_command").then_some(SandboxLevel::Full),
             ask_because: Vec::new(),
+            places: Vec::new(),
             card: json!({}),
         })
     }

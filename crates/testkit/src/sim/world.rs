@@ -77,6 +77,7 @@ impl World {
             preconditions: if tool == "write_file" { vec![self.state(path)] } else { Vec::new() },
             sandbox: (tool == "run_command").then_some(SandboxLevel::Full),
             ask_because: if path == "linked" { vec!["hard_link".to_owned()] } else { Vec::new() },
+            places: Vec::new(),
             card: json!({}),
         })
     }

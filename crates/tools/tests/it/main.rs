@@ -10,5 +10,6 @@ mod confinement;
 mod impact;
 mod levels;
 mod paths;
+mod places;
 mod reading;
 mod workspace;

@@ -33,6 +33,7 @@ async fn an_inspection_of_a_read_relies_on_nothing() {
             preconditions: vec![],
             sandbox: None,
             ask_because: vec![],
+            places: vec![],
             card: json!({"path": "a.txt"}),
         }
     );

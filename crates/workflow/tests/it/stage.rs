@@ -149,6 +149,7 @@ impl Stage {
             preconditions: Vec::new(),
             sandbox: self.run.calls[call].argument("command").map(|_| SandboxLevel::Full),
             ask_because: Vec::new(),
+            places: Vec::new(),
             card: Value::Null,
         })
     }

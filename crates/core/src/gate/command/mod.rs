@@ -6,8 +6,11 @@
 //! may become.
 
 mod launch;
+mod own_tools;
 mod pattern;
+mod place;
 mod programs;
+mod scripts;
 mod sed;
 mod shell;
 
@@ -15,6 +18,7 @@ pub(super) use pattern::Pattern;
 pub use shell::Expansion;
 
 use self::launch::Launched;
+use self::place::Folders;
 use self::shell::{Token, Word};
 use crate::tool::Category;
 
@@ -43,12 +47,14 @@ pub struct Part {
     pub files: Vec<String>,
     /// What file patterns may make of each argument.
     pub expansions: Vec<Expansion>,
+    /// Where it may run, from the working directory of the call: `` is that one itself. Empty: nobody can tell.
+    pub folders: Vec<String>,
 }
 
 /// Parses a command line.
 pub fn parse(line: &str) -> Command {
     let command = Command { parts: Vec::new(), guesses: Vec::new(), opaque: None };
-    let mut reading = Reading { command, guessing: false, lines: 0 };
+    let mut reading = Reading { command, guessing: false, lines: 0, folders: Folders::default() };
     if line.len() > MAX_BYTES {
         reading.opaque("it is too long");
     } else {
@@ -96,6 +102,7 @@ struct Reading {
     /// What is read now may run, or may not.
     guessing: bool,
     lines: usize,
+    folders: Folders,
 }
 
 impl Reading {
@@ -126,7 +133,12 @@ impl Reading {
         while let Some(token) = tokens.next() {
             match token {
                 Token::Word(word) => simple.words.push(word),
-                Token::Separator => self.simple(std::mem::take(&mut simple), depth),
+                Token::Separator(separator) => {
+                    let before = self.command.parts.len();
+                    self.simple(std::mem::take(&mut simple), depth);
+                    let moved = self.command.parts.get(before).filter(|_| !self.guessing);
+                    self.folders.after(moved, separator);
+                }
                 Token::Redirect { writes } => match tokens.next() {
                     Some(Token::Word(target)) => {
                         if ["/dev/tcp/", "/dev/udp/"].iter().any(|net| target.text.starts_with(net)) {
@@ -135,7 +147,7 @@ impl Reading {
                         simple.redirected |= writes && target.text != "/dev/null";
                         simple.files.push(target.text);
                     }
-                    Some(Token::Separator | Token::Redirect { .. }) | None => {
+                    Some(Token::Separator(_) | Token::Redirect { .. }) | None => {
                         self.opaque("a redirection without a target");
                     }
                 },
@@ -163,7 +175,8 @@ impl Reading {
         let Some((first, rest)) = words.split_first() else {
             if simple.redirected {
                 let Simple { redirected, files, .. } = simple;
-                self.push(Part { redirected, files, ..Part::default() });
+                let folders = self.folders.now().to_vec();
+                self.push(Part { redirected, files, folders, ..Part::default() });
             }
             return;
         };
@@ -186,6 +199,7 @@ impl Reading {
             redirected: simple.redirected,
             files: simple.files.clone(),
             expansions,
+            folders: self.folders.now().to_vec(),
         };
         if !of_system {
             if depth >= MAX_DEPTH {
@@ -226,7 +240,13 @@ impl Reading {
                 let Simple { redirected, files, .. } = simple;
                 self.simple(Simple { words, redirected, files }, depth + 1);
             }
-            Inner::Line => self.line(&part.arguments[1], depth + 1),
+            Inner::Line => {
+                // A shell of its own: where it goes is nothing to the one that started it.
+                let folders = self.folders.clone();
+                self.folders.begin_anew();
+                self.line(&part.arguments[1], depth + 1);
+                self.folders = folders;
+            }
             Inner::Perhaps(Some(from)) => {
                 self.guess_words(rest.get(from..).unwrap_or_default().to_vec(), depth);
             }
@@ -382,7 +402,8 @@ impl Part {
     /// Some of its arguments, behind a program.
     fn with(&self, program: String, range: std::ops::Range<usize>) -> Self {
         let expansions = self.expansions.get(range.clone()).unwrap_or_default().to_vec();
-        Self { program, arguments: self.arguments[range].to_vec(), expansions, ..Self::default() }
+        let folders = self.folders.clone();
+        Self { program, arguments: self.arguments[range].to_vec(), expansions, folders, ..Self::default() }
     }
 
     /// The most that file patterns may make of any argument.

@@ -35,11 +35,19 @@ pub enum Expansion {
     Anything,
 }
 
+/// What stands between two commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Separator {
+    /// `&&`: what follows runs only where the command before it did well.
+    And,
+    Other,
+}
+
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Word(Word),
     /// One command ends here.
-    Separator,
+    Separator(Separator),
     /// The next word is a file.
     Redirect {
         writes: bool,
@@ -116,8 +124,9 @@ impl Lexer<'_> {
                 self.separate();
             }
             '&' => {
-                let both_streams = self.chars.next_if_eq(&'&').is_none() && self.chars.peek() == Some(&'>');
-                self.separate();
+                let and = self.chars.next_if_eq(&'&').is_some();
+                let both_streams = !and && self.chars.peek() == Some(&'>');
+                self.separate_by(if and { Separator::And } else { Separator::Other });
                 self.split_by_some = both_streams;
             }
             '<' => self.reads(),
@@ -170,9 +179,13 @@ impl Lexer<'_> {
     }
 
     fn separate(&mut self) {
+        self.separate_by(Separator::Other);
+    }
+
+    fn separate_by(&mut self, separator: Separator) {
         self.end_word();
         self.split_by_some = false;
-        self.found.list.push(Token::Separator);
+        self.found.list.push(Token::Separator(separator));
     }
 
     fn single_quotes(&mut self) {

@@ -25,7 +25,9 @@ fn command<'a>(line: &'a str, findings: &'a [String]) -> Subject<'a> {
         path: None,
         command: Some(line),
         workspace: WORKSPACE,
+        cwd: WORKSPACE,
         ask_because: findings,
+        places: &[],
     }
 }
 
@@ -37,7 +39,9 @@ fn file(path: &str) -> Subject<'_> {
         path: Some(path),
         command: None,
         workspace: WORKSPACE,
+        cwd: WORKSPACE,
         ask_because: &[],
+        places: &[],
     }
 }
 

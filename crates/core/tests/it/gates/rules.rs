@@ -2,7 +2,7 @@
 
 use holdshort_core::definition::{Rule, RuleAction};
 use holdshort_core::gate::Subject;
-use holdshort_core::tool::Category;
+use holdshort_core::tool::{Category, Place};
 
 use super::{command, file, one};
 use crate::world::{allow, rule};
@@ -336,4 +336,22 @@ fn a_pattern_counts_as_what_it_may_become() {
     let wrong: Vec<_> =
         of_word.into_iter().chain(of_path).filter(|(.., found, expected)| found != expected).collect();
     assert_eq!(wrong, []);
+}
+
+/// No rule and no grant lets a call write to what a person's own tools run.
+#[test]
+fn what_the_persons_own_tools_run_is_asked_about() {
+    let rules = [allow(&["write_file", "run_command"])];
+    let told = |subject: &Subject<'_>| one(subject, &rules);
+    let asked = "ask (Inspection guarded_path)";
+    assert_eq!(told(&file(".envrc")), asked);
+    assert_eq!(told(&file("a/.husky/pre-push")), asked);
+    assert_eq!(told(&command("cp x .vscode/tasks.json", &[])), asked);
+    assert_eq!(told(&command("git config a b", &[])), asked);
+    let places = [Place { named: "a".to_owned(), resolved: Some("/ws/.envrc".to_owned()) }];
+    assert_eq!(told(&Subject { places: &places, ..file("a") }), asked);
+    assert_eq!(told(&Subject { places: &places, ..command("cp x a", &[]) }), asked);
+    assert_eq!(told(&Subject { places: &places, ..command("cat a", &[]) }), "allow (Workflow)");
+    assert_eq!(told(&command("cat .git/config", &[])), "allow (Workflow)");
+    assert_eq!(told(&Subject { cwd: "/ws/.git", ..command("touch hooks/x", &[]) }), asked);
 }

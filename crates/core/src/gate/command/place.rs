@@ -1,0 +1,133 @@
+//! Where the parts of a line run, and the paths that they name.
+//!
+//! Names only: through which links a path leads is for the inspection to look up, see [`crate::tool::Place`].
+
+use super::shell::Separator;
+use super::{Command, Part, Pattern};
+
+/// How many folders one line may run in before nobody can tell any more.
+const MAX_FOLDERS: usize = 8;
+
+/// How many paths of one line are told. Nobody reads a card with more.
+const MAX_PATHS: usize = 256;
+
+/// The folders that the next part may run in, from the working directory.
+#[derive(Clone, Debug)]
+pub(super) struct Folders {
+    /// `None`: nobody can tell.
+    now: Option<Vec<String>>,
+    /// All that any part so far may have run in, or have gone to.
+    ever: Vec<String>,
+}
+
+impl Default for Folders {
+    fn default() -> Self {
+        Self { now: Some(vec![String::new()]), ever: vec![String::new()] }
+    }
+}
+
+impl Folders {
+    pub(super) fn now(&self) -> &[String] {
+        self.now.as_deref().unwrap_or_default()
+    }
+
+    /// What has been left behind is nothing to a shell that starts here.
+    pub(super) fn begin_anew(&mut self) {
+        self.ever = self.now().to_vec();
+    }
+
+    /// `cd sub && make` runs make in `sub`. After anything but `&&` nobody knows whether the change came off, or
+    /// happened in a shell of its own.
+    pub(super) fn after(&mut self, part: Option<&Part>, separator: Separator) {
+        if let (Some(part), Some(now)) = (part.filter(|part| changes_folder(part)), &self.now) {
+            match target(part) {
+                Some(to) => {
+                    let gone: Vec<String> = now.iter().map(|folder| join(folder, to)).collect();
+                    self.ever.extend(gone.iter().cloned());
+                    self.now = Some(gone);
+                }
+                None => self.now = None,
+            }
+        }
+        if separator == Separator::Other && self.now.is_some() {
+            self.ever.sort();
+            self.ever.dedup();
+            self.now = Some(self.ever.clone());
+        }
+        if self.ever.len() > MAX_FOLDERS {
+            self.now = None;
+        }
+    }
+}
+
+fn changes_folder(part: &Part) -> bool {
+    matches!(part.program.as_str(), "cd" | "pushd" | "popd")
+}
+
+fn target(part: &Part) -> Option<&str> {
+    match part.arguments.as_slice() {
+        [to] if part.program == "cd"
+            && !part.expands(0)
+            && !to.starts_with(['-', '~'])
+            && !to.contains(['$', '`'])
+            && !to.is_empty() =>
+        {
+            Some(to)
+        }
+        [..] => None,
+    }
+}
+
+/// A path from the working directory, without resolving anything.
+pub(super) fn join(folder: &str, path: &str) -> String {
+    if folder.is_empty() || path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("{}/{path}", folder.trim_end_matches('/'))
+    }
+}
+
+impl Part {
+    /// Each text of it that may be a path, and whether the shell expands it: words, the values of options, files of
+    /// redirections, the program where it is named by a path, and the folders it runs in.
+    pub(in crate::gate) fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
+        // Of a redirection's file nobody knows whether its pattern was quoted.
+        let files = self.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));
+        let program = Some((self.program.as_str(), false)).filter(|(program, _)| program.contains('/'));
+        let words = self.words_and_expansions().flat_map(|(word, expands)| {
+            // `--file=secrets/key`, `-fsecrets/key` and `if=secrets/key` name a file too.
+            let value = word.split_once('=').map(|(_, value)| value);
+            let glued = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+            let glued = glued.and_then(|rest| rest.char_indices().nth(1).map(|(at, _)| &rest[at..]));
+            [Some(word), value, glued].into_iter().flatten().map(move |text| (text, expands))
+        });
+        words.chain(files).chain(program)
+    }
+
+    /// A path that it names, from the working directory of the call, in each folder that it may run in.
+    pub(in crate::gate) fn located(&self, path: &str) -> Vec<String> {
+        if path.starts_with('/') {
+            return vec![path.to_owned()];
+        }
+        self.folders.iter().map(|folder| join(folder, path)).collect()
+    }
+}
+
+impl Command {
+    /// The paths that the line may name, from the working directory of the call: any word, for nobody knows of every
+    /// program which of its words are files. `None`: they are too many, or nobody can tell where a part runs.
+    pub fn paths(&self) -> Option<Vec<String>> {
+        let mut paths = Vec::new();
+        for part in self.parts.iter().chain(&self.guesses) {
+            if part.folders.is_empty() {
+                return None;
+            }
+            let texts = part.texts().filter(|(text, _)| !text.is_empty());
+            paths.extend(texts.flat_map(|(text, _)| part.located(text)));
+            paths.extend(part.folders.iter().filter(|folder| !folder.is_empty()).cloned());
+        }
+        paths.sort();
+        paths.dedup();
+        (paths.len() <= MAX_PATHS).then_some(paths)
+    }
+}

@@ -1,0 +1,159 @@
+//! The files of the workspace that a line names to be run: they are part of what a person approves.
+//!
+//! Over-inclusive by design: a name that is no file is nothing to whoever looks it up. What only a script reads is not
+//! known here.
+
+use super::place::join;
+use super::{Command, Part, programs};
+
+/// Programs that run files which the line does not name: the names they look for in their folder.
+const BY_FOLDER: &[(&str, &[&str])] = &[
+    ("make", MAKEFILES),
+    ("gmake", MAKEFILES),
+    ("bmake", MAKEFILES),
+    ("just", &["justfile", "Justfile", ".justfile"]),
+    ("task", &["Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml"]),
+    ("rake", &["Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"]),
+    ("invoke", &["tasks.py", "invoke.yaml"]),
+    ("ninja", &["build.ninja"]),
+    ("cmake", &["CMakeLists.txt", "CMakePresets.json"]),
+    ("ant", &["build.xml"]),
+    ("mvn", &["pom.xml", ".mvn/extensions.xml", ".mvn/maven.config"]),
+    ("gradle", GRADLE),
+    ("npm", PACKAGE),
+    ("pnpm", PACKAGE),
+    ("yarn", PACKAGE),
+    ("bun", PACKAGE),
+    ("npx", PACKAGE),
+    ("cargo", &["Cargo.toml", "build.rs", ".cargo/config.toml", ".cargo/config", "rust-toolchain.toml"]),
+    ("go", &["go.mod"]),
+    ("pytest", PYTEST),
+    ("tox", &["tox.ini", "pyproject.toml", "setup.cfg"]),
+    ("nox", &["noxfile.py"]),
+    ("poetry", &["pyproject.toml"]),
+    ("uv", &["pyproject.toml", "uv.toml"]),
+    ("hatch", &["pyproject.toml"]),
+    ("pdm", &["pyproject.toml"]),
+    ("pip", &["pyproject.toml", "setup.py", "setup.cfg"]),
+    ("pip3", &["pyproject.toml", "setup.py", "setup.cfg"]),
+    ("pre-commit", &[".pre-commit-config.yaml"]),
+    ("docker", &["Dockerfile", "compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"]),
+    ("podman", &["Dockerfile", "Containerfile", "compose.yaml", "docker-compose.yml"]),
+    ("vagrant", &["Vagrantfile"]),
+    ("terraform", &["main.tf"]),
+    ("deno", &["deno.json", "deno.jsonc", "package.json"]),
+    ("bundle", &["Gemfile"]),
+    ("composer", &["composer.json"]),
+    ("mix", &["mix.exs"]),
+    ("jest", PACKAGE),
+    ("vite", PACKAGE),
+    ("vitest", PACKAGE),
+    ("tsc", &["tsconfig.json"]),
+    ("scons", &["SConstruct"]),
+    ("meson", &["meson.build"]),
+    ("bazel", &["WORKSPACE", "MODULE.bazel", ".bazelrc", "BUILD", "BUILD.bazel"]),
+];
+
+const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
+const PACKAGE: &[&str] = &["package.json", ".npmrc"];
+const PYTEST: &[&str] = &["conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"];
+const GRADLE: &[&str] =
+    &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties"];
+
+/// Options of such programs that name another folder to look in.
+const FOLDERS: [&str; 8] = [
+    "-C",
+    "--directory",
+    "--working-directory",
+    "--prefix",
+    "--cwd",
+    "--project-dir",
+    "--manifest-path",
+    "-p",
+];
+
+impl Command {
+    /// Files that the line names to be run, from the working directory of the call, sorted. They need not exist.
+    /// Where a part runs that nobody can tell the folder of, its files are named from the working directory.
+    pub fn scripts(&self) -> Vec<String> {
+        let mut scripts: Vec<String> =
+            self.parts.iter().chain(&self.guesses).flat_map(Part::scripts).collect();
+        scripts.sort();
+        scripts.dedup();
+        scripts
+    }
+}
+
+impl Part {
+    fn scripts(&self) -> Vec<String> {
+        let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        let operands = || words.iter().filter(|word| !word.starts_with('-')).copied();
+        let mut named: Vec<String> = Vec::new();
+        if self.program.contains('/') {
+            named.push(self.program.clone());
+        }
+        let base = self.program.rsplit('/').next().unwrap_or_default();
+        match base {
+            "." | "source" => named.extend(operands().take(1).map(str::to_owned)),
+            "go" | "deno" | "bun" | "ts-node" | "tsx" => {
+                named.extend(operands().filter(|word| word.contains('.')).map(str::to_owned));
+            }
+            "awk" | "gawk" | "mawk" | "nawk" | "sed" | "gsed" | "pytest" | "bats" | "expect" | "php" => {
+                named.extend(operands().map(str::to_owned));
+            }
+            base if programs::is_interpreter(base) => {
+                // Behind options, which may take a value, any word may be the script.
+                let plain = words.first().is_some_and(|first| !first.starts_with('-'));
+                let many = if plain { 1 } else { words.len() };
+                named.extend(operands().take(many).map(str::to_owned));
+                named.extend(module(&words));
+            }
+            _ => {}
+        }
+        let looked_for = match base {
+            "gradlew" => &[GRADLE],
+            "mvnw" => &[&["pom.xml"][..]],
+            _ => &[BY_FOLDER.iter().find(|(name, _)| *name == base).map_or(&[][..], |(_, files)| files)],
+        };
+        let looked_for = looked_for[0];
+        if !looked_for.is_empty() {
+            let mut folders = vec![String::new()];
+            folders.extend(values(&words, &FOLDERS).map(|folder| format!("{folder}/")));
+            for folder in &folders {
+                named.extend(looked_for.iter().map(|file| format!("{folder}{file}")));
+            }
+            // `-f file`, and whatever else is there to be read.
+            named.extend(
+                values(&words, &["-f", "--file", "--makefile", "--justfile", "-F"]).map(str::to_owned),
+            );
+        }
+        let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
+        folders
+            .iter()
+            .flat_map(|folder| named.iter().map(|name| join(folder, name.strip_prefix("./").unwrap_or(name))))
+            .collect()
+    }
+}
+
+/// `python3 -m tools.x` runs `tools/x.py` or `tools/x/__main__.py`.
+fn module(words: &[&str]) -> Vec<String> {
+    let module = words.windows(2).find_map(|pair| match pair {
+        ["-m", module] => Some(module.replace('.', "/")),
+        _ => None,
+    });
+    module.map_or_else(Vec::new, |name| vec![format!("{name}.py"), format!("{name}/__main__.py")])
+}
+
+/// The values of some options, behind them or in the same word.
+fn values<'w>(words: &'w [&'w str], options: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
+    words.iter().enumerate().flat_map(move |(at, word)| {
+        options.iter().filter_map(move |option| {
+            let rest = word.strip_prefix(option)?;
+            if rest.is_empty() {
+                return words.get(at + 1).copied();
+            }
+            let is_long = option.starts_with("--");
+            rest.strip_prefix('=').or_else(|| (!is_long).then_some(rest))
+        })
+    })
+}

@@ -1,0 +1,134 @@
+//! Files that a person's own tools run, or take orders from, without being asked: the table of guarded names.
+//!
+//! Owns the names and the reason for each. Never looks at a file: whoever asks hands over the names of a path. What
+//! writes to one of them asks always, with the reason, and no grant covers it; reading them is not held back.
+
+/// A name that is guarded, and what makes it worth guarding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guarded {
+    /// Names of a path, one after the other. A name `*.x` ends in `.x`.
+    pub name: &'static str,
+    pub why: &'static str,
+}
+
+const fn guarded(name: &'static str, why: &'static str) -> Guarded {
+    Guarded { name, why }
+}
+
+const GIT_CONFIG: &str = "git reads it in the next command of its owner, and runs what it names";
+const GIT_HOOKS: &str = "git runs what lies in it";
+const GIT_POINTER: &str = "it says where git takes its configuration and its hooks from";
+const EDITOR: &str = "an editor that opens the folder reads it, and runs what it names";
+const SHELL: &str = "a shell runs it when it starts";
+const ON_ENTRY: &str = "a shell that enters the folder runs it, or sets variables by it";
+const ON_COMMIT: &str = "git hooks run what it names";
+
+/// Matched at any depth of a path, and whatever comes below: in nested repositories too. Names are compared without
+/// regard to case, for some file systems do the same.
+const NAMES: &[Guarded] = &[
+    // Git, in its folder, in that of a submodule or a worktree, and in bare repositories.
+    guarded(".git/config", GIT_CONFIG),
+    guarded(".git/config.worktree", GIT_CONFIG),
+    guarded(".git/hooks", GIT_HOOKS),
+    guarded(".git/info", "git takes attributes, and with them filters, from it"),
+    guarded(".git/modules", "it holds the configuration and the hooks of submodules"),
+    guarded(".git/worktrees", GIT_POINTER),
+    guarded(".git/commondir", GIT_POINTER),
+    guarded(".git/gitdir", GIT_POINTER),
+    guarded(".git/objects/info/alternates", "git reads objects from where it points to"),
+    guarded(".git/rebase-merge", "git runs what a rebase that is under way has still to do"),
+    guarded(".git/rebase-apply", "git runs what a rebase that is under way has still to do"),
+    guarded(".git/sequencer", "git runs what a pick that is under way has still to do"),
+    guarded(".git", GIT_POINTER),
+    guarded("*.git/config", GIT_CONFIG),
+    guarded("*.git/config.worktree", GIT_CONFIG),
+    guarded("*.git/hooks", GIT_HOOKS),
+    guarded("*.git/info", "git takes attributes, and with them filters, from it"),
+    guarded("*.git/modules", "it holds the configuration and the hooks of submodules"),
+    guarded("*.git/worktrees", GIT_POINTER),
+    guarded("*.git/commondir", GIT_POINTER),
+    guarded(".gitmodules", "it says what git fetches and where it puts it"),
+    guarded(
+        ".gitattributes",
+        "it says which of the configured filters, diffs and merges git runs on which file",
+    ),
+    guarded(".gitconfig", GIT_CONFIG),
+    guarded(".config/git", GIT_CONFIG),
+    // What git runs on behalf of others.
+    guarded(".husky", ON_COMMIT),
+    guarded(".githooks", GIT_HOOKS),
+    guarded(".pre-commit-config.yaml", ON_COMMIT),
+    guarded(".pre-commit-config.yml", ON_COMMIT),
+    guarded("lefthook.yml", ON_COMMIT),
+    guarded("lefthook.yaml", ON_COMMIT),
+    guarded("lefthook-local.yml", ON_COMMIT),
+    guarded(".lefthook.yml", ON_COMMIT),
+    guarded(".lefthook", ON_COMMIT),
+    // What runs when somebody enters the folder.
+    guarded(".envrc", ON_ENTRY),
+    guarded(".direnv", ON_ENTRY),
+    guarded("mise.toml", ON_ENTRY),
+    guarded("mise.local.toml", ON_ENTRY),
+    guarded(".mise.toml", ON_ENTRY),
+    guarded(".mise", ON_ENTRY),
+    guarded(".tool-versions", "it says which programs run under the names of tools"),
+    // What runs when somebody opens the folder.
+    guarded(".vscode", EDITOR),
+    guarded("*.code-workspace", EDITOR),
+    guarded(".idea", EDITOR),
+    guarded(".zed", EDITOR),
+    guarded(".vimrc", EDITOR),
+    guarded(".exrc", EDITOR),
+    guarded(".nvim.lua", EDITOR),
+    guarded(".nvimrc", EDITOR),
+    guarded(".dir-locals.el", EDITOR),
+    guarded(".devcontainer", EDITOR),
+    guarded(".devcontainer.json", EDITOR),
+    // What runs when somebody logs in, where the workspace is a home folder.
+    guarded(".bashrc", SHELL),
+    guarded(".bash_profile", SHELL),
+    guarded(".bash_login", SHELL),
+    guarded(".bash_logout", SHELL),
+    guarded(".bash_aliases", SHELL),
+    guarded(".profile", SHELL),
+    guarded(".zshrc", SHELL),
+    guarded(".zshenv", SHELL),
+    guarded(".zprofile", SHELL),
+    guarded(".zlogin", SHELL),
+    guarded(".config/fish", SHELL),
+    guarded(".config/autostart", "a desktop runs it when its owner logs in"),
+    guarded(".config/systemd", "the system runs it when its owner logs in"),
+    guarded(".ssh", "it says who gets in, and what ssh runs"),
+];
+
+/// Anything else below `.git`: its references, its index, its objects.
+pub const BELOW_GIT: Guarded = guarded(".git/*", "git alone writes there");
+
+/// All that is guarded, for whoever has to keep it from being written.
+pub const fn all() -> &'static [Guarded] {
+    NAMES
+}
+
+/// The guarded name that a path meets, or lies below. `names` are those of the path, from the workspace or the root;
+/// `.` and empty ones are passed over.
+pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static Guarded> {
+    let names: Vec<String> =
+        names.into_iter().filter(|name| !matches!(*name, "" | ".")).map(str::to_lowercase).collect();
+    NAMES.iter().find(|guarded| guarded.is_in(&names))
+}
+
+impl Guarded {
+    fn is_in(&self, names: &[String]) -> bool {
+        let wanted: Vec<&str> = self.name.split('/').collect();
+        let fits = |names: &[String]| names.iter().zip(&wanted).all(|(name, wanted)| fits(name, wanted));
+        if self.name == ".git" {
+            // The file that points elsewhere. What lies below a folder of that name has rows of its own.
+            return names.last().is_some_and(|last| last == self.name);
+        }
+        names.windows(wanted.len()).any(fits)
+    }
+}
+
+fn fits(name: &str, wanted: &str) -> bool {
+    wanted.strip_prefix('*').map_or(name == wanted, |end| name.ends_with(end))
+}

@@ -1,0 +1,147 @@
+//! Where the paths lead that a call names: through links, which names do not tell.
+//!
+//! Looks up names and link targets only, and opens no file. What it finds is for the gates; the tools resolve a path
+//! again, beneath the workspace's handle, when they use it.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use globset::Glob;
+use holdshort_core::gate::command;
+use holdshort_core::tool::Place;
+
+use crate::limits;
+
+/// The path of a file tool, where it leads elsewhere than it says.
+pub(crate) fn of_path(workspace: &str, path: &str) -> Vec<Place> {
+    place(Path::new(workspace), path).into_iter().collect()
+}
+
+/// The working directory, as the call names it, and each path of a command.
+pub(crate) fn of_command(workspace: &str, cwd: Option<&str>, real_cwd: &str, line: &str) -> Vec<Place> {
+    let mut places: Vec<Place> = cwd.into_iter().flat_map(|cwd| of_path(workspace, cwd)).collect();
+    // Nobody can tell what it names: any place.
+    let anywhere = || Place { named: String::new(), resolved: None };
+    let Some(paths) = command::parse(line).paths() else {
+        places.push(anywhere());
+        return places;
+    };
+    for path in paths {
+        if path.contains(['*', '?', '[']) {
+            match expanded(Path::new(real_cwd), &path) {
+                Some(found) => {
+                    let found = found.iter().filter_map(|file| place(Path::new(real_cwd), file));
+                    places.extend(found.map(|place| Place { named: path.clone(), ..place }));
+                }
+                None => places.push(Place { named: path.clone(), resolved: None }),
+            }
+        }
+        places.extend(place(Path::new(real_cwd), &path));
+    }
+    places.sort();
+    places.dedup();
+    if places.len() > limits::PLACES {
+        places.truncate(limits::PLACES);
+        places.push(anywhere());
+    }
+    places
+}
+
+/// `None` where it leads where it says.
+fn place(folder: &Path, path: &str) -> Option<Place> {
+    if path.len() > limits::PATH_BYTES || path.contains('\0') {
+        return None;
+    }
+    let said = plain(&folder.join(path));
+    let resolved = real(&folder.join(path));
+    (resolved.as_deref() != Some(&said)).then(|| Place {
+        named: path.to_owned(),
+        resolved: resolved.and_then(|path| path.into_os_string().into_string().ok()),
+    })
+}
+
+/// The path without links as far as it exists; what does not exist yet follows as it is named. `None` where nobody
+/// can look.
+fn real(path: &Path) -> Option<PathBuf> {
+    let mut missing = Vec::new();
+    let mut exists = path;
+    loop {
+        match fs::canonicalize(exists) {
+            Ok(found) => {
+                let all = missing.iter().rev().fold(found, |path, name| path.join(name));
+                return Some(plain(&all));
+            }
+            // A link to what is not there (yet): whoever writes through it makes the file there.
+            Err(_) if fs::symlink_metadata(exists).is_ok_and(|found| found.is_symlink()) => {
+                let target = fs::read_link(exists).ok()?;
+                let target = exists.parent()?.join(target);
+                // One step; a chain of such links is nothing that anybody has to tell apart.
+                let target = fs::canonicalize(target.parent()?).ok()?.join(target.file_name()?);
+                let all = missing.iter().rev().fold(target, |path, name| path.join(name));
+                return Some(plain(&all));
+            }
+            Err(_) => match exists.components().next_back()? {
+                Component::Normal(name) => missing.push(PathBuf::from(name)),
+                Component::ParentDir => missing.push(PathBuf::from("..")),
+                Component::RootDir | Component::CurDir | Component::Prefix(_) => return None,
+            },
+        }
+        exists = exists.parent()?;
+    }
+}
+
+/// Without `.`, and with `..` taken back by name.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// The files that a pattern of the shell stands for now. `None`: there are too many, or the pattern holds what is
+/// not understood here.
+fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
+    if pattern.contains(['{', '\\']) || pattern.contains("[:") || pattern.contains("[^") {
+        return None;
+    }
+    let mut found = vec![if pattern.starts_with('/') { "/".to_owned() } else { String::new() }];
+    for name in pattern.split('/').filter(|name| !name.is_empty()) {
+        let mut next = Vec::new();
+        for before in &found {
+            let join = |name: &str| match before.as_str() {
+                "" => name.to_owned(),
+                "/" => format!("/{name}"),
+                before => format!("{before}/{name}"),
+            };
+            if !name.contains(['*', '?']) {
+                next.push(join(name));
+                continue;
+            }
+            let is_like = Glob::new(name).ok()?.compile_matcher();
+            let Ok(entries) = fs::read_dir(folder.join(before)) else { continue };
+            for (seen, entry) in entries.enumerate() {
+                if seen > limits::PLACES_ENTRIES {
+                    return None;
+                }
+                let Some(entry) = entry.ok().and_then(|entry| entry.file_name().into_string().ok()) else {
+                    continue;
+                };
+                if is_like.is_match(&entry) {
+                    next.push(join(&entry));
+                }
+            }
+        }
+        if next.len() > limits::PLACES_ENTRIES {
+            return None;
+        }
+        found = next;
+    }
+    Some(found)
+}
