@@ -193,8 +193,8 @@ fn mandatory(subject: &Subject<'_>, command: Option<&command::Command>) -> Vec<R
 /// What the call may write to that a person's own tools run by themselves.
 fn guarded(subject: &Subject<'_>, command: Option<&command::Command>) -> Option<Guarded> {
     let through_links = || {
-        let resolved = subject.places.iter().filter_map(|place| place.resolved.as_deref());
-        resolved.flat_map(|path| guarded::guards(path.split('/'))).next().copied()
+        let mut resolved = subject.places.iter().filter_map(|place| place.resolved.as_deref());
+        resolved.find_map(|path| guarded::guards(path.split('/'))).copied()
     };
     match (command, subject.path) {
         (Some(command), _) if command.is_read_only() => None,

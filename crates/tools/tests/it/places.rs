@@ -1,11 +1,15 @@
 //! Where the paths lead that a call names.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
+
+/// Names, and where each leads.
+type Led<'a> = &'a [(&'a str, Option<&'a str>)];
 
 /// What was told, with the workspace as `WS`.
 async fn places(bench: &Bench, tool: &str, arguments: Value) -> Vec<(String, Option<String>)> {
@@ -24,7 +28,7 @@ async fn links_are_told_apart_from_what_they_say() {
     symlink("../secrets/key", bench.at("src/known")).unwrap();
     symlink("/nowhere/at/all", bench.at("dangling")).unwrap();
     symlink("not-yet", bench.at("ahead")).unwrap();
-    let rows: [(&str, Value, &[(&str, Option<&str>)]); 12] = [
+    let rows: [(&str, Value, Led<'_>); 12] = [
         ("read_file", json!({"path": "src/a"}), &[]),
         ("read_file", json!({"path": "link/key"}), &[("link/key", Some("WS/secrets/key"))]),
         ("list_directory", json!({"path": "link"}), &[("link", Some("WS/secrets"))]),
@@ -60,7 +64,7 @@ async fn beyond_the_limit_a_call_may_be_anywhere() {
     let mut line = "cat".to_owned();
     for n in 0..=holdshort_tools::limits::PLACES {
         symlink("real", bench.at(&format!("l{n}"))).unwrap();
-        line.push_str(&format!(" l{n}"));
+        let _ = write!(line, " l{n}");
     }
     let told = places(&bench, "run_command", json!({"command": line})).await;
     assert_eq!(told.len(), holdshort_tools::limits::PLACES + 1);

@@ -47,7 +47,7 @@ pub struct Part {
     pub files: Vec<String>,
     /// What file patterns may make of each argument.
     pub expansions: Vec<Expansion>,
-    /// Where it may run, from the working directory of the call: `` is that one itself. Empty: nobody can tell.
+    /// Where it may run, from the working directory of the call; an empty text is that one itself. None: nobody can tell.
     pub folders: Vec<String>,
 }
 
