@@ -1,9 +1,12 @@
-// How long ago, in the one unit that matters.
+// How long ago, or how long still, in the one unit that matters.
 import { t } from "../texts";
 
 export function age(from: string, now: number): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(from)) / 1_000));
-  if (seconds < 5) return t("time.now");
+  return seconds < 5 ? t("time.now") : unit(seconds);
+}
+
+export function unit(seconds: number): string {
   if (seconds < 90) return t("time.seconds", { n: seconds });
   if (seconds < 90 * 60) return t("time.minutes", { n: Math.round(seconds / 60) });
   if (seconds < 36 * 3_600) return t("time.hours", { n: Math.round(seconds / 3_600) });

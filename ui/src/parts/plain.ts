@@ -5,6 +5,8 @@ export interface Piece {
   text: string;
   /** Stands for a character that would not be seen as it is. */
   hidden: boolean;
+  /** Of a word that can be taken for another: the letter that makes the difference. */
+  foreign?: boolean;
 }
 
 /** `line`: for names, paths, commands, where line breaks, tabs and unusual spaces are shown too. */

@@ -1,6 +1,7 @@
 // What waits for a person: the open interrupts in the server's order. Fills by itself while the page is open.
 import { get, query } from "../api/client";
 import type { Event, Interrupt, List } from "../api/types";
+import { route } from "./route.svelte";
 import { live, session } from "./session.svelte";
 
 /** More than a person reads at once; the server has the rest. */
@@ -15,6 +16,8 @@ export const inbox = $state({
   loaded: false,
   /** How many came with the last reading that brought any, and which reading: for those who hear the page. */
   arrived: { n: 0, reading: 0 },
+  /** What expired while the page was open, until somebody has seen it. */
+  expired: [] as { id: string; title: string }[],
 });
 
 type Listener = (event: Event) => void;
@@ -29,15 +32,30 @@ export function whenInboxChanges(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
+/** Somebody has taken note of what expired. */
+export function seen(id: string): void {
+  inbox.expired = inbox.expired.filter((each) => each.id !== id);
+}
+
 export function followInbox(): () => void {
   return live.follow({
     topic: "inbox",
     started: () => soon(),
     event: (event) => {
       listeners.forEach((listener) => listener(event));
+      if (event.type === "interrupt_resolved") void noteExpiry(event.data);
       soon();
     },
   });
+}
+
+/** It leaves the list by itself: nobody would know that it had been there. */
+async function noteExpiry(data: unknown): Promise<void> {
+  const { interrupt: id, cause } = data as { interrupt: string; cause: string };
+  // Whoever has its card open sees how it ends.
+  if (cause !== "expiry" || (route.place.view === "inbox" && route.place.interrupt === id)) return;
+  const known = inbox.items.find((item) => item.id === id) ?? (await get<Interrupt>(`/v1/interrupts/${id}`).catch(() => undefined));
+  if (known) inbox.expired = [{ id, title: known.title }, ...inbox.expired];
 }
 
 function soon(): void {

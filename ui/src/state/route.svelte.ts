@@ -1,4 +1,6 @@
 // Where the person is: the address bar, as one of the app's places. Links are plain links; a click on one stays here.
+// A place opens at its top; going back finds it as it was left.
+import { tick } from "svelte";
 
 export type Place =
   | { view: "inbox"; interrupt?: string }
@@ -30,19 +32,34 @@ export function place(path: string, hash: string): Place {
   }
 }
 
-export const route = $state({ place: place(location.pathname, location.hash) });
+export const route = $state({
+  place: place(location.pathname, location.hash),
+  /** The person has moved within the app: the focus follows. At the start it is the browser's. */
+  moved: false,
+});
+
+// What a place shows is drawn after the browser would have scrolled.
+history.scrollRestoration = "manual";
 
 function read(): void {
+  route.moved = true;
   route.place = place(location.pathname, location.hash);
 }
 
 export function go(path: string, how: "push" | "replace" = "push"): void {
-  if (how === "push") history.pushState(null, "", path);
-  else history.replaceState(null, "", path);
+  if (how === "push") {
+    history.replaceState({ y: scrollY }, "");
+    history.pushState(null, "", path);
+  } else history.replaceState(null, "", path);
   read();
+  scrollTo(0, 0);
 }
 
-addEventListener("popstate", read);
+addEventListener("popstate", (event) => {
+  read();
+  const { y = 0 } = (event.state ?? {}) as { y?: number };
+  void tick().then(() => scrollTo(0, y));
+});
 addEventListener("hashchange", read);
 document.addEventListener("click", (click) => {
   if (click.defaultPrevented || click.button !== 0 || click.metaKey || click.ctrlKey || click.shiftKey || click.altKey) return;

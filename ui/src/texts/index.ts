@@ -1,8 +1,9 @@
 // The words of the app, by key. One file per language; `t` fills in what a text leaves open as `{name}`.
 import { en } from "./en";
+import type { later } from "./en-later";
 import type { plan } from "./en-plan";
 
-export type Key = keyof typeof en | keyof typeof plan;
+export type Key = keyof typeof en | keyof typeof later | keyof typeof plan;
 export type Texts = Record<Key, string>;
 
 const texts = { ...en } as Texts;

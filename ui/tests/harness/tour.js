@@ -66,7 +66,18 @@ const RUNWAY = ["# Runways", "north: closed", "south: open", "", "heading 27", "
  * @param {import("node:test").TestContext} t
  */
 export async function serveTour(t) {
-  const server = await serve(t, { workflows: { tour: { workflow: WORKFLOW, rehearsal: REHEARSAL } } });
+  const server = await serve(t, { workflows: { tour: TOUR } });
+  return { server, ...(await startTour(server)) };
+}
+
+/** Its files, for a server that has others beside it. */
+export const TOUR = { workflow: WORKFLOW, rehearsal: REHEARSAL };
+
+/**
+ * Starts it, and waits until it holds short everywhere.
+ * @param {import("./server.js").Server} server
+ */
+export async function startTour(server) {
   mkdirSync(join(server.workspace, "notes"));
   writeFileSync(join(server.workspace, "runway.txt"), RUNWAY);
   const config = { workspace: server.workspace, model: "rehearsal" };
@@ -75,5 +86,5 @@ export async function serveTour(t) {
     const { items } = await server.api("GET", `/v1/interrupts?run=${id}&status=open&limit=200`);
     return items.length === 10 && items;
   });
-  return { server, id, open };
+  return { id, open };
 }

@@ -1,4 +1,5 @@
 // How much time is left, and when those who hear the page are told.
+import { unit } from "../../parts/age";
 import { t } from "../../texts";
 
 /** Said aloud when this much is left, in seconds. */
@@ -14,6 +15,14 @@ export function left(seconds: number): string {
   if (seconds >= 3_600) return pair("time.hours", seconds / 3_600, "time.minutes", (seconds % 3_600) / 60);
   if (seconds >= 60) return pair("time.minutes", seconds / 60, "time.seconds", seconds % 60);
   return t("time.seconds", { n: seconds });
+}
+
+/** From here on every second is shown, and what expires is said on every page. */
+export const SOON = 300;
+
+/** In a list: one unit, and two where it is short. */
+export function due(seconds: number): string {
+  return seconds > SOON ? unit(seconds) : left(seconds);
 }
 
 type Unit = "time.days" | "time.hours" | "time.minutes" | "time.seconds";

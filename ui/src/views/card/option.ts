@@ -1,5 +1,6 @@
 // What an option means for the eye and for the hand: its tone, its key, whether it asks once more.
 import type { Choice, Interrupt } from "../../api/types";
+import { missing } from "./diff/diff";
 
 export type Tone = "go" | "stop" | "plain";
 
@@ -48,10 +49,12 @@ export function releases(choice: Choice): boolean {
   return RELEASES.includes(choice.effect);
 }
 
-/** Whether it is asked about once more before it is sent. */
-export function asksAgain(choice: Choice, interrupt: Interrupt, byKey: boolean): boolean {
+/** Whether it is asked about once more before it is sent: what releases something, and what ends the run. To refuse
+ *  is always safe. */
+export function asksAgain(choice: Choice, interrupt: Interrupt): boolean {
   if (ENDS.includes(choice.effect)) return true;
-  return isRisky(interrupt) && (byKey || releases(choice) || isAnswer(choice, interrupt));
+  if (!releases(choice) && !isAnswer(choice, interrupt)) return false;
+  return isRisky(interrupt) || missing(interrupt) !== undefined;
 }
 
 export type Keys = { a?: Choice; e?: Choice; r?: Choice };

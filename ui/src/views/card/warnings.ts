@@ -1,4 +1,5 @@
 // What could deceive the person who decides, as the server found it.
+import { isForeign } from "../../parts/alike";
 import type { Interrupt } from "../../api/types";
 import { data, list, text } from "./payload";
 
@@ -22,9 +23,16 @@ export function warnings(interrupt: Interrupt): Warning[] {
   });
 }
 
+/** The words that can be taken for others, as they stand in the texts of the interrupt. */
+export function lookAlikes(interrupt: Interrupt): string[] {
+  const found = warnings(interrupt).filter((warning) => warning.kind === "look_alike");
+  // A long one is cut.
+  return found.map(({ text }) => text.replace(/…$/, ""));
+}
+
 /** The letters of a word that ASCII does not have, with their numbers: the eye does not tell them apart. */
 export function foreignLetters(word: string): string[] {
-  const letters = Array.from(word).filter((letter) => letter > "~");
+  const letters = Array.from(word).filter(isForeign);
   const code = (letter: string): string => (letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   return [...new Set(letters)].map((letter) => `${letter} U+${code(letter)}`);
 }

@@ -1,6 +1,6 @@
 // Why a call could run or could not, in words.
 import { plain } from "../../parts/plain";
-import { t, word } from "../../texts";
+import { t, word } from "../texts";
 import { at, isObject, list, number, text } from "./facts";
 import type { Actor, Ask, Call } from "./items";
 

@@ -1,6 +1,6 @@
 // An event of the timeline in one line.
 import { plain } from "../../parts/plain";
-import { t, word } from "../../texts";
+import { t, word } from "../texts";
 import type { Event } from "../../api/types";
 import { at, isObject, list, number, text } from "./facts";
 import { who } from "./gate";

@@ -1,5 +1,7 @@
 // A diff as the tools give it, and one that is made here of two texts.
-import { data, list } from "../payload";
+import type { Interrupt } from "../../../api/types";
+import { t } from "../../../texts";
+import { type Data, data, list, text } from "../payload";
 import { shared } from "./sequence";
 
 export type Op = " " | "-" | "+";
@@ -51,6 +53,41 @@ function readLine(value: unknown): Line {
     text: typeof line.text === "string" ? line.text : "",
     isUnended: line.no_newline_at_end === true,
   };
+}
+
+/** Lines of a new file that are drawn, all of them; more would hold up the page. */
+const DRAWN = 20_000;
+
+/** A change as it can be shown: of a new file all of it is in the call, however little of it the runtime drew. */
+export function whole(diff: Diff | undefined, payload: Data): Diff | undefined {
+  const content = text(data(payload.arguments), "content");
+  if (!diff?.truncated || payload.new_file !== true || content === undefined) return diff;
+  const all = listing(content, "+");
+  return !all ? diff : { ...all, added: all.hunks[0]!.lines.length };
+}
+
+/** All lines of a text, under one mark; nothing of one that is too long. */
+export function listing(content: string, op: Op): Diff | undefined {
+  const isEnded = content.endsWith("\n");
+  const texts = (isEnded ? content.slice(0, -1) : content).split("\n");
+  if (texts.length > DRAWN) return undefined;
+  const lines = texts.map((text, i) => ({ op, text, isUnended: !isEnded && i === texts.length - 1 }));
+  return { hunks: [{ oldStart: 1, newStart: 1, lines }], added: 0, removed: 0, truncated: false };
+}
+
+/** Lines that change and are not drawn. */
+export function undrawn(diff: Diff): { added: number; removed: number } {
+  const drawn = (op: Op): number => diff.hunks.reduce((sum, hunk) => sum + hunk.lines.filter((line) => line.op === op).length, 0);
+  return { added: diff.added - drawn("+"), removed: diff.removed - drawn("-") };
+}
+
+/** What of a call's change its card does not show, in words; nothing where it shows all of it. */
+export function missing(interrupt: Interrupt): string | undefined {
+  const payload = data(interrupt.payload);
+  const diff = whole(readDiff(payload.diff), payload);
+  if (!diff?.truncated) return undefined;
+  if (diff.hunks.length === 0) return t("card.diff.unshowable");
+  return t("card.diff.truncated", undrawn(diff));
 }
 
 /** Nothing of the file is left. */

@@ -1,24 +1,28 @@
 // The text of one line in its cell. Drawn by hand: as components, 2000 lines of it take a second longer.
-import { pieces } from "../../../parts/plain";
+import { withForeign } from "../../../parts/alike";
+import { type Piece, pieces } from "../../../parts/plain";
 import { t } from "../../../texts";
 import type { Row } from "./rows";
 
 /** Fills a cell; for `{@attach}`. Characters that would not be seen as they are stand marked, as in Plain.svelte. */
-export function line(row: Row): (cell: HTMLElement) => void {
+export function line(row: Row, words: string[]): (cell: HTMLElement) => void {
   return (cell) => {
     const text = document.createElement("bdi");
     for (const segment of row.segments) {
       const into = segment.changed ? text.appendChild(document.createElement("em")) : text;
-      for (const piece of pieces(segment.text, "text")) into.append(piece.hidden ? marked(piece.text) : piece.text);
+      for (const piece of withForeign(pieces(segment.text, "text"), words)) into.append(isMarked(piece) ? marked(piece) : piece.text);
     }
     cell.replaceChildren(text);
     if (row.isUnended) cell.append(unended());
   };
 }
 
-function marked(text: string): HTMLElement {
+const isMarked = (piece: Piece): boolean => piece.hidden || piece.foreign === true;
+
+function marked({ text, foreign }: Piece): HTMLElement {
   const mark = document.createElement("mark");
-  mark.title = t("plain.hidden");
+  mark.title = t(foreign ? "plain.foreign" : "plain.hidden");
+  mark.classList.toggle("foreign", foreign === true);
   mark.textContent = text;
   return mark;
 }

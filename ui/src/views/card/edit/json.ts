@@ -1,4 +1,5 @@
 // JSON that a person types: its value, or where it is broken.
+import { isData } from "../payload";
 
 export type Parsed = { value: unknown } | { line: number; message: string };
 
@@ -17,4 +18,11 @@ function line(text: string, message: string): number {
   if (named) return Number(named);
   const position = /position (\d+)/.exec(message)?.[1];
   return text.slice(0, position ? Number(position) : text.length).split("\n").length;
+}
+
+/** JSON in which members stand in the order of their names: the same for the same data. */
+export function ordered(value: unknown): string {
+  const byName = (_: string, each: unknown): unknown =>
+    isData(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each;
+  return JSON.stringify(value, byName) ?? "";
 }
