@@ -5,7 +5,7 @@ import { person } from "./harness/browser.js";
 import { card, option, outcome, visitCard } from "./harness/card.js";
 import { holdsShort } from "./harness/demo.js";
 import { eventually } from "./harness/eventually.js";
-import { after, box, field, graph, ids, rows } from "./harness/plan.js";
+import { after, box, field, graph, ids, needs, rows, wait } from "./harness/plan.js";
 import { SECOND, serveSteered } from "./harness/steered.js";
 import { t as text } from "./harness/texts.js";
 import { ALL, assertSound } from "./harness/views.js";
@@ -63,19 +63,19 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
     const edit = editor(page);
     await rows(edit).nth(3).waitFor();
     assert.deepEqual(await ids(edit), SECOND.map(({ id }) => id));
-    await after(rows(edit).nth(0), "check").check();
+    await wait(rows(edit).nth(0), "check");
     await edit.getByText(text("plan.wrong.cycle", { chain: "look → check → look" })).waitFor();
     await option(page, "Edit the plan").click();
-    assert(await has(after(rows(edit).nth(0), "check")), "what is wrong has the focus");
+    assert(await has(needs(rows(edit).nth(0))), "what is wrong has the focus");
     await field(rows(edit).nth(1), "plan.edit.text").fill(" ");
     await edit.getByText(text("plan.wrong.text")).waitFor();
-    await after(rows(edit).nth(0), "check").uncheck();
+    await after(rows(edit).nth(0), "check").click();
     await option(page, "Edit the plan").click();
     assert(await has(field(rows(edit).nth(1), "plan.edit.text")), "so has this");
     assert.equal((await server.api("GET", `/v1/interrupts/${second.id}`)).status, "open");
-    await after(rows(edit).nth(0), "check").check();
+    await wait(rows(edit).nth(0), "check");
     await assertSound(page, "a list with mistakes");
-    await after(rows(edit).nth(0), "check").uncheck();
+    await after(rows(edit).nth(0), "check").click();
     await field(rows(edit).nth(1), "plan.edit.text").fill("Write the script");
   });
 
@@ -104,7 +104,7 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
     const added = rows(edit).nth(3);
     assert(await has(field(added, "plan.edit.text")), "what is new has the focus");
     await page.keyboard.type("Send it");
-    await after(added, "report").check();
+    await wait(added, "report");
     // The graph follows what is typed.
     await box(edit, "s4").waitFor();
     await box(edit, "look").waitFor({ state: "detached" });
