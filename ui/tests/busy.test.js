@@ -14,7 +14,7 @@ const has = (locator) => locator.evaluate((element) => element === document.acti
 const scrolled = (page) => page.evaluate(() => scrollY);
 
 test("26 open requests", async (t) => {
-  const { server, open } = await serveBusy(t);
+  const { server, id, open } = await serveBusy(t);
   const page = await person(t, server);
   await row(page, open.at(-1)).waitFor();
 
@@ -36,6 +36,14 @@ test("26 open requests", async (t) => {
       const said = await row(page, interrupt).getByText(/^expires in /).count();
       assert.equal(said, interrupt.expires_at ? 1 : 0, interrupt.title);
     }
+  });
+
+  await t.test("so does a row on the page of its run", async () => {
+    await page.goto(`/runs/${id}`);
+    const which = page.getByRole("list", { name: text("run.open.which") });
+    await which.getByRole("listitem").filter({ hasText: "Which of the two tables counts?" }).getByText(/^expires in /).waitFor();
+    await page.goto("/");
+    await row(page, open.at(-1)).waitFor();
   });
 
   await t.test("a row and its card say for which task, and where", async () => {

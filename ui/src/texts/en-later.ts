@@ -1,4 +1,4 @@
-// English, of the places that are fetched later: a run, the list of runs, a new run, the grants.
+// English, of what is fetched later: a run, the list of runs, a new run, the grants, the list of keys, the fields of an edit.
 
 export const later = {
   "run.open.one": "{n} open",
@@ -243,4 +243,32 @@ export const later = {
   "grants.back.not": "Keep it",
   "grants.back.at": "taken back",
   "grants.more": "Show more",
+
+  "keys.title": "Keys",
+  "keys.next": "next, previous in the inbox",
+  "keys.open": "open what is marked",
+  "keys.approve": "the option that lets it go on",
+  "keys.edit": "edit, then let it go on",
+  "keys.reject": "the option that refuses",
+  "keys.text": "write: an answer, a reason, a message",
+  "keys.back": "back to the list; closes a dialog",
+  "keys.help": "this list",
+  "keys.confirm": "What releases something of high risk, or ends the run, asks once more.",
+  "keys.letters": "Single letters are keys",
+  "keys.letters.how": "Without them everything is reached with Tab and Enter; this list by its button in the header. This browser remembers it.",
+  "keys.close": "Close",
+
+  "card.edit.form": "Form",
+  "card.edit.json": "JSON",
+  "card.edit.how": "How you edit",
+  "card.edit.reset": "Start over",
+  "card.edit.required": "required",
+  "card.edit.add": "Add to {what}",
+  "card.edit.entry": "the list",
+  "card.edit.remove": "Remove {what}",
+  "card.edit.up": "Move {what} up",
+  "card.edit.down": "Move {what} down",
+  "card.edit.none": "Not set",
+  "card.edit.broken": "That is no JSON, line {line}: {message}",
+  "card.edit.unfit": "The form can not show this; it stays JSON.",
 };

@@ -5,6 +5,7 @@ export const later = {
   run: () => import("./run/RunPage.svelte"),
   new_run: () => import("./NewRun.svelte"),
   grants: () => import("./Grants.svelte"),
+  keys: () => import("./Keys.svelte"),
 };
 
 /** So that a place opens at once, and also while the server is away. */

@@ -1,9 +1,13 @@
-// What "for this session" would cover: the same words as in the terminal.
+// What "for this session" would cover: the server's words, which the terminal has too.
 import { data, list, text, texts } from "./payload";
 
 export interface Covered {
   tool: string;
   workspace: string;
+  /** Of a server that says it in words. */
+  words?: string;
+  /** Commands of this run that it would have covered. */
+  past: string[];
   /** None: every call of the tool. */
   commands: { line: string; onlyReads: boolean; files: string[] }[];
 }
@@ -18,5 +22,5 @@ export function covered(value: unknown): Covered | undefined {
     const line = [text(command, "program"), text(command, "subcommand"), "…"].filter(Boolean).join(" ");
     return { line, onlyReads: command.writes === false, files: texts(command.files) };
   });
-  return { tool, workspace, commands };
+  return { tool, workspace, commands, words: text(grant, "words"), past: texts(grant.past) };
 }
