@@ -85,12 +85,15 @@ pub enum Opens {
     Review,
 }
 
-/// The state of a file that a call relies on. `path` is relative to the workspace, with `/`.
+/// The state of a file or folder that a call relies on. `path` is relative to the workspace, with `/`.
+///
+/// A path that ends with `/` is a folder (`./` is the workspace), and `sha256` says which folder it is, whatever its
+/// name: it does not change with what lies in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Precondition {
     pub path: String,
-    /// SHA-256 of the file's bytes; `None` where the file must be absent.
+    /// SHA-256 of the file's bytes, or of the folder's identity; `None` where it must be absent.
     pub sha256: Option<Digest>,
 }
 
@@ -116,6 +119,23 @@ pub enum SandboxLevel {
     Partial,
     /// Files (Landlock), network (own namespace unless the workflow opens it), resources, process group.
     Full,
+}
+
+/// What a command may do to the workspace: decided by the vote, bound by the digest, enforced by the sandbox.
+///
+/// Ordered from the least to the most.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum CommandEffect {
+    /// It reads. The workspace is read-only, nothing in it can be executed, and there is no network.
+    Reads,
+    /// It writes beneath these places only, relative to the workspace with `/`; `.` is all of it.
+    Writes { places: Vec<String> },
+    /// It writes anywhere in the workspace but where a person's own tools look for what they run
+    /// ([`guarded`](crate::gate::guarded)).
+    Workspace,
+    /// It writes there too: a person approved a card that says so.
+    Guarded,
 }
 
 /// What a read-only look before the gate found out about a call.
@@ -154,6 +174,8 @@ pub enum Inspected {
 pub enum Outcome {
     /// It ran; the text is what the model reads. A command that exits with 1 is `Done` too.
     Done { text: String, data: Value },
+    /// A command ran and met the walls of its effect: it tried to write or to execute what it may not. The text says so.
+    Confined { text: String, data: Value },
     /// It did not do what it should; the text says why.
     Failed { text: String },
     /// A precondition no longer held, so nothing was done.

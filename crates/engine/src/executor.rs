@@ -9,7 +9,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::message::Request;
 use holdshort_core::run::{ActionId, Config, Input, Run};
 use holdshort_core::schema::Problem;
-use holdshort_core::tool::Precondition;
+use holdshort_core::tool::{CommandEffect, Precondition};
 use serde_json::Value;
 
 use crate::Error;
@@ -27,10 +27,32 @@ pub struct Job {
 
 #[derive(Clone, Debug)]
 pub enum Work {
-    Inspect { call: String, revision: u32, tool: String, arguments: Value },
-    Probe { call: String, attempt: u32, tool: String, arguments: Value, preconditions: Vec<Precondition> },
-    CallTool { call: String, attempt: u32, tool: String, arguments: Value, preconditions: Vec<Precondition> },
-    CallModel { turn: u32, request: Box<Request> },
+    Inspect {
+        call: String,
+        revision: u32,
+        tool: String,
+        arguments: Value,
+    },
+    Probe {
+        call: String,
+        attempt: u32,
+        tool: String,
+        arguments: Value,
+        preconditions: Vec<Precondition>,
+    },
+    CallTool {
+        call: String,
+        attempt: u32,
+        tool: String,
+        arguments: Value,
+        preconditions: Vec<Precondition>,
+        /// What a command may do; the sandbox holds it to that.
+        effect: Option<CommandEffect>,
+    },
+    CallModel {
+        turn: u32,
+        request: Box<Request>,
+    },
 }
 
 /// Brings the answer back. On a store's error it may be called again: the answer is not lost.

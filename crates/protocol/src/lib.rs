@@ -7,6 +7,7 @@
 mod code;
 mod covered;
 mod diff;
+mod effect;
 mod event;
 pub mod frame;
 mod interrupt;
@@ -23,6 +24,7 @@ mod warning;
 pub use code::Code;
 pub use covered::Covered;
 pub use diff::{Diff, DiffLine, Hunk};
+pub use effect::{CommandEffect, Script};
 pub use event::{Actor, Event, Preview, PreviewKind, Role};
 pub use interrupt::{
     Ask, AskAssignment, AskChoice, Assignment, Choice, Decision, Interrupt, InterruptStatus, Kind, Level,

@@ -51,6 +51,20 @@ pub const OUTPUT_BYTES: u64 = 8 * 1024 * 1024;
 pub const OUTPUT_HEAD_BYTES: usize = 16 * 1024;
 /// … and from the end.
 pub const OUTPUT_TAIL_BYTES: usize = 32 * 1024;
+/// Entries of a workspace among which a command's sandbox looks for what is guarded, before and after the command. A
+/// workspace with more runs no command that writes: nobody could say what it writes to.
+pub const GUARD_ENTRIES: usize = 1_000_000;
+/// Names that are tried for what is renamed; beyond them the newest one takes the place of the first.
+pub const HELD_NAMES: u32 = 1000;
+/// Bytes that a command may write to disks altogether before it is stopped: more than a large build needs, less than a
+/// disk.
+pub const WRITE_BYTES: u64 = 16 * 1024 * 1024 * 1024;
+/// How often the bytes that a command has written are counted.
+pub const COUNT_BYTES_EVERY: Duration = Duration::from_millis(200);
+/// Scripts of one command line whose content is bound and shown; with more of them it asks without a grant.
+pub const SCRIPTS: usize = 32;
+/// Bytes of a script that a card shows.
+pub const SCRIPT_SHOWN_BYTES: usize = 16 * 1024;
 /// How long a stopped process tree may take to go, before its remains are left to the kernel.
 pub const STOP_TIME: Duration = Duration::from_secs(10);
 /// How long finding out the sandbox's level may take.

@@ -6,7 +6,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel};
+use holdshort_core::tool::{
+    CommandEffect, Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel,
+};
 use serde_json::{Value, json};
 
 use crate::command::{self, Command};
@@ -40,6 +42,8 @@ pub struct Settings {
     pub path: String,
     /// For a command whose call does not say.
     pub command_timeout_ms: u64,
+    /// Bytes that one command may write to disks.
+    pub write_bytes: u64,
 }
 
 impl Settings {
@@ -52,6 +56,7 @@ impl Settings {
             home: std::env::home_dir(),
             path: std::env::var("PATH").unwrap_or_default(),
             command_timeout_ms: limits::COMMAND_DEFAULT_MS,
+            write_bytes: limits::WRITE_BYTES,
         }
     }
 }
@@ -70,7 +75,11 @@ pub(crate) struct Inner {
 impl Inner {
     /// What this host can reach, tried once.
     pub(crate) fn level(&self) -> SandboxLevel {
-        *self.level.get_or_init(|| sandbox::level(&self.settings.sandbox_program, self.settings.network))
+        *self.level.get_or_init(|| {
+            let level = |network| sandbox::level(&self.settings.sandbox_program, network);
+            // What only reads has no network, whatever the workflow says.
+            if self.settings.network { level(true).min(level(false)) } else { level(false) }
+        })
     }
 }
 
@@ -95,13 +104,15 @@ impl Tools {
     }
 
     /// Runs a call. Preconditions are checked once more, and a file is replaced only if it still is the one
-    /// that was shown. `output` gets what a command prints while it runs: a preview.
+    /// that was shown. `effect` is what a command may do: without one it may read. `output` gets what a command prints
+    /// while it runs: a preview.
     ///
     /// Dropping the future stops a command and everything that it started.
     pub async fn run(
         &self,
         call: &Call,
         preconditions: &[Precondition],
+        effect: Option<&CommandEffect>,
         output: impl Fn(&str) + Send,
     ) -> Outcome {
         let changed = self.changed(preconditions).await;
@@ -113,7 +124,10 @@ impl Tools {
             Err(refusal) => return refusal.into(),
         };
         match request {
-            Request::Command(request) => command::run(&self.0, request, output).await,
+            Request::Command(request) => {
+                let effect = effect.cloned().unwrap_or(CommandEffect::Reads);
+                command::run(&self.0, request, preconditions, effect, output).await
+            }
             Request::Files(request) => {
                 let preconditions = preconditions.to_vec();
                 let ran = self.blocking(move |inner| run_on_files(inner, &request, &preconditions)).await;
@@ -186,18 +200,17 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Inspection, Refusal> {
             if planned.has_other_names() {
                 inspection.ask_because.push("hard_link".to_owned());
             }
+            if planned.makes_a_repository(workspace) {
+                inspection.ask_because.push("bare_repository".to_owned());
+            }
             inspection.preconditions.push(planned.precondition());
             inspection.card = planned.card();
         }
         Request::Command(request) => {
             let command = Command::new(inner, &request)?;
-            let level = inner.level();
-            inspection.ask_because.extend(command::ask_because(level).map(ToOwned::to_owned));
-            inspection.sandbox = Some(level);
-            inspection.card = command.card(inner, level);
+            command.look(inner, &mut inspection);
             inspection.places =
                 places::of_command(workspace.path(), request.cwd.as_deref(), &command.cwd, &request.command);
-            inspection.cwd = command.cwd;
         }
     }
     Ok(inspection)

@@ -2,7 +2,9 @@
 //!
 //! What the runtime knows stands bare; what an agent says stands behind a bar, escaped and capped.
 
-use holdshort_protocol::{Covered, Interrupt, InterruptStatus, Kind, Level, Origin, Outcome, plain};
+use holdshort_protocol::{
+    CommandEffect, Covered, Interrupt, InterruptStatus, Kind, Level, Origin, Outcome, Script, plain,
+};
 use serde_json::Value;
 
 use super::diff;
@@ -269,8 +271,12 @@ fn run_of(command: &str, payload: &Value, cap: Cap, paint: Paint) -> Vec<String>
     if let Some(cwd) = string("cwd") {
         out.extend(fact("in", &plain::line(cwd), paint));
     }
+    if let Some(CommandEffect { text, is_unusual }) = CommandEffect::of(payload) {
+        let text = plain::line(&text);
+        out.extend(fact("effect", &if is_unusual { paint.yellow(&text) } else { text.into_owned() }, paint));
+    }
     let sandbox = match string("sandbox") {
-        Some("full") => "full: writes only here and in a private temporary folder".to_owned(),
+        Some("full") => "full: holds it to that; beside it only a private temporary folder".to_owned(),
         Some("partial") => paint.yellow("partial: this machine can not confine it fully"),
         Some(_) => paint.red("none: it can do whatever you can do"),
         None => String::new(),
@@ -296,6 +302,12 @@ fn run_of(command: &str, payload: &Value, cap: Cap, paint: Paint) -> Vec<String>
         && lines.len() > cap
     {
         out.push(paint.yellow("    a long one: read it to its end"));
+    }
+    for script in Script::all(payload) {
+        out.push(String::new());
+        let more = if script.truncated { ", its beginning" } else { "" };
+        out.push(format!("  {}{more}", paint.bold(&plain::line(script.path))));
+        out.extend(quote(script.text.unwrap_or("(no text)"), "  ", cap, paint));
     }
     if let Some(note) = string("note") {
         out.push(String::new());

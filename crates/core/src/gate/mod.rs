@@ -190,6 +190,11 @@ fn mandatory(subject: &Subject<'_>, command: Option<&command::Command>) -> Vec<R
     reasons
 }
 
+/// Whether a call may write to what a person's own tools run by themselves.
+pub(crate) fn reaches_guarded(subject: &Subject<'_>) -> bool {
+    guarded(subject, subject.command.map(command::parse).as_ref()).is_some()
+}
+
 /// What the call may write to that a person's own tools run by themselves.
 fn guarded(subject: &Subject<'_>, command: Option<&command::Command>) -> Option<Guarded> {
     let through_links = || {
@@ -210,6 +215,10 @@ fn guarded(subject: &Subject<'_>, command: Option<&command::Command>) -> Option<
 fn explain(code: &str) -> &'static str {
     match code {
         "hard_link" => "the file has another name somewhere (more than one hard link)",
+        "bare_repository" => {
+            "with it git takes the folder for a repository, and obeys the configuration in it"
+        }
+        "script_unbound" => "it runs something of the workspace that can not be bound to the approval",
         "sandbox_none" => "commands can not be confined on this machine",
         "sandbox_partial" => "commands can only be confined in part on this machine",
         _ => "the inspection asks for a person",

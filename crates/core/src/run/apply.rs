@@ -146,10 +146,11 @@ impl Run {
                 call.judged = Some(*judgement);
                 call.judgement = content.data.clone();
             }),
-            Fact::ToolAuthorised { call, digest, by } => self.call(call, |call| {
+            Fact::ToolAuthorised { call, digest, by, effect } => self.call(call, |call| {
                 call.state = CallState::Authorised;
                 call.digest = Some(*digest);
                 call.authority = Some(by.clone());
+                call.effect.clone_from(effect);
             }),
             Fact::ToolStarted { call, attempt, epoch, .. } => {
                 self.epoch = *epoch;
@@ -158,7 +159,7 @@ impl Run {
                     call.attempt = *attempt;
                 });
             }
-            Fact::ToolFinished { call: id, end, .. } => {
+            Fact::ToolFinished { call: id, end, code } => {
                 let started = self
                     .calls
                     .get(id)
@@ -168,6 +169,9 @@ impl Run {
                     call.state = CallState::Ended(*end);
                     call.result = content.text.as_deref().map(Arc::from);
                     call.outcome = content.data.clone();
+                    if code.as_deref() == Some(super::CONFINED) {
+                        call.confined = call.effect.clone();
+                    }
                 });
                 if let Some(step) = self.calls.get(id).map(|call| call.step.clone()) {
                     self.step(&step, |step| step.crashes = 0);

@@ -8,7 +8,7 @@ use super::input::Rejection;
 use super::{Call, CallEnd, CallState, Fact};
 use crate::digest::Digest;
 use crate::event::Content;
-use crate::gate::{Reason, Source, Verdict};
+use crate::gate::{Reason, Release, Source, Verdict};
 use crate::interrupt::{About, Cause, Effect, Kind, Level, Outcome};
 use crate::tool::{Inspected, OnCrash, Outcome as Ran, Precondition, Probed};
 
@@ -93,7 +93,7 @@ impl Draft<'_> {
             }
             // It stays proposed, and comes here again when it is judged.
             Verdict::Allow(_) if self.begin_judgement(id, &call) => {}
-            Verdict::Allow(release) => self.authorise(id, look.digest, Authority::Gate(release)),
+            Verdict::Allow(release) => self.release(id, &call, release),
             Verdict::Ask { reasons, grantable } => match &call.cleared {
                 // A person has seen these reasons and edited the call: no second question.
                 Some((interrupt, cleared))
@@ -110,8 +110,22 @@ impl Draft<'_> {
         }
     }
 
-    fn authorise(&mut self, id: &str, digest: Digest, by: Authority) {
-        self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by }, Content::none());
+    /// A person has approved what has this digest.
+    pub(super) fn authorise(&mut self, id: &str, digest: Digest, by: Authority) {
+        let effect = self.run.calls.get(id).and_then(|call| self.run.approved_effect(call));
+        self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by, effect }, Content::none());
+    }
+
+    /// A gate has let it through, and no further than it says.
+    fn release(&mut self, id: &str, call: &Call, release: Release) {
+        let Some(look) = &call.look else { return };
+        // `vote` asked where this can not be told.
+        let Ok(effect) = self.run.released_effect(call, &release, self.cx.system) else {
+            return;
+        };
+        let digest = self.run.action_digest(call, look, effect.as_ref());
+        let by = Authority::Gate(release);
+        self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by, effect }, Content::none());
     }
 
     fn ask_approval(&mut self, id: &str, call: &Call, digest: Digest, reasons: Vec<Reason>, grantable: bool) {
@@ -135,6 +149,7 @@ impl Draft<'_> {
             "workspace": look.map(|look| &look.workspace),
             "cwd": look.map(|look| &look.cwd),
             "sandbox": look.and_then(|look| look.sandbox),
+            "effect": self.run.approved_effect(call),
             "preconditions": look.map(|look| &look.preconditions),
         });
         if let (Value::Object(payload), Value::Object(card)) = (&mut payload, &call.card) {
@@ -178,7 +193,8 @@ impl Draft<'_> {
             .filter(|shown| !observed.contains(shown))
             .map(|shown| shown.path.clone())
             .collect();
-        if !changed.is_empty() || look.digest != digest {
+        let is_as_released = self.run.action_digest(&call, &look, call.effect.as_ref()) == digest;
+        if !changed.is_empty() || !is_as_released {
             self.give_back(id, Returned::Changed, changed);
             return;
         }
@@ -199,6 +215,7 @@ impl Draft<'_> {
             digest,
             epoch: self.cx.epoch,
             sandbox: look.sandbox,
+            effect: call.effect.clone(),
         };
         self.emit(started, Content::none());
         if self.run.is_client_call(&call) {
@@ -219,6 +236,14 @@ impl Draft<'_> {
         match outcome {
             Ran::Done { text, data } => self.emit(
                 Fact::ToolFinished { call: id.to_owned(), end: CallEnd::Done, code: None },
+                Content { text: Some(text), data },
+            ),
+            Ran::Confined { text, data } => self.emit(
+                Fact::ToolFinished {
+                    call: id.to_owned(),
+                    end: CallEnd::Done,
+                    code: Some(super::CONFINED.to_owned()),
+                },
                 Content { text: Some(text), data },
             ),
             Ran::Failed { text } => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text),
@@ -280,7 +305,7 @@ impl Draft<'_> {
             .map(|(id, call)| (id.clone(), (**call).clone()))
             .collect();
         for (id, call) in gated {
-            let (CallState::Gated(interrupt), Some(look)) = (&call.state, &call.look) else { continue };
+            let CallState::Gated(interrupt) = &call.state else { continue };
             match self.run.vote(&call, &self.session, self.cx.system) {
                 // A person has it already, who may say more than a model would.
                 Verdict::Allow(_) if self.run.needs_judgement(&call) => {}
@@ -294,7 +319,7 @@ impl Draft<'_> {
                     let outcome =
                         if cause == Cause::Superseded { Outcome::Superseded } else { Outcome::Approved };
                     self.resolve(interrupt, outcome, None, cause);
-                    self.authorise(&id, look.digest, Authority::Gate(release));
+                    self.release(&id, &call, release);
                 }
                 Verdict::Forbid(reason) => {
                     self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);

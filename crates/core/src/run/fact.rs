@@ -14,7 +14,7 @@ use crate::id::{InterruptId, SessionId};
 use crate::interrupt::{Cause, Effect, Opened, Outcome};
 use crate::message::{FailureKind, Usage};
 use crate::time::Timestamp;
-use crate::tool::{Category, Place, Precondition, SandboxLevel};
+use crate::tool::{Category, CommandEffect, Place, Precondition, SandboxLevel};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
@@ -143,6 +143,9 @@ pub enum Fact {
         call: String,
         digest: Digest,
         by: Authority,
+        /// What a command may do with that; part of the digest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        effect: Option<CommandEffect>,
     },
     /// From here on it may have happened.
     ToolStarted {
@@ -151,6 +154,9 @@ pub enum Fact {
         digest: Digest,
         epoch: u64,
         sandbox: Option<SandboxLevel>,
+        /// What the sandbox lets a command do.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        effect: Option<CommandEffect>,
     },
     /// text: what the model is told; data: the tool's own.
     ToolFinished {

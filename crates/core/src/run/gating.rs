@@ -14,7 +14,7 @@ use crate::interrupt::{Cause, Interrupt, Kind, Level};
 use crate::limits;
 use crate::session::Session;
 use crate::system::System;
-use crate::tool::{Category, Inspection, Runs, SandboxLevel};
+use crate::tool::{Category, CommandEffect, Inspection, Runs, SandboxLevel};
 
 /// What kind of call it is; a command's category comes from its parsed words.
 pub(super) fn category(run: &Run, call: &Call) -> Category {
@@ -85,12 +85,20 @@ impl Run {
         let checkpoints = Checkpoints { at: &mandatory, deploy: &gates.deploy };
         let subject = self.subject(call);
         let said = self.steps.get(&call.step).and_then(|step| self.last_turn(step)).map(|(text, _)| text);
-        let smart = self.smart_reasons(call, said.unwrap_or_default(), subject.category);
+        let mut smart = self.smart_reasons(call, said.unwrap_or_default(), subject.category);
+        smart.extend(self.confined_reason(call));
         let gate = self.gate_of(call);
         let offered = gate.options.is_empty() || gate.options.iter().any(|id| id == "approve_session");
         let granters = offered.then_some(gate.approvers.as_slice());
         let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart, granters };
-        gate::vote(&subject, rules, session, system)
+        match gate::vote(&subject, rules, session, system) {
+            // What nobody can hold it to is no release.
+            Verdict::Allow(release) => match self.released_effect(call, &release, system) {
+                Ok(_) => Verdict::Allow(release),
+                Err(reason) => Verdict::Ask { reasons: vec![reason], grantable: false },
+            },
+            other @ (Verdict::Ask { .. } | Verdict::Forbid(_)) => other,
+        }
     }
 
     /// What the workflow and the call's phase say of approvals.
@@ -135,7 +143,7 @@ impl Run {
         here.and_then(|_| Matcher::of(&self.subject(call)))
     }
 
-    fn subject<'a>(&'a self, call: &'a Call) -> Subject<'a> {
+    pub(super) fn subject<'a>(&'a self, call: &'a Call) -> Subject<'a> {
         let look = call.look.as_ref();
         Subject {
             agent: &call.agent,
@@ -153,28 +161,31 @@ impl Run {
     /// What an inspection means for gates and digest, and the card beside it.
     pub(super) fn look_of(&self, call: &Call, inspection: Inspection) -> (Look, Value) {
         let category = category(self, call);
-        let digest = self.action_digest(call, &inspection);
         let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, places, card } = inspection;
         preconditions.sort();
-        (Look { digest, category, workspace, cwd, preconditions, sandbox, ask_because, places }, card)
+        let digest = Digest::ZERO;
+        let mut look = Look { digest, category, workspace, cwd, preconditions, sandbox, ask_because, places };
+        // Whether it reaches for what is guarded is told from where it runs.
+        let looked_at = Call { look: Some(look.clone()), ..call.clone() };
+        look.digest = self.action_digest(call, &look, self.approved_effect(&looked_at).as_ref());
+        (look, card)
     }
 
     /// What will run, and on what (design, part 4). An approval is for this and nothing else.
-    pub(super) fn action_digest(&self, call: &Call, inspection: &Inspection) -> Digest {
-        let mut preconditions = inspection.preconditions.clone();
-        preconditions.sort();
+    pub(super) fn action_digest(&self, call: &Call, look: &Look, effect: Option<&CommandEffect>) -> Digest {
         Digest::of_json(&json!({
-            "v": 1,
+            "v": 2,
             "tool": call.tool,
             "schema": self.spec(&call.tool).map(|spec| Digest::of_json(&spec.parameters)),
             "arguments": call.arguments,
-            "workspace": inspection.workspace,
-            "cwd": inspection.cwd,
+            "workspace": look.workspace,
+            "cwd": look.cwd,
+            "effect": effect,
             "sandbox": {
-                "level": inspection.sandbox.unwrap_or(SandboxLevel::None),
+                "level": look.sandbox.unwrap_or(SandboxLevel::None),
                 "network": self.definition.network,
             },
-            "preconditions": preconditions,
+            "preconditions": look.preconditions,
         }))
     }
 }

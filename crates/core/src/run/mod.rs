@@ -13,6 +13,7 @@ mod config;
 mod conversation;
 mod decide;
 mod draft;
+mod effect;
 mod external;
 mod fact;
 mod gating;
@@ -51,6 +52,9 @@ use crate::interrupt::Interrupt;
 use crate::projection::Status;
 use crate::time::Timestamp;
 use crate::tool;
+
+/// The code of a command that met the walls of its effect.
+const CONFINED: &str = "confined";
 
 /// The state of a run. Public to read; only [`Run::apply`] writes.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,6 +12,7 @@ use crate::id::InterruptId;
 use crate::message::FailureKind;
 use crate::plan::Plan;
 use crate::time::Timestamp;
+use crate::tool::CommandEffect;
 
 /// How a phase or a step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -192,6 +193,10 @@ pub struct Call {
     pub card: Value,
     pub digest: Option<Digest>,
     pub authority: Option<Authority>,
+    /// What a command may do that was released.
+    pub effect: Option<CommandEffect>,
+    /// The effect whose walls it met when it ran.
+    pub confined: Option<CommandEffect>,
     /// What a person has released it from: the same reasons do not ask again after an edit.
     pub cleared: Option<(InterruptId, Vec<Reason>)>,
     /// What a model says of it, where one was asked.
@@ -219,6 +224,8 @@ impl Call {
             look_again: false,
             card: Value::Null,
             digest: None,
+            effect: None,
+            confined: None,
             authority: None,
             cleared: None,
             judged: None,

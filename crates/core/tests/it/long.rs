@@ -55,9 +55,16 @@ fn turns(world: &World, n: u32) -> Vec<Event> {
         };
         say(Fact::ToolInspected { call: call.clone(), look }, Content::none());
         let by = Authority::Gate(Release::OpensInterrupt);
-        say(Fact::ToolAuthorised { call: call.clone(), digest, by }, Content::none());
+        say(Fact::ToolAuthorised { call: call.clone(), digest, by, effect: None }, Content::none());
         say(
-            Fact::ToolStarted { call: call.clone(), attempt: 1, digest, epoch: 1, sandbox: None },
+            Fact::ToolStarted {
+                call: call.clone(),
+                attempt: 1,
+                digest,
+                epoch: 1,
+                sandbox: None,
+                effect: None,
+            },
             Content::none(),
         );
         let finished = Fact::ToolFinished { call, end: CallEnd::Done, code: None };

@@ -135,6 +135,7 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
                 tool: call.tool.clone(),
                 arguments: call.arguments.clone(),
                 preconditions: preconditions(call),
+                effect: call.effect.clone(),
             };
             due.push((action, call.step.clone(), work));
         }

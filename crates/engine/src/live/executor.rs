@@ -271,12 +271,12 @@ impl Worker {
                 };
                 Input::Probed { call: call.clone(), attempt: *attempt, probed }
             }
-            Work::CallTool { call, attempt, tool, arguments, preconditions } => {
+            Work::CallTool { call, attempt, tool, arguments, preconditions, effect } => {
                 let outcome = match tools() {
                     Ok(tools) => {
                         let show = |text: &str| self.preview(job, Some(call), Kind::Output, text);
                         let wanted = Call { tool: tool.clone(), arguments: arguments.clone() };
-                        tools.run(&wanted, preconditions, show).await
+                        tools.run(&wanted, preconditions, effect.as_ref(), show).await
                     }
                     Err(text) => Outcome::Failed { text },
                 };

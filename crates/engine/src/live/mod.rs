@@ -48,9 +48,11 @@ pub async fn open(setup: Setup) -> Result<Engine, Error> {
     let journal = Arc::new(Store::open(&data, store).await?);
     let sandbox = {
         let program = sandbox_program.clone();
-        let probed =
-            tokio::task::spawn_blocking(move || holdshort_tools::sandbox::level(&program, false)).await;
-        probed.unwrap_or(SandboxLevel::None)
+        let probed = tokio::task::spawn_blocking(move || {
+            holdshort_tools::sandbox::clean_up();
+            holdshort_tools::sandbox::level(&program, false)
+        });
+        probed.await.unwrap_or(SandboxLevel::None)
     };
     let previews = Previews::default();
     let executor =

@@ -110,7 +110,7 @@ impl World {
                 attempt: *attempt,
                 probed: inner.probe(arguments, preconditions),
             },
-            Work::CallTool { call, attempt, tool, arguments, preconditions } => Input::Ran {
+            Work::CallTool { call, attempt, tool, arguments, preconditions, .. } => Input::Ran {
                 call: call.clone(),
                 attempt: *attempt,
                 outcome: inner.run(tool, arguments, preconditions),

@@ -123,7 +123,7 @@ impl Site {
     }
 
     fn run(&mut self, job: &Job, choices: &mut Choices) -> Outcome {
-        let Work::CallTool { call, attempt, tool, arguments, preconditions } = &job.work else {
+        let Work::CallTool { call, attempt, tool, arguments, preconditions, .. } = &job.work else {
             return Outcome::Failed { text: "this is no call".to_owned() };
         };
         let mut arguments = arguments.clone();

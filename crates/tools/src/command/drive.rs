@@ -26,6 +26,7 @@ pub(super) enum How {
     TimedOut,
     TooManyProcesses,
     TooMuchOutput,
+    TooManyBytes,
     /// The caller is gone.
     Abandoned,
     Failed(String),
@@ -35,6 +36,10 @@ pub(super) enum How {
 pub(super) struct Ended {
     pub how: How,
     pub transcript: Transcript,
+    /// What the command had made of guarded names, and was renamed.
+    pub held_back: Vec<String>,
+    /// Why nobody could look for that.
+    pub unguarded: Option<String>,
 }
 
 /// Follows a command to its end. `preview` gets what it prints; when its other end is gone the command is
@@ -89,14 +94,27 @@ pub(super) async fn drive(
     let _ = timeout(limits::STOP_TIME, output.read_to_end()).await;
     // What a command made unremovable stays behind in the host's temporary folder.
     let _ = tokio::task::spawn_blocking(move || scratch.close()).await;
-    let how = match (Report::parse(&sent), stopped) {
+    let (report, after) = Report::parse(&sent);
+    let how = match (report, stopped) {
         (Report::Exited { code }, _) => How::Exited(code),
         (Report::TooManyProcesses, _) => How::TooManyProcesses,
+        (Report::TooManyBytes, _) => How::TooManyBytes,
         (_, Some(how)) => how,
         (Report::Signalled { signal }, None) => How::Signalled(signal),
         (Report::Failed { why }, None) => How::Failed(why),
+        (Report::HeldBack { .. } | Report::Unguarded { .. }, None) => {
+            How::Failed("the sandbox did not tell how the command ended".to_owned())
+        }
     };
-    Ok(Ended { how, transcript: output.transcript })
+    let mut ended = Ended { how, transcript: output.transcript, held_back: Vec::new(), unguarded: None };
+    for report in after {
+        match report {
+            Report::HeldBack { paths } => ended.held_back.extend(paths),
+            Report::Unguarded { why } => ended.unguarded = Some(why),
+            _ => {}
+        }
+    }
+    Ok(ended)
 }
 
 struct Output {

@@ -2,14 +2,16 @@
 
 mod drive;
 mod impact;
+mod scripts;
 mod transcript;
+mod walls;
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
-use holdshort_core::tool::{Outcome, SandboxLevel};
+use holdshort_core::tool::{CommandEffect, Inspection, Outcome, Precondition, SandboxLevel};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -18,14 +20,14 @@ use crate::files::{self, Place};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::request::RunCommand;
-use crate::sandbox::{Launch, Tooling, tooling};
+use crate::sandbox::{Identity, Launch, Tooling, tooling};
 use crate::tools::Inner;
 
 /// Chunks of live output that may wait for a slow reader; further ones are left out of the preview.
 const WAITING_CHUNKS: usize = 256;
 
-const NOTE: &str = "What is approved is this command line. Scripts and programs that it reads are run as \
-                    they are at that moment.";
+const NOTE: &str = "What is approved is this command line with the scripts that it names. What only a script \
+                    reads, and programs of the system, are run as they are at that moment.";
 
 /// A command line that can be run.
 pub(crate) struct Command {
@@ -71,7 +73,31 @@ impl Command {
         Ok(Self { line: request.command.clone(), cwd, timeout, folder: place.components().to_vec() })
     }
 
-    pub(crate) fn card(&self, inner: &Inner, level: SandboxLevel) -> Value {
+    /// What is shown of it, what it relies on, and what makes it ask.
+    pub(crate) fn look(&self, inner: &Inner, inspection: &mut Inspection) {
+        let level = inner.level();
+        let scripts = scripts::look(&inner.workspace, &self.folder, &self.line);
+        inspection.ask_because.extend(ask_because(level).map(ToOwned::to_owned));
+        if scripts.unbound {
+            inspection.ask_because.push("script_unbound".to_owned());
+        }
+        inspection.sandbox = Some(level);
+        inspection.preconditions = scripts.bound;
+        for folder in [Vec::new(), self.folder.clone()] {
+            let path = folder_path(&folder);
+            let sha256 = files::identity(&inner.workspace, &path);
+            inspection.preconditions.push(Precondition { path, sha256 });
+        }
+        inspection.preconditions.sort();
+        inspection.preconditions.dedup();
+        inspection.card = self.card(inner, level);
+        if !scripts.card.is_empty() {
+            inspection.card["scripts"] = Value::Array(scripts.card);
+        }
+        inspection.cwd.clone_from(&self.cwd);
+    }
+
+    fn card(&self, inner: &Inner, level: SandboxLevel) -> Value {
         let mut card = json!({
             "command": self.line,
             "cwd": self.cwd,
@@ -87,6 +113,11 @@ impl Command {
     }
 }
 
+/// A folder of the workspace as a precondition names it.
+fn folder_path(folder: &[String]) -> String {
+    if folder.is_empty() { "./".to_owned() } else { format!("{}/", folder.join("/")) }
+}
+
 fn absolute(workspace: &str, place: &Place) -> String {
     std::iter::once(workspace.trim_end_matches('/'))
         .chain(place.components().iter().map(String::as_str))
@@ -95,7 +126,7 @@ fn absolute(workspace: &str, place: &Place) -> String {
 }
 
 /// Why a command asks whatever the rules allow: it is not fully confined.
-pub(crate) fn ask_because(level: SandboxLevel) -> Option<&'static str> {
+fn ask_because(level: SandboxLevel) -> Option<&'static str> {
     match level {
         SandboxLevel::None => Some("sandbox_none"),
         SandboxLevel::Partial => Some("sandbox_partial"),
@@ -104,10 +135,18 @@ pub(crate) fn ask_because(level: SandboxLevel) -> Option<&'static str> {
 }
 
 /// Runs a command to its end. Dropping the future stops it and everything that it started.
-pub(crate) async fn run(inner: &Arc<Inner>, request: RunCommand, output: impl Fn(&str) + Send) -> Outcome {
+pub(crate) async fn run(
+    inner: &Arc<Inner>,
+    request: RunCommand,
+    preconditions: &[Precondition],
+    effect: CommandEffect,
+    output: impl Fn(&str) + Send,
+) -> Outcome {
     let prepared = {
         let inner = inner.clone();
-        tokio::task::spawn_blocking(move || prepare(&inner, &request)).await
+        let folders: Vec<_> = preconditions.iter().filter(|it| it.path.ends_with('/')).cloned().collect();
+        let effect = effect.clone();
+        tokio::task::spawn_blocking(move || prepare(&inner, &request, &folders, effect)).await
     };
     let (command, launch) = match prepared {
         Ok(Ok(prepared)) => prepared,
@@ -127,7 +166,7 @@ pub(crate) async fn run(inner: &Arc<Inner>, request: RunCommand, output: impl Fn
         output(&chunk);
     }
     match driven.await {
-        Ok(Ok(ended)) => ended.into_outcome(command.timeout, level),
+        Ok(Ok(ended)) => ended.into_outcome(command.timeout, level, &effect),
         Ok(Err(e)) => {
             Outcome::Failed { text: format!("the sandbox could not be watched, so it was stopped: {e}") }
         }
@@ -135,10 +174,27 @@ pub(crate) async fn run(inner: &Arc<Inner>, request: RunCommand, output: impl Fn
     }
 }
 
-fn prepare(inner: &Inner, request: &RunCommand) -> Result<(Command, Launch), Refusal> {
+/// `folders`: those that the command was let through with.
+fn prepare(
+    inner: &Inner,
+    request: &RunCommand,
+    folders: &[Precondition],
+    effect: CommandEffect,
+) -> Result<(Command, Launch), Refusal> {
     let command = Command::new(inner, request)?;
     let settings = &inner.settings;
-    let mut launch = Launch::prepare(inner.level(), settings.network, command.line.clone())
+    let identities = [inner.workspace.path(), command.cwd.as_str()]
+        .into_iter()
+        .map(|path| Identity::of(Path::new(path)))
+        .collect::<io::Result<Vec<_>>>()
+        .map_err(|e| Refusal::new("not_found", format!("the working directory is gone: {e}")))?;
+    // After that: whatever is exchanged from here on is noticed by the sandbox.
+    if folders.iter().any(|shown| files::identity(&inner.workspace, &shown.path) != shown.sha256) {
+        return Err(Refusal::new("not_found", "the working directory is another one now; try again"));
+    }
+    let reads = effect == CommandEffect::Reads;
+    let network = settings.network && !reads;
+    let mut launch = Launch::prepare(inner.level(), network, command.line.clone())
         .map_err(|e| Refusal::new("internal", format!("no temporary folder for the command: {e}")))?;
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let data_dir = real(&settings.data_dir);
@@ -146,8 +202,17 @@ fn prepare(inner: &Inner, request: &RunCommand) -> Result<(Command, Launch), Ref
     let home = settings.home.as_deref().map(real).filter(|home| home.parent().is_some());
     let workspace = Path::new(inner.workspace.path());
     let Tooling { path, folders, variables } = tooling(&settings.path, home.as_deref(), &data_dir, workspace);
+    // What lies in the workspace is no program that anybody knows.
+    let path = if reads { without(&path, workspace) } else { path };
     launch.pass_environment_on();
     let plan = &mut launch.plan;
+    plan.effect = effect;
+    plan.identities = identities;
+    plan.write_bytes = settings.write_bytes;
+    if reads {
+        // Walls are told from other failures by what the system says of them, which is one text in one language.
+        plan.environment.insert("LC_ALL".to_owned(), "C.UTF-8".to_owned());
+    }
     plan.cwd = command.cwd.clone().into();
     workspace.clone_into(&mut plan.workspace);
     plan.tool_folders = folders;
@@ -159,11 +224,17 @@ fn prepare(inner: &Inner, request: &RunCommand) -> Result<(Command, Launch), Ref
     Ok((command, launch))
 }
 
+/// `PATH` without what is in the workspace.
+fn without(path: &str, workspace: &Path) -> String {
+    let outside = |entry: &&str| !fs::canonicalize(entry).is_ok_and(|entry| entry.starts_with(workspace));
+    path.split(':').filter(outside).collect::<Vec<_>>().join(":")
+}
+
 /// Processors that one process may keep busy until its time is up.
 const CPUS_PER_PROCESS: u64 = 16;
 
 impl Ended {
-    fn into_outcome(self, timeout: Duration, level: SandboxLevel) -> Outcome {
+    fn into_outcome(self, timeout: Duration, level: SandboxLevel, effect: &CommandEffect) -> Outcome {
         let (end, exit_code) = match self.how {
             drive::How::Exited(code) => (format!("exit code {code}"), Some(code)),
             drive::How::Signalled(signal) => (format!("killed by signal {signal}"), None),
@@ -174,6 +245,7 @@ impl Ended {
             drive::How::TooMuchOutput => {
                 (format!("killed: more than {} bytes of output", limits::OUTPUT_BYTES), None)
             }
+            drive::How::TooManyBytes => ("killed: it wrote more than a command may".to_owned(), None),
             drive::How::Abandoned => ("killed: nobody waits for it any more".to_owned(), None),
             drive::How::Failed(why) => {
                 return Outcome::Failed {
@@ -181,14 +253,33 @@ impl Ended {
                 };
             }
         };
-        Outcome::Done {
-            text: format!("{}{end}", self.transcript.text()),
-            data: json!({
-                "exit_code": exit_code,
-                "truncated": self.transcript.is_truncated(),
-                "sandbox": level,
-                "timed_out": self.how == drive::How::TimedOut,
-            }),
+        let printed = self.transcript.text();
+        let met_a_wall = exit_code != Some(0) && walls::met(effect, &printed, exit_code);
+        let mut text = format!("{printed}{end}");
+        let mut data = json!({
+            "exit_code": exit_code,
+            "truncated": self.transcript.is_truncated(),
+            "sandbox": level,
+            "timed_out": self.how == drive::How::TimedOut,
+            "effect": effect,
+        });
+        if !self.held_back.is_empty() {
+            data["held_back"] = json!(self.held_back);
+            for path in &self.held_back {
+                let renamed = format!("\n`{}` was renamed: {}", files::shown(path), walls::HELD_BACK);
+                text.push_str(&renamed);
+            }
         }
+        if let Some(why) = &self.unguarded {
+            data["unguarded"] = json!(why);
+            let unseen = format!("\nwhat the command wrote could not be looked through: {why}");
+            text.push_str(&unseen);
+        }
+        if *effect != CommandEffect::Guarded && (met_a_wall || !self.held_back.is_empty()) {
+            text.push('\n');
+            text.push_str(walls::told(effect));
+            return Outcome::Confined { text, data };
+        }
+        Outcome::Done { text, data }
     }
 }

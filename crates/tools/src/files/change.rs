@@ -14,6 +14,9 @@ use crate::refusal::Refusal;
 use crate::request::{Change, EditFile};
 use crate::workspace::Workspace;
 
+/// What a bare repository holds.
+pub(crate) const BARE: [&str; 3] = ["HEAD", "objects", "refs"];
+
 /// One file's change.
 pub(crate) struct Planned {
     pub(super) place: Place,
@@ -51,6 +54,24 @@ impl Planned {
     /// Replacing such a file takes it apart from its other names.
     pub(crate) fn has_other_names(&self) -> bool {
         self.before.as_ref().is_some_and(|found| found.links > 1)
+    }
+
+    /// Whether the change makes a folder what git takes for a repository: one whose configuration it obeys.
+    pub(crate) fn makes_a_repository(&self, workspace: &Workspace) -> bool {
+        let names = self.place.components();
+        let is_new = self.before.is_none();
+        is_new
+            && (0..names.len()).any(|depth| {
+                let (folder, below) = names.split_at(depth);
+                let part = below.first().filter(|name| BARE.contains(&name.as_str()));
+                // Without any of the folder's other parts it is none yet.
+                let has = |name: &str| {
+                    part.is_some_and(|part| part == name)
+                        || Place::open_folder(workspace, folder)
+                            .is_ok_and(|dir| dir.symlink_metadata(name).is_ok())
+                };
+                part.is_some() && BARE.iter().all(|name| has(name))
+            })
     }
 
     pub(crate) fn card(&self) -> Value {

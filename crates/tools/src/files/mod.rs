@@ -9,8 +9,8 @@ mod read;
 mod replace;
 mod search;
 
-pub(crate) use change::Planned;
+pub(crate) use change::{BARE, Planned};
 pub(crate) use listing::{folder, list};
-pub(crate) use place::{Last, Place};
-pub(crate) use read::{observe, read_text};
+pub(crate) use place::{Kind, Last, Place, shown};
+pub(crate) use read::{identity, observe, read_text};
 pub(crate) use search::{check as check_search, search};

@@ -6,6 +6,8 @@ use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt};
 use holdshort_core::digest::Digest;
 use holdshort_core::tool::Precondition;
+use rustix::fs::{AtFlags, StatxFlags};
+use serde_json::json;
 
 use super::place::{Kind, Last, Place, not_found, shown, unreadable};
 use crate::limits;
@@ -83,6 +85,9 @@ pub(crate) fn observe(workspace: &Workspace, paths: &[String]) -> Vec<Preconditi
 }
 
 fn state(workspace: &Workspace, path: &str) -> Option<Digest> {
+    if path.ends_with('/') {
+        return identity(workspace, path);
+    }
     match Place::resolve(workspace, path, Last::Refuse) {
         Ok(Place { kind: Kind::Absent, .. }) => None,
         Ok(place) => Some(match open(workspace, &place, limits::FILE_BYTES) {
@@ -91,6 +96,23 @@ fn state(workspace: &Workspace, path: &str) -> Option<Digest> {
         }),
         Err(_) => Some(NO_FILE),
     }
+}
+
+/// Which folder stands at a path: its inode and when it was made, since inodes are used again. `None`: there is none.
+pub(crate) fn identity(workspace: &Workspace, path: &str) -> Option<Digest> {
+    let place = match Place::resolve(workspace, path, Last::Refuse) {
+        Ok(place) if place.kind == Kind::Absent => return None,
+        Ok(place) => place,
+        Err(_) => return Some(NO_FILE),
+    };
+    let looked = Place::open_folder(workspace, place.components()).and_then(|dir| {
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+        Ok(rustix::fs::statx(&dir, "", AtFlags::EMPTY_PATH, wanted)?)
+    });
+    Some(looked.map_or(NO_FILE, |found| {
+        let made = found.stx_btime;
+        Digest::of_json(&json!({ "inode": found.stx_ino, "made": [made.tv_sec, made.tv_nsec] }))
+    }))
 }
 
 enum Opened {

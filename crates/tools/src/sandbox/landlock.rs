@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use holdshort_core::tool::CommandEffect;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetError, Scope, path_beneath_rules,
@@ -28,6 +29,9 @@ const HOST_PROC: [&str; 6] =
 pub(super) fn take_on(plan: &Plan) -> Result<(), RulesetError> {
     let read = AccessFs::from_read(NEWEST);
     let write = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
+    // What only reads executes nothing that an agent may have written.
+    let of_workspace = if plan.effect == CommandEffect::Reads { read & !AccessFs::Execute } else { read };
+    let of_private = if plan.effect == CommandEffect::Reads { write & !AccessFs::Execute } else { write };
     let device = AccessFs::ReadFile | AccessFs::WriteFile;
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -43,7 +47,10 @@ pub(super) fn take_on(plan: &Plan) -> Result<(), RulesetError> {
         .add_rules(path_beneath_rules(readable(plan), read))?
         .add_rules(path_beneath_rules([Path::new("/etc")], AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(DEVICES, device))?
-        .add_rules(path_beneath_rules(writable(plan), write))?
+        .add_rules(path_beneath_rules([&plan.workspace], of_workspace))?
+        // A socket in the workspace would be a way in for what a person runs beside it.
+        .add_rules(path_beneath_rules(plan.written(), write & !AccessFs::MakeSock))?
+        .add_rules(path_beneath_rules(private(plan), of_private))?
         .restrict_self()?;
     Ok(())
 }
@@ -61,8 +68,8 @@ fn readable(plan: &Plan) -> Vec<PathBuf> {
     paths
 }
 
-fn writable(plan: &Plan) -> Vec<PathBuf> {
-    let mut paths = vec![plan.workspace.clone(), plan.private()];
+fn private(plan: &Plan) -> Vec<PathBuf> {
+    let mut paths = vec![plan.private()];
     if plan.has_namespaces() {
         paths.push(SHARED_MEMORY.into());
     }

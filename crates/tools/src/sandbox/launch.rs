@@ -8,12 +8,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use holdshort_core::tool::SandboxLevel;
-use tempfile::TempDir;
+use holdshort_core::tool::{CommandEffect, SandboxLevel};
 
 use super::SUBCOMMAND;
 use super::plan::Plan;
 use super::report::Report;
+use super::scratch::Scratch;
 use crate::limits;
 
 /// What every command sees. A folder of the workspace that looks like a repository is none to git, and no repository
@@ -33,7 +33,7 @@ const PASSED_ON: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME"];
 /// A command line about to be started in a scratch folder of its own.
 pub(crate) struct Launch {
     pub plan: Plan,
-    scratch: TempDir,
+    scratch: Scratch,
 }
 
 /// A first stage that runs. Closing `line` ends everything.
@@ -43,13 +43,13 @@ pub(crate) struct Launched<C> {
     /// Standard output and standard error, in the order of writing.
     pub output: PipeReader,
     /// Removed when dropped: not before everything ended.
-    pub scratch: TempDir,
+    pub scratch: Scratch,
 }
 
 impl Launch {
     /// Makes the scratch folder. The plan's other fields are the caller's to fill.
     pub(crate) fn prepare(level: SandboxLevel, network: bool, command: String) -> io::Result<Self> {
-        let scratch = tempfile::Builder::new().prefix("holdshort-").tempdir()?;
+        let scratch = Scratch::new()?;
         let folder = fs::canonicalize(scratch.path())?;
         let plan = Plan {
             command,
@@ -57,11 +57,14 @@ impl Launch {
             level,
             network,
             workspace: folder.clone(),
+            effect: CommandEffect::Workspace,
+            identities: Vec::new(),
             scratch: folder,
             tool_folders: Vec::new(),
             hidden: Vec::new(),
             environment: ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
             cpu_s: limits::COMMAND_SECONDS,
+            write_bytes: limits::WRITE_BYTES,
         };
         fs::create_dir(plan.view_root())?;
         fs::create_dir(plan.private_on_host())?;
@@ -99,30 +102,44 @@ impl Launch {
 }
 
 /// Whether a level can be reached and holds: a command starts that looks around and for a secret beside its
-/// folders, and finds nothing.
+/// folders, and finds nothing. At the full level it tries its effect too.
 pub(super) fn holds(program: &Path, level: SandboxLevel, network: bool) -> bool {
-    try_out(program, level, network).is_ok_and(|report| report == Report::Exited { code: 0 })
+    let holds = |effect| try_out(program, level, network, &effect).is_ok_and(|held| held);
+    let effects_hold =
+        || holds(CommandEffect::Reads) && holds(CommandEffect::Writes { places: vec![WRITTEN.to_owned()] });
+    holds(CommandEffect::Workspace) && (level < SandboxLevel::Full || effects_hold())
 }
 
-fn try_out(program: &Path, level: SandboxLevel, network: bool) -> io::Result<Report> {
+/// The folder that the command may write which is tried out, and a file that no command may.
+const WRITTEN: &str = "written";
+const GUARDED: &str = ".envrc";
+
+fn try_out(program: &Path, level: SandboxLevel, network: bool, effect: &CommandEffect) -> io::Result<bool> {
     let mut launch = Launch::prepare(level, network, String::new())?;
     let scratch = launch.plan.scratch.clone();
     let workspace = scratch.join("workspace");
     let secret = scratch.join("secret");
     // In a view of its own a command may write there, to a folder that only it sees.
     let outside = scratch.join("outside");
-    fs::create_dir(&workspace)?;
+    fs::create_dir_all(workspace.join(WRITTEN))?;
+    fs::write(workspace.join(GUARDED), "")?;
+    fs::write(workspace.join("tool"), "#!/bin/sh\n")?;
+    fs::set_permissions(workspace.join("tool"), fs::Permissions::from_mode(0o755))?;
     fs::write(&secret, "secret")?;
     // The sandbox shall keep it away, not its mode.
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o644))?;
+    let reads = *effect == CommandEffect::Reads;
+    let executes = if reads { "./tool && exit 5" } else { "./tool || exit 6" };
     launch.plan.command = format!(
         "for name in /*; do [ -e \"$name\" ] && exit 2; done; read x < '{}' && exit 3; \
-         echo x > '{}'; echo x > here || exit 4; exit 0",
+         echo x > '{}'; {executes}; echo x > here; echo x > {WRITTEN}/there; echo x > {GUARDED}; exit 0",
         secret.display(),
         outside.display(),
     );
+    let is_written = |name: &str| fs::metadata(workspace.join(name)).is_ok_and(|found| found.len() > 0);
     launch.plan.cwd.clone_from(&workspace);
-    launch.plan.workspace = workspace;
+    launch.plan.workspace.clone_from(&workspace);
+    launch.plan.effect = effect.clone();
     let mut launched = launch.start(program, |mut command| command.spawn())?;
     launched.line.set_read_timeout(Some(limits::PROBE_TIME))?;
     let mut sent = Vec::new();
@@ -133,5 +150,15 @@ fn try_out(program: &Path, level: SandboxLevel, network: bool) -> io::Result<Rep
     if outside.exists() {
         return Err(io::Error::other("a command wrote outside its folders"));
     }
-    Ok(Report::parse(&sent))
+    let (here, there) = match effect {
+        CommandEffect::Reads => (false, false),
+        CommandEffect::Writes { .. } => (false, true),
+        CommandEffect::Workspace | CommandEffect::Guarded => (true, true),
+    };
+    // Without a view of its own nothing takes away below what Landlock gave.
+    let guarded = level < SandboxLevel::Full;
+    let as_it_should = [("here", here), ("written/there", there), (GUARDED, guarded)]
+        .iter()
+        .all(|(name, is)| is_written(name) == *is);
+    Ok(Report::parse(&sent).0 == Report::Exited { code: 0 } && as_it_should)
 }

@@ -14,6 +14,7 @@
 
 mod capabilities;
 mod folders;
+mod guard;
 mod landlock;
 mod launch;
 mod limit;
@@ -21,6 +22,7 @@ mod namespaces;
 mod plan;
 mod processes;
 mod report;
+mod scratch;
 mod seccomp;
 mod stage;
 mod supervise;
@@ -34,7 +36,9 @@ use holdshort_core::tool::SandboxLevel;
 
 pub(crate) use folders::{Tooling, tooling};
 pub(crate) use launch::{Launch, Launched};
+pub(crate) use plan::Identity;
 pub(crate) use report::Report;
+pub use scratch::clean_up;
 
 /// The name of the hidden subcommand.
 pub const SUBCOMMAND: &str = "sandbox-exec";

@@ -1,9 +1,11 @@
 //! What the stages need to know, as the one argument they pass on. Data only.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use holdshort_core::tool::SandboxLevel;
+use holdshort_core::tool::{CommandEffect, SandboxLevel};
 use serde::{Deserialize, Serialize};
 
 /// Where the private temporary folder appears in the view.
@@ -17,8 +19,11 @@ pub(crate) struct Plan {
     /// The level to reach: no more and no less.
     pub level: SandboxLevel,
     pub network: bool,
-    /// Read and written.
+    /// Read; written as far as `effect` says.
     pub workspace: PathBuf,
+    pub effect: CommandEffect,
+    /// The folders that were looked at before: another one under the same name stops the command.
+    pub identities: Vec<Identity>,
     /// A fresh folder on the host; see [`Plan::private_on_host`].
     pub scratch: PathBuf,
     /// Folders outside the system's that are read, because `PATH` or a toolchain needs them.
@@ -28,12 +33,43 @@ pub(crate) struct Plan {
     /// The whole environment, temporary folders aside.
     pub environment: BTreeMap<String, String>,
     pub cpu_s: u64,
+    /// Bytes that the command may write to disks altogether.
+    pub write_bytes: u64,
+}
+
+/// Which folder stands at a path: its device and inode.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Identity {
+    pub path: PathBuf,
+    pub device: u64,
+    pub inode: u64,
+}
+
+impl Identity {
+    /// Looks at a folder now, through links.
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        let found = fs::metadata(path)?;
+        Ok(Self { path: path.to_owned(), device: found.dev(), inode: found.ino() })
+    }
+
+    pub(super) fn check(&self) -> io::Result<()> {
+        if Self::of(&self.path)? == *self {
+            return Ok(());
+        }
+        Err(io::Error::other(format!("`{}` is another folder now", self.path.display())))
+    }
 }
 
 impl Plan {
     /// The command's temporary folder on the host.
     pub(crate) fn private_on_host(&self) -> PathBuf {
         self.scratch.join("private")
+    }
+
+    /// Where the first stage writes down what is guarded, for the second.
+    pub(super) fn guarded(&self) -> PathBuf {
+        self.scratch.join("guarded.json")
     }
 
     /// Where the view of the file system is put together.
@@ -44,6 +80,28 @@ impl Plan {
     /// The command's temporary folder as the command sees it.
     pub(crate) fn private(&self) -> PathBuf {
         if self.has_namespaces() { PRIVATE_IN_VIEW.into() } else { self.private_on_host() }
+    }
+
+    /// The paths that the command may write in the workspace.
+    pub(super) fn written(&self) -> Vec<PathBuf> {
+        match &self.effect {
+            CommandEffect::Reads => Vec::new(),
+            CommandEffect::Writes { places } => places.iter().map(|place| self.place(place)).collect(),
+            CommandEffect::Workspace | CommandEffect::Guarded => vec![self.workspace.clone()],
+        }
+    }
+
+    /// The folders in which what is guarded must not be written.
+    pub(super) fn guarded_roots(&self) -> Vec<PathBuf> {
+        match &self.effect {
+            CommandEffect::Reads | CommandEffect::Guarded => Vec::new(),
+            CommandEffect::Workspace => vec![self.workspace.clone()],
+            CommandEffect::Writes { .. } => self.written().into_iter().filter(|path| path.is_dir()).collect(),
+        }
+    }
+
+    fn place(&self, place: &str) -> PathBuf {
+        if place == "." { self.workspace.clone() } else { self.workspace.join(place) }
     }
 
     pub(crate) fn has_namespaces(&self) -> bool {

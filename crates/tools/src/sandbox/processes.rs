@@ -27,6 +27,24 @@ pub(super) fn count(scope: Scope) -> usize {
     }
 }
 
+/// Bytes that the processes have written to disks, those that ended included: the kernel adds them to whoever waited
+/// for them, in the end to this process.
+pub(super) fn written(scope: Scope) -> u64 {
+    let living = match scope {
+        Scope::Namespace => numbered().unwrap_or_default(),
+        Scope::Descendants => {
+            let found = descendants().unwrap_or_default();
+            found.into_iter().map(|process| process.pid).chain([getpid()]).collect()
+        }
+        Scope::Child => return 0,
+    };
+    let of = |pid: Pid| {
+        let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+        text.lines().find_map(|line| line.strip_prefix("write_bytes:")?.trim().parse::<u64>().ok())
+    };
+    living.into_iter().filter_map(of).sum()
+}
+
 /// Stops every process of the scope.
 pub(super) fn stop(scope: Scope, child: Pid) {
     match scope {

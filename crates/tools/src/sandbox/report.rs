@@ -1,4 +1,5 @@
-//! What the stages tell the server, one JSON line each over their standard input. The first line counts.
+//! What the stages tell the server, one JSON line each over their standard input. The first line says how the command
+//! ended; others may follow.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,6 +16,12 @@ pub(crate) enum Report {
     Signalled { signal: i32 },
     /// It was stopped for having too many processes.
     TooManyProcesses,
+    /// It was stopped for having written too much.
+    TooManyBytes,
+    /// After the command: what it had made of what is guarded was renamed.
+    HeldBack { paths: Vec<String> },
+    /// After the command: what is guarded could not be looked for.
+    Unguarded { why: String },
     /// A stage could not do its part, so nothing ran.
     Failed { why: String },
 }
@@ -31,10 +38,12 @@ impl Report {
         File::from(io::stdin().as_fd().try_clone_to_owned()?).write_all(&line)
     }
 
-    /// Reads what was sent.
-    pub(crate) fn parse(sent: &[u8]) -> Self {
-        let first = sent.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        serde_json::from_slice(first)
-            .unwrap_or_else(|_| Self::Failed { why: "the sandbox ended without a word".to_owned() })
+    /// Reads what was sent: how the command ended, and what was said after it.
+    pub(crate) fn parse(sent: &[u8]) -> (Self, Vec<Self>) {
+        let mut lines = sent.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let unreadable = || Self::Failed { why: "the sandbox ended without a word".to_owned() };
+        let first =
+            lines.next().and_then(|line| serde_json::from_slice(line).ok()).unwrap_or_else(unreadable);
+        (first, lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
     }
 }

@@ -1,5 +1,5 @@
-//! A system call filter for what namespaces and Landlock do not cover: odd socket families, kernel keyrings,
-//! and interfaces that go around filters. Never a full list of what programs may do.
+//! A system call filter for what namespaces and Landlock do not cover: odd socket families, kernel keyrings, interfaces
+//! that go around filters, and modes of files that reach beyond the command. Never a full list of what programs may do.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,6 +9,9 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch, apply_filter,
 };
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// The families that programs use. Others, such as `AF_VSOCK`, may lead out of a network namespace.
 const SOCKET_FAMILIES: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
@@ -28,13 +31,59 @@ const REFUSED: [libc::c_long; 8] = [
     libc::SYS_kexec_load,
 ];
 
-/// Takes the filter on for good.
+/// Said not to be there, so that libraries take the call that does the same with arguments that a filter sees.
+const ABSENT: [libc::c_long; 1] = [libc::SYS_openat2];
+
+/// Said not to be supported here: it takes room on the disk that no count of written bytes shows.
+const UNSUPPORTED: [libc::c_long; 1] = [libc::SYS_fallocate];
+
+/// Calls that give a file its mode, and the argument that holds it.
+const SETS_MODE: [(libc::c_long, u8); 5] = [
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (SYS_FCHMODAT2, 2),
+    (libc::SYS_mkdirat, 2),
+    (libc::SYS_mknodat, 2),
+];
+/// Later than the headers of some systems; one number on every architecture.
+const SYS_FCHMODAT2: libc::c_long = 452;
+/// Calls of older architectures.
+#[cfg(target_arch = "x86_64")]
+const SETS_MODE_OLD: [(libc::c_long, u8); 4] =
+    [(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mkdir, 1), (libc::SYS_mknod, 1)];
+#[cfg(not(target_arch = "x86_64"))]
+const SETS_MODE_OLD: [(libc::c_long, u8); 0] = [];
+
+/// Calls that give a file its mode where they create it: the arguments of flags and mode.
+const OPENS: [(libc::c_long, u8, u8); 1] = [(libc::SYS_openat, 2, 3)];
+#[cfg(target_arch = "x86_64")]
+const OPENS_OLD: [(libc::c_long, u8, u8); 1] = [(libc::SYS_open, 1, 2)];
+#[cfg(not(target_arch = "x86_64"))]
+const OPENS_OLD: [(libc::c_long, u8, u8); 0] = [];
+
+/// `__O_TMPFILE` without the flag for folders that is part of its name.
+const TMPFILE: u64 = 0o20_000_000;
+
+/// Takes the filters on for good.
 pub(super) fn take_on() -> io::Result<()> {
-    apply_filter(&program().map_err(io::Error::other)?).map_err(io::Error::other)
+    let filters = [
+        (refused().map_err(io::Error::other)?, libc::EPERM),
+        (whatever(&ABSENT), libc::ENOSYS),
+        (whatever(&UNSUPPORTED), libc::EOPNOTSUPP),
+    ];
+    for (rules, error) in filters {
+        apply_filter(&program(rules, error).map_err(io::Error::other)?).map_err(io::Error::other)?;
+    }
+    Ok(())
 }
 
-fn program() -> Result<BpfProgram, Box<dyn std::error::Error + Send + Sync>> {
-    let arch: TargetArch = std::env::consts::ARCH.try_into()?;
+/// No rule for a call means: whatever its arguments.
+fn whatever(calls: &[libc::c_long]) -> Rules {
+    calls.iter().map(|call| (*call, Vec::new())).collect()
+}
+
+fn refused() -> Result<Rules, Error> {
+    let mut rules = whatever(&REFUSED);
     let other_family = SOCKET_FAMILIES
         .into_iter()
         .map(|family| {
@@ -42,10 +91,46 @@ fn program() -> Result<BpfProgram, Box<dyn std::error::Error + Send + Sync>> {
             SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family)
         })
         .collect::<Result<_, _>>()?;
-    // No rule for a call means: whatever its arguments.
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        REFUSED.into_iter().map(|call| (call, Vec::new())).collect();
     rules.insert(libc::SYS_socket, vec![SeccompRule::new(other_family)?]);
-    let refuse = SeccompAction::Errno(u32::try_from(libc::EPERM)?);
+    for (call, mode) in SETS_MODE.into_iter().chain(SETS_MODE_OLD) {
+        let rule = |condition| Ok(SeccompRule::new(vec![condition])?);
+        let found = bad_modes(mode)?.into_iter().map(rule).collect::<Result<_, Error>>()?;
+        rules.insert(call, found);
+    }
+    for (call, flags, mode) in OPENS.into_iter().chain(OPENS_OLD) {
+        let mut found = Vec::new();
+        for creates in [u64::try_from(libc::O_CREAT)?, TMPFILE] {
+            for bad in bad_modes(mode)? {
+                found.push(SeccompRule::new(vec![has(flags, creates, creates)?, bad])?);
+            }
+        }
+        rules.insert(call, found);
+    }
+    // Nothing that is created may be unreadable to its owner from the start.
+    rules.insert(libc::SYS_umask, vec![SeccompRule::new(vec![has(0, OWNER_READS, OWNER_READS)?])?]);
+    Ok(rules)
+}
+
+const SET_USER_ID: u64 = 0o4000;
+const SET_GROUP_ID: u64 = 0o2000;
+const OWNER_READS: u64 = 0o400;
+
+/// A mode that runs a file with its owner's rights, or keeps its owner from reading it.
+fn bad_modes(argument: u8) -> Result<[SeccompCondition; 3], Error> {
+    Ok([
+        has(argument, SET_USER_ID, SET_USER_ID)?,
+        has(argument, SET_GROUP_ID, SET_GROUP_ID)?,
+        has(argument, OWNER_READS, 0)?,
+    ])
+}
+
+fn has(argument: u8, mask: u64, value: u64) -> Result<SeccompCondition, Error> {
+    let masked = SeccompCmpOp::MaskedEq(mask);
+    Ok(SeccompCondition::new(argument, SeccompCmpArgLen::Dword, masked, value)?)
+}
+
+fn program(rules: Rules, error: libc::c_int) -> Result<BpfProgram, Error> {
+    let arch: TargetArch = std::env::consts::ARCH.try_into()?;
+    let refuse = SeccompAction::Errno(u32::try_from(error)?);
     Ok(SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch)?.try_into()?)
 }

@@ -2,7 +2,9 @@
 
 use std::error::Error;
 use std::ffi::OsString;
+use std::fs;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 
 use holdshort_core::tool::SandboxLevel;
@@ -10,11 +12,12 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::{chdir, geteuid, setsid};
 
+use super::guard::Found;
 use super::plan::Plan;
 use super::processes::Scope;
 use super::report::Report;
 use super::supervise::supervise;
-use super::{SUBCOMMAND, capabilities, landlock, limit, namespaces, seccomp, view};
+use super::{SUBCOMMAND, capabilities, guard, landlock, limit, namespaces, seccomp, view};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -50,35 +53,55 @@ fn dispatch(args: &[OsString]) -> Result<()> {
 fn start(plan: &Plan, text: &str) -> Result<()> {
     // Fails only where this process leads a group already, which serves as well.
     let _ = setsid();
+    let guarded = guard::find(&plan.guarded_roots()).map_err(because("the workspace can not be guarded"))?;
     if plan.has_namespaces() {
         namespaces::leave(plan.network).map_err(because("no namespaces of its own"))?;
+        fs::write(plan.guarded(), serde_json::to_vec(&guarded)?)?;
         let init = next("init", text)?;
-        let ended = supervise(&init, Scope::Child)?;
+        let ended = supervise(&init, Scope::Child, plan.write_bytes)?;
         // `init` has reported before; this counts only if it could not.
         if ended.is_some_and(|ended| ended != Report::Exited { code: 0 }) {
             Report::Failed { why: "the sandbox was killed from outside".to_owned() }.send();
         }
     } else {
         prctl::set_child_subreaper(true)?;
-        watch_over_command(text, Scope::Descendants)?;
+        watch_over_command(plan, text, Scope::Descendants)?;
     }
+    hold_back(plan, &guarded);
     Ok(())
 }
 
 /// Process 1 of the new namespace. The kernel kills every other process there when it ends.
 fn init(plan: &Plan, text: &str) -> Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
-    view::enter(plan).map_err(because("no view of the file system of its own"))?;
+    let guarded = serde_json::from_slice(&fs::read(plan.guarded())?)?;
+    view::enter(plan, &guarded).map_err(because("no view of the file system of its own"))?;
     if !plan.network {
         // Without it a program cannot talk to itself, and that is all.
         let _ = namespaces::raise_loopback();
     }
-    watch_over_command(text, Scope::Namespace)
+    watch_over_command(plan, text, Scope::Namespace)
 }
 
-fn watch_over_command(text: &str, scope: Scope) -> Result<()> {
+/// Every process of the command is gone by now. Where there is a view, its root is this process's root too, so a link
+/// leads nowhere.
+fn hold_back(plan: &Plan, before: &Found) {
+    let report = match guard::hold_back(&plan.guarded_roots(), before) {
+        Ok(held) if held.is_empty() => return,
+        Ok(held) => {
+            let inside = |path: &PathBuf| {
+                path.strip_prefix(&plan.workspace).unwrap_or(path).to_string_lossy().into_owned()
+            };
+            Report::HeldBack { paths: held.iter().map(inside).collect() }
+        }
+        Err(e) => Report::Unguarded { why: e.to_string() },
+    };
+    report.send();
+}
+
+fn watch_over_command(plan: &Plan, text: &str, scope: Scope) -> Result<()> {
     let command = next("confine", text)?;
-    if let Some(report) = supervise(&command, scope)? {
+    if let Some(report) = supervise(&command, scope, plan.write_bytes)? {
         report.send();
     }
     Ok(())
@@ -91,6 +114,9 @@ fn confine(plan: &Plan) -> Result<()> {
     limit::take_on(plan.cpu_s).map_err(because("no resource limits"))?;
     capabilities::give_up(geteuid().is_root()).map_err(because("capabilities cannot be given up"))?;
     chdir(&plan.cwd).map_err(because("the working directory is gone"))?;
+    for identity in &plan.identities {
+        identity.check().map_err(because("a folder was exchanged since it was looked at"))?;
+    }
     rustix::thread::set_no_new_privs(true)?;
     if plan.level > SandboxLevel::None {
         landlock::take_on(plan).map_err(because("no Landlock"))?;

@@ -1,8 +1,10 @@
-//! Waiting for a child while watching three things: the child, the server, the number of processes.
+//! Waiting for a child while watching four things: the child, the server, the number of
+//! processes, what they write.
 
 use std::io;
 use std::os::fd::AsFd;
 use std::process::Child;
+use std::time::Instant;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -18,14 +20,14 @@ use crate::limits;
 /// Waits until the child ended or has to; `None`: the server is gone, and nobody waits for a report.
 ///
 /// Whatever the end, every process of the scope is stopped (in a namespace, when the caller exits).
-pub(super) fn supervise(child: &Child, scope: Scope) -> io::Result<Option<Report>> {
+pub(super) fn supervise(child: &Child, scope: Scope, write_bytes: u64) -> io::Result<Option<Report>> {
     let child = Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?);
-    let ended = watch(child, scope);
+    let ended = watch(child, scope, write_bytes);
     processes::stop(scope, child);
     ended
 }
 
-fn watch(child: Pid, scope: Scope) -> io::Result<Option<Report>> {
+fn watch(child: Pid, scope: Scope, write_bytes: u64) -> io::Result<Option<Report>> {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGCHLD);
     // After the child was started, since it would inherit this. What ended before is found by the first look.
@@ -33,6 +35,7 @@ fn watch(child: Pid, scope: Scope) -> io::Result<Option<Report>> {
     let ends = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
     // It never sends anything: readable means closed.
     let server = io::stdin();
+    let mut counted = Instant::now();
     loop {
         if let Some(report) = reap(child)? {
             return Ok(Some(report));
@@ -40,6 +43,12 @@ fn watch(child: Pid, scope: Scope) -> io::Result<Option<Report>> {
         let count = processes::count(scope);
         if count > limits::PROCESSES {
             return Ok(Some(Report::TooManyProcesses));
+        }
+        if scope != Scope::Child && counted.elapsed() >= limits::COUNT_BYTES_EVERY {
+            counted = Instant::now();
+            if processes::written(scope) > write_bytes {
+                return Ok(Some(Report::TooManyBytes));
+            }
         }
         let mut watched =
             [PollFd::new(server.as_fd(), PollFlags::POLLIN), PollFd::new(ends.as_fd(), PollFlags::POLLIN)];

@@ -8,10 +8,13 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use holdshort_core::tool::CommandEffect;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{chdir, pivot_root};
 
 use super::folders;
+use super::guard::Found;
 use super::landlock::{DEVICES, SHARED_MEMORY};
 use super::plan::Plan;
 
@@ -20,7 +23,7 @@ const ROOT_OPTIONS: &str = "size=4m,mode=0755";
 const SHARED_MEMORY_OPTIONS: &str = "size=256m,mode=1777";
 
 /// Builds the view and enters it. This process must have mount and process namespaces of its own.
-pub(super) fn enter(plan: &Plan) -> io::Result<()> {
+pub(super) fn enter(plan: &Plan, guarded: &Found) -> io::Result<()> {
     // What happens here stays here.
     mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
     let root = plan.view_root();
@@ -46,13 +49,15 @@ pub(super) fn enter(plan: &Plan) -> io::Result<()> {
     symlink(plan.private(), view.folder(Path::new("/var"))?.join("tmp"))?;
     // After the private folder, which may stand above them; a folder before what it contains.
     let mut shown: Vec<_> = plan.tool_folders.iter().map(|folder| (folder.as_path(), Use::Read)).collect();
-    shown.push((&plan.workspace, Use::Write));
+    shown.push((&plan.workspace, Use::of_workspace(&plan.effect)));
     let resolver = folders::resolver(plan);
     shown.extend(resolver.iter().map(|file| (file.as_path(), Use::Read)));
     shown.sort();
     for (path, usage) in shown {
         view.show(path, usage)?;
     }
+    view.open(plan)?;
+    view.guard(guarded)?;
 
     chdir(&view.root)?;
     pivot_root(".", ".")?;
@@ -63,8 +68,23 @@ pub(super) fn enter(plan: &Plan) -> io::Result<()> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
+    /// Read. Landlock sees to that first.
     Read,
+    /// Read, whatever Landlock says: it may allow more, where the workspace lies in a folder that is written.
+    ReadOnly,
+    /// The same, and nothing there can be executed.
+    ReadAndNoMore,
     Write,
+}
+
+impl Use {
+    fn of_workspace(effect: &CommandEffect) -> Self {
+        match effect {
+            CommandEffect::Reads => Self::ReadAndNoMore,
+            CommandEffect::Writes { .. } => Self::ReadOnly,
+            CommandEffect::Workspace | CommandEffect::Guarded => Self::Write,
+        }
+    }
 }
 
 struct View {
@@ -85,6 +105,38 @@ impl View {
         }
         let place = if metadata.is_dir() { self.folder(path)? } else { self.file(path)? };
         bind(path, &place, usage)
+    }
+
+    /// Opens the places of a workspace that is read-only otherwise. One that is not there stays closed.
+    fn open(&self, plan: &Plan) -> io::Result<()> {
+        if !matches!(plan.effect, CommandEffect::Writes { .. }) {
+            return Ok(());
+        }
+        for path in plan.written() {
+            match fs::canonicalize(&path) {
+                Ok(real) if real == path => bind(&path, &self.place(&path), Use::Write)?,
+                Ok(_) => return Err(io::Error::other(format!("`{}` leads elsewhere", path.display()))),
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes read-only what is guarded. Here Landlock can not help: it takes nothing away below what it gave.
+    fn guard(&self, found: &Found) -> io::Result<()> {
+        // A mount can not be renamed: a repository keeps its name, and what is guarded in it.
+        for folder in &found.repositories {
+            bind(folder, &self.place(folder), Use::Write)?;
+        }
+        for path in &found.guarded {
+            // A link has no mount of its own; what takes its place is found afterwards only by its content.
+            if !fs::symlink_metadata(path)?.is_symlink() {
+                let place = self.place(path);
+                bind(path, &place, Use::Write)?;
+                read_only(&place, MsFlags::empty())?;
+            }
+        }
+        Ok(())
     }
 
     fn devices(&self) -> io::Result<()> {
@@ -120,13 +172,32 @@ impl View {
     }
 }
 
-/// Shows one path at another. That it is read-only is Landlock's business first; where the kernel does not
-/// let this namespace change the flags of a mount, it stays so.
+/// Shows one path at another.
 fn bind(path: &Path, place: &Path, usage: Use) -> io::Result<()> {
     mount(Some(path), place, NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)?;
-    if usage == Use::Read {
-        let flags = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY | MsFlags::MS_NOSUID;
-        let _ = mount(NOTHING, place, NOTHING, flags, NOTHING);
+    match usage {
+        Use::Read => {
+            // Where the kernel does not let this namespace change the flags of a mount, it stays as it is.
+            let _ = read_only(place, MsFlags::empty());
+            Ok(())
+        }
+        Use::ReadOnly => read_only(place, MsFlags::empty()),
+        Use::ReadAndNoMore => read_only(place, MsFlags::MS_NOEXEC),
+        Use::Write => Ok(()),
     }
-    Ok(())
+}
+
+/// Makes a mount read-only. The flags that it has stay: in a namespace of a user's own they may not be taken away.
+fn read_only(place: &Path, more: MsFlags) -> io::Result<()> {
+    let has = statvfs(place)?.flags();
+    let kept = [
+        (FsFlags::ST_NODEV, MsFlags::MS_NODEV),
+        (FsFlags::ST_NOEXEC, MsFlags::MS_NOEXEC),
+        (FsFlags::ST_NOATIME, MsFlags::MS_NOATIME),
+        (FsFlags::ST_NODIRATIME, MsFlags::MS_NODIRATIME),
+        (FsFlags::ST_RELATIME, MsFlags::MS_RELATIME),
+    ];
+    let kept = kept.into_iter().filter(|(flag, _)| has.contains(*flag)).map(|(_, flag)| flag);
+    let flags = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | more;
+    Ok(mount(NOTHING, place, NOTHING, kept.fold(flags, MsFlags::union), NOTHING)?)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed};
+use holdshort_core::tool::{CommandEffect, Inspected, Inspection, Outcome, Precondition, Probed};
 use holdshort_tools::{Call, Settings, Tools, Workspace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -25,16 +25,24 @@ impl Bench {
 
     /// Tools with other settings than the usual.
     pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
-        let root = tempfile::tempdir().unwrap();
+        Self::in_folder(tempfile::tempdir().unwrap(), change)
+    }
+
+    /// Not in the temporary folder of the system.
+    pub(crate) fn beneath(folder: &Path) -> Self {
+        Self::in_folder(tempfile::tempdir_in(folder).unwrap(), |_| {})
+    }
+
+    fn in_folder(root: TempDir, change: impl FnOnce(&mut Settings)) -> Self {
         for folder in ["workspace", "data", "home"] {
             fs::create_dir(root.path().join(folder)).unwrap();
         }
-        let mut settings = Settings::new(PROGRAM.into(), root.path().join("data"));
-        settings.home = Some(root.path().join("home"));
-        "/usr/local/bin:/usr/bin:/bin".clone_into(&mut settings.path);
-        change(&mut settings);
-        let workspace = Workspace::open(&root.path().join("workspace"), &root.path().join("data")).unwrap();
-        Self { tools: Tools::new(workspace, settings), root }
+        Self { tools: tools(root.path(), change), root }
+    }
+
+    /// Other tools over the same workspace.
+    pub(crate) fn tools_with(&self, change: impl FnOnce(&mut Settings)) -> Tools {
+        tools(self.root.path(), change)
     }
 
     /// A path in the workspace.
@@ -72,7 +80,17 @@ impl Bench {
     }
 
     pub(crate) async fn run(&self, tool: &str, arguments: Value, preconditions: &[Precondition]) -> Outcome {
-        self.tools.run(&call(tool, arguments), preconditions, |_| {}).await
+        self.run_as(tool, arguments, preconditions, &CommandEffect::Workspace).await
+    }
+
+    pub(crate) async fn run_as(
+        &self,
+        tool: &str,
+        arguments: Value,
+        preconditions: &[Precondition],
+        effect: &CommandEffect,
+    ) -> Outcome {
+        self.tools.run(&call(tool, arguments), preconditions, Some(effect), |_| {}).await
     }
 
     /// Inspects, then runs what was shown.
@@ -93,13 +111,28 @@ impl Bench {
         }
     }
 
+    /// Runs a command line with an effect.
+    pub(crate) async fn command_as(&self, line: &str, effect: &CommandEffect) -> Outcome {
+        self.run_as("run_command", json!({"command": line}), &[], effect).await
+    }
+
     /// Runs a command line with its live output.
     pub(crate) async fn watched(&self, line: &str) -> (Outcome, Vec<String>) {
         let seen = Mutex::new(Vec::new());
         let call = call("run_command", json!({"command": line}));
-        let outcome = self.tools.run(&call, &[], |chunk| seen.lock().unwrap().push(chunk.to_owned())).await;
+        let show = |chunk: &str| seen.lock().unwrap().push(chunk.to_owned());
+        let outcome = self.tools.run(&call, &[], Some(&CommandEffect::Workspace), show).await;
         (outcome, seen.into_inner().unwrap())
     }
+}
+
+fn tools(root: &Path, change: impl FnOnce(&mut Settings)) -> Tools {
+    let mut settings = Settings::new(PROGRAM.into(), root.join("data"));
+    settings.home = Some(root.join("home"));
+    "/usr/local/bin:/usr/bin:/bin".clone_into(&mut settings.path);
+    change(&mut settings);
+    let workspace = Workspace::open(&root.join("workspace"), &root.join("data")).unwrap();
+    Tools::new(workspace, settings)
 }
 
 pub(crate) fn call(tool: &str, arguments: Value) -> Call {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use holdshort_core::tool::{Outcome, Probed, SandboxLevel};
+use holdshort_core::tool::{CommandEffect, Outcome, Probed, SandboxLevel};
 use holdshort_tools::limits;
 use serde_json::json;
 
@@ -16,7 +16,12 @@ async fn output_and_exit_code() {
     let (text, data) = bench.command("echo one; echo two >&2; printf three; exit 7").await;
     assert_eq!(text, "one\ntwo\nthree\nexit code 7");
     let level = holdshort_tools::sandbox::level(Path::new(PROGRAM), false);
-    assert_eq!(data, json!({"exit_code": 7, "truncated": false, "sandbox": level, "timed_out": false}));
+    assert_eq!(
+        data,
+        json!({
+            "exit_code": 7, "truncated": false, "sandbox": level, "timed_out": false, "effect": "workspace",
+        })
+    );
     assert_eq!(bench.command("true").await.0, "exit code 0");
     assert_eq!(bench.command("kill -9 $$").await.0, "killed by signal 9");
     assert_eq!(bench.command(r"printf '\377ok'").await.0, "\u{fffd}ok\nexit code 0");
@@ -31,9 +36,10 @@ async fn what_a_person_is_shown() {
         bench.ready("run_command", json!({"command": "make all", "cwd": "src", "timeout_s": 5})).await;
     let cwd = fs::canonicalize(bench.at("src")).unwrap();
     assert_eq!(inspection.cwd, cwd.to_str().unwrap());
-    assert_eq!(inspection.preconditions, []);
+    let paths: Vec<&str> = inspection.preconditions.iter().map(|it| it.path.as_str()).collect();
+    assert_eq!(paths, ["./", "src/", "src/GNUmakefile", "src/Makefile", "src/makefile"]);
     let mut card = inspection.card;
-    assert!(card["note"].take().as_str().unwrap().contains("Scripts"));
+    assert!(card["note"].take().as_str().unwrap().contains("scripts"));
     assert_eq!(
         card,
         json!({
@@ -143,7 +149,7 @@ async fn dropping_the_future_stops_everything() {
     let line = format!("setsid sleep {marker} & sleep {marker}");
     let call = call("run_command", json!({"command": line}));
     {
-        let running = bench.tools.run(&call, &[], |_| {});
+        let running = bench.tools.run(&call, &[], Some(&CommandEffect::Workspace), |_| {});
         tokio::pin!(running);
         let deadline = Instant::now() + Duration::from_secs(20);
         while !is_running(&marker) {
@@ -169,7 +175,7 @@ fn the_end_of_the_server_stops_everything() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let tools = bench.tools.clone();
     let call = call("run_command", json!({"command": format!("sleep {marker}")}));
-    runtime.spawn(async move { tools.run(&call, &[], |_| {}).await });
+    runtime.spawn(async move { tools.run(&call, &[], Some(&CommandEffect::Workspace), |_| {}).await });
     until("the command starts", || is_running(&marker));
     // Tasks are dropped where they stand, as when the process ends.
     runtime.shutdown_background();

@@ -35,6 +35,7 @@ impl Stages {
             "command": line, "cwd": at("workspace"), "level": self.level, "network": false,
             "workspace": at("workspace"), "scratch": at(""), "tool_folders": [], "hidden": [],
             "environment": {"PATH": "/usr/bin:/bin"}, "cpu_s": 100,
+            "effect": "workspace", "identities": [], "write_bytes": 1_u64 << 40,
         });
         let (ours, theirs) = UnixStream::pair().unwrap();
         let child = Command::new(PROGRAM)

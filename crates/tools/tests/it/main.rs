@@ -7,6 +7,7 @@ mod catalogue;
 mod changes;
 mod commands;
 mod confinement;
+mod effects;
 mod impact;
 mod levels;
 mod paths;

@@ -62,7 +62,7 @@ impl Draft<'_> {
                     self.fail_run("internal", "an approval without a digest");
                     return;
                 };
-                self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by }, Content::none());
+                self.authorise(id, digest, by);
                 if taken.choice.effect == Effect::Grant {
                     self.grant(interrupt, call);
                 }

@@ -1,6 +1,6 @@
 //! What an interrupt is about, by kind: facts that the runtime vouches for, and parts to read.
 
-use holdshort_protocol::{Diff, Interrupt, Kind, Origin, plain};
+use holdshort_protocol::{CommandEffect, Diff, Interrupt, Kind, Origin, Script, plain};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,6 +13,12 @@ pub(super) enum Part<'a> {
     Command {
         text: &'a str,
         note: &'a str,
+    },
+    /// A file that the command runs.
+    Script {
+        path: &'a str,
+        text: &'a str,
+        truncated: bool,
     },
     Diff {
         path: &'a str,
@@ -98,9 +104,14 @@ fn call_facts(payload: &Value) -> Vec<Fact> {
         }
     }
     if command(payload).is_some() {
+        facts.extend(CommandEffect::of(payload).map(|CommandEffect { text, is_unusual }| {
+            if is_unusual { Fact::notice("Effect", text) } else { Fact::new("Effect", text) }
+        }));
         let sandbox = payload.get("sandbox").and_then(Value::as_str);
         facts.extend(sandbox.map(|level| match level {
-            "full" => Fact::new("Sandbox", "full: writes only here and in a private temporary folder"),
+            "full" => {
+                Fact::new("Sandbox", "full: holds it to that; beside it only a private temporary folder")
+            }
             "partial" => Fact::notice("Sandbox", "partial: this machine can not confine it fully"),
             _ => Fact::notice("Sandbox", "none: it can do whatever you can do"),
         }));
@@ -119,7 +130,13 @@ fn call_facts(payload: &Value) -> Vec<Fact> {
 /// A call of ours: a command, a change of a file, or whatever its arguments are.
 fn call(payload: &Value) -> Vec<Part<'_>> {
     if let Some(command) = command(payload) {
-        return vec![Part::Command { text: command, note: text(payload, "note") }];
+        let scripts = Script::all(payload).map(|script| Part::Script {
+            path: script.path,
+            text: script.text.unwrap_or("(no text)"),
+            truncated: script.truncated,
+        });
+        let command = Part::Command { text: command, note: text(payload, "note") };
+        return std::iter::once(command).chain(scripts).collect();
     }
     let change = diff(payload);
     let is_whole = matches!(&change, Some(Part::Diff { diff, .. }) if !diff.truncated);

@@ -85,7 +85,7 @@ impl Witnessed {
                     return Err("an interrupt was resolved by a decision that nobody made".to_owned());
                 }
             }
-            Fact::ToolAuthorised { call, digest, by } => {
+            Fact::ToolAuthorised { call, digest, by, .. } => {
                 let released = self.released(call, *digest, by, session, system);
                 let released = released.map_err(|problem| format!("{call}: {problem}"))?;
                 self.calls.entry(call.clone()).or_default().released = Some(released);

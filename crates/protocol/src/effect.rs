@@ -1,0 +1,53 @@
+//! What a card says of a command's effect, and of the scripts that it names: one text for terminal and pages.
+
+use serde_json::Value;
+
+/// What the machine lets a command do that is approved with this card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandEffect {
+    pub text: String,
+    /// More than commands usually may.
+    pub is_unusual: bool,
+}
+
+impl CommandEffect {
+    /// Of a card's payload; `None` where it says nothing of an effect.
+    pub fn of(payload: &Value) -> Option<Self> {
+        let effect = payload.get("effect")?;
+        let usual = |text: &str| Some(Self { text: text.to_owned(), is_unusual: false });
+        if let Some(places) = effect.pointer("/writes/places").and_then(Value::as_array) {
+            let places: Vec<&str> = places.iter().filter_map(Value::as_str).collect();
+            return usual(&format!("writes only {}", places.join(", ")));
+        }
+        match effect.as_str()? {
+            "reads" => usual("reads: it writes and executes nothing of the workspace, and has no network"),
+            "workspace" => usual("writes the workspace, but not what your own tools run by themselves"),
+            "guarded" => Some(Self {
+                text: "writes the workspace, and what your own tools run by themselves".to_owned(),
+                is_unusual: true,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// A file of the workspace that a command names to be run, as it is bound to the approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Script<'a> {
+    pub path: &'a str,
+    /// Its beginning; `None`: it is no text.
+    pub text: Option<&'a str>,
+    pub truncated: bool,
+}
+
+impl<'a> Script<'a> {
+    /// Those of a card's payload.
+    pub fn all(payload: &'a Value) -> impl Iterator<Item = Self> {
+        let scripts = payload.get("scripts").and_then(Value::as_array).into_iter().flatten();
+        scripts.filter_map(|script| {
+            let truncated = script.get("truncated").and_then(Value::as_bool).unwrap_or(false);
+            let text = script.get("text").and_then(Value::as_str);
+            Some(Self { path: script.get("path")?.as_str()?, text, truncated })
+        })
+    }
+}

@@ -1,0 +1,175 @@
+//! What a gate believed, the machine enforces: the attack on `pair`, and a command that needs more than it was let
+//! through with.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use holdshort_testkit::model::ScriptedModel;
+use holdshort_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+use crate::play::{command, done, last_told, one, play, write};
+
+/// A person's own git, as they would call it.
+fn git(folder: &Path, arguments: &[&str]) {
+    let ran = Command::new("git")
+        .args(["-c", "user.name=p", "-c", "user.email=p@example.org"])
+        .args(arguments)
+        .current_dir(folder)
+        .env("HOME", folder)
+        .output();
+    assert!(ran.unwrap().status.code().is_some());
+}
+
+/// Every file below a folder.
+fn files(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
+
+/// One grant for `touch` and five harmless texts: formerly enough to run code that nobody was asked about, and to leave
+/// it for the person's own git.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_grant_and_five_texts_run_nothing() {
+    let config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = touch pwned;\n\
+                  \tpager = touch pwned;\n[diff]\n\texternal = touch pwned;\n[alias]\n\tst = !touch pwned\n";
+    let texts = [
+        ("x/HEAD", "ref: refs/heads/main\n"),
+        ("x/config", config),
+        ("x/objects/info/packs", "\n"),
+        ("x/run.sh", "touch pwned\ncp x/config .git/config\n"),
+        ("x/refs/heads/main", "\n"),
+    ];
+    let lines = [
+        "touch x/index",
+        "git status --short",
+        "git diff",
+        "git log --oneline -1",
+        "git --git-dir=x diff",
+        "git --bare log -1",
+        "cd x && git --bare diff",
+        "cd x && git status",
+        "git -C x diff --ext-diff",
+        "git diff --no-index --ext-diff a.txt x/HEAD",
+        "touch .git/hooks/post-checkout x/hooks",
+        "touch a && sh x/run.sh",
+        "git -c core.fsmonitor='touch pwned;' status",
+    ];
+    let model = ScriptedModel::start().await;
+    let mut steps = vec![one(command("touch first"))];
+    steps.extend(texts.map(|(path, text)| one(write(path, text))));
+    steps.extend(lines.map(|line| one(command(line))));
+    steps.push(done());
+    model.script("pair", steps);
+    let server = TestServer::setup().model(&model).start().await;
+    let workspace = server.workspace();
+    fs::write(workspace.join("a.txt"), "a\n").unwrap();
+    git(&workspace, &["init", "-q", "."]);
+    git(&workspace, &["add", "a.txt"]);
+    git(&workspace, &["commit", "-qm", "one"]);
+    let before = fs::read(workspace.join(".git/config")).unwrap();
+
+    let run = server.start_run("pair", "Look around.").await;
+    let mut asked = Vec::new();
+    loop {
+        let at = server.wait_status(&run, &["waiting", "completed", "failed"]).await;
+        if at["status"] != "waiting" {
+            assert_eq!(at["status"], "completed", "{at:#}");
+            break;
+        }
+        for interrupt in server.open(&run).await {
+            let title = interrupt["title"].as_str().unwrap().to_owned();
+            let option = match title.as_str() {
+                "run_command: touch first" => "approve_session",
+                title if title.starts_with("write_file") => "approve",
+                // What the person is asked about they refuse here: nothing may run without them.
+                _ => "reject",
+            };
+            asked.push((title, interrupt["risk"]["reasons"].to_string()));
+            server.choose(&interrupt, option).await;
+        }
+    }
+    // Told when the texts become a repository, and asked about whatever could obey it.
+    let asked_of = |what: &str| asked.iter().find(|(title, _)| title == what);
+    let last_text = asked_of("write_file: x/refs/heads/main").unwrap();
+    assert!(last_text.1.contains("bare_repository"), "{last_text:?}");
+    for line in &lines[4..] {
+        let asks = asked_of(&format!("run_command: {line}")).is_some();
+        assert!(asks || line.contains("--bare") || *line == "cd x && git status", "{line}: {asked:#?}");
+    }
+    // The person's own next commands.
+    for arguments in [&["status"][..], &["diff"], &["log", "-1"], &["checkout", "-q", "-b", "other"]] {
+        git(&workspace, arguments);
+    }
+    let found = files(&workspace);
+    assert!(!found.iter().any(|path| path.ends_with("pwned")), "{found:#?}");
+    assert_eq!(fs::read(workspace.join(".git/config")).unwrap(), before);
+    assert!(!workspace.join(".git/hooks/post-checkout").exists());
+}
+
+/// Each command as it started: the line, and what it was let through with.
+async fn effects(server: &TestServer, run: &str) -> Vec<Value> {
+    let started = server.events_of(run, "tool_started").await;
+    started.iter().map(|event| event["data"]["effect"].clone()).collect()
+}
+
+const FREE: &str = "
+name: solo
+agents: {solo: {instructions: Work., tools: [run_command]}}
+phases: [{id: work, kind: one_shot, agent: solo}]
+gates:
+  rules:
+    - {tools: [run_command], commands: ['sh tool.sh', 'git status *'], do: allow}
+";
+
+/// Let through by a rule it may not touch what git obeys; made again, it is asked about, and then it may.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_meets_a_wall_is_asked_about_when_it_is_made_again() {
+    let line = "sh tool.sh";
+    let (model, server) = play(FREE, [one(command(line)), one(command(line)), done()]).await;
+    let workspace = server.workspace();
+    git(&workspace, &["init", "-q", "."]);
+    fs::write(workspace.join("tool.sh"), "echo x > out && git config core.pager less\n").unwrap();
+    let run = server.start_run("solo", "Configure.").await;
+    let asked = server.wait_one(&run).await;
+    assert_eq!(asked["risk"]["reasons"][0]["code"], "confined", "{asked:#}");
+    assert_eq!(asked["payload"]["effect"], "guarded");
+    assert_eq!(asked["payload"]["scripts"][0]["path"], "tool.sh");
+    let config = || fs::read_to_string(workspace.join(".git/config")).unwrap();
+    assert!(workspace.join("out").exists() && !config().contains("pager"));
+    assert!(last_told(&model).contains("make the same call again"), "{}", last_told(&model));
+    server.choose(&asked, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert!(config().contains("pager = less"));
+    assert_eq!(effects(&server, &run).await, [json!("workspace"), json!("guarded")]);
+}
+
+/// A script is part of what is approved: changed in between, it is asked anew, and nothing ran.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_script_that_changed_is_asked_about_anew() {
+    let rules = FREE.replace("'sh tool.sh', ", "");
+    let (_model, server) = play(&rules, [one(command("sh tool.sh")), done()]).await;
+    let script = server.workspace().join("tool.sh");
+    fs::write(&script, "echo one >> count.txt\n").unwrap();
+    let run = server.start_run("solo", "Run it.").await;
+    let shown = server.wait_one(&run).await;
+    assert_eq!(shown["payload"]["scripts"], json!([{"path": "tool.sh", "text": "echo one >> count.txt\n"}]));
+    fs::write(&script, "echo two >> count.txt\n").unwrap();
+    server.choose(&shown, "approve").await;
+    let anew = server.wait_one(&run).await;
+    assert_ne!(anew["id"], shown["id"]);
+    assert_ne!(anew["action_digest"], shown["action_digest"]);
+    assert_eq!(server.lines("count.txt"), 0);
+    server.choose(&anew, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(fs::read_to_string(server.workspace().join("count.txt")).unwrap(), "two\n");
+}

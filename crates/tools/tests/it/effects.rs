@@ -1,0 +1,279 @@
+//! A command does what it was let through with, and the machine says no to the rest. These tests need a host with
+//! Landlock and namespaces, and say so.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+
+use holdshort_core::tool::{CommandEffect, Outcome, SandboxLevel};
+use holdshort_tools::sandbox;
+use serde_json::json;
+
+use crate::bench::{Bench, PROGRAM, call};
+
+fn bench() -> Bench {
+    assert_eq!(
+        sandbox::level(Path::new(PROGRAM), false),
+        SandboxLevel::Full,
+        "this host cannot confine commands"
+    );
+    Bench::new()
+}
+
+fn writes(places: &[&str]) -> CommandEffect {
+    CommandEffect::Writes { places: places.iter().map(|place| (*place).to_owned()).collect() }
+}
+
+/// A repository as git makes it, and two that lie in it: with a folder, and bare.
+fn repositories(bench: &Bench) {
+    for folder in [".git", "sub/.git", "store"] {
+        bench.put(&format!("{folder}/HEAD"), "ref: refs/heads/main\n");
+        bench.put(&format!("{folder}/config"), "[core]\n");
+        bench.put(&format!("{folder}/hooks/pre-commit.sample"), "#!/bin/sh\n");
+        bench.put(&format!("{folder}/info/exclude"), "");
+        bench.put(&format!("{folder}/objects/info/packs"), "");
+        bench.put(&format!("{folder}/refs/heads/main"), "");
+    }
+}
+
+/// Each row: the effect, the line, what is looked for, and whether it is there afterwards.
+#[tokio::test]
+async fn each_effect_writes_what_it_says_and_nothing_else() {
+    let reads = CommandEffect::Reads;
+    let (docs, file, all) = (writes(&["docs"]), writes(&["a.txt"]), writes(&["."]));
+    let (workspace, guarded) = (CommandEffect::Workspace, CommandEffect::Guarded);
+    let table = [
+        (&reads, "echo x > new", "new", false),
+        (&reads, "rm a.txt; test -e a.txt && exit 1", "a.txt", true),
+        (&reads, "mkdir d", "d", false),
+        (&docs, "echo x > docs/new", "docs/new", true),
+        (&docs, "echo x > new", "new", false),
+        (&docs, "mv docs/b.txt .", "docs/b.txt", true),
+        (&file, "echo x >> a.txt && cp a.txt docs/new", "docs/new", false),
+        (&all, "echo x > new", "new", true),
+        (&all, "echo x > .git/hooks/post-checkout", ".git/hooks/post-checkout", false),
+        (&workspace, "echo x > docs/deep && mkdir -p e/f && echo x > e/f/g", "e/f/g", true),
+        (&workspace, "echo x > .git/index", ".git/index", true),
+        (&workspace, "echo x > .git/hooks/post-checkout", ".git/hooks/post-checkout", false),
+        (&workspace, "echo x > sub/.git/hooks/post-checkout", "sub/.git/hooks/post-checkout", false),
+        (&workspace, "echo x > store/hooks/post-receive", "store/hooks/post-receive", false),
+        (&workspace, "mv .git/hooks .git/h; mv .git g; mv sub/.git sub/g", ".git/hooks", true),
+        (
+            &workspace,
+            "rm -rf .git/config; mkdir .git/config.lock; mv .git/config.lock .git/config",
+            ".git/config",
+            true,
+        ),
+        (&workspace, "echo x > .git/config.worktree", ".git/config.worktree", false),
+        (&workspace, "mkdir -p .git/modules/a && echo x > .git/modules/a/config", ".git/modules", false),
+        (&workspace, "mkdir -p n/.git && echo x > n/.git/config", "n/.git", false),
+        (&workspace, "echo 'gitdir: ../store' > docs/.git", "docs/.git", false),
+        (
+            &workspace,
+            "mkdir -p b/objects b/refs && cp .git/HEAD b/ && echo '[core]' > b/config",
+            "b/HEAD",
+            false,
+        ),
+        (&workspace, "echo x > .envrc", ".envrc", false),
+        (&workspace, "mkdir -p .vscode && echo '{}' > .vscode/tasks.json", ".vscode", false),
+        (&workspace, "mkdir .husky && echo x > .husky/pre-commit", ".husky", false),
+        (&workspace, "echo x >> .profile", ".profile", false),
+        (&guarded, "echo x > .git/hooks/post-checkout", ".git/hooks/post-checkout", true),
+        (&guarded, "mkdir -p n/.git && echo x > n/.git/config", "n/.git/config", true),
+        (&guarded, "echo x > .envrc", ".envrc", true),
+    ];
+    for (effect, line, path, is_there) in table {
+        let bench = bench();
+        repositories(&bench);
+        bench.put("a.txt", "a\n");
+        bench.put("docs/b.txt", "b\n");
+        let outcome = bench.command_as(line, effect).await;
+        assert_eq!(bench.at(path).exists(), is_there, "{effect:?}: {line}: {outcome:?}");
+        assert_eq!(bench.content(".git/config"), "[core]\n", "{effect:?}: {line}");
+    }
+}
+
+#[tokio::test]
+async fn what_only_reads_executes_nothing_of_the_workspace_and_has_no_network() {
+    let bench = Bench::with(|settings| settings.network = true);
+    bench.put("tool", "#!/bin/sh\necho reached\n");
+    fs::set_permissions(bench.at("tool"), fs::Permissions::from_mode(0o755)).unwrap();
+    let said = |outcome: &Outcome| matches!(outcome, Outcome::Done { text, .. } | Outcome::Confined { text, .. } if text.contains("reached"));
+    let run = bench.command_as("./tool", &CommandEffect::Reads).await;
+    assert!(!said(&run) && matches!(run, Outcome::Confined { .. }), "{run:?}");
+    assert!(said(&bench.command_as("./tool", &CommandEffect::Workspace).await));
+    let network = "test \"$(wc -l < /proc/net/dev)\" -gt 3 && echo reached";
+    assert!(!said(&bench.command_as(network, &CommandEffect::Reads).await));
+    // It reads all the same.
+    assert!(said(&bench.command_as("cat tool", &CommandEffect::Reads).await));
+}
+
+#[tokio::test]
+async fn a_program_of_the_workspace_is_no_known_program() {
+    let bench = Bench::with(|settings| settings.path = "/usr/bin:/bin".to_owned());
+    bench.put("bin/ls", "#!/bin/sh\necho reached\n");
+    fs::set_permissions(bench.at("bin/ls"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bench.at("bin").display());
+    let tools = bench.tools_with(|settings| settings.path = path);
+    let ls = call("run_command", json!({"command": "ls"}));
+    let Outcome::Done { text, .. } = tools.run(&ls, &[], Some(&CommandEffect::Reads), |_| {}).await else {
+        panic!()
+    };
+    assert_eq!(text, "bin\nexit code 0");
+}
+
+#[tokio::test]
+async fn a_wall_is_told_in_words() {
+    let bench = bench();
+    repositories(&bench);
+    let told = |outcome: Outcome| match outcome {
+        Outcome::Confined { text, data } => (text, data),
+        other => panic!("{other:?}"),
+    };
+    let (text, data) = told(bench.command_as("touch x", &CommandEffect::Reads).await);
+    assert!(text.contains("let through as one that only reads"), "{text}");
+    assert_eq!(data["effect"], "reads");
+    let (text, _) = told(bench.command_as("echo x > y", &writes(&["sub"])).await);
+    assert!(text.contains("in certain places only"), "{text}");
+    let (text, data) = told(bench.command_as("echo x > .envrc", &CommandEffect::Workspace).await);
+    assert!(text.contains("`.envrc` was renamed"), "{text}");
+    assert_eq!(data["held_back"], json!([".envrc"]));
+    assert_eq!(bench.content(".envrc.held"), "x\n");
+    // What fails for reasons of its own meets no wall.
+    for line in ["grep -q nothing store/config", "cat missing", "false"] {
+        let outcome = bench.command_as(line, &CommandEffect::Reads).await;
+        assert!(matches!(outcome, Outcome::Done { .. }), "{line}: {outcome:?}");
+    }
+}
+
+/// A place is the folder that it was, and no link leads out of it.
+#[tokio::test]
+async fn a_place_that_leads_elsewhere_is_none() {
+    let bench = bench();
+    repositories(&bench);
+    fs::create_dir(bench.at("real")).unwrap();
+    symlink("real", bench.at("link")).unwrap();
+    let outcome = bench.command_as("echo x > real/y", &writes(&["link"])).await;
+    assert!(matches!(outcome, Outcome::Failed { .. }), "{outcome:?}");
+    assert!(!bench.at("real/y").exists());
+}
+
+#[tokio::test]
+async fn what_git_does_every_day_goes_on() {
+    let bench = bench();
+    bench.put("a.txt", "a\n");
+    let git = "git -c user.name=a -c user.email=a@b.c";
+    let line = format!("git init -q . && {git} add . && {git} commit -qm one");
+    let outcome = bench.command_as(&line, &CommandEffect::Guarded).await;
+    assert!(matches!(&outcome, Outcome::Done { data, .. } if data["exit_code"] == 0), "{outcome:?}");
+    let line = format!(
+        "echo b >> a.txt && {git} commit -qam two && git checkout -q -b other && git stash list && git branch -v && \
+         git merge -q - && git tag v1 && git reset -q --hard HEAD^ && git status --short"
+    );
+    for effect in [CommandEffect::Workspace, writes(&["."])] {
+        let outcome = bench.command_as(&line.replace("other", &format!("b{}", line.len())), &effect).await;
+        let ended = matches!(&outcome, Outcome::Done { data, .. } if data["exit_code"] == 0);
+        assert!(ended, "{effect:?}: {outcome:?}");
+        bench.command_as("git checkout -q - && git tag -d v1 && git branch -D $(git branch --format='%(refname:short)' | grep ^b)", &CommandEffect::Workspace).await;
+    }
+    for line in ["git status --short", "git log --oneline -1", "git diff", "git show --stat"] {
+        let outcome = bench.command_as(line, &CommandEffect::Reads).await;
+        assert!(
+            matches!(&outcome, Outcome::Done { data, .. } if data["exit_code"] == 0),
+            "{line}: {outcome:?}"
+        );
+    }
+    // A setting is the person's own.
+    let outcome =
+        bench.command_as("git config core.fsmonitor 'touch pwned'", &CommandEffect::Workspace).await;
+    assert!(matches!(outcome, Outcome::Confined { .. }), "{outcome:?}");
+}
+
+/// Bits and kinds of files that reach beyond the command.
+#[tokio::test]
+async fn no_file_gets_rights_that_reach_further() {
+    // Not in the folder that commands have for themselves: there they may make sockets.
+    let bench = Bench::beneath(Path::new(env!("CARGO_TARGET_TMPDIR")));
+    for line in [
+        "cp /bin/true x && chmod u+s x",
+        "cp /bin/true x && chmod 2755 x",
+        "touch x && chmod 000 x",
+        "python3 -c \"import os; os.open('x', os.O_CREAT | os.O_WRONLY, 0o4755)\"",
+        "python3 -c \"import os; os.mkdir('x', 0)\"",
+        "umask 777; touch x",
+        "python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('x')\"",
+        "mknod x c 1 3",
+        "install -m 4755 /bin/true x",
+    ] {
+        let _ = fs::remove_file(bench.at("x"));
+        let outcome = bench.command_as(line, &CommandEffect::Workspace).await;
+        if let Ok(found) = fs::symlink_metadata(bench.at("x")) {
+            assert_eq!(found.mode() & 0o6400, 0o400, "{line}: {outcome:?}");
+            assert!(found.is_file(), "{line}: {outcome:?}");
+        }
+    }
+    // Everyday modes are free.
+    let outcome = bench
+        .command_as("touch y && chmod 755 y && chmod go-rwx y && mkdir -m 700 d && cp -p y d/ && tar cf t d && tar xf t", &CommandEffect::Workspace)
+        .await;
+    assert!(matches!(&outcome, Outcome::Done { data, .. } if data["exit_code"] == 0), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_command_writes_so_much_and_no_more() {
+    let bench = Bench::with(|settings| settings.write_bytes = 64 * 1024 * 1024);
+    let line =
+        "i=0; while [ $i -lt 400 ]; do head -c 8388608 /dev/zero > \"f$i\"; sync \"f$i\"; i=$((i+1)); done";
+    let Outcome::Done { text, .. } = bench.command_as(line, &CommandEffect::Workspace).await else {
+        panic!()
+    };
+    assert!(text.contains("wrote more than a command may"), "{text}");
+    let line = "fallocate -l 1G big; stat -c %s big";
+    let outcome = bench.command_as(line, &CommandEffect::Workspace).await;
+    assert!(!matches!(&outcome, Outcome::Done { text, .. } if text.contains("1073741824")), "{outcome:?}");
+}
+
+/// The working directory is the folder that was looked at, not one of that name.
+#[tokio::test]
+async fn an_exchanged_folder_is_noticed() {
+    let bench = bench();
+    bench.put("sub/here", "");
+    bench.put("other/there", "");
+    let arguments = json!({"command": "ls", "cwd": "sub"});
+    let shown = bench.ready("run_command", arguments.clone()).await.preconditions;
+    assert!(shown.iter().any(|it| it.path == "sub/"), "{shown:?}");
+    // What lies in it may change.
+    bench.put("sub/more", "");
+    let run = || bench.run("run_command", arguments.clone(), &shown);
+    assert!(matches!(run().await, Outcome::Done { .. }));
+    fs::rename(bench.at("sub"), bench.at("gone")).unwrap();
+    fs::rename(bench.at("other"), bench.at("sub")).unwrap();
+    assert_eq!(run().await, Outcome::Changed { paths: vec!["sub/".to_owned()] });
+}
+
+/// What a line names to be run is part of what is approved.
+#[tokio::test]
+async fn a_script_is_part_of_what_is_approved() {
+    let bench = bench();
+    bench.put("deploy.sh", "echo one\n");
+    bench.put("sub/Makefile", "all:\n\techo one\n");
+    for (arguments, script) in [
+        (json!({"command": "sh deploy.sh"}), "deploy.sh"),
+        (json!({"command": "./deploy.sh --now"}), "deploy.sh"),
+        (json!({"command": "make all", "cwd": "sub"}), "sub/Makefile"),
+        (json!({"command": "cd sub && make"}), "sub/Makefile"),
+    ] {
+        let found = bench.ready("run_command", arguments.clone()).await;
+        let bound = found.preconditions.iter().find(|it| it.path == script);
+        assert!(bound.is_some_and(|it| it.sha256.is_some()), "{arguments}: {:?}", found.preconditions);
+        let scripts = found.card["scripts"].as_array().unwrap();
+        assert!(
+            scripts.iter().any(|it| it["path"] == script && it["text"].as_str().unwrap().contains("one"))
+        );
+        let before = bench.content(script);
+        bench.put(script, "echo two\n");
+        let outcome = bench.run("run_command", arguments.clone(), &found.preconditions).await;
+        assert_eq!(outcome, Outcome::Changed { paths: vec![script.to_owned()] }, "{arguments}");
+        bench.put(script, before);
+    }
+}
