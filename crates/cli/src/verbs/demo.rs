@@ -111,7 +111,8 @@ fn farewell(sample: &Shipped, repository: &Path, place: &Place) {
     let paint = Paint::stdout();
     // New files are changes, too, here and in the command below.
     let _ = git(repository, &["add", "--intent-to-add", "--", ".", ":(exclude,glob)**/__pycache__/**"]);
-    let changed = git(repository, &["-c", "color.ui=never", "diff", "--stat"]);
+    let changed =
+        git(repository, &["-c", "color.ui=never", "diff", "--no-ext-diff", "--no-textconv", "--stat"]);
     let changed =
         changed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     say("");
@@ -170,9 +171,19 @@ fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Git without the person's own settings and hooks: the sample is the same everywhere.
+/// Git without the person's own settings, and without what the repository may have it run by now: hooks, a program that
+/// watches files, a pager. The sample is the same everywhere.
 fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
     Command::new("git")
+        .arg("--no-pager")
+        .args([
+            "-c",
+            "core.fsmonitor=false",
+            "-c",
+            "core.hooksPath=/dev/null",
+            "-c",
+            "core.attributesFile=/dev/null",
+        ])
         .arg("-C")
         .arg(repository)
         .args(arguments)
