@@ -2,7 +2,7 @@
 //!
 //! What the runtime knows stands bare; what an agent says stands behind a bar, escaped and capped.
 
-use holdshort_protocol::{Covered, Interrupt, InterruptStatus, Kind, Level, Origin, Outcome, plain};
+use holdshort_protocol::{Choice, Covered, Interrupt, InterruptStatus, Kind, Level, Origin, Outcome, plain};
 use serde_json::Value;
 
 use super::diff;
@@ -55,13 +55,18 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     for option in &interrupt.options {
         number += 1;
         let label = plain::line(&option.label);
-        let does = match interrupt.origin {
-            Origin::External => paint.dim(&format!(" ({})", plain::line(option.does()))),
-            Origin::Native => String::new(),
-        };
+        let does = does(interrupt, option, paint);
         out.extend(paint.fold(&format!("  {} {label}{does}", paint.bold(&format!("{number:>2}"))), 5));
     }
     out
+}
+
+/// What an option does, beside a label that an agent of another framework gave it.
+pub(crate) fn does(interrupt: &Interrupt, option: &Choice, paint: Paint) -> String {
+    match interrupt.origin {
+        Origin::External => paint.dim(&format!(" ({})", plain::line(option.does()))),
+        Origin::Native => String::new(),
+    }
 }
 
 /// What allowing it for the session covers.

@@ -104,7 +104,10 @@ impl Draft<'_> {
                 }
                 Some(_) | None => match self.run.approved_before(&call, look.digest) {
                     Some(interrupt) => self.authorise(id, look.digest, Authority::Interrupt(interrupt)),
-                    None => self.ask_approval(id, &call, look.digest, reasons, grantable),
+                    None => {
+                        let reasons = [reasons, self.run.stakes_of(&call)].concat();
+                        self.ask_approval(id, &call, look.digest, reasons, grantable);
+                    }
                 },
             },
         }

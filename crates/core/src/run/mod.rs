@@ -24,6 +24,7 @@ mod model;
 mod oversight;
 mod phase;
 mod progress;
+mod stakes;
 mod state;
 mod step;
 mod summary;
