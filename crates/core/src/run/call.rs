@@ -104,10 +104,7 @@ impl Draft<'_> {
                 }
                 Some(_) | None => match self.run.approved_before(&call, look.digest) {
                     Some(interrupt) => self.authorise(id, look.digest, Authority::Interrupt(interrupt)),
-                    None => {
-                        let reasons = [reasons, self.run.stakes_of(&call)].concat();
-                        self.ask_approval(id, &call, look.digest, reasons, grantable);
-                    }
+                    None => self.ask_approval(id, &call, look.digest, reasons, grantable),
                 },
             },
         }
@@ -122,6 +119,7 @@ impl Draft<'_> {
             Opening::new(Kind::ToolApproval, About::Call(id.to_owned()), super::gating::title(call));
         opening.step = Some(call.step.clone());
         opening.message = super::draft::clip(&self.said_with(call), 2_000);
+        let reasons = [reasons, self.run.stakes_of(call)].concat();
         opening.risk = super::gating::risk(call, &reasons);
         // Where a person must speak, a refusal is the end, unless the workflow says otherwise (contract A5).
         let must = reasons.iter().any(|reason| matches!(reason.source, Source::Checkpoint | Source::Smart));
