@@ -251,6 +251,11 @@ pub(crate) struct Serve {
     pub model: ModelArgs,
     #[command(flatten)]
     pub store: StoreArgs,
+    /// Requests a second that agents of other frameworks may make together, on average; beyond that they are told to
+    /// wait. People are not counted.
+    #[arg(long, value_name = "N", default_value_t = holdshort_server::AGENT_REQUESTS,
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub agent_requests: u32,
 }
 
 #[derive(Debug, clap::Args)]

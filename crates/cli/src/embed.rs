@@ -23,6 +23,8 @@ pub(crate) struct Plan {
     pub workflows: Option<PathBuf>,
     pub model: ModelArgs,
     pub database: Option<postgres::Config>,
+    /// A second, of all agents together.
+    pub agent_requests: u32,
     pub hooks: Hooks,
 }
 
@@ -54,6 +56,7 @@ impl Embedded {
             database: plan.database,
             workflows: plan.workflows,
             model: settings(&plan.model),
+            agent_requests: plan.agent_requests,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };
         let Hooks { store, rehearsal_word_ms } = plan.hooks;

@@ -70,6 +70,14 @@ pub trait Executor: Send + Sync + 'static {
     /// The present state of the files that a call relies on.
     fn observe(&self, run: &Run, paths: &[String]) -> impl Future<Output = Vec<Precondition>> + Send;
 
+    /// Why no tool could carry such a call out as things stand, with a pointer into its arguments. Changes nothing.
+    fn check_call(
+        &self,
+        run: &Run,
+        tool: &str,
+        arguments: &Value,
+    ) -> impl Future<Output = Result<(), Problem>> + Send;
+
     /// Whether a model answers for this run here. Where none does, its calls wait for a process that has one.
     fn has_model(&self, run: &Run) -> bool;
 
@@ -90,6 +98,10 @@ impl Executor for Idle {
 
     async fn observe(&self, _: &Run, _: &[String]) -> Vec<Precondition> {
         Vec::new()
+    }
+
+    async fn check_call(&self, _: &Run, _: &str, _: &Value) -> Result<(), Problem> {
+        Ok(())
     }
 
     fn has_model(&self, _: &Run) -> bool {

@@ -29,7 +29,9 @@ use crate::links::Links;
 use crate::logins::Logins;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
+use crate::rate::Rate;
 use crate::secrets;
+use crate::strangers::Strangers;
 use crate::tokens::Tokens;
 
 pub(crate) struct App {
@@ -48,6 +50,9 @@ pub(crate) struct App {
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) polls: Arc<Semaphore>,
     pub(crate) pace: Pace,
+    pub(crate) strangers: Arc<Strangers>,
+    /// Of all agents together.
+    pub(crate) agents: Rate,
     /// True once the server stops: whatever waits ends.
     pub(crate) stopping: watch::Receiver<bool>,
 }

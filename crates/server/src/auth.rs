@@ -1,6 +1,7 @@
 //! Who asks, and what they may do. An extractor: a handler without one has nothing to work with.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
@@ -13,13 +14,12 @@ use holdshort_core::projection::{InterruptRow, RunRow};
 use holdshort_core::run::Run;
 use holdshort_protocol::{Code, Interrupt, header};
 use holdshort_store::{Journal, RunFilter};
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::app::{App, blocking};
 use crate::logins::Issued;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
-use crate::{links, view};
+use crate::{links, strangers, view};
 
 /// The router's state. Opens to whoever has a token.
 #[derive(Clone)]
@@ -39,9 +39,9 @@ impl Door {
         Ok(())
     }
 
-    /// A place among the streams, for somebody who is yet to say who it is, and how long it is waited for.
-    pub(crate) fn place(&self) -> Answer<(OwnedSemaphorePermit, Pace)> {
-        Ok((self.0.place()?, self.0.pace))
+    /// How long clients are waited for.
+    pub(crate) fn pace(&self) -> Pace {
+        self.0.pace
     }
 
     /// Resolves when the server stops.
@@ -63,6 +63,12 @@ impl Door {
             }
         };
         let actor = actor.ok_or_else(|| Refused::of(Code::Unauthenticated))?;
+        if let Some(connection) = strangers::current() {
+            connection.known();
+        }
+        if actor.role == Role::Agent && !app.agents.admits(Instant::now()) {
+            return Err(Refused::of(Code::TooManyRequests));
+        }
         Ok(Caller { app, actor })
     }
 

@@ -26,6 +26,15 @@ pub(crate) const READ_EVENTS: usize = 64;
 /// Subtasks of a draft that is laid out.
 pub(crate) const LAYOUT_SUBTASKS: usize = 200;
 
+/// Connections whose client has not said who it is, at once; a quarter of the descriptors where that is less. The
+/// oldest gives way.
+pub(crate) const STRANGERS: usize = 1_024;
+/// Requests a second that agents may make together, on average, where the server is started with nothing else: far
+/// more than agents that ask people have to say.
+pub const AGENT_REQUESTS: u32 = 200;
+/// Requests that they may make at once, in seconds of that average.
+pub(crate) const AGENT_BURST_SECONDS: u32 = 5;
+
 /// Event streams and sockets open at once.
 pub(crate) const STREAMS: u32 = 20_000;
 /// Long polls waiting at once.

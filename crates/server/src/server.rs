@@ -16,10 +16,12 @@ use crate::app::App;
 use crate::auth::Door;
 use crate::feed::{Owners, Recent, keep_reading};
 use crate::guard::Names;
-use crate::limits::{POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
+use crate::limits::{AGENT_BURST_SECONDS, POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
 use crate::links::Links;
 use crate::logins::Logins;
 use crate::pace::Pace;
+use crate::rate::Rate;
+use crate::strangers::Strangers;
 use crate::tokens::Tokens;
 use crate::{library, routes, secrets, serving};
 
@@ -37,6 +39,8 @@ pub struct Options {
     pub model: holdshort_models::Settings,
     /// The program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
+    /// Requests a second that agents may make together, on average.
+    pub agent_requests: u32,
 }
 
 /// Why a server does not start. Nothing was changed, and nothing runs.
@@ -85,6 +89,8 @@ pub struct Tuning {
     /// Milliseconds between two words of a rehearsal; `None`: as the rehearsal has it.
     pub rehearsal_word_ms: Option<u64>,
     pub pace: Pace,
+    /// Connections whose client has not said who it is, at once; `None`: as many as a server has.
+    pub strangers: Option<usize>,
     /// The last events, which those who follow everything share; `None`: as many as a server has.
     pub recent_events: Option<usize>,
 }
@@ -146,6 +152,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         streams: Arc::new(Semaphore::new(STREAMS as usize)),
         polls: Arc::new(Semaphore::new(POLLS)),
         pace: tuning.pace,
+        strangers: Strangers::new(tuning.strangers),
+        agents: Rate::new(options.agent_requests, options.agent_requests.saturating_mul(AGENT_BURST_SECONDS)),
         stopping,
     });
     let service = routes::service(Door::new(app.clone()), Names::of(address));

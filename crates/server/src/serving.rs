@@ -9,13 +9,15 @@ use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use crate::app::App;
+use crate::strangers;
 use crate::wire::Wire;
 
 /// After a connection could not be accepted, such as for want of files.
@@ -50,10 +52,20 @@ async fn attend(stream: TcpStream, service: Router, app: Arc<App>, _alive: mpsc:
         return;
     }
     let wire = TokioIo::new(Wire::new(stream, app.pace.patience));
-    let service = TowerToHyperService::new(service);
-    let mut connection = pin!(http1::Builder::new().serve_connection(wire, service).with_upgrades());
+    let stranger = app.strangers.connection();
+    let service = {
+        let (service, stranger) = (TowerToHyperService::new(service), stranger.clone());
+        service_fn(move |request| strangers::serving(stranger.clone(), service.call(request)))
+    };
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(app.pace.headers);
+    let mut connection = pin!(http.serve_connection(wire, service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = stranger.gives_way() => {
+            tracing::debug!("a connection gave way: it did not say who it is, and others came");
+            return;
+        }
         () = app.stopped() => {
             connection.as_mut().graceful_shutdown();
             connection.await

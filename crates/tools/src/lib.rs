@@ -16,5 +16,6 @@ mod tools;
 mod workspace;
 
 pub use catalogue::catalogue;
+pub use refusal::argument;
 pub use tools::{Call, Settings, Tools};
 pub use workspace::{Error, Workspace};

@@ -15,6 +15,28 @@ impl Refusal {
     }
 }
 
+/// The argument that a refusal of this tool speaks of; `None` where it is all of them.
+pub fn argument(tool: &str, code: &str) -> Option<&'static str> {
+    Some(match (tool, code) {
+        ("run_command", "bad_command" | "too_large") => "command",
+        (
+            "run_command",
+            "bad_path" | "outside_workspace" | "protected_path" | "symlink" | "not_a_directory",
+        ) => "cwd",
+        ("run_command", "not_found" | "not_readable") => "cwd",
+        ("write_file", "too_large") => "content",
+        ("edit_file", "old_not_found" | "old_not_unique" | "nothing_to_change") => "old",
+        ("edit_file", "too_large") => "new",
+        ("search_codebase", "bad_pattern") => "pattern",
+        (
+            "read_file" | "list_directory" | "search_codebase" | "write_file" | "edit_file",
+            "bad_path" | "outside_workspace" | "protected_path" | "symlink" | "not_a_directory"
+            | "not_a_file" | "not_found" | "not_readable" | "not_utf8" | "too_large",
+        ) => "path",
+        _ => return None,
+    })
+}
+
 impl From<Refusal> for Inspected {
     fn from(refusal: Refusal) -> Self {
         Self::Impossible { code: refusal.code, message: refusal.message }

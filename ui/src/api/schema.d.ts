@@ -951,7 +951,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
         Damage: {
             message: string;
             stream: string;
@@ -2431,8 +2431,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `too_many_streams`: Too many streams and long polls are open. */
-        too_many_streams: {
+        /** @description `too_many_requests`: Agents make too many requests. */
+        too_many_requests: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `too_many_requests`: Agents make too many requests.
+         *
+         *     `too_many_streams`: Too many streams and long polls are open.
+         */
+        "too_many_requests-or-too_many_streams": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2626,6 +2639,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2663,7 +2677,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2696,6 +2710,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2725,6 +2740,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -2751,6 +2767,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2786,6 +2803,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2827,6 +2845,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_session-or-idempotency_key_reused"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -2861,7 +2880,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2908,6 +2927,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -2949,6 +2969,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -2975,6 +2996,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3035,6 +3057,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3061,6 +3084,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3087,6 +3111,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3143,6 +3168,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3177,6 +3203,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3217,6 +3244,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_workflow-or-unknown_session-or-idempotency_key_reused"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3247,6 +3275,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3287,6 +3316,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3334,7 +3364,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3374,6 +3404,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3414,6 +3445,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3446,6 +3478,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3481,6 +3514,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3511,6 +3545,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3555,6 +3590,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3586,6 +3622,7 @@ export interface operations {
             404: components["responses"]["not_found"];
             409: components["responses"]["run_not_ended"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3621,6 +3658,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3656,6 +3694,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3695,6 +3734,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_workflow-or-idempotency_key_reused"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3725,6 +3765,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3760,6 +3801,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3796,7 +3838,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3832,7 +3874,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3868,7 +3910,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3904,6 +3946,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3940,6 +3983,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3966,6 +4010,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3991,6 +4036,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -4017,6 +4063,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -4043,6 +4090,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -4067,7 +4115,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };

@@ -3,7 +3,7 @@
 //! What the runtime knows stands bare; what an agent says stands behind a bar, escaped and capped.
 
 use holdshort_protocol::{
-    CommandEffect, Covered, Interrupt, InterruptStatus, Kind, Level, Origin, Outcome, Script, plain,
+    Choice, CommandEffect, Covered, Interrupt, InterruptStatus, Kind, Level, Origin, Outcome, Script, plain,
 };
 use serde_json::Value;
 
@@ -57,13 +57,18 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     for option in &interrupt.options {
         number += 1;
         let label = plain::line(&option.label);
-        let does = match interrupt.origin {
-            Origin::External => paint.dim(&format!(" ({})", plain::line(option.does()))),
-            Origin::Native => String::new(),
-        };
+        let does = does(interrupt, option, paint);
         out.extend(paint.fold(&format!("  {} {label}{does}", paint.bold(&format!("{number:>2}"))), 5));
     }
     out
+}
+
+/// What an option does, beside a label that an agent of another framework gave it.
+pub(crate) fn does(interrupt: &Interrupt, option: &Choice, paint: Paint) -> String {
+    match interrupt.origin {
+        Origin::External => paint.dim(&format!(" ({})", plain::line(option.does()))),
+        Origin::Native => String::new(),
+    }
 }
 
 /// What allowing it for the session covers.

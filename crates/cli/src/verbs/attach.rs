@@ -2,6 +2,7 @@
 
 use holdshort_engine::live::REHEARSAL;
 use holdshort_protocol::{Info, Run};
+use holdshort_server::AGENT_REQUESTS;
 
 use super::Scene;
 use super::run::{beside, end_of};
@@ -32,6 +33,7 @@ pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow
         workflows: None,
         model,
         database: None,
+        agent_requests: AGENT_REQUESTS,
         hooks: scene.hooks,
     };
     let embedded = Embedded::start(plan).await?;

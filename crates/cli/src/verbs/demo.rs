@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use anyhow::Context;
 use holdshort_engine::live::REHEARSAL;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
+use holdshort_server::AGENT_REQUESTS;
 use holdshort_workflow::{Shipped, shipped};
 
 use super::Scene;
@@ -37,6 +38,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         workflows: None,
         model,
         database: None,
+        agent_requests: AGENT_REQUESTS,
         hooks: scene.hooks,
     };
     let embedded = Embedded::start(plan).await?;

@@ -7,6 +7,7 @@ use anyhow::Context;
 use holdshort_engine::live::REHEARSAL;
 use holdshort_models::Source;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
+use holdshort_server::AGENT_REQUESTS;
 use serde_json::{Value, json};
 
 use super::{Scene, system};
@@ -61,6 +62,7 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
         workflows: args.workflows,
         model: args.model,
         database: None,
+        agent_requests: AGENT_REQUESTS,
         hooks: scene.hooks,
     };
     let embedded = Embedded::start(plan).await?;

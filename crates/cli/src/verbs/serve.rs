@@ -32,6 +32,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         workflows: serve.workflows.clone(),
         model: serve.model.clone(),
         database: embed::database(&serve.store),
+        agent_requests: serve.agent_requests,
         hooks: scene.hooks,
     };
     let embedded = Embedded::start(plan).await?;

@@ -71,7 +71,8 @@ fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
             (_, true) => paint.dim("  with --edit"),
             (false, false) => String::new(),
         };
-        say(&format!("  {id} {}{with}", plain::line(&choice.label)));
+        let does = card::does(interrupt, choice, paint);
+        say(&format!("  {id} {}{does}{with}", plain::line(&choice.label)));
     }
     say(&paint.dim(&format!("\n  holdshort decide {} OPTION{words}", interrupt.id)));
 }
@@ -85,7 +86,7 @@ fn run(run: &Run, paint: Paint) {
     say(&format!("{}  {}", paint.bold(&run.id), status(run.status)));
     line("workflow", &run.workflow);
     line("session", &run.session);
-    if let Some(workspace) = &run.config.workspace {
+    if let Some(workspace) = &run.workspace {
         line("workspace", &plain::line(workspace));
     }
     match run.config.model.as_deref() {

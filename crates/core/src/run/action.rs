@@ -46,7 +46,7 @@ impl Run {
         }
         let mut actions = Vec::new();
         for (id, call) in self.calls_in_order() {
-            let here = matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Here { .. }));
+            let here = self.runs_here(&call.tool);
             match call.state {
                 CallState::Proposed if here && call.look.is_none() => {
                     actions.push(Action::Inspect { call: id.clone(), revision: call.revision });
@@ -98,6 +98,11 @@ impl Run {
         let mut awaited: BTreeSet<ActionId> = self.actions().iter().map(Action::id).collect();
         awaited.extend(self.started().map(|(action, _)| action));
         awaited
+    }
+
+    /// Whether a call of this tool is carried out by this program: not by the client, and not by opening something.
+    pub fn runs_here(&self, tool: &str) -> bool {
+        matches!(self.spec(tool).map(|spec| &spec.runs), Some(Runs::Here { .. }))
     }
 
     /// Whether a call may start now: one side effect at a time in a workspace.

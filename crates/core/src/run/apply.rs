@@ -54,6 +54,9 @@ impl Run {
                 new.since = self.seq;
                 self.steps.insert(step.clone(), Arc::new(new));
             }
+            Fact::StepWithdrawn { step } => {
+                self.steps.remove(step);
+            }
             Fact::StepClosed { step, end } => self.step(step, |step| {
                 step.closing = Some(*end);
                 step.output = content.text.as_deref().map(Arc::from);
@@ -103,6 +106,9 @@ impl Run {
                     self.calls.insert(listed.call.clone(), Arc::new(call));
                 }
                 self.proposed += u32::try_from(calls.len()).unwrap_or(u32::MAX);
+                self.spent.requests += 1;
+                let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+                self.spent.tokens = self.spent.tokens.saturating_add(tokens);
                 self.step(id, |step| {
                     step.model = ModelCall::Idle;
                     step.failures = 0;
@@ -110,7 +116,6 @@ impl Run {
                     step.turn += 1;
                     step.used.rounds += 1;
                     step.used.calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
-                    let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
                     step.used.tokens = step.used.tokens.saturating_add(tokens);
                     for listed in calls {
                         let same = step.used.last_call == Some(listed.digest);
@@ -154,6 +159,7 @@ impl Run {
             }),
             Fact::ToolStarted { call, attempt, epoch, .. } => {
                 self.epoch = *epoch;
+                self.spent.calls += 1;
                 self.call(call, |call| {
                     call.state = CallState::Started { epoch: *epoch };
                     call.attempt = *attempt;

@@ -133,6 +133,7 @@ impl Draft<'_> {
             Opening::new(Kind::ToolApproval, About::Call(id.to_owned()), super::gating::title(call));
         opening.step = Some(call.step.clone());
         opening.message = super::draft::clip(&self.said_with(call), 2_000);
+        let reasons = [reasons, self.run.stakes_of(call)].concat();
         opening.risk = super::gating::risk(call, &reasons);
         // Where a person must speak, a refusal is the end, unless the workflow says otherwise (contract A5).
         let must = reasons.iter().any(|reason| matches!(reason.source, Source::Checkpoint | Source::Smart));

@@ -143,6 +143,11 @@ fn offered(ask: &Ask) -> (Vec<Choice>, Vec<Problem>) {
             }
         }
     }
+    if problems.is_empty() && !choices.is_empty() && choices.iter().all(Choice::releases) {
+        let message =
+            "whoever decides could only agree: offer at least one option that does not release work";
+        problems.push(Problem::new("/options", message));
+    }
     if ask.options.is_empty() {
         let all = options(ask.kind).iter().map(Choice::of);
         let only: &[&str] = if ask.kind == Kind::Checkpoint { &["approve", "edit", "reject"] } else { &[] };

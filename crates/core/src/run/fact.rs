@@ -61,6 +61,11 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_worker")]
         role: Role,
     },
+    /// It was held before it began, and its subtask was changed or dropped: nothing of it has happened, and it is
+    /// not there any more.
+    StepWithdrawn {
+        step: String,
+    },
     /// Nothing of it starts any more; it ends when what is under way has come back. text: its output.
     StepClosed {
         step: String,

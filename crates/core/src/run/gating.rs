@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::draft::clip;
+use super::stakes;
 use super::{Authority, Call, Look, Run};
 use crate::definition::{Checkpoint, KindGate, SameAction};
 use crate::digest::Digest;
@@ -89,7 +90,8 @@ impl Run {
         smart.extend(self.confined_reason(call));
         let gate = self.gate_of(call);
         let offered = gate.options.is_empty() || gate.options.iter().any(|id| id == "approve_session");
-        let granters = offered.then_some(gate.approvers.as_slice());
+        // What is risky in itself is looked at each time: no grant covers it, also one that was given for less.
+        let granters = (offered && self.stakes_of(call).is_empty()).then_some(gate.approvers.as_slice());
         let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart, granters };
         match gate::vote(&subject, rules, session, system) {
             // What nobody can hold it to is no release.
@@ -105,6 +107,12 @@ impl Run {
     fn gate_of(&self, call: &Call) -> KindGate {
         let phase = self.steps.get(&call.step).and_then(|step| self.phase(&step.phase));
         self.definition.gate(phase, Kind::ToolApproval)
+    }
+
+    /// What makes the call risky whatever its gate says.
+    pub(super) fn stakes_of(&self, call: &Call) -> Vec<Reason> {
+        let runs_commands = self.spec(&call.tool).is_some_and(|spec| !matches!(spec.runs, Runs::Opens(_)));
+        call.argument("command").filter(|_| runs_commands).map(stakes::of).unwrap_or_default()
     }
 
     /// The approval of the very same action, where it holds for one more and that one has not come yet (contract E21).

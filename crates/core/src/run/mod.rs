@@ -25,6 +25,8 @@ mod model;
 mod oversight;
 mod phase;
 mod progress;
+mod spent;
+mod stakes;
 mod state;
 mod step;
 mod summary;
@@ -43,6 +45,7 @@ pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, Returned};
 pub use input::{Ask, Begin, Context, Input, Rejection, Start};
 pub use oversight::OVERSEER;
 pub use progress::Progress;
+pub use spent::Spent;
 pub use state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Role, Step, StepEnd, Used};
 
 use crate::actor::Actor;
@@ -79,6 +82,8 @@ pub struct Run {
     pub interrupts: BTreeMap<InterruptId, Arc<Interrupt>>,
     /// Calls proposed so far: the next one's number.
     pub proposed: u32,
+    /// Over all steps.
+    pub spent: Spent,
     /// `{title, content}` of what reviews released, in order.
     pub released: Vec<Value>,
     /// What people told the run, or said about a step: steps that start later hear it.
@@ -124,6 +129,7 @@ impl Run {
             calls: BTreeMap::new(),
             interrupts: BTreeMap::new(),
             proposed: 0,
+            spent: Spent::default(),
             released: Vec::new(),
             messages: Vec::new(),
             touched: Vec::new(),

@@ -189,7 +189,9 @@ impl Draft<'_> {
         let title = format!("Step `{id}` has reached its limit of {value} {}", limit.replace('_', " "));
         let mut opening = Opening::new(Kind::Continuation, About::Limit(id.to_owned()), title);
         opening.step = Some(id.to_owned());
-        opening.payload = json!({ "limit": limit, "value": value });
+        let (spent, words) = self.run.spent_so_far(self.now());
+        opening.message = words;
+        opening.payload = json!({ "limit": limit, "value": value, "spent": spent });
         self.open(opening);
     }
 
@@ -228,7 +230,8 @@ impl Draft<'_> {
         let title = format!("Step `{id}` failed");
         let mut opening = Opening::new(Kind::Error, About::Failure(id.to_owned()), title);
         opening.step = Some(id.to_owned());
-        opening.message.clone_from(&text);
+        let (spent, words) = self.run.spent_so_far(self.now());
+        opening.message = format!("{text}\n\n{words}");
         opening.risk = Level::Medium;
         opening.payload = json!({
             "reason": reason,
@@ -236,6 +239,7 @@ impl Draft<'_> {
             "kind": kind.filter(|_| reason == "model_failed" || reason == "crashes"),
             "attempts": attempts,
             "failures": failures,
+            "spent": spent,
         });
         if attempts >= self.run.limits(id).attempts {
             opening.only = &["skip", "hand_over", "abort"];

@@ -115,6 +115,7 @@ fn what_an_agent_asks_must_fit() {
         ("an option twice", of(Kind::Choice, &["a", "b", "a"]), &["/options/2/id"]),
         ("an empty option", of(Kind::Choice, &[" "]), &["/options/0/id"]),
         ("an endless option", of(Kind::Choice, &[&"x".repeat(101)]), &["/options/0/id"]),
+        ("nothing but agreement", of(Kind::ToolApproval, &["approve", "edit"]), &["/options"]),
         ("its own options", of(Kind::Choice, &["a", "b"]), &[]),
         ("a kind of ours", of(Kind::UnknownOutcome, &[]), &["/kind"]),
         ("no title", Ask { title: " ".to_owned(), ..ask() }, &["/title"]),

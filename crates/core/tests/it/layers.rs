@@ -132,7 +132,7 @@ fn a_run_adds_checkpoints() {
         .with("plan/plan", vec![says(PLAN)])
         .with("work/a", vec![calls(&[command("make release"), write("config.yaml")]), says("Done.")]);
     world.start(config("never", true, &[Checkpoint::BeforeDeploy], false));
-    assert_eq!(asked(world), ["plan_approval after_planning", "tool_approval before_deploy"]);
+    assert_eq!(asked(world), ["plan_approval after_planning", "tool_approval before_deploy deploys"]);
 }
 
 /// `after_step: unless_clean` (contract A14, `auto_approve_successful_steps`).

@@ -15,6 +15,7 @@ mod handoffs;
 mod journals;
 mod kinds;
 mod layers;
+mod limits_page;
 mod long;
 mod options;
 mod own_tools;

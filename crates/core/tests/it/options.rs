@@ -25,7 +25,7 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    let plan = || serde_json::from_str::<Value>(PLAN).expect("it is JSON");
+    let plan = || json!({"subtasks": [{"id": "1", "description": "do it well"}]});
     let case = |name, kind, edit, open| Case { name, kind, edit, open };
     vec![
         case("a gated call", Kind::ToolApproval, write("b.txt").1, |definition| {
@@ -402,4 +402,44 @@ fn a_workflow_relabels_and_assigns() {
             "reject",
         ),
     );
+}
+
+/// What was shown, sent back as it is, is an approval of it; the same again is the same again.
+#[test]
+fn an_edit_that_changes_nothing_is_an_approval() {
+    let cases: Vec<Case> = cases()
+        .into_iter()
+        .filter(|case| offered(&(case.open)(definition()), case.kind).iter().any(|each| each.id == "edit"))
+        .collect();
+    for case in cases {
+        let world = (case.open)(definition());
+        let id = world.open(case.kind);
+        let payload = &world.run.interrupts[&id].content["payload"];
+        let field = match case.kind {
+            Kind::ToolApproval => "arguments",
+            Kind::PlanApproval => "plan",
+            Kind::Review => "content",
+            _ => "input",
+        };
+        let Some(shown) = payload.get(field).cloned() else {
+            assert!(case.name.starts_with("an external"), "{}: {payload}", case.name);
+            continue;
+        };
+        let unchanged = Decision { edit: shown, ..choose("edit") };
+        let (mut approved, mut sent_back) = (world.clone(), world);
+        let expected = approved.decide(case.kind, choose("approve"));
+        assert_eq!(sent_back.decide(case.kind, unchanged.clone()), expected, "{}", case.name);
+        assert_eq!(sent_back.person(Input::Decide { interrupt: id, decision: unchanged }), [""; 0]);
+    }
+}
+
+/// A list of dependencies that is empty is none.
+#[test]
+fn a_plan_in_another_form_is_the_same_plan() {
+    let plan = serde_json::from_str(PLAN).expect("it is JSON");
+    let mut world = worked(definition(), vec![calls(&[("create_plan", plan)]), says("Done.")]);
+    let edit = json!({"subtasks": [{"id": "1", "description": "do", "depends_on": []}]});
+    world.decide(Kind::PlanApproval, Decision { edit, ..choose("edit") });
+    let made = world.run.interrupts.values().next().and_then(|each| each.decision.clone());
+    assert_eq!(made.map(|made| (made.option, made.edit)), Some(("approve".to_owned(), Value::Null)));
 }

@@ -147,7 +147,7 @@ fn ended(world: &World) -> Option<(Status, &str)> {
 fn a_keyword_asks_although_a_rule_allows() {
     let script = || vec![calls(&[command("rm -r old_data # delete old_data/")]), says("Done.")];
     let asked = worked(watched(words()), script());
-    assert_eq!(reasons(&asked), ["Smart keyword"]);
+    assert_eq!(reasons(&asked), ["Smart keyword", "Inspection deletes_folders"]);
     let opened = asked.run.interrupts[&asked.open(Kind::ToolApproval)].opened.clone();
     let options: Vec<_> = opened.options.iter().map(|each| (each.id.as_str(), each.effect)).collect();
     assert_eq!(

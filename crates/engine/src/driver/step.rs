@@ -6,7 +6,9 @@ use holdshort_core::actor::Actor;
 use holdshort_core::event;
 use holdshort_core::event::Event;
 use holdshort_core::id::{RunId, StreamId};
-use holdshort_core::run::{Action, Begin, Context, Input, Rejection, Run};
+use holdshort_core::interrupt::Refusal;
+use holdshort_core::run::{Action, Begin, Context, Fact, Input, Rejection, Returned, Run};
+use holdshort_core::schema::Problem;
 use holdshort_core::session::{self, Session};
 use holdshort_core::system::System;
 use holdshort_store::Journal;
@@ -184,6 +186,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut decided =
             Decided { run: (*live.run).clone(), session: (*session).clone(), events: Vec::new() };
         decided.take(events);
+        self.check_edits(&decided).await?;
         // Held until what begins is under way: a process that stops waits for it.
         let passage = if drives { self.beginnings.enter().await } else { None };
         if passage.is_some() {
@@ -206,6 +209,24 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.perform(live);
         }
         Ok(Tried::Done { granted })
+    }
+
+    /// An edit that no tool could carry out is refused before it closes anything, as an edit of a plan is.
+    async fn check_edits(&self, decided: &Decided) -> Result<(), Error> {
+        for event in &decided.events {
+            let event::Fact::Run(Fact::ToolReturned { call, why: Returned::Edited, .. }) = &event.fact else {
+                continue;
+            };
+            let Some(call) = decided.run.calls.get(call).filter(|call| decided.run.runs_here(&call.tool))
+            else {
+                continue;
+            };
+            if let Err(problem) = self.executor.check_call(&decided.run, &call.tool, &call.arguments).await {
+                let problem = Problem { pointer: format!("/edit{}", problem.pointer), ..problem };
+                return Err(Rejection::Refused(Refusal::Invalid(vec![problem])).into());
+            }
+        }
+        Ok(())
     }
 
     /// What is kept of the streams that the run is decided on.

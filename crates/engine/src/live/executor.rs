@@ -17,6 +17,7 @@ use holdshort_models::{Model, Rehearsal};
 use holdshort_tools::{Call, Settings, Tools, Workspace};
 use holdshort_workflow::Library;
 use holdshort_workflow::rehearsal::Script;
+use serde_json::Value;
 use tokio::task::AbortHandle;
 
 use super::preview::{Kind, Preview, Previews};
@@ -161,6 +162,25 @@ impl Executor for Live {
         match worker.tools(Some(&workspace), network) {
             Ok(tools) => tools.observe(paths).await,
             Err(_) => Vec::new(),
+        }
+    }
+
+    async fn check_call(&self, run: &Run, tool: &str, arguments: &Value) -> Result<(), Problem> {
+        let config = run.config().cloned().unwrap_or_default();
+        let worker = Worker {
+            data: self.data.clone(),
+            sandbox_program: self.sandbox_program.clone(),
+            model: None,
+            previews: self.previews.clone(),
+        };
+        let tools = worker.tools(config.workspace.as_deref(), run.definition.network);
+        let tools = tools.map_err(|message| Problem::new("", message))?;
+        match tools.inspect(&Call { tool: tool.to_owned(), arguments: arguments.clone() }).await {
+            Inspected::Ready(_) => Ok(()),
+            Inspected::Impossible { code, message } => {
+                let pointer = holdshort_tools::argument(tool, code).map(|name| format!("/{name}"));
+                Err(Problem::new(pointer.unwrap_or_default(), message))
+            }
         }
     }
 

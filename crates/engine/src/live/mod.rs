@@ -62,6 +62,10 @@ pub async fn open(setup: Setup) -> Result<Engine, Error> {
     if resumed > 0 {
         tracing::info!(runs = resumed, "went on with runs that a stop had interrupted");
     }
+    let overdue = driver.catch_up().await?;
+    if overdue > 0 {
+        tracing::info!(overdue, "settled what became due while no server ran");
+    }
     let upkeep = tokio::spawn(upkeep::keep_up(driver.clone()));
     Ok(Engine { driver, previews, library, sandbox, upkeep })
 }

@@ -226,6 +226,13 @@ impl Executor for World {
         paths.iter().map(|path| inner.state(path)).collect()
     }
 
+    async fn check_call(&self, _: &Run, tool: &str, arguments: &Value) -> Result<(), Problem> {
+        match self.inner().inspect(tool, arguments) {
+            Inspected::Ready(_) => Ok(()),
+            Inspected::Impossible { message, .. } => Err(Problem::new("/path", message)),
+        }
+    }
+
     fn has_model(&self, _: &Run) -> bool {
         true
     }

@@ -16,6 +16,7 @@ use crate::problem::Refused;
 const BAD_REQUEST: u16 = 4400;
 const UNAUTHENTICATED: u16 = 4401;
 const TIMEOUT: u16 = 4408;
+const TOO_MANY: u16 = 4429;
 
 #[derive(Debug)]
 pub(super) enum End {
@@ -29,6 +30,10 @@ pub(super) enum End {
     Behind,
     /// Nothing is heard from the client.
     Silent,
+    /// The client had not said who it is, and others came.
+    GaveWay,
+    /// There is no place for another stream.
+    Full(Refused),
     /// The client did not say who it is, or not the truth.
     Unauthenticated(Refused),
     /// What came is not JSON text.
@@ -52,7 +57,7 @@ pub(super) async fn goodbye(
     writing: Pin<&mut impl Future<Output = Result<SplitSink<WebSocket, Message>, Gone>>>,
     mut incoming: SplitStream<WebSocket>,
 ) {
-    let is_readable = !matches!(end, End::Broken);
+    let is_readable = !matches!(end, End::Broken | End::GaveWay);
     let said = async {
         let Ok(mut sink) = writing.await else { return };
         if let Some((frame, close)) = last_words(end) {
@@ -84,6 +89,10 @@ fn last_words(end: End) -> Option<(Option<ServerFrame>, CloseFrame)> {
             TIMEOUT,
             "you read too slowly: come back with your last position, nothing is lost",
         ),
+        End::GaveWay => {
+            (None, close_code::AGAIN, "too many connections have not said who they are: come back")
+        }
+        End::Full(refused) => (error(refused), TOO_MANY, "too many streams are open"),
         End::Silent => (closing(Reason::Silent), TIMEOUT, "nothing was heard from you"),
         End::Unauthenticated(refused) => (error(refused), UNAUTHENTICATED, "who are you?"),
         End::NotJson(refused) => (error(refused), BAD_REQUEST, "frames are JSON text"),

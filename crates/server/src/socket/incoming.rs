@@ -50,8 +50,13 @@ pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duratio
 pub(crate) fn read_text(text: &[u8]) -> Answer<ClientFrame> {
     match read(text) {
         Ok(received) => received.frame,
-        Err(End::NotJson(refused) | End::TooLarge(refused) | End::Unauthenticated(refused)) => Err(refused),
-        Err(End::Left | End::Broken | End::Stopping | End::Behind | End::Silent) => {
+        Err(
+            End::NotJson(refused)
+            | End::TooLarge(refused)
+            | End::Unauthenticated(refused)
+            | End::Full(refused),
+        ) => Err(refused),
+        Err(End::Left | End::Broken | End::Stopping | End::Behind | End::Silent | End::GaveWay) => {
             Err(Refused::of(Code::Internal))
         }
     }

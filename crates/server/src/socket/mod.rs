@@ -18,18 +18,20 @@ pub(crate) mod write;
 pub(crate) use incoming::read_text as read;
 
 use std::pin::pin;
+use std::sync::Arc;
 
 use axum::extract::ws::{WebSocket, WebSocketUpgrade};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use futures::StreamExt;
 use futures::stream::SplitStream;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::auth::{Caller, Door};
 use crate::limits::{ANSWERS, FRAME_READ_BYTES, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
 use crate::pace::Pace;
 use crate::problem::Answer;
+use crate::strangers::{self, Connection};
 use end::End;
 use outbox::Outbox;
 
@@ -42,24 +44,35 @@ pub(crate) fn open(
     headers: HeaderMap,
     known: Option<Caller>,
 ) -> Answer<Response> {
-    let (permit, pace) = door.place()?;
+    let pace = door.pace();
+    // Whoever has not said who it is takes no place among the streams yet.
+    let permit = known.as_ref().map(|caller| caller.app.place()).transpose()?;
+    let stranger = strangers::current();
     let upgrade = upgrade
         .max_message_size(FRAME_READ_BYTES)
         .max_frame_size(FRAME_READ_BYTES)
         .read_buffer_size(READ_BUFFER_BYTES)
         .write_buffer_size(WRITE_BUFFER_BYTES);
     Ok(upgrade.on_upgrade(async move |socket| {
-        serve(socket, &door, headers, known, pace).await;
-        drop(permit);
+        serve(socket, &door, headers, Guest { known, permit, stranger }, pace).await;
     }))
 }
 
-async fn serve(socket: WebSocket, door: &Door, headers: HeaderMap, known: Option<Caller>, pace: Pace) {
+/// Who it is and what it holds, as far as the request said.
+struct Guest {
+    known: Option<Caller>,
+    /// Its place among the streams, once it has said who it is.
+    permit: Option<OwnedSemaphorePermit>,
+    /// Its connection, until then.
+    stranger: Option<Arc<Connection>>,
+}
+
+async fn serve(socket: WebSocket, door: &Door, headers: HeaderMap, mut guest: Guest, pace: Pace) {
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(pace.patience);
     let mut writing = pin!(write::all(sink, queue, pace.ping));
     let end = tokio::select! {
-        end = converse(&mut incoming, door, headers, known, pace, outbox) => end,
+        end = converse(&mut incoming, door, headers, &mut guest, pace, outbox) => end,
         // Only a broken connection ends it before the outbox is gone.
         _ = &mut writing => return,
         () = door.stopped() => End::Stopping,
@@ -71,14 +84,32 @@ async fn converse(
     incoming: &mut SplitStream<WebSocket>,
     door: &Door,
     headers: HeaderMap,
-    known: Option<Caller>,
+    guest: &mut Guest,
     pace: Pace,
     outbox: Outbox,
 ) -> End {
-    let caller = match Box::pin(hello::receive(incoming, door, &headers, known, pace)).await {
+    let gives_way = async {
+        match &guest.stranger {
+            Some(stranger) => stranger.gives_way().await,
+            None => std::future::pending().await,
+        }
+    };
+    let received = tokio::select! {
+        received = Box::pin(hello::receive(incoming, door, &headers, guest.known.take(), pace)) => received,
+        () = gives_way => Err(End::GaveWay),
+    };
+    let caller = match received {
         Ok(caller) => caller,
         Err(end) => return end,
     };
+    // It has said who it is: from here on it is a stream, and no stranger's connection.
+    if guest.permit.is_none() {
+        match caller.app.place() {
+            Ok(permit) => guest.permit = Some(permit),
+            Err(full) => return End::Full(full),
+        }
+    }
+    guest.stranger = None;
     // They hold the buffer that they were read into.
     drop(headers);
     if let Err(unsent) = outbox.put(write::text(&hello::welcome(&caller))).await {

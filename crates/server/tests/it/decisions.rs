@@ -96,3 +96,71 @@ async fn the_channel_is_recorded_and_only_known_ones_are() {
         assert_eq!(made.unwrap()["actor"], json!({"id": "operator", "role": "operator", "via": via}));
     }
 }
+
+/// The interrupt of one call, and the server that it waits on.
+async fn held(call: &str) -> (Served, Value) {
+    let served = Served::playing(&format!("    - calls:\n        - {call}\n    - {{text: done}}\n")).await;
+    std::fs::write(served.workspace().join("a.txt"), "one\n").unwrap();
+    let held = served.held().await;
+    (served, held)
+}
+
+/// As with an edit of a plan, it is refused before it closes anything, with the argument that is to blame.
+#[tokio::test]
+async fn an_edit_that_no_tool_could_carry_out_leaves_it_open() {
+    let path = |path: &str| json!({"path": path, "content": "x"});
+    let line = |command: &str| json!({ "command": command });
+    let old = |old: &str, new: &str| json!({"path": "a.txt", "old": old, "new": new});
+    let table = [
+        (
+            "{tool: run_command, arguments: {command: touch b}}",
+            vec![
+                (line("  "), "/edit/command"),
+                (line("touch b\0"), "/edit/command"),
+                (line(&"x".repeat(33 * 1024)), "/edit/command"),
+                (json!({"command": "touch b", "cwd": "../elsewhere"}), "/edit/cwd"),
+                (json!({"command": "touch b", "cwd": "nowhere"}), "/edit/cwd"),
+                (json!({"command": "touch b", "timeout_s": 0}), "/edit/timeout_s"),
+            ],
+            line("touch c"),
+        ),
+        (
+            "{tool: write_file, arguments: {path: b.txt, content: x}}",
+            vec![
+                (path("../b.txt"), "/edit/path"),
+                (path("/etc/passwd"), "/edit/path"),
+                (path(".git/config"), "/edit/path"),
+                (path("sub/.git/hooks/pre-commit"), "/edit/path"),
+                (path("a.txt/b"), "/edit/path"),
+            ],
+            path("c.txt"),
+        ),
+        (
+            "{tool: edit_file, arguments: {path: a.txt, old: one, new: two}}",
+            vec![(old("three", "two"), "/edit/old"), (old("one", "one"), "/edit/old")],
+            old("one", "three"),
+        ),
+    ];
+    for (call, edits, good) in table {
+        let (served, asked) = held(call).await;
+        let operator = served.operator();
+        for (edit, pointer) in edits {
+            let said = operator.decide(&asked, &json!({"option": "edit", "edit": edit})).await;
+            assert_eq!(refusal(&said), (422, "invalid_request", vec![pointer]), "{edit}: {}", said.1);
+            let stands = ok(operator.get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
+            assert_eq!((&stands["status"], stands.get("resolution")), (&json!("open"), None));
+        }
+        let decided = ok(operator.decide(&asked, &json!({"option": "edit", "edit": good})).await);
+        assert_eq!(decided["resolution"]["effect"], "proceed_with_edit");
+    }
+}
+
+#[tokio::test]
+async fn sending_back_what_was_shown_is_an_approval() {
+    let (served, asked) = held("{tool: write_file, arguments: {path: b.txt, content: x}}").await;
+    let shown = json!({"option": "edit", "edit": asked["payload"]["arguments"]});
+    let decided = ok(served.operator().decide(&asked, &shown).await);
+    let resolution = &decided["resolution"];
+    assert_eq!((&resolution["option"], &resolution["effect"]), (&json!("approve"), &json!("proceed")));
+    assert_eq!(ok(served.operator().decide(&asked, &shown).await), decided);
+}

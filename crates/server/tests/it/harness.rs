@@ -19,6 +19,7 @@ pub(crate) fn options(data: &Path) -> Options {
         workflows: None,
         model: holdshort_models::Settings::default(),
         sandbox_program: "/bin/false".into(),
+        agent_requests: holdshort_server::AGENT_REQUESTS,
     }
 }
 
@@ -111,6 +112,10 @@ impl Served {
     /// One that is sooner out of patience.
     pub(crate) async fn paced(pace: Pace) -> Self {
         let tuning = Tuning { pace, ..Tuning::default() };
+        Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
+    }
+
+    pub(crate) async fn with_tuning(tuning: Tuning) -> Self {
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
     }
 

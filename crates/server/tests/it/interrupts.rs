@@ -51,6 +51,26 @@ async fn an_agent_asks_waits_and_gets_the_resolution() {
     assert_eq!(ended["result"]["outcome"], "rejected");
 }
 
+/// Whatever became due while no server ran is settled before the first answer.
+#[tokio::test]
+async fn deadlines_that_passed_meanwhile_are_settled_before_the_server_answers() {
+    let served = Served::new().await;
+    let mut question = crate::harness::question();
+    question["expires_in_ms"] = json!(3_000);
+    let mut last = json!(null);
+    for _ in 0..60 {
+        last = created(served.agent().post("/v1/interrupts", &question).await);
+    }
+    let asked = tokio::time::Instant::now();
+    let folder = served.stop().await;
+    tokio::time::sleep_until(asked + std::time::Duration::from_millis(3_010)).await;
+    let served = Served::again(folder).await;
+    let open = ok(served.operator().get("/v1/interrupts?status=open").await);
+    assert_eq!(open["items"], json!([]));
+    let late = served.operator().decide(&last, &json!({"option": "approve"})).await;
+    assert_eq!((refusal(&late).0, &late.1["resolution"]["outcome"]), (410, &json!("expired")));
+}
+
 #[tokio::test]
 async fn a_poll_without_a_decision_answers_with_what_is_there() {
     let served = Served::new().await;

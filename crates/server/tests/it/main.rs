@@ -8,6 +8,7 @@ mod app;
 mod asyncapi;
 mod audit;
 mod cards;
+mod connections;
 mod decisions;
 mod everything;
 mod followers;

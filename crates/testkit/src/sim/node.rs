@@ -11,6 +11,7 @@ use holdshort_core::schema::Problem;
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::Precondition;
 use holdshort_engine::{Clock, Deliver, Driver, Executor, Job};
+use serde_json::Value;
 
 use super::journal::SimJournal;
 use super::mutants::Mutant;
@@ -106,6 +107,11 @@ impl Executor for Hands {
             return looks.flat_map(|look| look.preconditions.clone()).collect();
         }
         paths.iter().map(|path| site.world.state(path)).collect()
+    }
+
+    /// What it can not do it says when it looks.
+    async fn check_call(&self, _: &Run, _: &str, _: &Value) -> Result<(), Problem> {
+        Ok(())
     }
 
     fn has_model(&self, _: &Run) -> bool {

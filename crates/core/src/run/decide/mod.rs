@@ -3,6 +3,7 @@
 
 mod calls;
 mod steps;
+mod unchanged;
 mod words;
 
 use serde_json::Value;
@@ -48,6 +49,7 @@ impl Draft<'_> {
         implied: bool,
     ) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
+        let decision = &unchanged::as_it_counts(&interrupt, decision);
         let choice = match interrupt::check(&interrupt, &self.cx.actor, decision, self.now())? {
             Standing::Repeat => return Ok(()),
             Standing::New(choice) => choice,

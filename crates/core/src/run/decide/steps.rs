@@ -30,6 +30,7 @@ impl Draft<'_> {
                     self.fail_run("internal", "a plan that can not be carried out");
                     return;
                 };
+                self.withdraw_held(phase, &plan);
                 self.draft_plan(phase, None, &plan);
                 self.settle_plan(phase);
                 self.tell_run(taken.text);

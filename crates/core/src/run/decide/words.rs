@@ -28,7 +28,8 @@ impl Draft<'_> {
             (About::BeforeStep(step), _) => format!("nobody let step `{step}` start in time"),
             (About::AfterStep(step), _) => format!("nobody accepted step `{step}` in time"),
             (About::Failure(step), _) => {
-                let error = interrupt.content_text("message");
+                let error = interrupt.content.pointer("/payload/error").and_then(Value::as_str);
+                let error = error.unwrap_or_default();
                 format!("step `{step}` failed, and nobody decided in time: {error}")
             }
             (About::Limit(step), _) => {

@@ -103,15 +103,18 @@ fn is_left_out(phase: &Phase, plan: &Plan, id: &str) -> bool {
 
 impl Run {
     pub(in super::super) fn subtask_step(&self, phase: &Phase, subtask: &str) -> Option<&Step> {
-        self.steps.get(&step_of(phase, subtask)).map(|step| &**step)
+        self.step_with_id(phase, subtask).map(|(_, step)| step)
+    }
+
+    pub(super) fn step_with_id(&self, phase: &Phase, subtask: &str) -> Option<(&str, &Step)> {
+        self.steps.get_key_value(&step_of(phase, subtask)).map(|(id, step)| (id.as_str(), &**step))
     }
 
     /// The step that carries out a subtask of this planning phase, with its id.
     pub fn step_of_subtask(&self, planning: &str, subtask: &str) -> Option<(&str, &Step)> {
         self.definition.phases.iter().find_map(|phase| {
             phase.kind.control().filter(|control| control.plan == planning)?;
-            let (id, step) = self.steps.get_key_value(&step_of(phase, subtask))?;
-            Some((id.as_str(), &**step))
+            self.step_with_id(phase, subtask)
         })
     }
 

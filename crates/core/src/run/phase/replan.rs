@@ -7,9 +7,11 @@ use serde_json::Value;
 
 use super::super::draft::Draft;
 use super::super::input::Rejection;
-use super::super::{Planned, Run, StepEnd};
+use super::super::{Fact, Planned, Run, Step, StepEnd};
 use crate::definition::{Control, Phase};
-use crate::interrupt::About;
+use crate::event::Content;
+use crate::id::InterruptId;
+use crate::interrupt::{About, Cause, Outcome};
 use crate::plan::{self, Plan, Subtask};
 use crate::schema::Problem;
 
@@ -32,6 +34,7 @@ impl Draft<'_> {
             return Err(Rejection::StalePlan { found });
         }
         let plan = self.run.check_new_plan(phase, plan, "/plan").map_err(Rejection::Invalid)?;
+        self.withdraw_held(phase, &plan);
         self.draft_plan(phase, None, &plan);
         if self.run.asks_about_plans() {
             self.ask_about_plan(phase, None);
@@ -39,6 +42,20 @@ impl Draft<'_> {
             self.settle_plan(phase);
         }
         Ok(())
+    }
+
+    /// Takes back the steps that have not begun and that the plan has no more, or has otherwise: they start as the
+    /// plan that is settled next has them, and are asked about then.
+    pub(in super::super) fn withdraw_held(&mut self, phase: &str, plan: &Plan) {
+        let held: Vec<(String, InterruptId)> = self
+            .run
+            .changed_steps(phase, plan)
+            .filter_map(|(_, id, step)| Some((id.to_owned(), self.run.held_before(id, step)?.clone())))
+            .collect();
+        for (step, interrupt) in held {
+            self.resolve(&interrupt, Outcome::Superseded, None, Cause::Superseded);
+            self.emit(Fact::StepWithdrawn { step }, Content::none());
+        }
     }
 
     /// At a checkpoint a person wrote the plan anew that is carried out after it: exactly that one is. Whether the
@@ -101,6 +118,30 @@ impl Run {
         self.open_interrupts().any(|(_, interrupt)| interrupt.opened.about == about)
     }
 
+    /// Steps of the settled plan's subtasks that this plan has no more, or has otherwise.
+    fn changed_steps<'a>(
+        &'a self,
+        phase: &'a str,
+        plan: &'a Plan,
+    ) -> impl Iterator<Item = (&'a Subtask, &'a str, &'a Step)> {
+        let settled = self.plans.get(phase).and_then(Planned::settled);
+        let subtasks = settled.map(|plan| plan.subtasks.as_slice()).unwrap_or_default();
+        self.carriers(phase).flat_map(move |(carrier, control)| {
+            subtasks.iter().filter_map(move |old| {
+                let (id, step) = self.step_with_id(carrier, &old.id)?;
+                let stays = plan.subtask(&old.id).is_some_and(|new| is_same(old, new, &control.agent));
+                (!stays).then_some((old, id, step))
+            })
+        })
+    }
+
+    /// The open question whether the step may begin.
+    fn held_before<'a>(&'a self, id: &str, step: &'a Step) -> Option<&'a InterruptId> {
+        let held = step.blocked.as_ref()?;
+        let interrupt = self.interrupts.get(held).filter(|interrupt| interrupt.is_open())?;
+        (interrupt.opened.about == About::BeforeStep(id.to_owned())).then_some(held)
+    }
+
     fn is_carried_out(&self, planning: &str) -> bool {
         self.carriers(planning).any(|(phase, _)| self.is_open(phase))
     }
@@ -113,28 +154,25 @@ impl Run {
         base: &str,
     ) -> Result<Plan, Vec<Problem>> {
         let plan = self.check_plan(phase, edit, base)?;
-        let Some(settled) = self.plans.get(phase).and_then(Planned::settled) else { return Ok(plan) };
-        let mut problems = Vec::new();
-        for (carrier, control) in self.carriers(phase) {
-            if let Some(only) = control.only {
-                let message =
-                    format!("`{}` carries out number {only} alone: this plan stays as it is", carrier.id);
-                problems.push(message);
-            }
-            for old in &settled.subtasks {
-                let Some(step) = self.subtask_step(carrier, &old.id) else { continue };
-                let stays = plan.subtask(&old.id).is_some_and(|new| is_same(old, new, &control.agent));
-                if stays {
-                    continue;
+        if self.plans.get(phase).and_then(Planned::settled).is_none() {
+            return Ok(plan);
+        }
+        let mut problems: Vec<String> = self
+            .carriers(phase)
+            .filter_map(|(carrier, control)| {
+                let only = control.only?;
+                Some(format!("`{}` carries out number {only} alone: this plan stays as it is", carrier.id))
+            })
+            .collect();
+        for (old, id, step) in self.changed_steps(phase, &plan) {
+            match step.end {
+                Some(StepEnd::Skipped) => {
+                    problems.push(format!("`{}` was skipped: give it another id to plan it anew", old.id));
                 }
-                problems.push(match step.end {
-                    Some(StepEnd::Skipped) => {
-                        format!("`{}` was skipped: give it another id to plan it anew", old.id)
-                    }
-                    Some(StepEnd::Completed | StepEnd::Failed) | None => {
-                        format!("`{}` has started: it stays as it is", old.id)
-                    }
-                });
+                None if self.held_before(id, step).is_some() => {}
+                Some(StepEnd::Completed | StepEnd::Failed) | None => {
+                    problems.push(format!("`{}` has started: it stays as it is", old.id));
+                }
             }
         }
         problems.dedup();

@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod rules;
+mod stakes;
 
 use std::collections::BTreeSet;
 

@@ -1,14 +1,14 @@
 //! A plan that is written anew while it is carried out.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{Control, KindGate, Phase, PhaseKind};
-use holdshort_core::interrupt::{Effect, Kind};
+use holdshort_core::definition::{Control, KindGate, Phase, PhaseKind, StepGates};
+use holdshort_core::interrupt::{Effect, Interrupt, Kind};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Input, Rejection};
 use serde_json::{Value, json};
 
-use super::{approved, at_work, ended, plan_of, planned, planning, proposed, say, subtask};
-use crate::world::{choose, one_shot};
+use super::{approved, at_work, ended, gated, plan_of, planned, planning, proposed, say, subtask};
+use crate::world::{World, choose, one_shot};
 
 fn replan(version: Option<usize>, plan: Value) -> Input {
     Input::Replan { phase: "plan".to_owned(), version, plan }
@@ -108,4 +108,43 @@ fn rejecting_another_version_never_ends_the_run() {
     let resolved = world.log.iter().rev().find(|event| event.fact.encode().0 == "interrupt_resolved");
     assert_eq!(resolved.expect("it is there").fact.encode().1["effect"], "drop_plan");
     assert_eq!(at_work(&world), "work/a");
+}
+
+/// A subtask that is held before it begins has not started: the plan may have it otherwise, or no more.
+#[test]
+fn what_is_held_before_it_begins_can_be_planned_anew() {
+    let gates = StepGates { before_step: true, ..StepGates::default() };
+    let mut world = approved(gated(gates), &[subtask("a", &[]), subtask("b", &[]), subtask("c", &[])]);
+    let person = Actor::operator("rest");
+    let held = |world: &World| {
+        let of = |interrupt: &&Interrupt| interrupt.opened.kind == Kind::Checkpoint;
+        let open = world.run.open_interrupts().map(|(_, each)| each).filter(of);
+        open.map(|each| format!("{}", each.content["payload"]["input"])).collect::<Vec<_>>().join(" ")
+    };
+    // `a` is let through and works; `b` and `c` are held.
+    let about_a = world.run.steps["work/a"].blocked.clone().expect("it is held");
+    world.person(Input::Decide { interrupt: about_a, decision: choose("approve") });
+    assert_eq!(at_work(&world), "work/a work/b work/c");
+
+    let mut other = subtask("b", &[]);
+    other["description"] = json!("do b otherwise");
+    let refused = world.try_send(&person, replan(None, plan_of(&[other.clone()])));
+    let Err(Rejection::Invalid(problems)) = refused else { panic!("{refused:?}") };
+    assert!(problems.iter().all(|problem| problem.message.contains("`a` has started")), "{problems:?}");
+
+    // The gate asks; meanwhile neither begins. Dropped, both are held again as they were.
+    world.person(replan(None, plan_of(&[subtask("a", &[]), other])));
+    assert_eq!((at_work(&world).as_str(), held(&world).as_str()), ("work/a", ""));
+    let mut dropped = world.clone();
+    dropped.decide(Kind::PlanApproval, choose("reject"));
+    assert_eq!(at_work(&dropped), "work/a work/b work/c");
+    assert!(held(&dropped).contains("do b") && held(&dropped).contains("do c"), "{}", held(&dropped));
+
+    world.decide(Kind::PlanApproval, choose("approve"));
+    assert_eq!(at_work(&world), "work/a work/b");
+    assert!(held(&world).contains("do b otherwise"), "{}", held(&world));
+    world.decide(Kind::Checkpoint, choose("approve"));
+    say(&mut world, "work/a", "a is done.");
+    say(&mut world, "work/b", "b is done.");
+    assert_eq!(ended(&world), Some((Status::Completed, "done")));
 }

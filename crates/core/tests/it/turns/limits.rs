@@ -3,11 +3,13 @@
 use holdshort_core::definition::Phase;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::limits;
-use holdshort_core::message::{Reply, Usage};
+use holdshort_core::message::{FailureKind, Reply, Usage};
 use holdshort_core::projection::Status;
 
+use serde_json::json;
+
 use super::{heard, phase};
-use crate::world::{Answer, World, calls, choose, choose_with, definition, read, says};
+use crate::world::{Answer, World, calls, choose, choose_with, definition, fails, read, says};
 
 /// The same call again and again is a loop, and a person is asked (LESSONS 15).
 #[test]
@@ -109,4 +111,31 @@ fn crashes_without_progress_have_a_limit() {
         world.work();
     }
     assert_eq!(world.run.status(), Status::Running, "with progress in between they do not add up");
+}
+
+/// Whoever decides at a limit or a failure reads what was achieved and what it took.
+#[test]
+fn what_was_achieved_and_spent_is_told() {
+    let usage = Usage { input_tokens: 60, output_tokens: 50 };
+    let reply = || calls(&[read("a.txt"), read("b.txt")]).map(|reply| Reply { usage, ..reply });
+    let mut limited = phase(|phase| phase.limits.rounds = 2);
+    limited.limits = limited.phases[0].limits;
+    let mut world = World::started(limited, vec![reply(), reply(), fails(FailureKind::Rejected)]);
+    world.pass_ms(61_000);
+    world.work();
+    let spent = |world: &World, kind| {
+        let asked = &world.run.interrupts[&world.open(kind)].content;
+        (asked["payload"]["spent"].clone(), asked["message"].as_str().unwrap_or_default().to_owned())
+    };
+    let (value, words) = spent(&world, Kind::Continuation);
+    assert_eq!(value, json!({"steps_done": 0, "calls": 4, "requests": 2, "tokens": 220, "ms": 61_000}));
+    assert_eq!(words, "So far: 0 steps done, 4 calls made, 2 replies of models, 220 tokens, 1 min 1 s.");
+
+    let mut failing = phase(|phase| phase.gates.on_error = true);
+    failing.limits = failing.phases[0].limits;
+    let mut world = World::started(failing, vec![reply(), fails(FailureKind::Rejected)]);
+    world.work();
+    let (value, words) = spent(&world, Kind::Error);
+    assert_eq!(value, json!({"steps_done": 0, "calls": 2, "requests": 1, "tokens": 110, "ms": 0}));
+    assert!(words.contains("\n\nSo far: 0 steps done, 2 calls made, 1 reply of a model"), "{words}");
 }

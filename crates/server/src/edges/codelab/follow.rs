@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use holdshort_core::event;
-use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::interrupt::{About, Kind};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Fact, Run};
@@ -43,6 +43,8 @@ pub(super) struct Follower {
     heard: (u64, Option<u32>),
     /// The newest event when the client came: what was handed out up to it may have been run before.
     came: Option<(RunId, u64)>,
+    /// Requests that were told before the client's place and are open still: told again once it has caught up.
+    again: Vec<InterruptId>,
     /// Read and not yet told.
     queue: VecDeque<Told>,
     /// The journal may hold more.
@@ -71,6 +73,7 @@ impl Follower {
             teller: None,
             heard: (0, None),
             came: None,
+            again: Vec::new(),
             queue: VecDeque::new(),
             is_behind: false,
             is_owed: false,
@@ -135,10 +138,14 @@ impl Follower {
         };
         self.opening.push(Told { frame: self.info(run, standing, agent), id: Some(place) });
         // What was told before and is still to run is told again; the rest of what stands follows by itself.
-        for (_, interrupt) in run.map(open::interrupts).unwrap_or_default() {
-            let Some(run) = run.filter(|_| interrupt.opened.kind == Kind::ClientCall) else { continue };
+        for (id, interrupt) in run.map(open::interrupts).unwrap_or_default() {
+            let Some(run) = run else { continue };
             let was_told =
                 told.as_ref().is_some_and(|(of, seq)| *of == run.id && interrupt.opened_seq <= *seq);
+            if interrupt.opened.kind != Kind::ClientCall {
+                self.again.extend(was_told.then(|| id.clone()));
+                continue;
+            }
             for frame in open::again(run, interrupt) {
                 let Frame::ToolCall { call_id, .. } = &frame else { continue };
                 if self.seat.take(call_id) && was_told && self.seat.tell(call_id) {
@@ -146,8 +153,22 @@ impl Follower {
                 }
             }
         }
+        self.tell_again();
         self.look();
         Ok(())
+    }
+
+    /// What still waits of what was told before the client's place, behind the frames that it missed.
+    fn tell_again(&mut self) {
+        let Some(Teller { run, .. }) = &self.teller else { return };
+        if !self.came.as_ref().is_some_and(|(id, seq)| *id == run.id && *seq <= run.seq) {
+            return;
+        }
+        for id in std::mem::take(&mut self.again) {
+            let open = run.interrupts.get(&id).filter(|interrupt| interrupt.is_open());
+            let frames = open.map(|interrupt| open::again(run, interrupt)).unwrap_or_default();
+            self.queue.extend(frames.into_iter().map(Told::from));
+        }
     }
 
     /// From before a run's first event.
@@ -338,6 +359,8 @@ impl Follower {
             }
             self.is_owed = true;
         }
+        self.tell_again();
+        let Some(teller) = &self.teller else { return Ok(()) };
         if page.len() < READ_EVENTS {
             if teller.run.seq < self.heard.0 {
                 return Err(unknown_place());

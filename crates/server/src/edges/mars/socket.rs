@@ -46,7 +46,7 @@ pub(super) async fn open(
     let task = TaskId::of(&caller, &task)?;
     let upgrade =
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
-    let (permit, _) = door.place()?;
+    let permit = caller.app.place()?;
     let upgrade = upgrade
         .max_message_size(FRAME_READ_BYTES)
         .max_frame_size(FRAME_READ_BYTES)

@@ -328,8 +328,13 @@ impl Witness {
         let standing = self.run(run).and_then(|run| run.interrupts.get(id));
         let stands = standing.is_some_and(|interrupt| {
             let made = interrupt.decision.as_ref();
-            !interrupt.is_open()
-                && made.is_some_and(|made| made.by == actor.id && made.option == decision.option)
+            // An edit that changes nothing is an approval.
+            let shown = interrupt.content.pointer("/payload/arguments");
+            let option = match shown == Some(&decision.edit) && decision.option == "edit" {
+                true => "approve",
+                false => decision.option.as_str(),
+            };
+            !interrupt.is_open() && made.is_some_and(|made| made.by == actor.id && made.option == option)
         });
         if !stands {
             let problem = format!("{}: a decision was taken, and does not stand", short(run.as_str()));

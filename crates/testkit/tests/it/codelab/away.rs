@@ -230,3 +230,34 @@ async fn a_call_without_a_result_is_handed_out_again() {
     let frames = ide.until("done").await;
     assert!(!kinds(&frames).contains(&"tool_call"), "{frames:#?}");
 }
+
+/// What a person has not decided yet is told again, behind the frames that were missed, under the same ids.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_still_waits_is_told_again_after_what_was_missed() {
+    let (model, server) = served().await;
+    let write = |path: &str| ("write_file", json!({ "path": path, "content": "x" }));
+    model.push("orchestrator", Scripted::calls([write("a"), write("b")]));
+    let mut ide = Ide::connect(&server, "s").await;
+    ide.say(&user("Write them.")).await;
+    let first = ide.find("tool_call").await;
+    let after_first = ide.place.clone();
+    let second = ide.find("tool_call").await;
+    let after_second = ide.place.clone();
+    drop(ide);
+    let asked = |frames: &[Value]| -> Vec<Value> {
+        frames
+            .iter()
+            .filter(|frame| frame["type"] == "tool_call")
+            .map(|frame| frame["call_id"].clone())
+            .collect()
+    };
+    // The second is what was missed, the first waits still; later both wait, and nothing was missed.
+    for (since, expected) in [(&after_first, [&second, &first]), (&after_second, [&first, &second])] {
+        let mut ide = Ide::come_back(&server, "s", since).await;
+        let frames = ide.until("done").await;
+        let expected: Vec<Value> = expected.iter().map(|call| call["call_id"].clone()).collect();
+        assert_eq!(asked(&frames), expected, "{frames:#?}");
+    }
+    let frames = post_body(&server, &json!({ "session_id": "s", "since": after_second })).await;
+    assert_eq!(asked(&frames).len(), 2, "{frames:#?}");
+}

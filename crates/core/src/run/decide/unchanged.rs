@@ -1,0 +1,47 @@
+//! An edit that changes nothing is an approval of what was shown, and is written down as that.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::fit::Fit;
+use crate::interrupt::{Decision, Interrupt, Kind};
+use crate::plan::Plan;
+
+/// The decision as it counts. It is compared with what the interrupt shows, which stays what it was: the same
+/// decision again is the same again.
+pub(super) fn as_it_counts(interrupt: &Interrupt, decision: &Decision) -> Decision {
+    let approves = decision.option == "edit"
+        && interrupt.offers("approve").is_some()
+        && changes_nothing(interrupt, &decision.edit);
+    if !approves {
+        return decision.clone();
+    }
+    Decision { option: "approve".to_owned(), edit: Value::Null, ..decision.clone() }
+}
+
+fn changes_nothing(interrupt: &Interrupt, edit: &Value) -> bool {
+    let field = match interrupt.opened.kind {
+        Kind::ToolApproval => "arguments",
+        Kind::PlanApproval => "plan",
+        Kind::Review => "content",
+        Kind::Checkpoint => "input",
+        Kind::Error
+        | Kind::Question
+        | Kind::Choice
+        | Kind::Turn
+        | Kind::Escalation
+        | Kind::Continuation
+        | Kind::ClientCall
+        | Kind::UnknownOutcome => return false,
+    };
+    let payload = interrupt.content.get("payload").and_then(|payload| payload.get(field));
+    payload.is_some_and(|shown| {
+        shown == edit || (interrupt.opened.kind == Kind::PlanApproval && is_same_plan(shown, edit))
+    })
+}
+
+/// One with an empty `depends_on` is the same plan as one without.
+fn is_same_plan(shown: &Value, edit: &Value) -> bool {
+    let read = |plan| Plan::deserialize(Fit(plan)).ok();
+    read(shown).is_some_and(|shown| read(edit) == Some(shown))
+}

@@ -1,0 +1,136 @@
+//! What makes a command risky whatever its gate says: it deletes whole folders, is forced, speaks of production, or
+//! deploys. A table, and only ever a reason to look closer: such a command is *high* risk and offers no grant, and
+//! what is not in the table is released by nothing here.
+
+use crate::gate::command::{self, Part};
+use crate::gate::{Reason, Source};
+
+struct Stake {
+    code: &'static str,
+    text: &'static str,
+    holds: fn(&Part) -> bool,
+}
+
+const TABLE: [Stake; 4] = [
+    Stake { code: "deletes_folders", text: "it deletes folders with all that is in them", holds: deletes },
+    Stake { code: "forced", text: "it is forced: what would stop it is told not to", holds: forces },
+    Stake { code: "production", text: "it speaks of production", holds: names_production },
+    Stake { code: "deploys", text: "it deploys, publishes or pushes", holds: deploys },
+];
+
+/// Program, and what of its words deletes more than the files that are named: options in their long and short form,
+/// or plain words.
+const DELETING: [(&str, &[&str], &str); 12] = [
+    ("rm", &["--recursive"], "rR"),
+    ("find", &["-delete"], ""),
+    ("fd", &["--exec=rm"], ""),
+    ("git", &["clean"], ""),
+    ("rsync", &["--delete", "--delete-before", "--delete-after", "--delete-during", "--delete-excluded"], ""),
+    ("docker", &["prune"], ""),
+    ("podman", &["prune"], ""),
+    ("kubectl", &["delete"], ""),
+    ("helm", &["uninstall", "delete"], ""),
+    ("terraform", &["destroy"], ""),
+    ("tofu", &["destroy"], ""),
+    ("pulumi", &["destroy"], ""),
+];
+
+/// Programs that do nothing but delete whole trees, or overwrite what is there for good.
+const DESTROYERS: [&str; 6] = ["rimraf", "shred", "wipefs", "mkfs", "dropdb", "srm"];
+
+/// Options that force, of any program.
+const FORCING: [&str; 6] =
+    ["--force", "--force-with-lease", "--hard", "--no-verify", "--no-preserve-root", "--force-yes"];
+
+/// Program and subcommand whose short option forces: elsewhere `-f` names a file or asks for no question.
+const FORCING_SHORT: [(&str, &str, char); 8] = [
+    ("git", "push", 'f'),
+    ("git", "checkout", 'f'),
+    ("git", "switch", 'f'),
+    ("git", "branch", 'D'),
+    ("git", "tag", 'f'),
+    ("docker", "rm", 'f'),
+    ("docker", "rmi", 'f'),
+    ("podman", "rm", 'f'),
+];
+
+/// What the real thing is called.
+const PRODUCTION: [&str; 2] = ["production", "prod"];
+
+/// In the name of a program, a script, a target or a subcommand.
+const DEPLOYING: [&str; 7] = ["deploy", "publish", "release", "rollout", "promote", "upload", "push"];
+
+/// Programs whose `apply` changes what is running elsewhere.
+const APPLYING: [&str; 5] = ["kubectl", "terraform", "tofu", "pulumi", "helm"];
+
+/// Why this command is risky; empty where the table has nothing to say. What it may run as well counts.
+pub(super) fn of(line: &str) -> Vec<Reason> {
+    let command = command::parse(line);
+    let parts: Vec<&Part> =
+        command.parts.iter().chain(&command.guesses).filter(|part| !part.is_read_only()).collect();
+    let found = TABLE.iter().filter(|stake| parts.iter().any(|part| (stake.holds)(part)));
+    found.map(reason).collect()
+}
+
+fn reason(stake: &Stake) -> Reason {
+    let (code, text) = (stake.code.to_owned(), stake.text.to_owned());
+    Reason { source: Source::Inspection, code, rule: None, text }
+}
+
+fn deletes(part: &Part) -> bool {
+    let program = base(&part.program);
+    let row = DELETING.iter().find(|(name, _, _)| *name == program);
+    let by_words = row.is_some_and(|(_, words, letters)| {
+        part.arguments.iter().any(|word| words.contains(&word.as_str()) || short(word, letters))
+    });
+    by_words || DESTROYERS.iter().any(|name| program == *name || program.starts_with(&format!("{name}.")))
+}
+
+fn forces(part: &Part) -> bool {
+    let long = |word: &String| FORCING.contains(&word.split('=').next().unwrap_or_default());
+    let subcommand = part.subcommand();
+    let letters: String = FORCING_SHORT
+        .iter()
+        .filter(|(program, sub, _)| *program == part.program && subcommand.as_deref() == Some(sub))
+        .map(|(_, _, letter)| letter)
+        .collect();
+    part.arguments.iter().any(|word| long(word) || short(word, &letters))
+}
+
+fn names_production(part: &Part) -> bool {
+    let said = std::iter::once(&part.program).chain(&part.arguments);
+    said.flat_map(|word| pieces(word)).any(|piece| PRODUCTION.contains(&piece.as_str()))
+}
+
+/// Of an argument that is a path the last name counts: `target/release/app` releases nothing.
+fn deploys(part: &Part) -> bool {
+    let named = |word: &str| pieces(base(word)).iter().any(|piece| is_deploying(piece));
+    let words = part.arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-'));
+    let applies = |word: &str| word == "apply" && APPLYING.contains(&base(&part.program));
+    std::iter::once(part.program.as_str()).chain(words).any(|word| named(word) || applies(word))
+}
+
+/// The word itself, or a form of it: `deploys`, `deployment`, `releases`.
+fn is_deploying(piece: &str) -> bool {
+    DEPLOYING.iter().any(|word| {
+        piece
+            .strip_prefix(word)
+            .is_some_and(|rest| matches!(rest, "" | "s" | "es" | "er" | "ing" | "ment" | "ments"))
+    })
+}
+
+/// Whether a word is short options with one of these letters.
+fn short(word: &str, letters: &str) -> bool {
+    word.strip_prefix('-')
+        .is_some_and(|rest| !rest.starts_with('-') && rest.contains(|c| letters.contains(c)))
+}
+
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// `--env=production-eu` is env, production, eu.
+fn pieces(word: &str) -> Vec<String> {
+    let split = word.split(|c: char| !c.is_alphanumeric()).filter(|piece| !piece.is_empty());
+    split.map(str::to_lowercase).collect()
+}

@@ -1,0 +1,85 @@
+//! Commands that are risky in themselves: high risk, with the reason, and no grant.
+
+use holdshort_core::interrupt::{Kind, Level};
+
+use crate::world::{self, World, calls, command};
+
+/// What the card of this command says: the risk, the codes of its reasons, and whether a grant is offered.
+fn card(line: &'static str) -> (Level, String, bool) {
+    let mut world = World::started(world::definition(), vec![calls(&[command(line)])]);
+    world.work();
+    let opened = &world.run.interrupts[&world.open(Kind::ToolApproval)].opened;
+    let codes: Vec<&str> = opened.risk.reasons.iter().map(|reason| reason.code.as_str()).collect();
+    let grants = opened.options.iter().any(|option| option.id == "approve_session");
+    (opened.risk.level, codes.join(" "), grants)
+}
+
+#[test]
+fn what_is_risky_in_itself_is_high_and_offers_no_grant() {
+    let table = [
+        (
+            "rm -rf exports/old && ./deploy.sh --env=production --force",
+            "deletes_folders forced production deploys",
+        ),
+        ("rm -rf build", "deletes_folders"),
+        ("rm --recursive build", "deletes_folders"),
+        ("rm -vR build", "deletes_folders"),
+        ("find . -name '*.o' -delete", "deletes_folders"),
+        ("git clean -fdx", "deletes_folders"),
+        ("rsync -a --delete a/ b/", "deletes_folders"),
+        ("git push", "deploys"),
+        ("git push -f origin main", "forced deploys"),
+        ("git push --force-with-lease origin main", "forced deploys"),
+        ("git reset --hard HEAD~1", "forced"),
+        ("git commit --no-verify -m x", "forced"),
+        ("git branch -D old", "forced"),
+        ("./migrate --env=production", "production"),
+        ("make build-prod", "production"),
+        ("./scripts/deploy.sh", "deploys"),
+        ("sh tools/release.sh", "deploys"),
+        ("make deploy", "deploys"),
+        ("cargo publish", "deploys"),
+        ("kubectl apply -f x.yaml", "deploys"),
+        ("kubectl delete pod x", "deletes_folders"),
+        ("terraform destroy", "deletes_folders"),
+    ];
+    for (line, codes) in table {
+        let (level, found, grants) = card(line);
+        assert!((level, grants) == (Level::High, false), "{line}: {level:?} {grants}");
+        let wanted: Vec<&str> = codes.split(' ').collect();
+        let stakes: Vec<&str> = found
+            .split(' ')
+            .filter(|code| ["deletes_folders", "forced", "production", "deploys"].contains(code))
+            .collect();
+        assert_eq!(stakes, wanted, "{line}: {found}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_it_is_as_it_was() {
+    let table = [
+        "rm -f build/a.o",
+        "mkdir -p products",
+        "cargo build --release",
+        "mv target/release/app bin/app",
+        "touch a.txt",
+        "tar -cf a.tar b",
+        "git commit -m x",
+    ];
+    for line in table {
+        let (level, codes, grants) = card(line);
+        assert_eq!((level, codes.as_str(), grants), (Level::Medium, "default", true), "{line}");
+    }
+}
+
+/// A grant that was given for less covers none of them.
+#[test]
+fn a_grant_given_for_less_does_not_cover_it() {
+    let script = vec![calls(&[command("rm a.txt")]), calls(&[command("rm -r build")])];
+    let mut world = World::started(world::definition(), script);
+    world.work();
+    world.decide(Kind::ToolApproval, world::choose("approve_session"));
+    world.work();
+    let opened = &world.run.interrupts[&world.open(Kind::ToolApproval)].opened;
+    assert_eq!(opened.risk.level, Level::High);
+}

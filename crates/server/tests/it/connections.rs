@@ -1,0 +1,128 @@
+//! Connections that are slow, silent or too many, and agents that ask too often: closed or told to wait, while
+//! people are served.
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use holdshort_server::{Pace, Tuning};
+use reqwest::Method;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::harness::{SOON, Served, ok, refusal, said};
+
+async fn connect(served: &Served, words: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(served.address()).await.unwrap();
+    stream.write_all(words.as_bytes()).await.unwrap();
+    stream
+}
+
+/// What the server says until it closes the connection.
+async fn until_closed(stream: &mut TcpStream) -> String {
+    let mut said = Vec::new();
+    match timeout(SOON, stream.read_to_end(&mut said)).await.expect("the server closes it") {
+        Ok(_) => {}
+        Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionReset),
+    }
+    String::from_utf8(said).unwrap()
+}
+
+#[tokio::test]
+async fn headers_come_in_time_and_nobody_is_idle_for_ever() {
+    let pace = Pace { headers: Duration::from_millis(200), ..Pace::default() };
+    let served = Served::paced(pace).await;
+    let host = served.address();
+    let table = [
+        ("nothing", String::new(), ""),
+        ("half a request", format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n"), ""),
+        ("one, then nothing", format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n"), "HTTP/1.1 200"),
+        (
+            "one, then half of another",
+            format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\nGET /hea"),
+            "HTTP/1.1 200",
+        ),
+    ];
+    for (what, words, answer) in table {
+        let mut stream = connect(&served, &words).await;
+        let said = until_closed(&mut stream).await;
+        assert!(said.starts_with(answer) && said.matches("HTTP/1.1").count() <= 1, "{what}: {said}");
+    }
+    // What is served may take its time.
+    let asked = served.operator().ask().await;
+    let path = format!("/v1/interrupts/{}?wait=1", asked["id"].as_str().unwrap());
+    assert_eq!(ok(served.operator().get(&path).await), asked);
+}
+
+#[tokio::test]
+async fn a_flood_of_strangers_locks_nobody_out() {
+    const STRANGERS: usize = 20;
+    let tuning = Tuning { strangers: Some(STRANGERS), ..Tuning::default() };
+    let served = Served::with_tuning(tuning).await;
+    let host = served.address();
+    let known = served.operator();
+    ok(known.get("/v1/info").await);
+    let mut flood = Vec::new();
+    for n in 0..10 * STRANGERS {
+        let words = if n % 2 == 0 { String::new() } else { format!("GET / HTTP/1.1\r\nHost: {host}\r\n") };
+        flood.push(connect(&served, &words).await);
+        // Somebody who is new gets in at any moment.
+        if n % 40 == 39 {
+            ok(served.operator().get("/v1/runs").await);
+        }
+    }
+    // The oldest have given way; whoever was signed in has not.
+    for stream in &mut flood[..8 * STRANGERS] {
+        assert_eq!(until_closed(stream).await, "");
+    }
+    ok(known.get("/v1/info").await);
+}
+
+/// Sockets that do not say who they are count as strangers, and take no place among the streams.
+#[tokio::test]
+async fn sockets_that_say_nothing_give_way_too() {
+    let tuning = Tuning { strangers: Some(4), ..Tuning::default() };
+    let served = Served::with_tuning(tuning).await;
+    let host = served.address();
+    let upgrade = format!(
+        "GET /v1/ws HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    );
+    let mut first = connect(&served, &upgrade).await;
+    let mut head = [0; 12];
+    first.read_exact(&mut head).await.unwrap();
+    assert_eq!(&head, b"HTTP/1.1 101");
+    let mut others = Vec::new();
+    for _ in 0..4 {
+        others.push(connect(&served, &upgrade).await);
+    }
+    let mut rest = Vec::new();
+    timeout(SOON, first.read_to_end(&mut rest)).await.expect("it gives way").unwrap();
+    assert!(String::from_utf8_lossy(&rest).contains("have not said who they are"));
+}
+
+#[tokio::test]
+async fn agents_that_ask_too_often_are_told_to_wait_and_people_are_not() {
+    let served = Served::with(|options| options.agent_requests = 1).await;
+    let agent = served.agent();
+    let mut refused = None;
+    // Five seconds' worth at once.
+    for _ in 0..100 {
+        let response = agent.request(Method::GET, "/v1/info").send().await.unwrap();
+        if response.status() == 429 {
+            assert_eq!(response.headers()["retry-after"], "1");
+            refused = Some(response);
+            break;
+        }
+    }
+    let problem: serde_json::Value = refused.expect("a limit").json().await.unwrap();
+    assert_eq!(
+        (&problem["code"], &problem["type"]),
+        (&json!("too_many_requests"), &json!("/docs/errors/too_many_requests"))
+    );
+    for _ in 0..50 {
+        assert_eq!(refusal(&said(served.api(None).request(Method::GET, "/v1/info")).await).0, 401);
+        ok(served.operator().get("/v1/info").await);
+    }
+}
