@@ -181,9 +181,9 @@ fn check(ask: &Ask) -> Vec<Problem> {
         }
     }
     problems.extend(ask.response_schema.as_ref().and_then(|schema| unkeepable(schema, "/response_schema")));
-    if let Some(why) = ask.response_schema.as_ref().and_then(schema::refuse_foreign) {
-        problems.push(Problem::new("/response_schema", why));
-    }
+    problems.extend(
+        ask.response_schema.iter().flat_map(|schema| schema::refuse_foreign(schema, "/response_schema")),
+    );
     if ask.expires_in_ms == Some(0) {
         problems.push(Problem::new("/expires_in_ms", "must be at least 1"));
     }
