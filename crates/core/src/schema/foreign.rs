@@ -82,6 +82,15 @@ pub fn unfolded(schema: Value) -> Value {
     schema
 }
 
+/// Whether everything that fits is a text.
+pub fn is_of_text(schema: &Value) -> bool {
+    let schema = unfolded(schema.clone());
+    let all_texts = |values: &Value| values.as_array().is_some_and(|values| values.iter().all(Value::is_string));
+    schema.get("type").is_some_and(|name| name == "string")
+        || schema.get("const").is_some_and(Value::is_string)
+        || schema.get("enum").is_some_and(all_texts)
+}
+
 /// What may stand beside a reference and says nothing about the value.
 const BESIDE: [&str; 8] = ["$ref", "$defs", "definitions", "$schema", "$id", "title", "description", "default"];
 

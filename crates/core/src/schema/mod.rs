@@ -12,7 +12,7 @@ use jsonschema::{ValidationError, Validator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use foreign::{FOREIGN_BYTES, refuse, refuse_foreign, unfolded};
+pub use foreign::{FOREIGN_BYTES, is_of_text, refuse, refuse_foreign, unfolded};
 
 /// One thing that is wrong with a body, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
