@@ -8,6 +8,7 @@ mod code;
 mod covered;
 mod diff;
 mod event;
+mod form;
 pub mod frame;
 mod interrupt;
 mod list;

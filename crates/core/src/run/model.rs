@@ -114,7 +114,10 @@ impl Draft<'_> {
         let Some(spec) = self.run.spec(&call.tool).filter(|_| tools.contains(&call.tool)) else {
             let name: String = call.tool.chars().take(200).collect();
             let there = if tools.is_empty() { "none".to_owned() } else { tools.join(", ") };
-            return Some(("unknown_tool", format!("the tool `{name}` is not available; your tools: {there}")));
+            return Some((
+                "unknown_tool",
+                format!("the tool `{name}` is not available; your tools: {there}"),
+            ));
         };
         // A plan is understood in more forms than its schema asks for (contract A8).
         if matches!(spec.runs, Runs::Opens(Opens::Plan)) && plan::sent(&value(&call.arguments)).is_some() {

@@ -68,10 +68,12 @@ pub fn unfolded(schema: Value) -> Value {
     // What was refused refers to itself; what was not is through after as many.
     for _ in 0..CHAIN {
         let Value::Object(map) = &schema else { return schema };
-        let Some(target) = map.get("$ref").and_then(Value::as_str).and_then(|text| target(&schema, text)) else {
+        let Some(target) = map.get("$ref").and_then(Value::as_str).and_then(|text| target(&schema, text))
+        else {
             return schema;
         };
-        let (Value::Object(target), true) = (target, map.keys().all(|key| BESIDE.contains(&key.as_str()))) else {
+        let (Value::Object(target), true) = (target, map.keys().all(|key| BESIDE.contains(&key.as_str())))
+        else {
             return schema;
         };
         let mut whole = map.clone();
@@ -85,14 +87,16 @@ pub fn unfolded(schema: Value) -> Value {
 /// Whether everything that fits is a text.
 pub fn is_of_text(schema: &Value) -> bool {
     let schema = unfolded(schema.clone());
-    let all_texts = |values: &Value| values.as_array().is_some_and(|values| values.iter().all(Value::is_string));
+    let all_texts =
+        |values: &Value| values.as_array().is_some_and(|values| values.iter().all(Value::is_string));
     schema.get("type").is_some_and(|name| name == "string")
         || schema.get("const").is_some_and(Value::is_string)
         || schema.get("enum").is_some_and(all_texts)
 }
 
 /// What may stand beside a reference and says nothing about the value.
-const BESIDE: [&str; 8] = ["$ref", "$defs", "definitions", "$schema", "$id", "title", "description", "default"];
+const BESIDE: [&str; 8] =
+    ["$ref", "$defs", "definitions", "$schema", "$id", "title", "description", "default"];
 
 /// The schema that a reference within `root` leads to. A schema that is checked may hold others: those lead nowhere.
 pub(super) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
@@ -129,8 +133,11 @@ fn keywords(at: &str, schema: &Value, all: &BTreeMap<String, &Value>) -> Vec<Pro
         None => problem("$ref", "must be a text: `#/$defs/NAME`".to_owned()),
         Some(text) if !text.starts_with('#') => problem(
             "$ref",
-            format!("`{}` is in another document: only references within the schema are followed, such as \
-                 `#/$defs/NAME`", super::shorten(text)),
+            format!(
+                "`{}` is in another document: only references within the schema are followed, such as \
+                 `#/$defs/NAME`",
+                super::shorten(text)
+            ),
         ),
         Some(text) if text.contains('%') || !all.contains_key(&text[1..]) => {
             problem("$ref", format!("`{}` names no schema in here{}", super::shorten(text), defined(all)));
@@ -143,7 +150,9 @@ fn keywords(at: &str, schema: &Value, all: &BTreeMap<String, &Value>) -> Vec<Pro
 /// The definitions that there are, for a message.
 fn defined(all: &BTreeMap<String, &Value>) -> String {
     let top = |at: &&String| {
-        ["/$defs/", "/definitions/"].iter().any(|home| at.strip_prefix(home).is_some_and(|name| !name.contains('/')))
+        ["/$defs/", "/definitions/"]
+            .iter()
+            .any(|home| at.strip_prefix(home).is_some_and(|name| !name.contains('/')))
     };
     let names: Vec<String> = all.keys().filter(top).take(10).map(|at| format!("`#{at}`")).collect();
     if names.is_empty() { String::new() } else { format!("; there is {}", names.join(", ")) }
@@ -151,7 +160,8 @@ fn defined(all: &BTreeMap<String, &Value>) -> String {
 
 /// What makes a schema endless, or too deep to be followed.
 fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
-    let reference = |schema: &Value| schema.get("$ref").and_then(Value::as_str).map(|text| text[1..].to_owned());
+    let reference =
+        |schema: &Value| schema.get("$ref").and_then(Value::as_str).map(|text| text[1..].to_owned());
     let targets: BTreeSet<String> = all.values().filter_map(|schema| reference(schema)).collect();
     if targets.is_empty() {
         return Vec::new();
@@ -189,11 +199,15 @@ impl Chains<'_> {
         match self.known.get(at) {
             Some(Some(length)) => return Ok(*length),
             Some(None) => {
-                return Err(Problem::new(at, "refers to itself without going into the value: no check of it would end"));
+                return Err(Problem::new(
+                    at,
+                    "refers to itself without going into the value: no check of it would end",
+                ));
             }
             None => {}
         }
-        let too_deep = || Problem::new(at, format!("leads through more than {CHAIN} schemas about one value"));
+        let too_deep =
+            || Problem::new(at, format!("leads through more than {CHAIN} schemas about one value"));
         if steps > CHAIN {
             return Err(too_deep());
         }

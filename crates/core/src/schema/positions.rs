@@ -82,7 +82,9 @@ pub(super) fn all(root: &Value) -> BTreeMap<String, &Value> {
         if let Value::Object(map) = schema {
             for (keyword, holds, _) in KEYWORDS {
                 let Some(value) = map.get(keyword) else { continue };
-                left.extend(under(keyword, holds, value).into_iter().map(|(way, item)| (format!("{at}{way}"), item)));
+                left.extend(
+                    under(keyword, holds, value).into_iter().map(|(way, item)| (format!("{at}{way}"), item)),
+                );
             }
         }
         found.insert(at, schema);

@@ -127,7 +127,8 @@ fn an_answer_is_checked_against_the_askers_schema() {
         "$defs": { "Slot": { "type": "object", "required": ["day"], "properties": { "day": { "enum": ["mon", "tue"] } } } },
         "$ref": "#/$defs/Slot",
     });
-    let table: [(Value, Vec<(Decision, &[&str])>); 6] = [
+    type Row = (Decision, &'static [&'static str]);
+    let table: [(Value, Vec<Row>); 6] = [
         (Value::Null, vec![(said("any"), &[]), (data(json!({ "a": 1 })), &["/text", "/edit"])]),
         (
             json!({ "type": "string", "pattern": "^[0-9]+$" }),
@@ -146,8 +147,14 @@ fn an_answer_is_checked_against_the_askers_schema() {
                 (choose("cancel"), &[]),
             ],
         ),
-        (json!({ "type": "integer" }), vec![(data(json!(3)), &[]), (data(json!("3")), &["/edit"]), (said("3"), &["/edit"])]),
-        (json!({ "enum": ["all", 3] }), vec![(data(json!("all")), &[]), (data(json!(3)), &[]), (said("all"), &["/edit"])]),
+        (
+            json!({ "type": "integer" }),
+            vec![(data(json!(3)), &[]), (data(json!("3")), &["/edit"]), (said("3"), &["/edit"])],
+        ),
+        (
+            json!({ "enum": ["all", 3] }),
+            vec![(data(json!("all")), &[]), (data(json!(3)), &[]), (said("all"), &["/edit"])],
+        ),
     ];
     for (schema, rows) in table {
         let ask = Ask { response_schema: Some(schema.clone()).filter(|schema| !schema.is_null()), ..ask() };
@@ -203,7 +210,11 @@ fn what_an_agent_asks_must_fit() {
             &["/payload"],
         ),
         ("a huge integer", Ask { payload: json!({ "n": u64::MAX }), ..ask() }, &["/payload"]),
-        ("no schema", Ask { response_schema: Some(json!({ "type": 7 })), ..ask() }, &["/response_schema/type"]),
+        (
+            "no schema",
+            Ask { response_schema: Some(json!({ "type": 7 })), ..ask() },
+            &["/response_schema/type"],
+        ),
         (
             "a schema that refers to itself",
             Ask { response_schema: Some(json!({ "$ref": "#" })), ..ask() },
