@@ -50,7 +50,9 @@ fn edit(interrupt: &Interrupt, path: &Path, given: &str) -> anyhow::Result<Value
         Ok(_) => Ok(words()),
         Err(_) if interrupt.edits_text() || is_free => Ok(words()),
         Err(error) => {
-            Err(usage(format!("{} is no JSON, and that is what is edited here: {error}", path.display())))
+            let is_stdin = path == Path::new("-");
+            let what = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
+            Err(usage(format!("{what} is no JSON, and what is edited here is: {error}")))
         }
     }
 }

@@ -153,7 +153,7 @@ async fn an_answer_of_data_is_sent_as_it_is() {
     };
     let ran = decide("at nine");
     assert!(
-        ran.code == 2 && ran.err.contains("answer.json is no JSON, and that is what is edited here"),
+        ran.code == 2 && ran.err.contains("answer.json is no JSON, and what is edited here is"),
         "{ran:?}"
     );
     let ran = decide("{\"hour\": \"nine\"}");

@@ -52,7 +52,8 @@ pub fn refuse(schema: &Value, base: &str) -> Vec<Problem> {
         && let Err(error) = options().build(schema)
     {
         let at = error.instance_path().as_str().to_owned();
-        problems.push(Problem::new(at, format!("not a JSON Schema: {error}")));
+        let message = unusable(schema, &at).unwrap_or_else(|| format!("not a JSON Schema: {error}"));
+        problems.push(Problem::new(at, message));
     }
     problems.truncate(super::MAX_PROBLEMS);
     for problem in &mut problems {
@@ -93,6 +94,22 @@ pub fn is_of_text(schema: &Value) -> bool {
         || schema.get("const").is_some_and(Value::is_string)
         || schema.get("enum").is_some_and(all_texts)
 }
+
+/// Where the validator says little: a type that there is none of, a pattern of another engine.
+fn unusable(schema: &Value, at: &str) -> Option<String> {
+    let found = schema.pointer(at)?.as_str()?;
+    let found = super::shorten(found);
+    match at.rsplit('/').next()? {
+        "type" => Some(format!("there is no type `{found}`; there are: {}", TYPES.join(", "))),
+        "pattern" => Some(format!(
+            "the pattern `{found}` can not be used: patterns run in linear time, so none looks ahead or behind, or refers \
+             back"
+        )),
+        _ => None,
+    }
+}
+
+const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
 
 /// What may stand beside a reference and says nothing about the value.
 const BESIDE: [&str; 8] =

@@ -118,6 +118,9 @@ fn answers(ask: Ask, kind: Kind, decisions: &[Decision]) -> Vec<Vec<String>> {
     decisions.iter().map(decide).collect()
 }
 
+/// A decision, and the pointers of what does not fit.
+type Row = (Decision, &'static [&'static str]);
+
 /// A question with a schema of texts is answered in words, one with another schema by data; both must fit.
 #[test]
 fn an_answer_is_checked_against_the_askers_schema() {
@@ -127,7 +130,6 @@ fn an_answer_is_checked_against_the_askers_schema() {
         "$defs": { "Slot": { "type": "object", "required": ["day"], "properties": { "day": { "enum": ["mon", "tue"] } } } },
         "$ref": "#/$defs/Slot",
     });
-    type Row = (Decision, &'static [&'static str]);
     let table: [(Value, Vec<Row>); 6] = [
         (Value::Null, vec![(said("any"), &[]), (data(json!({ "a": 1 })), &["/text", "/edit"])]),
         (

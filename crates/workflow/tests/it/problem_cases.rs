@@ -322,7 +322,7 @@ phases:
   - {id: work, kind: checkpoint, message: Look.}
 ",
         says: &[
-            "workflow.yaml:5:18: not a JSON Schema: \"strin\" is not valid under any of the schemas listed in the 'anyOf' keyword",
+            "workflow.yaml:5:18: there is no type `strin`; there are: string, integer, number, boolean, object, array, null",
         ],
     },
     Case {
@@ -657,7 +657,7 @@ phases: [{id: p, kind: one_shot, agent: solo}]
                string, pattern: \"^(?!/).*\"}}}}]\nagents: {solo: {instructions: i, tools: \
                [x]}}\nphases: [{id: p, kind: one_shot, agent: solo}]\n",
         says: &[
-            "workflow.yaml:2:116: not a JSON Schema: \"^(?!/).*\" is not a \"regex\"",
+            "workflow.yaml:2:116: the pattern `^(?!/).*` can not be used: patterns run in linear time, so none looks ahead or behind, or refers back",
         ],
     },
 ];
