@@ -15,7 +15,7 @@ use crate::exit;
 ///
 /// New here? `holdshort demo` shows it in two minutes, without a model and without touching your files.
 #[derive(Debug, Parser)]
-#[command(name = "holdshort", version, after_help = exit::HELP, disable_help_subcommand = true)]
+#[command(name = "holdshort", version, after_help = help(), disable_help_subcommand = true)]
 pub(crate) struct Args {
     /// Print JSON on standard output: one document, or one per line for streams.
     #[arg(long, global = true)]
@@ -24,6 +24,22 @@ pub(crate) struct Args {
     pub reach: Reach,
     #[command(subcommand)]
     pub verb: Verb,
+}
+
+const ENVIRONMENT: &str = "\
+Environment:
+  HOLDSHORT_DATA, HOLDSHORT_SERVER   as --data and --server
+  HOLDSHORT_TOKEN                    the token to use, in place of the data folder's
+  HOLDSHORT_MODEL, OPENAI_BASE_URL   as --model and --base-url
+  OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY
+                                     keys of providers
+  HOLDSHORT_STORE                    as --store
+  HOLDSHORT_LOG                      what a server writes to standard error: error, warn, info, debug, trace, or
+                                     PART=LEVEL such as holdshort_engine=debug, with commas between
+                                     [serve: warn, others: off]";
+
+fn help() -> String {
+    format!("{ENVIRONMENT}\n\n{}", exit::HELP)
 }
 
 /// How a server is found.
@@ -154,8 +170,12 @@ pub(crate) enum Verb {
         since: u64,
     },
 
-    /// The workflows that can be started
-    Workflows,
+    /// The workflows that can be started, or whether files of yours are right
+    #[command(args_conflicts_with_subcommands = true)]
+    Workflows {
+        #[command(subcommand)]
+        verb: Option<Workflows>,
+    },
     /// The sessions, newest first: conversations with a person, and their runs
     Sessions {
         /// Only those in this state.
@@ -205,6 +225,15 @@ fn lease(text: &str) -> Result<u64, String> {
     }
 }
 
+/// An address and a port. `localhost` is the one that a browser tries as well.
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    let address = match text.split_once(':') {
+        Some(("localhost", port)) => format!("127.0.0.1:{port}"),
+        Some(_) | None => text.to_owned(),
+    };
+    address.parse().map_err(|_| "is no address such as `127.0.0.1:7349` or `localhost:7349`".to_owned())
+}
+
 /// Milliseconds, from a time as people write it.
 fn duration(text: &str) -> Result<u64, String> {
     duration::parse(text).ok_or_else(|| "is no time such as `30m`, `2h` or `7d`".to_owned())
@@ -241,8 +270,8 @@ pub(crate) struct Run {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
-    /// Where to listen; a loopback address.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7349")]
+    /// Where to listen; a loopback address, or `localhost:PORT`.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7349", value_parser = listen)]
     pub listen: SocketAddr,
     /// Workflows of your own: a folder that holds one folder or YAML file for each.
     #[arg(long, value_name = "DIR")]
@@ -293,6 +322,16 @@ pub(crate) struct Decide {
     /// Only if the interrupt still has this version.
     #[arg(long, value_name = "N")]
     pub version: Option<u64>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Workflows {
+    /// Say what is wrong with workflow files, by line and column; needs no server. Exits with 2 where something is
+    Check {
+        /// A workflow file, or a folder as `--workflows` takes it.
+        #[arg(value_name = "FILE", required = true)]
+        paths: Vec<PathBuf>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, Subcommand)]

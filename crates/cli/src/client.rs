@@ -324,10 +324,12 @@ fn words(reach: &Reach) -> anyhow::Result<String> {
 fn target(reach: &Reach) -> anyhow::Result<Target> {
     let place = Place::of(reach.data.as_deref())?;
     let address = reach.server.clone().or_else(|| place.listening()).ok_or_else(|| place.unserved())?;
-    let base =
-        Url::parse(&address).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    let base =
-        base.ok_or_else(|| usage(format!("`{address}` is no address such as http://127.0.0.1:7349")))?;
+    let base = Url::parse(&with_scheme(&address))
+        .ok()
+        .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let base = base.ok_or_else(|| {
+        usage(format!("`{address}` is no address such as http://127.0.0.1:7349 or localhost:7349"))
+    })?;
     if base.scheme() == "http" && !is_loopback(&base) {
         return Err(usage(format!("{address} is not on this machine: a token goes there by https only")));
     }
@@ -365,6 +367,15 @@ fn named(url: &Url) -> Option<&str> {
     url.path_segments()?.find(|part| {
         part.split_once('_').is_some_and(|(prefix, _)| KINDS.iter().any(|(each, _)| *each == prefix))
     })
+}
+
+/// `localhost:7349` is an address too.
+fn with_scheme(address: &str) -> String {
+    let is_host_and_port = !address.contains('/')
+        && address
+            .rsplit_once(':')
+            .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if is_host_and_port { format!("http://{address}") } else { address.to_owned() }
 }
 
 fn is_loopback(url: &Url) -> bool {

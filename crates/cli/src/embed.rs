@@ -154,12 +154,18 @@ pub(crate) fn settings(model: &ModelArgs) -> Settings {
 }
 
 /// What the server writes to its log; `HOLDSHORT_LOG` says which (`debug`, `holdshort_engine=debug` …).
-pub(crate) fn log(default: &str) {
+pub(crate) fn log(default: &str) -> anyhow::Result<()> {
     let filter = std::env::var("HOLDSHORT_LOG").unwrap_or_else(|_| default.to_owned());
     // A client library that logs what providers answer has no place in our log.
     let quiet = |filter: &str| format!("{filter},genai=off");
-    let filter = EnvFilter::try_new(quiet(&filter)).unwrap_or_else(|_| EnvFilter::new(quiet(default)));
+    let filter = EnvFilter::try_new(quiet(&filter)).map_err(|error| {
+        usage(format!(
+            "HOLDSHORT_LOG is `{filter}`, and must be a level such as `info`, or parts such as `holdshort_engine=debug`: \
+             {error}"
+        ))
+    })?;
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // A program that embeds this crate may have one already.
     let _ = subscriber.try_init();
+    Ok(())
 }

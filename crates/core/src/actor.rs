@@ -24,13 +24,16 @@ pub struct Actor {
     pub via: Option<String>,
 }
 
+/// Whoever may be named to decide: everybody whom a local start knows.
+pub const DECIDERS: [&str; 1] = ["operator"];
+
 impl Actor {
     pub fn engine() -> Self {
         Self { id: "engine".to_owned(), role: Role::Engine, via: None }
     }
 
     pub fn operator(via: &str) -> Self {
-        Self { id: "operator".to_owned(), role: Role::Operator, via: Some(via.to_owned()) }
+        Self { id: DECIDERS[0].to_owned(), role: Role::Operator, via: Some(via.to_owned()) }
     }
 
     pub fn agent(id: &str, via: &str) -> Self {

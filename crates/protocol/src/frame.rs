@@ -82,7 +82,7 @@ pub struct Decide {
     /// An answer, a reason, feedback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Replaces the whole arguments, plan or output.
+    /// Replaces the whole arguments, plan or output; the answer to a question whose `response_schema` is not of texts.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,

@@ -51,7 +51,7 @@ pub struct Interrupt {
     pub payload: Value,
     /// What may be decided; draw these and no others.
     pub options: Vec<Choice>,
-    /// JSON Schema of an edit.
+    /// JSON Schema of an edit, or of the answer to a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub response_schema: Option<Value>,
@@ -280,7 +280,7 @@ pub struct Ask {
     /// Where a run is started: the session it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// JSON Schema of an edit.
+    /// JSON Schema of an edit, or of the answer to a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub response_schema: Option<Value>,
@@ -321,7 +321,7 @@ pub struct Decision {
     /// An answer, a reason, feedback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Replaces the whole arguments, plan or output.
+    /// Replaces the whole arguments, plan or output; the answer to a question whose `response_schema` is not of texts.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,

@@ -9,6 +9,7 @@ mod covered;
 mod diff;
 mod effect;
 mod event;
+mod form;
 pub mod frame;
 mod interrupt;
 mod list;

@@ -39,6 +39,7 @@ mod wire;
 
 pub use asyncapi::asyncapi;
 pub use limits::AGENT_REQUESTS;
+pub use library::{Checked, Error as WorkflowsError, check as check_workflows};
 pub use openapi::openapi;
 pub use pace::Pace;
 pub use server::{Options, Server, StartError, Tuning, start, start_tuned};

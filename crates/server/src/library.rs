@@ -34,6 +34,46 @@ pub(crate) fn open(folder: Option<&Path>) -> Result<Library, Error> {
     Library::new(&holdshort_tools::catalogue(), overrides).map_err(Error::Invalid)
 }
 
+/// Workflow files that were looked at, and what is wrong with them and with the rehearsals beside them.
+#[derive(Debug)]
+pub struct Checked {
+    pub files: Vec<String>,
+    pub problems: Vec<Problem>,
+}
+
+/// Checks a file, or a folder as [`open`] takes it. A file may extend those beside it, and is read as one of them.
+pub fn check(path: &Path) -> Result<Checked, Error> {
+    let found = if path.is_dir() { read(path)? } else { vec![file(path)?] };
+    let files: Vec<String> = found.iter().map(|(file, _, _)| file.clone()).collect();
+    let beside = if path.is_dir() { Vec::new() } else { neighbours(path) };
+    // What only surrounds it may be anything.
+    let own = fs::canonicalize(path).ok();
+    let others = beside.into_iter().filter(|(file, _, _)| fs::canonicalize(file).ok() != own);
+    let all = found.into_iter().chain(others).collect();
+    let problems = Library::new(&holdshort_tools::catalogue(), all).err().unwrap_or_default();
+    let rehearsals: Vec<String> = files
+        .iter()
+        .filter(|file| Path::new(file).ends_with(WORKFLOW))
+        .map(|file| Path::new(file).with_file_name(REHEARSAL).display().to_string())
+        .collect();
+    let is_of_these = |problem: &Problem| files.contains(&problem.file) || rehearsals.contains(&problem.file);
+    Ok(Checked { problems: problems.into_iter().filter(is_of_these).collect(), files })
+}
+
+fn file(path: &Path) -> Result<Override, Error> {
+    if path.ends_with(WORKFLOW) {
+        return pair(path, &path.with_file_name(REHEARSAL));
+    }
+    Ok((path.display().to_string(), text(path)?, None))
+}
+
+/// The workflows of the folder that a server would find this file in; none where it holds other things.
+fn neighbours(path: &Path) -> Vec<Override> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = if path.ends_with(WORKFLOW) { folder.join("..") } else { folder.to_owned() };
+    read(&folder).unwrap_or_default()
+}
+
 fn read(folder: &Path) -> Result<Vec<Override>, Error> {
     let io = |source| Error::Io { path: folder.to_owned(), source };
     let mut paths = Vec::new();

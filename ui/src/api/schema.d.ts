@@ -903,7 +903,7 @@ export interface components {
             options?: components["schemas"]["AskChoice"][];
             /** @description Anything that helps to decide. */
             payload?: unknown;
-            /** @description JSON Schema of an edit. */
+            /** @description JSON Schema of an edit, or of the answer to a question. */
             response_schema?: Record<string, never> | null;
             /** @description A run of the workflow `external`. Without it one is started that completes with the resolution. */
             run?: string | null;
@@ -963,7 +963,7 @@ export interface components {
          *     }
          */
         Decision: {
-            /** @description Replaces the whole arguments, plan or output. */
+            /** @description Replaces the whole arguments, plan or output; the answer to a question whose `response_schema` is not of texts. */
             edit?: unknown;
             /** @description The id of one of the interrupt's options. */
             option: string;
@@ -1225,7 +1225,7 @@ export interface components {
              */
             position?: string | null;
             resolution?: components["schemas"]["Resolution"] | null;
-            /** @description JSON Schema of an edit. */
+            /** @description JSON Schema of an edit, or of the answer to a question. */
             response_schema?: Record<string, never> | null;
             risk: components["schemas"]["Risk"];
             run: string;
@@ -1356,7 +1356,7 @@ export interface components {
                  */
                 position?: string | null;
                 resolution?: components["schemas"]["Resolution"] | null;
-                /** @description JSON Schema of an edit. */
+                /** @description JSON Schema of an edit, or of the answer to a question. */
                 response_schema?: Record<string, never> | null;
                 risk: components["schemas"]["Risk"];
                 run: string;

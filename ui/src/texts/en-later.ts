@@ -260,6 +260,7 @@ export const later = {
 
   "card.edit.form": "Form",
   "card.edit.json": "JSON",
+  "card.edit.schema": "The JSON Schema that it must fit",
   "card.edit.how": "How you edit",
   "card.edit.reset": "Start over",
   "card.edit.required": "required",

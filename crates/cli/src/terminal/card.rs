@@ -48,7 +48,7 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let mut out = Vec::new();
     let mut number = 0;
-    for choice in choices(interrupt) {
+    for choice in interrupt.suggestions() {
         number += 1;
         out.extend(
             paint.fold(&format!("  {} {}", paint.bold(&format!("{number:>2}")), plain::line(choice)), 5),
@@ -80,15 +80,6 @@ fn session(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let place =
         if here { "in this folder".to_owned() } else { format!("in {}", plain::line(&grant.workspace)) };
     paint.fold(&format!("  for the session: {} {place}", grant.words()), 4)
-}
-
-/// The answers that a question suggests.
-pub(crate) fn choices(interrupt: &Interrupt) -> Vec<&str> {
-    if interrupt.kind != Kind::Question || !interrupt.options.iter().any(|option| option.id == "answer") {
-        return Vec::new();
-    }
-    let listed = interrupt.payload.get("choices").and_then(Value::as_array);
-    listed.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 /// How it ended, for those that are resolved.
@@ -350,6 +341,10 @@ fn external(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
     let payload = &interrupt.payload;
     if !payload.is_null() && payload.as_object().is_none_or(|object| !object.is_empty()) {
         out.extend(quote(&readable(payload), "  details", cap, paint));
+    }
+    // Of an edit the server says what does not fit; an answer has nothing to go by but this.
+    if let Some(schema) = interrupt.response_schema.as_ref().filter(|_| interrupt.kind == Kind::Question) {
+        out.extend(quote(&readable(schema), "  answer that fits", cap, paint));
     }
     out
 }

@@ -83,6 +83,7 @@ impl Prompt {
     /// The keys, below the options.
     pub(crate) fn keys(&self, paint: Paint) -> Vec<String> {
         let typed = match natural(&self.interrupt) {
+            Some(choice) if choice.needs_edit => "a number, or the answer as JSON",
             Some(choice) if choice.effect == "respond" => "a number, or your own words",
             Some(choice) if choice.effect == "proceed" => "a number, or your own words to go along",
             Some(choice) if choice.id == "abort" => "a number, or your own words to end it with",
@@ -135,7 +136,9 @@ impl Prompt {
     /// What came back from the editor.
     pub(crate) fn edited(&mut self, editing: &Editing, saved: &str, paint: Paint) -> Reaction {
         let saved = saved.trim_end_matches('\n');
-        if saved.trim().is_empty() || saved == editing.text.trim_end_matches('\n') {
+        // What an answer begins with may be the answer.
+        let is_same = self.interrupt.kind != Kind::Question && saved == editing.text.trim_end_matches('\n');
+        if saved.trim().is_empty() || is_same {
             return Reaction::Ask(vec!["  Nothing changed, nothing sent.".to_owned()]);
         }
         let mut decision = self.decision(&editing.option, None);
@@ -191,8 +194,9 @@ impl Prompt {
             let id = choice.id.clone();
             return self.confirm(&id, words.trim(), paint);
         }
-        match natural(&self.interrupt).map(|choice| choice.id.clone()) {
-            Some(id) => self.confirm(&id, line, paint),
+        match natural(&self.interrupt).map(|choice| (choice.id.clone(), choice.needs_edit)) {
+            Some((id, true)) => self.data(&id, line, paint),
+            Some((id, false)) => self.confirm(&id, line, paint),
             None => Reaction::Ask(vec![format!(
                 "  “{}” is none of the options; type a number, or ? for what they do.",
                 plain::line(line)
@@ -213,7 +217,7 @@ impl Prompt {
 
     /// A number or an option's name, and nothing else.
     fn picked(&mut self, line: &str) -> Option<Reaction> {
-        let choices = card::choices(&self.interrupt);
+        let choices = self.interrupt.suggestions();
         if let Ok(number) = line.parse::<usize>() {
             if (1..=choices.len()).contains(&number) {
                 let text = choices[number - 1].to_owned();
@@ -253,7 +257,7 @@ impl Prompt {
     fn listed(&self, word: &str) -> Option<&Choice> {
         let options = &self.interrupt.options;
         if let Ok(number) = word.parse::<usize>() {
-            let first = card::choices(&self.interrupt).len() + 1;
+            let first = self.interrupt.suggestions().len() + 1;
             return number.checked_sub(first).and_then(|index| options.get(index));
         }
         options.iter().find(|choice| choice.id.eq_ignore_ascii_case(word))
@@ -290,6 +294,21 @@ impl Prompt {
         Reaction::Ask(shown)
     }
 
+    /// An answer that is data, typed on one line.
+    fn data(&mut self, option: &str, line: &str, paint: Paint) -> Reaction {
+        let edit = match serde_json::from_str(line) {
+            Ok(edit) => edit,
+            Err(error) => {
+                let told = format!("The answer is JSON, and this is none: {error}. e opens an editor.");
+                return Reaction::Ask(vec![format!("  {}", paint.red(&told))]);
+            }
+        };
+        let mut shown = vec![format!("  {}", self.sentence(option))];
+        shown.extend(quote(&card::readable(&edit), "   ", Cap::None, paint));
+        self.stage = Stage::Confirm(Decision { edit, ..self.decision(option, None) });
+        Reaction::Ask(shown)
+    }
+
     fn sentence(&self, option: &str) -> String {
         let choice = self.interrupt.options.iter().find(|choice| choice.id == option);
         let label = plain::line(choice.map_or(option, |choice| &choice.label));
@@ -314,18 +333,8 @@ impl Prompt {
     }
 
     fn editing_for(&self, choice: &Choice) -> Editing {
-        let payload = &self.interrupt.payload;
-        let of_kind = match self.interrupt.kind {
-            Kind::ToolApproval => payload.get("arguments"),
-            Kind::PlanApproval => payload.get("plan"),
-            Kind::Review => payload.get("content"),
-            Kind::Checkpoint => payload.get("input"),
-            _ => None,
-        };
-        let value = of_kind.unwrap_or(payload);
-        let schema = self.interrupt.response_schema.as_ref().and_then(|schema| schema.get("type")?.as_str());
-        let form = if value.is_string() || schema == Some("string") { Form::Text } else { Form::Json };
-        let text = card::readable(value);
+        let form = if self.interrupt.edits_text() { Form::Text } else { Form::Json };
+        let text = card::readable(&self.interrupt.draft());
         Editing { option: choice.id.clone(), text, form }
     }
 }
@@ -500,5 +509,37 @@ mod tests {
         );
         let expected = Decision { edit: serde_json::json!({"command": "ls -l"}), ..decision("edit", None) };
         assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
+    }
+
+    /// A question whose schema is of data: what is typed is JSON, and what an editor begins with may be the answer.
+    #[test]
+    fn an_answer_of_data_is_json() {
+        let mut question = interrupt(Kind::Question);
+        question.payload = serde_json::json!({});
+        question.response_schema = Some(serde_json::json!({
+            "$defs": {"Slot": {"type": "object", "required": ["day", "hours"], "properties":
+                {"day": {"enum": ["mon", "tue"]}, "hours": {"type": "integer"}, "note": {"type": "string"}}}},
+            "$ref": "#/$defs/Slot",
+        }));
+        let answer = question.options.iter_mut().find(|option| option.id == "answer").unwrap();
+        (answer.needs_text, answer.needs_edit) = (false, true);
+        let paint = Paint::plain();
+        let mut prompt = Prompt::new(question);
+        let Reaction::Ask(told) = prompt.line("monday", paint) else { panic!("sent") };
+        assert!(told[0].starts_with("  The answer is JSON, and this is none:"), "{told:?}");
+        let typed = serde_json::json!({"day": "tue", "hours": 2});
+        let Reaction::Ask(shown) = prompt.line(&typed.to_string(), paint) else { panic!("sent unseen") };
+        assert!(shown.join("\n").contains("\"tue\""), "{shown:?}");
+        let expected = Decision { edit: typed, ..decision("answer", None) };
+        assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
+        for pick in ["e", "1", "answer"] {
+            let Reaction::Edit(editing) = prompt.line(pick, paint) else { panic!("{pick}") };
+            let begun = "{\n  \"day\": \"mon\",\n  \"hours\": 0\n}";
+            assert_eq!((&*editing.text, editing.form), (begun, Form::Json), "{pick}");
+            let Reaction::Ask(_) = prompt.edited(&editing, begun, paint) else { panic!("sent unseen") };
+            let edit = serde_json::json!({"day": "mon", "hours": 0});
+            let expected = Decision { edit, ..decision("answer", None) };
+            assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
+        }
     }
 }

@@ -25,7 +25,7 @@ pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow
             place.path.display()
         )));
     }
-    embed::log("off");
+    embed::log("off")?;
     let again = embed::again(&place, &model);
     let plan = Plan {
         listen: super::run::ANY_PORT,

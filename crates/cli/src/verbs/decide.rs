@@ -1,5 +1,7 @@
 //! `decide`: one decision, from anywhere.
 
+use std::path::Path;
+
 use holdshort_protocol::{Decision, Interrupt};
 use serde_json::Value;
 
@@ -7,7 +9,7 @@ use super::Scene;
 use super::run::file_or_stdin;
 use crate::args::Decide;
 use crate::client::id_of;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::output::{document, say, tell};
 use crate::terminal::card;
 use crate::terminal::paint::Paint;
@@ -18,7 +20,7 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     let edit = match &args.edit {
         Some(path) => {
             let now: Interrupt = client.get(&format!("/v1/interrupts/{interrupt}")).await?;
-            edit(&now, &file_or_stdin(path)?)
+            edit(&now, path, &file_or_stdin(path)?)?
         }
         None => Value::Null,
     };
@@ -38,13 +40,19 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     Ok(Exit::Ok)
 }
 
-/// JSON, or the text itself where a text is edited: what the interrupt's schema says.
-fn edit(interrupt: &Interrupt, given: &str) -> Value {
-    let schema = interrupt.response_schema.as_ref();
-    let is_text = schema.and_then(|schema| schema.get("type")).and_then(Value::as_str) == Some("string");
+/// JSON, or the text itself where a text is edited.
+fn edit(interrupt: &Interrupt, path: &Path, given: &str) -> anyhow::Result<Value> {
+    let words = || Value::String(given.trim_end_matches('\n').to_owned());
+    let is_free = interrupt.response_schema.is_none() && !interrupt.replaced().is_object();
     match serde_json::from_str(given) {
-        Ok(Value::String(text)) => Value::String(text),
-        Ok(value) if !is_text => value,
-        Ok(_) | Err(_) => Value::String(given.trim_end_matches('\n').to_owned()),
+        Ok(Value::String(text)) => Ok(Value::String(text)),
+        Ok(value) if !interrupt.edits_text() => Ok(value),
+        Ok(_) => Ok(words()),
+        Err(_) if interrupt.edits_text() || is_free => Ok(words()),
+        Err(error) => {
+            let is_stdin = path == Path::new("-");
+            let what = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
+            Err(usage(format!("{what} is no JSON, and what is edited here is: {error}")))
+        }
     }
 }

@@ -30,7 +30,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
     prepare(sample, &repository)?;
     let data = scene.reach.data.clone().unwrap_or_else(|| folder.path().join("data"));
     let place = Place::of(Some(&data))?;
-    embed::log("off");
+    embed::log("off")?;
     let again = embed::again(&place, &model);
     let plan = Plan {
         listen: ANY_PORT,

@@ -22,7 +22,7 @@ mod transfer;
 mod workflows;
 
 use crate::Hooks;
-use crate::args::{Args, Reach, Verb};
+use crate::args::{Args, Reach, Verb, Workflows};
 use crate::client::Client;
 use crate::exit::Exit;
 
@@ -57,7 +57,8 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Resume { id } => steer::steer(&scene, &id, steer::RESUME).await,
         Verb::Cancel { id, text } => steer::cancel(&scene, &id, text).await,
         Verb::Events { run, follow, since } => events::events(&scene, &run, follow, since).await,
-        Verb::Workflows => workflows::workflows(&scene).await,
+        Verb::Workflows { verb: None } => workflows::workflows(&scene).await,
+        Verb::Workflows { verb: Some(Workflows::Check { paths }) } => workflows::check(&scene, &paths),
         Verb::Sessions { state } => sessions::sessions(&scene, state.as_deref()).await,
         Verb::Grants { session } => sessions::grants(&scene, &session).await,
         Verb::Revoke { grant } => sessions::revoke(&scene, &grant).await,

@@ -23,8 +23,9 @@ use crate::terminal::paint::Paint;
 
 pub(super) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
 
-const NO_REHEARSAL: &str =
-    "the rehearsals of shipped workflows play on their samples only (`holdshort demo`)";
+const NO_REHEARSAL: &str = "without one the rehearsals of shipped workflows play on their samples (`holdshort demo`), \
+                           and the script beside a workflow of yours plays with `holdshort serve --workflows DIR` and \
+                           `holdshort run NAME --model rehearsal`";
 
 pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result<Exit> {
     let start = StartRun {
@@ -54,7 +55,7 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
     }
     embed::in_the_folder()?;
     has_model(&args.model)?;
-    embed::log("off");
+    embed::log("off")?;
     let again = embed::again(&place, &args.model);
     let plan = Plan {
         listen: ANY_PORT,
@@ -90,7 +91,7 @@ async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) 
     let info: Info = client.get("/v1/info").await?;
     if info.rehearsal && !is_rehearsal(&args.model) {
         return Err(usage(format!(
-            "the server at {} has no model, and {NO_REHEARSAL}; stop it and start it with --model NAME",
+            "the server at {} has no model: stop it and start it with --model NAME\n  {NO_REHEARSAL}",
             client.address()
         )));
     }

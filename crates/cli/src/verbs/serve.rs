@@ -20,7 +20,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
             "`serve` starts a server; --listen ADDRESS says where, --server is for the other verbs",
         ));
     }
-    embed::log("warn");
+    embed::log("warn")?;
     raise_files();
     // Before the server starts: a signal that comes early stops it as well.
     let mut interrupt = signal(SignalKind::interrupt())?;

@@ -56,7 +56,7 @@ fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
         }
         return;
     }
-    let answers = card::choices(interrupt);
+    let answers = interrupt.suggestions();
     if !answers.is_empty() {
         say("  suggested answers, for --text:");
         for answer in answers {

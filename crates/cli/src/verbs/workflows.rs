@@ -1,9 +1,13 @@
-//! `workflows`: what can be started.
+//! `workflows`: what can be started, and whether files are right.
+
+use std::path::PathBuf;
 
 use holdshort_protocol::{Workflow, plain};
 
+use serde_json::{Value, json};
+
 use super::Scene;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::output::{document, say, say_all};
 use crate::terminal::paint::Paint;
 
@@ -33,4 +37,35 @@ pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Ok)
+}
+
+/// What is wrong is the answer, so it goes to standard output, one problem a line as compilers have it.
+pub(super) fn check(scene: &Scene, paths: &[PathBuf]) -> anyhow::Result<Exit> {
+    let mut files: Vec<String> = Vec::new();
+    let mut problems = Vec::new();
+    for path in paths {
+        let checked = holdshort_server::check_workflows(path).map_err(|error| usage(error.to_string()))?;
+        files.extend(checked.files);
+        problems.extend(checked.problems);
+    }
+    if scene.json {
+        let told: Vec<Value> = problems
+            .iter()
+            .map(|problem| {
+                json!({
+                    "file": problem.file, "line": problem.line, "column": problem.column, "path": problem.path,
+                    "message": problem.message, "suggestion": problem.suggestion,
+                })
+            })
+            .collect();
+        document(&json!({ "files": files, "problems": told }))?;
+    } else {
+        for problem in &problems {
+            say(&plain::line(&problem.to_string()));
+        }
+        for file in files.iter().filter(|file| problems.iter().all(|problem| problem.file != **file)) {
+            say(&format!("{}: nothing is wrong", plain::line(file)));
+        }
+    }
+    Ok(if problems.is_empty() { Exit::Ok } else { Exit::Usage })
 }

@@ -68,6 +68,7 @@ fn where_nothing_runs_it_is_said_how_to_start_it() {
         (&["attach", "run_00000000000000000000000000"], 2, "holds no journal"),
         (&["rebuild"], 2, "holds no journal"),
         (&["run", "pair", "--workspace", folder, "do it"], 2, "no model is configured"),
+        (&["run", "pair", "--workspace", folder, "do it"], 2, "`holdshort run NAME --model rehearsal`"),
         (&["run", "pair", "--workspace", folder, "--detach", "do it"], 2, "start `holdshort serve`"),
         (
             &["run", "pair", "--workspace", folder, "--model", "rehearsal", "do it"],
@@ -77,6 +78,12 @@ fn where_nothing_runs_it_is_said_how_to_start_it() {
         (&["serve", "--listen", "127.0.0.1:0", "--data", "/dev/null"], 2, "the data folder /dev/null: "),
         (&["inbox", "--server", "http://192.0.2.1:7349"], 2, "https only"),
         (&["inbox", "--server", "nonsense"], 2, "is no address"),
+        (&["inbox", "--server", "192.0.2.1:7349"], 2, "https only"),
+        (
+            &["serve", "--listen", "example.org:80"],
+            2,
+            "is no address such as `127.0.0.1:7349` or `localhost:7349`",
+        ),
         (&["serve", "--listen", "0.0.0.0:0"], 2, "loopback"),
         (&["serve", "--listen", "127.0.0.1:0", "--workflows", "/nowhere"], 2, "/nowhere"),
     ];
@@ -142,8 +149,20 @@ fn a_journal_that_is_elsewhere_is_not_begun_anew_in_the_folder() {
 }
 
 #[test]
-fn help_names_the_exit_codes() {
-    let ran = Home::new().run(&["--help"]);
+fn help_names_the_exit_codes_and_the_environment() {
+    let home = Home::new();
+    let ran = home.run(&["--help"]);
     assert_eq!(ran.code, 0);
-    assert!(ran.out.contains("4  left waiting"), "{}", ran.out);
+    for part in ["4  left waiting", "HOLDSHORT_LOG", "HOLDSHORT_TOKEN", "HOLDSHORT_STORE"] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_log_filter_that_means_nothing_is_refused() {
+    let home = Home::new();
+    let mut command = home.command(crate::home::BINARY);
+    command.args(["serve", "--listen", "127.0.0.1:0"]).env("HOLDSHORT_LOG", "holdshort_engine=loud");
+    let ran = crate::home::Ran::of(command.output().unwrap());
+    assert!(ran.code == 2 && ran.err.contains("HOLDSHORT_LOG is `holdshort_engine=loud`"), "{ran:?}");
 }

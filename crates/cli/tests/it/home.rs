@@ -89,9 +89,13 @@ impl Home {
 
     /// A server on the home's data folder.
     pub(crate) fn serve(&self, arguments: &[&str]) -> Serving {
+        self.serve_at("127.0.0.1:0", arguments)
+    }
+
+    pub(crate) fn serve_at(&self, address: &str, arguments: &[&str]) -> Serving {
         let mut child = self
             .command(BINARY)
-            .args(["serve", "--listen", "127.0.0.1:0", "--json"])
+            .args(["serve", "--listen", address, "--json"])
             .args(arguments)
             .stdout(Stdio::piped())
             .spawn()

@@ -53,3 +53,116 @@ fn the_address_of_a_killed_server_counts_for_nothing() {
     let serving = home.serve(&[]);
     assert_eq!(home.json(&["doctor"])["server"]["address"], serving.started["listening"]);
 }
+
+/// Where a person writes an address they may write `localhost:PORT`.
+#[test]
+fn localhost_is_an_address() {
+    let home = Home::new();
+    let serving = home.serve_at("localhost:0", &[]);
+    let listening = serving.started["listening"].as_str().unwrap();
+    let port = listening.strip_prefix("http://127.0.0.1:").expect(listening);
+    for server in
+        [format!("localhost:{port}"), format!("http://localhost:{port}"), format!("127.0.0.1:{port}")]
+    {
+        assert_eq!(home.json(&["inbox", "--server", &server]), json!([]), "{server}");
+    }
+}
+
+const MISSPELT: &str = "\
+name: careful
+agents:
+  writer:
+    instructions: Write.
+    tools: [reed_file]
+phases:
+  - {id: draft, kind: one_shot, agent: writer}
+gates: {tool_approval: {expire_in: 2h, approvers: [release-manager]}}
+";
+
+/// No server, no data folder: a file, several, or a folder.
+#[test]
+fn workflow_files_are_checked_where_they_lie() {
+    let home = Home::new();
+    let at = |name: &str| home.path().join(name).display().to_string();
+    std::fs::create_dir(at("mine")).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(at(name), text).unwrap();
+    write("mine/careful.yaml", MISSPELT);
+    write("mine/base.yaml", "name: base\nphases: [{id: look, kind: checkpoint, message: Look.}]\n");
+    write("mine/more.yaml", "name: more\nextends: base\ndescription: More.\n");
+    write("alone.yaml", "name: alone\nextends: base\ndescription: More.\n");
+    write("compose.yaml", "services: {}\n");
+
+    let ran = home.run(&["workflows", "check", &at("mine/careful.yaml")]);
+    let file = at("mine/careful.yaml");
+    let tools = "ask_human, ask_user, communicate_with_human, create_plan, edit_file, list_directory, read_file, \
+                 request_review, run_command, search_codebase, write_file";
+    let problems = [
+        format!("{file}:5:13: there is no tool `reed_file`; there are: {tools} (did you mean `read_file`?)"),
+        format!("{file}:8:25: unknown key `expire_in` (did you mean `expires_in`?)"),
+        format!("{file}:8:52: nobody here is `release-manager`; who decides is one of: `operator`"),
+    ];
+    assert_eq!(
+        (ran.code, ran.out.lines().collect::<Vec<_>>()),
+        (2, problems.iter().map(|line| &**line).collect())
+    );
+    assert_eq!(ran.err, "");
+
+    let ran = home.run(&["workflows", "check", &at("mine/more.yaml")]);
+    assert_eq!((ran.code, &*ran.out), (0, &*format!("{}: nothing is wrong\n", at("mine/more.yaml"))));
+    let ran = home.run(&["workflows", "check", &at("mine")]);
+    assert_eq!((ran.code, ran.out.lines().count()), (2, 5), "{ran:?}");
+    let ran = home.run(&["workflows", "check", &at("alone.yaml"), &at("mine/base.yaml")]);
+    assert!(
+        ran.code == 2
+            && ran.out.contains("alone.yaml:2:10: ")
+            && ran.out.ends_with("base.yaml: nothing is wrong\n"),
+        "{ran:?}"
+    );
+    for name in ["nowhere.yaml", "compose.yaml/x"] {
+        let ran = home.run(&["workflows", "check", &at(name)]);
+        assert!(ran.code == 2 && ran.err.contains(name) && ran.out.is_empty(), "{ran:?}");
+    }
+
+    let ran = home.run(&["workflows", "check", &file, "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &told["files"]), (2, &json!([file])));
+    assert_eq!(
+        told["problems"][1],
+        json!({"file": file, "line": 8, "column": 25, "path": "gates.tool_approval.expire_in",
+               "message": "unknown key `expire_in`", "suggestion": "expires_in"})
+    );
+    assert!(!home.data().exists(), "looking changes nothing");
+}
+
+/// A question whose schema is of data, answered from a file.
+#[tokio::test]
+async fn an_answer_of_data_is_sent_as_it_is() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    let question = json!({"kind": "question", "title": "When?", "response_schema":
+        {"type": "object", "properties": {"hour": {"type": "integer"}}, "required": ["hour"]}});
+    let url = format!("{}/v1/interrupts", serving.started["listening"].as_str().unwrap());
+    let request =
+        reqwest::Client::new().post(url).bearer_auth(serving.started["agent_token"].as_str().unwrap());
+    let asked: serde_json::Value = request.json(&question).send().await.unwrap().json().await.unwrap();
+    let id = asked["id"].as_str().unwrap();
+    let answer = home.path().join("answer.json");
+    let decide = |text: &str| {
+        std::fs::write(&answer, text).unwrap();
+        home.run(&["decide", id, "answer", "--edit", answer.to_str().unwrap()])
+    };
+    let ran = decide("at nine");
+    assert!(
+        ran.code == 2 && ran.err.contains("answer.json is no JSON, and what is edited here is"),
+        "{ran:?}"
+    );
+    let ran = decide("{\"hour\": \"nine\"}");
+    assert!(
+        ran.code == 2 && ran.err.contains("--edit, at /hour: \"nine\" is not of type \"integer\""),
+        "{ran:?}"
+    );
+    assert_eq!(home.run(&["decide", id, "answer", "--text", "nine"]).code, 2);
+    assert_eq!(decide("{\"hour\": 9}").code, 0);
+    let decided = home.json(&["show", id]);
+    assert_eq!(decided["resolution"]["edit"], json!({"hour": 9}));
+}

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Carry, Choice, Interrupt, Outcome, option};
+use super::{Carry, Choice, Interrupt, Kind, Outcome, option};
 use crate::actor::{Actor, Role};
 use crate::json;
 use crate::limits;
@@ -105,7 +105,12 @@ fn carried(interrupt: &Interrupt, choice: &Choice, decision: &Decision) -> Vec<P
     }
     let is_blank = decision.edit.as_str().is_some_and(|text| text.trim().is_empty());
     if choice.needs_edit && (decision.edit.is_null() || is_blank) {
-        problems.push(Problem::new("/edit", format!("`{}` needs an edit", choice.id)));
+        let form = if interrupt.opened.kind == Kind::Question {
+            " that fits `response_schema`: the answer as JSON, not as `text`"
+        } else {
+            ""
+        };
+        problems.push(Problem::new("/edit", format!("`{}` needs an edit{form}", choice.id)));
     }
     if let Some(problem) = json::unsafe_part(&decision.edit) {
         problems.push(Problem::new("/edit", format!("holds something that can not be kept: {problem}")));
@@ -114,8 +119,13 @@ fn carried(interrupt: &Interrupt, choice: &Choice, decision: &Decision) -> Vec<P
         problems.push(Problem::new("/edit", format!("is larger than {} bytes", limits::PAYLOAD_BYTES)));
     }
     // Options of `choice` are the asker's own and carry no edit.
-    let edit = option(interrupt.opened.kind, &choice.id).map_or(Carry::Never, |row| row.edit);
-    if edit == Carry::Never && !decision.edit.is_null() {
+    let takes_edit = match option(interrupt.opened.kind, &choice.id).map(|row| row.edit) {
+        Some(Carry::Must) => true,
+        // Only where this interrupt says of what form.
+        Some(Carry::May) => choice.needs_edit,
+        Some(Carry::Never) | None => false,
+    };
+    if !takes_edit && !decision.edit.is_null() {
         problems.push(Problem::new("/edit", format!("`{}` takes no edit", choice.id)));
     }
     problems

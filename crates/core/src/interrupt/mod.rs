@@ -48,6 +48,11 @@ impl Choice {
         !self.needs_edit && self.effect != Effect::Grant
     }
 
+    /// The same option where what it takes is data: an edit, not a text.
+    pub fn of_data(self) -> Self {
+        Self { needs_text: false, needs_edit: true, ..self }
+    }
+
     /// Whether it lets work go on that was held back. Of the options of a kind at least one must not.
     pub fn releases(&self) -> bool {
         self.effect.outcome() == Outcome::Approved

@@ -157,6 +157,13 @@ fn offered(ask: &Ask) -> (Vec<Choice>, Vec<Problem>) {
             })
             .collect();
     }
+    // Its own form of answer: a text stays one, of whatever pattern.
+    let of_data = ask.kind == Kind::Question
+        && ask.response_schema.as_ref().is_some_and(|schema| !schema::is_of_text(schema));
+    if of_data {
+        let made = |choice: Choice| if choice.id == "answer" { choice.of_data() } else { choice };
+        choices = choices.into_iter().map(made).collect();
+    }
     (choices, problems)
 }
 
@@ -186,8 +193,12 @@ fn check(ask: &Ask) -> Vec<Problem> {
         }
     }
     problems.extend(ask.response_schema.as_ref().and_then(|schema| unkeepable(schema, "/response_schema")));
-    if let Some(why) = ask.response_schema.as_ref().and_then(schema::refuse_foreign) {
-        problems.push(Problem::new("/response_schema", why));
+    problems.extend(
+        ask.response_schema.iter().flat_map(|schema| schema::refuse_foreign(schema, "/response_schema")),
+    );
+    if ask.response_schema.is_some() && matches!(ask.kind, Kind::Choice | Kind::Escalation) {
+        let message = format!("no option of `{}` takes data: leave it out", ask.kind.as_str());
+        problems.push(Problem::new("/response_schema", message));
     }
     if ask.expires_in_ms == Some(0) {
         problems.push(Problem::new("/expires_in_ms", "must be at least 1"));

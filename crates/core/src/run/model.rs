@@ -103,17 +103,21 @@ impl Draft<'_> {
             let text = format!("not run: a reply may hold at most {} calls", limits::CALLS_PER_REPLY);
             return Some(("too_many_calls", text));
         }
-        let offered = self
+        let tools = self
             .run
             .steps
             .get(step)
             // Who judges acts on nothing, also where an agent of the workflow has that name.
             .filter(|step| step.role != Role::Overseer)
             .and_then(|step| self.run.definition.agents.get(&step.agent))
-            .is_some_and(|agent| agent.tools.contains(&call.tool));
-        let Some(spec) = self.run.spec(&call.tool).filter(|_| offered) else {
+            .map_or(&[][..], |agent| agent.tools.as_slice());
+        let Some(spec) = self.run.spec(&call.tool).filter(|_| tools.contains(&call.tool)) else {
             let name: String = call.tool.chars().take(200).collect();
-            return Some(("unknown_tool", format!("the tool `{name}` is not available")));
+            let there = if tools.is_empty() { "none".to_owned() } else { tools.join(", ") };
+            return Some((
+                "unknown_tool",
+                format!("the tool `{name}` is not available; your tools: {there}"),
+            ));
         };
         // A plan is understood in more forms than its schema asks for (contract A8).
         if matches!(spec.runs, Runs::Opens(Opens::Plan)) && plan::sent(&value(&call.arguments)).is_some() {

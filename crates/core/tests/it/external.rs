@@ -1,7 +1,7 @@
 //! Agents of other frameworks: they ask with the same interrupts, and nothing is executed for them.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::interrupt::Kind;
+use holdshort_core::interrupt::{Decision, Kind, Refusal};
 use holdshort_core::limits;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Ask, Config, Input, Origin, Rejection};
@@ -100,6 +100,92 @@ fn an_edit_is_checked_against_the_askers_schema() {
     );
 }
 
+/// What decisions say to one interrupt, by pointer; nothing where it is taken.
+fn answers(ask: Ask, kind: Kind, decisions: &[Decision]) -> Vec<Vec<String>> {
+    let mut world = external(Origin::External);
+    asks(&mut world, ask).expect("it may ask");
+    let interrupt = world.open(kind);
+    let decide = |decision: &Decision| {
+        let input = Input::Decide { interrupt: interrupt.clone(), decision: decision.clone() };
+        match world.handle(&Actor::operator("rest"), input) {
+            Ok(_) => Vec::new(),
+            Err(Rejection::Refused(Refusal::Invalid(problems))) => {
+                problems.into_iter().map(|problem| problem.pointer).collect()
+            }
+            Err(other) => vec![format!("{other:?}")],
+        }
+    };
+    decisions.iter().map(decide).collect()
+}
+
+/// A decision, and the pointers of what does not fit.
+type Row = (Decision, &'static [&'static str]);
+
+/// A question with a schema of texts is answered in words, one with another schema by data; both must fit.
+#[test]
+fn an_answer_is_checked_against_the_askers_schema() {
+    let said = |text: &str| choose_with("answer", text);
+    let data = |edit: Value| Decision { option: "answer".to_owned(), edit, ..Decision::default() };
+    let form = json!({
+        "$defs": { "Slot": { "type": "object", "required": ["day"], "properties": { "day": { "enum": ["mon", "tue"] } } } },
+        "$ref": "#/$defs/Slot",
+    });
+    let table: [(Value, Vec<Row>); 6] = [
+        (Value::Null, vec![(said("any"), &[]), (data(json!({ "a": 1 })), &["/text", "/edit"])]),
+        (
+            json!({ "type": "string", "pattern": "^[0-9]+$" }),
+            vec![(said("12"), &[]), (said("twelve"), &["/text"]), (data(json!("12")), &["/text", "/edit"])],
+        ),
+        (json!({ "enum": ["red", "blue"] }), vec![(said("red"), &[]), (said("green"), &["/text"])]),
+        (
+            form,
+            vec![
+                (data(json!({ "day": "mon" })), &[]),
+                (data(json!({ "day": "sun" })), &["/edit/day"]),
+                (data(json!({})), &["/edit"]),
+                (data(json!("mon")), &["/edit"]),
+                (said("mon"), &["/edit"]),
+                (choose("skip"), &[]),
+                (choose("cancel"), &[]),
+            ],
+        ),
+        (
+            json!({ "type": "integer" }),
+            vec![(data(json!(3)), &[]), (data(json!("3")), &["/edit"]), (said("3"), &["/edit"])],
+        ),
+        (
+            json!({ "enum": ["all", 3] }),
+            vec![(data(json!("all")), &[]), (data(json!(3)), &[]), (said("all"), &["/edit"])],
+        ),
+    ];
+    for (schema, rows) in table {
+        let ask = Ask { response_schema: Some(schema.clone()).filter(|schema| !schema.is_null()), ..ask() };
+        let (decisions, expected): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+        assert_eq!(answers(ask, Kind::Question, &decisions), expected, "{schema}");
+    }
+}
+
+/// Without a schema the form of what is replaced is the form of an edit.
+#[test]
+fn an_edit_of_an_object_is_an_object() {
+    let edits = [json!({ "amount": 1 }), json!("amount: 1"), json!([1]), json!(1)].map(edit);
+    let only_objects: [&[&str]; 4] = [&[], &["/edit"], &["/edit"], &["/edit"]];
+    let any: [&[&str]; 4] = [&[], &[], &[], &[]];
+    let table = [
+        (Kind::ToolApproval, json!({ "arguments": { "amount": 2 } }), only_objects),
+        (Kind::ToolApproval, json!({ "amount": 2 }), only_objects),
+        (Kind::ToolApproval, json!({ "arguments": "amount 2" }), any),
+        (Kind::ToolApproval, json!({ "arguments": [2] }), any),
+        (Kind::Checkpoint, json!({ "input": { "amount": 2 } }), only_objects),
+        (Kind::Review, json!({ "content": "A report." }), any),
+        (Kind::PlanApproval, json!({ "plan": { "subtasks": [] } }), only_objects),
+    ];
+    for (kind, payload, expected) in table {
+        let ask = Ask { kind, payload: payload.clone(), ..ask() };
+        assert_eq!(answers(ask, kind, &edits), expected, "{kind:?} {payload}");
+    }
+}
+
 #[test]
 fn what_an_agent_asks_must_fit() {
     let option = |id: &str| (id.to_owned(), None);
@@ -127,7 +213,11 @@ fn what_an_agent_asks_must_fit() {
             &["/payload"],
         ),
         ("a huge integer", Ask { payload: json!({ "n": u64::MAX }), ..ask() }, &["/payload"]),
-        ("no schema", Ask { response_schema: Some(json!({ "type": 7 })), ..ask() }, &["/response_schema"]),
+        (
+            "no schema",
+            Ask { response_schema: Some(json!({ "type": 7 })), ..ask() },
+            &["/response_schema/type"],
+        ),
         (
             "a schema that refers to itself",
             Ask { response_schema: Some(json!({ "$ref": "#" })), ..ask() },
@@ -141,6 +231,11 @@ fn what_an_agent_asks_must_fit() {
         (
             "a pattern that no linear engine reads",
             Ask { response_schema: Some(json!({ "pattern": "(a*)*\\1$" })), ..ask() },
+            &["/response_schema/pattern"],
+        ),
+        (
+            "a schema that nothing would read",
+            Ask { kind: Kind::Choice, response_schema: Some(json!({})), ..ask() },
             &["/response_schema"],
         ),
         ("no time", Ask { expires_in_ms: Some(0), ..ask() }, &["/expires_in_ms"]),

@@ -103,7 +103,11 @@ fn another_agent_goes_on_with_the_same_conversation() {
     // What the other one could not call is unknown to this one.
     world = world.with("work", vec![calls(&[command("make")]), says("Done.")]);
     world.work();
-    assert_eq!(results(&world)[1], "the tool `run_command` is not available");
+    assert_eq!(
+        results(&world)[1],
+        "the tool `run_command` is not available; your tools: read_file, write_file, handoff_to_pair, \
+         handoff_to_terminator, handoff_to_admin"
+    );
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Done.")));
 }
 
@@ -350,7 +354,7 @@ fn an_agent_without_tools_goes_on_too() {
     assert_eq!(declared(&world), [(TO_WRITER.to_owned(), not.clone()), ("read_file".to_owned(), not)]);
     world = world.with("work", vec![calls(&[read("a")]), says("Done.")]);
     world.work();
-    assert_eq!(results(&world)[2], "the tool `read_file` is not available");
+    assert_eq!(results(&world)[2], "the tool `read_file` is not available; your tools: none");
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Done.")));
 }
 

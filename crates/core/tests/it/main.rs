@@ -24,6 +24,7 @@ mod phases;
 mod plans;
 mod random;
 mod refusals;
+mod schemas;
 mod sessions;
 mod smart;
 mod snapshot;

@@ -82,6 +82,59 @@ async fn an_edit_must_fit_the_schema_that_was_asked_for() {
     );
 }
 
+/// Schemas as libraries print them, asked with by an agent and answered by a person.
+#[tokio::test]
+async fn a_question_is_answered_in_the_form_that_was_asked_for() {
+    let served = Served::new().await;
+    let (agent, operator) = (served.agent(), served.operator());
+    let printed: Value =
+        serde_json::from_str(include_str!("../../../core/tests/schemas/pydantic.json")).unwrap();
+    let ask = |schema: &Value| json!({"kind": "question", "title": "What is paid back?", "response_schema": schema});
+    let asked = created(agent.post("/v1/interrupts", &ask(&printed["Refund"])).await);
+    assert_eq!(
+        asked["options"][0],
+        json!({"id": "answer", "label": "Answer", "effect": "respond", "needs_edit": true})
+    );
+    let fits = json!({"order": 7, "amount": 20, "lines": [{"sku": "AB-1", "quantity": 1}]});
+    let refused: [(Value, &[&str]); 4] = [
+        (json!({"option": "answer", "text": "20 EUR"}), &["/edit"]),
+        (json!({"option": "answer", "edit": {"amount": 20}}), &["/edit"]),
+        (json!({"option": "answer", "edit": "20 EUR"}), &["/edit"]),
+        (
+            json!({"option": "answer", "edit": {"order": 7, "amount": 900, "lines": [{"sku": "x", "quantity": 1}]}}),
+            &["/edit/amount", "/edit/lines/0/sku"],
+        ),
+    ];
+    for (decision, pointers) in refused {
+        let said = operator.decide(&asked, &decision).await;
+        assert_eq!(refusal(&said), (422, "invalid_request", pointers.to_vec()), "{}", said.1);
+    }
+    let open = ok(agent.get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
+    assert_eq!(open["status"], "open");
+    let decided = ok(operator.decide(&asked, &json!({"option": "answer", "edit": fits})).await);
+    assert_eq!(
+        (&decided["resolution"]["outcome"], &decided["resolution"]["edit"]),
+        (&json!("answered"), &fits)
+    );
+
+    let asked = created(agent.post("/v1/interrupts", &ask(&printed["Currency"])).await);
+    let said = operator.decide(&asked, &json!({"option": "answer", "text": "GBP"})).await;
+    assert_eq!(refusal(&said), (422, "invalid_request", vec!["/text"]));
+    let decided = ok(operator.decide(&asked, &json!({"option": "answer", "text": "EUR"})).await);
+    assert_eq!(decided["resolution"]["text"], "EUR");
+}
+
+#[tokio::test]
+async fn an_edit_of_an_object_is_an_object() {
+    let served = Served::new().await;
+    let asked = served.operator().ask().await;
+    for edit in [json!("all of them"), json!([1])] {
+        let said = served.operator().decide(&asked, &json!({"option": "edit", "edit": edit})).await;
+        assert_eq!(refusal(&said), (422, "invalid_request", vec!["/edit"]), "{}", said.1);
+    }
+    ok(served.operator().decide(&asked, &json!({"option": "edit", "edit": {"branches": 3}})).await);
+}
+
 #[tokio::test]
 async fn the_channel_is_recorded_and_only_known_ones_are() {
     let served = Served::new().await;

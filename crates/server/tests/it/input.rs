@@ -95,7 +95,12 @@ async fn what_does_not_fit_is_named() {
         (ask(json!({"expires_in_ms": -1})), "/expires_in_ms"),
         (ask(json!({"expires_in_ms": 9_007_199_254_740_991_u64})), "/expires_in_ms"),
         (ask(json!({"on_expiry": "nonsense"})), "/on_expiry"),
-        (ask(json!({"response_schema": {"type": "nonsense"}})), "/response_schema"),
+        (ask(json!({"response_schema": {"type": "nonsense"}})), "/response_schema/type"),
+        (
+            ask(json!({"response_schema": {"items": {"$ref": "https://example.org/a.json"}}})),
+            "/response_schema/items/$ref",
+        ),
+        (ask(json!({"kind": "choice", "response_schema": {}, "options": [{"id": "a"}]})), "/response_schema"),
         (ask(json!({"assignment": {"approvers": [""]}})), "/assignment/approvers/0"),
         (ask(json!({"assignment": {"approver": []}})), "/assignment/approver"),
         (ask(json!({"assignment": [[]]})), "/assignment"),

@@ -265,6 +265,35 @@ async fn a_change_is_typed_as_json_and_is_never_lost_by_the_wrong_button() {
     assert_eq!(page.status, 200, "as a browser sends what nobody touched: {}", page.text);
 }
 
+/// A question whose schema is of data: the form is open, holds what is required, and what does not fit stays there.
+#[tokio::test]
+async fn an_answer_of_data_is_typed_as_json() {
+    let served = Served::new().await;
+    let question = json!({"kind": "question", "title": "When?", "response_schema": {
+        "$defs": {"Slot": {"type": "object", "properties": {"day": {"enum": ["mon", "tue"]}, "hour": {"type": "integer"}},
+                           "required": ["day", "hour"]}},
+        "$ref": "#/$defs/Slot"}});
+    let asked = created(served.agent().post("/v1/interrupts", &question).await);
+    let path = link(&served, &asked).await;
+    let page = get(&served, &path).await;
+    for part in
+        ["<details open>", "Write the answer", "The answer, as JSON", "&quot;day&quot;: &quot;mon&quot;"]
+    {
+        assert!(page.text.contains(part), "{part}: {}", page.text);
+    }
+    for (typed, part) in [("tomorrow", "is no JSON"), (r#"{"day": "sun", "hour": 9}"#, "is not one of")] {
+        let refused = send(&served, &path, &[("option", "answer"), ("edit", typed)]).await;
+        assert_eq!(refused.status, 422, "{}", refused.text);
+        let kept = typed.replace('"', "&quot;");
+        assert!(refused.text.contains(part) && refused.text.contains(&kept), "{}", refused.text);
+    }
+    let decided =
+        send(&served, &path, &[("option", "answer"), ("edit", r#"{"day": "tue", "hour": 9}"#)]).await;
+    assert_eq!(decided.status, 200, "{}", decided.text);
+    let interrupt = ok(served.operator().get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
+    assert_eq!(interrupt["resolution"]["edit"], json!({"day": "tue", "hour": 9}));
+}
+
 #[tokio::test]
 async fn where_the_risk_is_high_a_tick_comes_first() {
     let steps = "    - calls:\n        - {as: a, tool: request_review, arguments: \

@@ -87,7 +87,8 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
             } else {
                 Vec::new()
             },
-            response_schema: Some(edit.clone()),
+            // A schema that no option would read is refused.
+            response_schema: (!matches!(kind, Kind::Choice | Kind::Escalation)).then(|| edit.clone()),
             expires_in_ms: None,
             on_expiry: None,
             approvers: Vec::new(),

@@ -223,9 +223,9 @@ async fn a_plan_is_written_anew_across_a_restart() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// Who decides, with what and for how long, is a matter of the phase that asks.
+/// With what and for how long is decided is a matter of the phase that asks.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_phase_has_its_own_people_and_its_own_time() {
+async fn each_phase_has_its_own_options_and_its_own_time() {
     let workflow = "
 name: planned
 agents:
@@ -240,7 +240,6 @@ phases:
   - {id: release, kind: checkpoint, message: Release it?, gates: {checkpoint: {labels: {approve: Release}}}}
 gates:
   before_step: ask
-  checkpoint: {approvers: [release-manager]}
 ";
     let (_model, server, run) = proposed(workflow, &[proposes(&[subtask("a", &[])])]).await;
     let asked = server.wait_one(&run).await;
@@ -264,8 +263,6 @@ gates:
         "the option of the phase's expiry"
     );
     assert_eq!(asked["options"][0]["label"], "Release");
-    let refused = server.decide(&asked, &json!({ "option": "approve" })).await;
-    assert_eq!(refused.refusal(), (403, "not_an_approver"));
 }
 
 /// The shipped workflow from its question to its report, on its own sample, without a model.

@@ -66,3 +66,35 @@ fn schemas_accept_and_refuse() {
         assert_eq!(jsonschema::is_valid(&spec.parameters, &arguments), valid, "{tool} {arguments}");
     }
 }
+
+/// The table of built-in tools in the documents: names, and arguments with `?` where they may be left out.
+#[test]
+fn the_documents_list_every_tool_with_its_arguments() {
+    let page = include_str!("../../../../docs/workflows.md");
+    let table = page.split("## Built-in tools").nth(1).expect("the part").split("## ").next().unwrap();
+    let mut listed: Vec<(String, Vec<String>)> = Vec::new();
+    for row in table.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let words = |cell: &str| -> Vec<String> {
+            cell.split(", ").map(|word| word.trim_matches('`').to_owned()).collect()
+        };
+        let mut arguments = words(cells[2]);
+        arguments.sort();
+        listed.extend(words(cells[1]).into_iter().map(|name| (name, arguments.clone())));
+    }
+    listed.sort();
+    let mut known: Vec<(String, Vec<String>)> = catalogue()
+        .into_iter()
+        .map(|spec| {
+            let required = spec.parameters["required"].as_array().unwrap().clone();
+            let names = spec.parameters["properties"].as_object().unwrap().keys();
+            let mut arguments: Vec<String> = names
+                .map(|name| if required.contains(&json!(name)) { name.clone() } else { format!("{name}?") })
+                .collect();
+            arguments.sort();
+            (spec.name, arguments)
+        })
+        .collect();
+    known.sort();
+    assert_eq!(listed, known);
+}

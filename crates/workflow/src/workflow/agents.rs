@@ -113,13 +113,21 @@ fn model(item: &Item<'_>, problems: &mut Problems) -> Option<String> {
     Some(model)
 }
 
+/// The names of all that there are, for a message.
+pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    names.join(", ")
+}
+
 fn tools(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Vec<String> {
     let mut tools = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();
     tools.retain(|(text, item)| {
         let is_known = catalogue.iter().any(|spec| spec.name == *text);
         if !is_known {
             let names = catalogue.iter().map(|spec| spec.name.as_str());
-            problems.unknown(item, text, format!("there is no tool `{text}`"), names);
+            let there = listed(names.clone());
+            problems.unknown(item, text, format!("there is no tool `{text}`; there are: {there}"), names);
         }
         is_known
     });

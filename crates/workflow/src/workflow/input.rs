@@ -1,5 +1,6 @@
 //! The JSON Schema of a workflow's input, and of a tool's. Checks the schema, never an input.
 
+use holdshort_core::schema;
 use serde_json::{Value, json};
 
 use crate::item::Item;
@@ -22,19 +23,31 @@ pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Opti
     if problems.len() > before {
         return None;
     }
-    if schema.get("type").and_then(Value::as_str) != Some("object") {
-        problems.at(item, format!("{of} is an object: the schema needs `type: object`"));
+    let not_one = || format!("{of} is an object: the schema needs `type: object`");
+    if !schema.is_object() {
+        problems.at(item, not_one());
         return None;
     }
-    // As the core compiles it: patterns run in linear time, so some of other engines are none.
-    let patterns = jsonschema::PatternOptions::regex();
-    match jsonschema::options().with_pattern_options(patterns).build(&schema) {
-        Ok(_) => Some(schema),
-        Err(error) => {
-            let place = find(item, error.instance_path().as_str());
-            problems.at(&place, format!("not a JSON Schema: {error}"));
-            None
-        }
+    let refused = schema::refuse(&schema, "");
+    for problem in &refused {
+        problems.at(&find(item, &problem.pointer), told(problem));
+    }
+    if !refused.is_empty() {
+        return None;
+    }
+    let schema = schema::unfolded(schema);
+    if schema.get("type").and_then(Value::as_str) != Some("object") {
+        problems.at(item, not_one());
+        return None;
+    }
+    Some(schema)
+}
+
+/// Names the keyword that is not taken: the place is its value's.
+fn told(problem: &schema::Problem) -> String {
+    match problem.pointer.rsplit('/').next() {
+        Some(keyword) if keyword.starts_with('$') => format!("`{keyword}` {}", problem.message),
+        Some(_) | None => problem.message.clone(),
     }
 }
 

@@ -7,7 +7,7 @@
 use holdshort_core::definition::{Rule, RuleAction};
 use holdshort_core::tool::{self, Category};
 
-use super::agents::Agents;
+use super::agents::{Agents, listed};
 use crate::bounds;
 use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
@@ -103,12 +103,13 @@ fn tools(
             tools.push(text.clone());
             continue;
         }
+        let there = listed(had.iter().copied());
         let why = if catalogue.iter().any(|spec| spec.name == *text) {
             format!("no agent has the tool `{text}`, so this rule would never match it")
         } else if text.contains('*') {
-            format!("tools match by full name, and there is no tool `{text}`")
+            format!("tools match by full name, and there is no tool `{text}`; agents have: {there}")
         } else {
-            format!("there is no tool `{text}`")
+            format!("there is no tool `{text}`; agents have: {there}")
         };
         problems.unknown(item, text, why, had.iter().copied());
     }

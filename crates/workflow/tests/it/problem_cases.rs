@@ -148,12 +148,12 @@ gates: {rules: [{tools: [handoff_to_duo, handoff_to_du], do: ask}]}
             "workflow.yaml:3:58: there is no agent `dua` (did you mean `duo`?)",
             "workflow.yaml:3:75: there is no agent `amdin` (did you mean `admin`?)",
             "workflow.yaml:4:40: expected a list, found `solo`",
-            "workflow.yaml:4:54: there is no tool `handoff_to_solo`",
+            "workflow.yaml:4:54: there is no tool `handoff_to_solo`; there are: ask_human, create_plan, edit_file, list_directory, read_file, request_review, run_command, search_codebase, write_file",
             "workflow.yaml:5:3: `admin` is built in as whom agents hand over to; choose another name",
             "workflow.yaml:6:3: `terminator` is built in as whom agents hand over to; choose another name",
             "workflow.yaml:6:48: expected a text, found a mapping",
             "workflow.yaml:8:39: the name of the tool, `handoff_to_a_name_that_is_as_long_as_a_name_may_be_though_no_longer_than_it`, has more than 64 characters",
-            "workflow.yaml:10:42: there is no tool `handoff_to_du` (did you mean `handoff_to_duo`?)",
+            "workflow.yaml:10:42: there is no tool `handoff_to_du`; agents have: handoff_to_duo, handoff_to_terminator (did you mean `handoff_to_duo`?)",
         ],
     },
     Case {
@@ -322,7 +322,7 @@ phases:
   - {id: work, kind: checkpoint, message: Look.}
 ",
         says: &[
-            "workflow.yaml:5:18: not a JSON Schema: \"strin\" is not valid under any of the schemas listed in the 'anyOf' keyword",
+            "workflow.yaml:5:18: there is no type `strin`; there are: string, integer, number, boolean, object, array, null",
         ],
     },
     Case {
@@ -359,9 +359,9 @@ phases:
   - {id: work, kind: one_shot, agent: solo}
 ",
         says: &[
-            "workflow.yaml:3:39: there is no tool `read_fil` (did you mean `read_file`?)",
+            "workflow.yaml:3:39: there is no tool `read_fil`; there are: ask_human, create_plan, edit_file, list_directory, read_file, request_review, run_command, search_codebase, write_file (did you mean `read_file`?)",
             "workflow.yaml:3:71: `read_file` is listed twice",
-            "workflow.yaml:3:82: there is no tool `make_coffee`",
+            "workflow.yaml:3:82: there is no tool `make_coffee`; there are: ask_human, create_plan, edit_file, list_directory, read_file, request_review, run_command, search_codebase, write_file",
         ],
     },
     Case {
@@ -438,9 +438,9 @@ gates:
     - {reason: Because., do: ask, commands: [\"\"]}
 ",
         says: &[
-            "workflow.yaml:8:16: there is no tool `run_comand` (did you mean `run_command`?)",
+            "workflow.yaml:8:16: there is no tool `run_comand`; agents have: read_file, run_command (did you mean `run_command`?)",
             "workflow.yaml:9:16: no agent has the tool `edit_file`, so this rule would never match it",
-            "workflow.yaml:10:16: tools match by full name, and there is no tool `read_*`",
+            "workflow.yaml:10:16: tools match by full name, and there is no tool `read_*`; agents have: read_file, run_command",
             "workflow.yaml:11:16: `*` is every tool: it stands alone",
             "workflow.yaml:12:7: a rule needs a criterion (`tools`, `commands`, `paths`, `categories` or `agents`); `tools: [\"*\"]` matches every call",
             "workflow.yaml:13:15: `tools` is empty and would match every call; leave it out",
@@ -482,6 +482,7 @@ gates:
             "workflow.yaml:6:57: `question` has no option `reject`",
             "workflow.yaml:7:24: a duration is from 1ms to 366d, found `400d`",
             "workflow.yaml:8:24: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `1.5h`",
+            "workflow.yaml:8:42: nobody here is `ana`; who decides is one of: `operator`",
             "workflow.yaml:8:47: `ana` is listed twice",
             "workflow.yaml:8:52: expected a text, found the number 7",
         ],
@@ -572,7 +573,7 @@ limits: {rounds: 0, tool_calls: -1, attempts: 1.5, redos: many, parallel: 100000
         text: "\
 name: a
 agents: {solo: {instructions: i}}
-gates: {checkpoint: {options: [approve, skip, reject], on_expiry: skip}, question: {approvers: [ann]}}
+gates: {checkpoint: {options: [approve, skip, reject], on_expiry: skip}, question: {approvers: [operator]}}
 phases:
   - {id: look, kind: checkpoint, message: m, gates: {plan_approval: {expires_in: 1h}, on_error: ask}}
   - {id: p, kind: planning, agents: {planner: solo}, gates: {checkpoint: {expires_in: 1h}}}
@@ -616,12 +617,47 @@ phases:
         ],
     },
     Case {
+        about: "approvers that nobody can be",
+        text: "\
+name: a
+phases:
+  - {id: look, kind: checkpoint, message: m, gates: {checkpoint: {approvers: [release-manager]}}}
+gates: {checkpoint: {approvers: [operater, operator, agent, engine]}}
+",
+        says: &[
+            "workflow.yaml:3:79: nobody here is `release-manager`; who decides is one of: `operator`",
+            "workflow.yaml:4:34: nobody here is `operater`; who decides is one of: `operator` (did you mean `operator`?)",
+            "workflow.yaml:4:54: nobody here is `agent`; who decides is one of: `operator`",
+            "workflow.yaml:4:61: nobody here is `engine`; who decides is one of: `operator`",
+        ],
+    },
+    Case {
+        about: "references out of a schema",
+        text: "\
+name: a
+input: {type: object, properties: {task: {$ref: 'https://example.org/task.json'}, more: {$ref: '#/$defs/Mor'}}, $defs: {More: {type: string}}}
+tools:
+  - {name: x, description: d, runs: client, parameters: {$defs: {A: {$ref: '#/$defs/A'}}, $ref: '#/$defs/A'}}
+  - {name: y, description: d, runs: client, parameters: {$schema: 'https://example.org/mine', type: object}}
+  - {name: z, description: d, runs: client, parameters: {$defs: {A: {type: string}}, $ref: '#/$defs/A'}}
+agents: {solo: {instructions: i, tools: [x, y, z]}}
+phases: [{id: p, kind: one_shot, agent: solo}]
+",
+        says: &[
+            "workflow.yaml:2:49: `$ref` `https://example.org/task.json` is in another document: only references within the schema are followed, such as `#/$defs/NAME`",
+            "workflow.yaml:2:96: `$ref` `#/$defs/Mor` names no schema in here; there is `#/$defs/More`",
+            "workflow.yaml:4:69: refers to itself without going into the value: no check of it would end",
+            "workflow.yaml:5:67: `$schema` is none of those that are read: https://json-schema.org/draft/2020-12/schema, https://json-schema.org/draft/2019-09/schema, http://json-schema.org/draft-07/schema",
+            "workflow.yaml:6:57: what a tool takes is an object: the schema needs `type: object`",
+        ],
+    },
+    Case {
         about: "a pattern that looks ahead",
         text: "name: a\ntools: [{name: x, description: d, runs: client, parameters: {type: object, properties: {p: {type: \
                string, pattern: \"^(?!/).*\"}}}}]\nagents: {solo: {instructions: i, tools: \
                [x]}}\nphases: [{id: p, kind: one_shot, agent: solo}]\n",
         says: &[
-            "workflow.yaml:2:116: not a JSON Schema: \"^(?!/).*\" is not a \"regex\"",
+            "workflow.yaml:2:116: the pattern `^(?!/).*` can not be used: patterns run in linear time, so none looks ahead or behind, or refers back",
         ],
     },
 ];

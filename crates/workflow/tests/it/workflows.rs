@@ -8,9 +8,10 @@ use holdshort_core::definition::{
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{Effect, Kind};
+use holdshort_core::schema;
 use holdshort_core::tool::{self, Category, Runs};
 use holdshort_workflow::parse;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::catalogue::catalogue;
 
@@ -44,7 +45,7 @@ phases:
   - id: look
     kind: checkpoint
     message: Is the draft good enough?
-    gates: {checkpoint: {options: [reject, approve], labels: {approve: Publish}, on_expiry: reject, approvers: [ana]}}
+    gates: {checkpoint: {options: [reject, approve], labels: {approve: Publish}, on_expiry: reject, approvers: [operator]}}
   - id: critique
     kind: one_shot
     agent: critic
@@ -66,7 +67,7 @@ gates:
     - {tools: [run_command], commands: ["git push *"], do: forbid, reason: People push.}
     - {paths: ["docs/**"], categories: [file_write], agents: [Author], do: allow}
     - {tools: ["*"], do: ask}
-  tool_approval: {options: [reject, approve, respond], labels: {approve: "Yes", reject: "off"}, reject: end_turn, expires_in: 30m, on_expiry: reject, approvers: [ana, bo]}
+  tool_approval: {options: [reject, approve, respond], labels: {approve: "Yes", reject: "off"}, reject: end_turn, expires_in: 30m, on_expiry: reject, approvers: [operator]}
   question: {expires_in: 500ms}
   checkpoint: {on_expiry: approve, expires_in: 7d}
 limits: {rounds: 20, tool_calls: 40, attempts: 1, redos: 3, plan_steps: 7, parallel: 2, budget: {tokens: 50000}}
@@ -130,7 +131,7 @@ fn every_key_is_read() {
         options: vec!["reject".into(), "approve".into()],
         labels: [("approve".to_owned(), "Publish".to_owned())].into(),
         on_expiry: Some("reject".into()),
-        approvers: vec!["ana".into()],
+        approvers: vec!["operator".into()],
         ..nothing
     };
     let draft = Phase {
@@ -169,7 +170,7 @@ fn full_gates() -> Gates {
         reject: Some(Effect::EndTurn),
         expires_in_ms: Some(30 * 60 * 1000),
         on_expiry: Some("reject".into()),
-        approvers: texts(&["ana", "bo"]),
+        approvers: texts(&["operator"]),
     };
     Gates {
         plan: PlanGate::Show,
@@ -380,4 +381,34 @@ phases:
         ..CheckpointPhase::default()
     };
     assert_eq!(definition.phases[2].kind, PhaseKind::Checkpoint(look));
+}
+
+/// As libraries print a type: a root that is a reference, definitions, the draft that it is written in.
+#[test]
+fn what_libraries_print_is_what_a_tool_takes() {
+    for library in ["pydantic", "zod"] {
+        let printed = match library {
+            "pydantic" => include_str!("../../../core/tests/schemas/pydantic.json"),
+            _ => include_str!("../../../core/tests/schemas/zod.json"),
+        };
+        let printed: Value = serde_json::from_str(printed).unwrap();
+        for name in ["Refund", "Node"] {
+            let schema = &printed[name];
+            let text = format!(
+                "name: a\ninput: {schema}\ntools:\n  - {{name: x, description: d, runs: client, parameters: {schema}}}\n\
+                 agents: {{solo: {{instructions: i, tools: [x]}}}}\nphases: [{{id: p, kind: one_shot, agent: solo}}]\n"
+            );
+            let definition = good(&text);
+            let parameters = &definition.tools["x"].parameters;
+            let top = (&parameters["type"], &parameters["additionalProperties"]);
+            assert_eq!(top, (&json!("object"), &json!(false)), "{library} {name}");
+            let takes = |value: Value| schema::check(parameters, &value, "").is_empty();
+            let tree = json!({ "name": "a", "children": [{ "name": "b", "children": [] }] });
+            let refund = json!({ "order": 1, "amount": 2, "currency": "EUR", "lines": [], "due": null });
+            let (mut fits, mut other) = if name == "Node" { (tree, refund) } else { (refund, tree) };
+            assert!(takes(fits.clone()) && !takes(other.take()), "{library} {name}");
+            fits["more"] = json!(1);
+            assert!(!takes(fits), "{library} {name}: nothing but what is named");
+        }
+    }
 }

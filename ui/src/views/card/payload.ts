@@ -34,8 +34,9 @@ export function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || value === "" || (isData(value) && Object.keys(value).length === 0);
 }
 
-/** What an edit replaces, as it is now. */
+/** What an edit replaces, as it is now. An answer replaces nothing. */
 export function editable(interrupt: Interrupt): unknown {
+  if (interrupt.kind === "question") return undefined;
   const payload = data(interrupt.payload);
   const member = { tool_approval: "arguments", plan_approval: "plan", review: "content", checkpoint: "input" }[
     interrupt.kind as string
@@ -45,8 +46,11 @@ export function editable(interrupt: Interrupt): unknown {
 
 /** The answers that a question suggests. */
 export function suggestions(interrupt: Interrupt): string[] {
-  const isAnswerable = interrupt.options.some((option) => option.id === "answer");
-  return interrupt.kind === "question" && isAnswerable ? texts(data(interrupt.payload).choices) : [];
+  const isAnswerable = interrupt.options.some((option) => option.id === "answer" && option.needs_text);
+  if (interrupt.kind !== "question" || !isAnswerable) return [];
+  const own = texts(data(interrupt.payload).choices);
+  // The texts that its schema allows are answers, too.
+  return own.length > 0 ? own : texts(data(interrupt.response_schema).enum);
 }
 
 /** The command line of a call, where it is one. */

@@ -54,7 +54,7 @@ impl Draft<'_> {
             Standing::Repeat => return Ok(()),
             Standing::New(choice) => choice,
         };
-        let mut problems = self.check_edit(&interrupt, &choice, &decision.edit);
+        let mut problems = self.check_edit(&interrupt, &choice, decision);
         problems.extend(self.run.check_given(&interrupt, &choice, decision));
         if !problems.is_empty() {
             return Err(Rejection::Refused(Refusal::Invalid(problems)));
@@ -97,9 +97,10 @@ impl Draft<'_> {
     }
 
     /// Checks the edit against what it replaces.
-    fn check_edit(&self, interrupt: &Interrupt, choice: &Choice, edit: &Value) -> Vec<Problem> {
+    fn check_edit(&self, interrupt: &Interrupt, choice: &Choice, decision: &Decision) -> Vec<Problem> {
+        let edit = &decision.edit;
         if edit.is_null() || choice.id != "edit" {
-            return check_response(interrupt, choice, edit);
+            return check_response(interrupt, choice, decision);
         }
         match (&interrupt.opened.about, interrupt.opened.kind) {
             (About::Call(call), Kind::ToolApproval) => {
@@ -119,9 +120,9 @@ impl Draft<'_> {
                 Some((planning, plan)) => {
                     self.run.check_plan(planning, &plan, "/edit").err().unwrap_or_default()
                 }
-                None => check_response(interrupt, choice, edit),
+                None => check_response(interrupt, choice, decision),
             },
-            _ => check_response(interrupt, choice, edit),
+            _ => check_response(interrupt, choice, decision),
         }
     }
 
@@ -168,11 +169,44 @@ impl Taken<'_> {
     }
 }
 
-fn check_response(interrupt: &Interrupt, choice: &Choice, edit: &Value) -> Vec<Problem> {
+/// Checks an edit, or the answer to a question, against the schema that came with the interrupt.
+fn check_response(interrupt: &Interrupt, choice: &Choice, decision: &Decision) -> Vec<Problem> {
+    let Decision { edit, text, .. } = decision;
     match interrupt.content.get("response_schema") {
-        Some(schema) if choice.id == "edit" => schema::check(schema, edit, "/edit"),
+        Some(schema) if choice.id == "edit" || choice.needs_edit => schema::check(schema, edit, "/edit"),
+        Some(schema) if answers(interrupt, choice) && schema::is_of_text(schema) => {
+            schema::check(schema, &Value::from(text.as_deref().unwrap_or_default()), "/text")
+        }
+        None if choice.needs_edit && replaces_an_object(interrupt) && !edit.is_object() => {
+            vec![Problem::new("/edit", "must be an object, as what it replaces is")]
+        }
         Some(_) | None => Vec::new(),
     }
+}
+
+fn answers(interrupt: &Interrupt, choice: &Choice) -> bool {
+    interrupt.opened.kind == Kind::Question && choice.effect == Effect::Respond
+}
+
+/// Whether an edit takes the place of an object that an agent of another framework sent. What our own runs ask about
+/// is checked by what it is: a call against its tool, a plan as a plan.
+fn replaces_an_object(interrupt: &Interrupt) -> bool {
+    let payload = interrupt.content.get("payload").unwrap_or(&Value::Null);
+    let replaced = match interrupt.opened.kind {
+        Kind::ToolApproval => Some(payload.get("arguments").unwrap_or(payload)),
+        Kind::PlanApproval => payload.get("plan"),
+        Kind::Review => payload.get("content"),
+        Kind::Checkpoint => payload.get("input"),
+        Kind::Error
+        | Kind::Question
+        | Kind::Choice
+        | Kind::Turn
+        | Kind::Escalation
+        | Kind::Continuation
+        | Kind::ClientCall
+        | Kind::UnknownOutcome => None,
+    };
+    interrupt.opened.about == About::External && replaced.is_some_and(Value::is_object)
 }
 
 /// An option that is not offered can not be applied; this stops work instead of releasing it.

@@ -20,20 +20,19 @@ impl Edit {
     /// Nothing where no option takes an edit.
     pub(super) fn of(interrupt: &Interrupt) -> Option<Self> {
         interrupt.options.iter().find(|option| option.needs_edit)?;
-        let payload = &interrupt.payload;
-        let (label, value) = match interrupt.kind {
-            Kind::ToolApproval => ("The arguments", payload.get("arguments")),
-            Kind::PlanApproval => ("The plan", payload.get("plan")),
-            Kind::Review => ("The output", payload.get("content")),
-            Kind::Checkpoint => ("The input", payload.get("input")),
-            _ => ("The details", None),
+        let label = match interrupt.kind {
+            Kind::ToolApproval => "The arguments",
+            Kind::PlanApproval => "The plan",
+            Kind::Review => "The output",
+            Kind::Checkpoint => "The input",
+            Kind::Question => "The answer",
+            _ => "The details",
         };
-        let value = value.unwrap_or(payload);
-        let schema = interrupt.response_schema.as_ref().and_then(|schema| schema.get("type")?.as_str());
-        let text = readable(value);
+        let value = interrupt.draft();
+        let text = readable(&value);
         // A text with characters that no field shows is edited as JSON, where each has a name.
-        let is_text = (value.is_string() || schema == Some("string")) && plain::hidden(&text).is_none();
-        let text = if is_text { text } else { visible(value) };
+        let is_text = interrupt.edits_text() && plain::hidden(&text).is_none();
+        let text = if is_text { text } else { visible(&value) };
         Some(Self { label, text, is_text })
     }
 

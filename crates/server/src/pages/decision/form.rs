@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::edit::Edit;
+use super::subject::readable;
 
 /// The fields as a browser sends them.
 #[derive(Debug, Default, Deserialize)]
@@ -46,7 +47,8 @@ impl Typed {
         problems: &mut Vec<Problem>,
     ) -> Option<String> {
         let own = unix(&self.text);
-        let suggested = self.choice.parse().ok().and_then(|place: usize| suggestions(interrupt).nth(place));
+        let suggested =
+            self.choice.parse().ok().and_then(|place: usize| interrupt.suggestions().get(place).copied());
         match suggested.filter(|_| option.is_some_and(|option| option.needs_text)) {
             Some(_) if !own.trim().is_empty() => {
                 problems.push(Problem::new("/text", "choose one of the answers or write your own, not both"));
@@ -95,7 +97,11 @@ struct Suggestion<'a> {
 
 #[derive(Serialize)]
 struct Editor<'a> {
+    /// What opens it.
+    summary: &'static str,
     label: &'static str,
+    /// The form of an answer, where it has one.
+    schema: Option<String>,
     is_text: bool,
     is_open: bool,
     field: Field<'a>,
@@ -146,12 +152,17 @@ impl<'a> Form<'a> {
         };
         let editor = |edit: Edit| {
             let field = field("edit", &typed.edit);
-            let is_open = field.problem.is_some() || edit.is_changed(&unix(&typed.edit));
-            Editor { label: edit.label, is_text: edit.is_text, is_open, field }
+            let answers = interrupt.kind == Kind::Question;
+            let is_open = answers || field.problem.is_some() || edit.is_changed(&unix(&typed.edit));
+            let summary = if answers { "Write the answer" } else { "Change it before it goes on" };
+            let schema = interrupt.response_schema.as_ref().filter(|_| answers).map(readable);
+            Editor { summary, label: edit.label, schema, is_text: edit.is_text, is_open, field }
         };
         Self {
             version: interrupt.version,
-            suggestions: suggestions(interrupt)
+            suggestions: interrupt
+                .suggestions()
+                .into_iter()
                 .enumerate()
                 .map(|(place, label)| Suggestion { label, is_chosen: typed.choice == place.to_string() })
                 .collect(),
@@ -179,11 +190,13 @@ fn wrong(problem: &FieldError) -> Wrong<'_> {
 
 fn offered(option: &Choice, origin: Origin) -> Offered<'_> {
     let ends_run = matches!(&*option.effect, "fail_run" | "cancel_run");
+    let is_answer = option.id == "answer";
     let notes = [
         // Its label is the agent's own.
         (origin == Origin::External, option.does()),
         (option.needs_text, "takes your words"),
-        (option.needs_edit, "takes the changed version"),
+        (option.needs_edit && !is_answer, "takes the changed version"),
+        (option.needs_edit && is_answer, "takes the answer as JSON"),
         (ends_run, "ends the run"),
     ];
     Offered {
@@ -217,12 +230,6 @@ fn holds(option: &Choice) -> bool {
 
 fn is_risky(interrupt: &Interrupt) -> bool {
     interrupt.risk.level >= Level::High
-}
-
-/// The answers that a question suggests.
-fn suggestions(interrupt: &Interrupt) -> impl Iterator<Item = &str> {
-    let listed = interrupt.payload.get("choices").filter(|_| interrupt.kind == Kind::Question);
-    listed.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// Browsers send the line ends of another system.

@@ -20,8 +20,31 @@ const DEEPEST = 6;
 /** Words that give a value more shapes than one field has. */
 const COMPOSED = ["oneOf", "anyOf", "allOf", "not", "if", "const", "prefixItems", "patternProperties", "$ref"];
 
+/** The schema behind references within the whole one, with what stands beside them; a longer way is none. */
+function followed(schema: unknown, root: unknown): unknown {
+  let found = schema;
+  for (let steps = 0; steps < DEEPEST && isData(found) && typeof found.$ref === "string"; steps += 1) {
+    const { $ref, ...beside } = found;
+    if (!$ref.startsWith("#")) return found;
+    const names = $ref.split("/").slice(1).map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const target = names.reduce<unknown>((at, name) => (isData(at) && Object.hasOwn(at, name) ? at[name] : undefined), root);
+    if (!isData(target)) return found;
+    found = { ...target, ...beside };
+  }
+  return found;
+}
+
+/** `X` of "`X` or null", as optional members are written: what is left out needs no null. */
+function present(schema: unknown): unknown {
+  const either = isData(schema) && list(schema.anyOf);
+  if (!either || either.length !== 2) return schema;
+  const some = either.filter((each) => !(isData(each) && each.type === "null"));
+  return some.length === 1 ? some[0] : schema;
+}
+
 /** The field of a schema; none where the form could not say all that the schema does. */
-export function field(schema: unknown, depth = 0): Field | undefined {
+export function field(written: unknown, root: unknown = written, depth = 0): Field | undefined {
+  const schema = followed(written, root);
   if (!isData(schema) || depth > DEEPEST || COMPOSED.some((key) => key in schema)) return undefined;
   if ("enum" in schema) {
     const values = texts(schema.enum);
@@ -36,27 +59,28 @@ export function field(schema: unknown, depth = 0): Field | undefined {
     case "boolean":
       return { type: "switch" };
     case "array": {
-      const item = field(schema.items, depth + 1);
+      const item = field(schema.items, root, depth + 1);
       return item && { type: "list", item };
     }
     case "object":
-      return group(schema, depth);
+      return group(schema, root, depth);
     default:
       return undefined;
   }
 }
 
-function group(schema: Record<string, unknown>, depth: number): Field | undefined {
+function group(schema: Record<string, unknown>, root: unknown, depth: number): Field | undefined {
   const properties = Object.entries(data(schema.properties));
   // An object of any members has no form.
   if (properties.length === 0) return undefined;
   const required = texts(schema.required);
   const members: Member[] = [];
   for (const [name, each] of properties) {
-    const drawn = field(each, depth + 1);
+    const isRequired = required.includes(name);
+    const drawn = field(isRequired ? each : present(each), root, depth + 1);
     if (!drawn) return undefined;
     const help = data(each).description;
-    members.push({ name, field: drawn, isRequired: required.includes(name), help: typeof help === "string" ? help : "" });
+    members.push({ name, field: drawn, isRequired, help: typeof help === "string" ? help : "" });
   }
   // The list of what is required is in the order that its author meant; members of an object have none.
   const place = (member: Member): number => (member.isRequired ? required.indexOf(member.name) : required.length);

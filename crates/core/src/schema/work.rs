@@ -1,0 +1,149 @@
+//! What a check of a value against a schema with references costs, counted before it is done. Never says whether the
+//! value fits.
+//!
+//! Definitions that refer to each other can make a small schema and a small value cost exponential work. This walk goes
+//! where a validator would go and does nothing there, until it is through or has had enough.
+
+use serde_json::{Map, Value};
+
+use super::foreign::target;
+
+/// Steps of one check: schemas, entries of their lists, and texts in pieces. So many take well under a second.
+const STEPS: usize = 200_000;
+
+/// Schemas inside one another, along value and references: a validator calls itself as deep as this.
+const DEPTH: usize = 256;
+
+/// A pattern reads so many bytes in the time of about one step.
+const PIECE: usize = 32;
+
+/// Why a value is not checked.
+pub(super) fn refuse(schema: &Value, value: &Value) -> Option<&'static str> {
+    let mut walk = Walk { root: schema, left: STEPS };
+    match walk.visit(schema, value, DEPTH) {
+        Ok(()) => None,
+        Err(Enough::Steps) => Some("takes too long to check against this schema: send less"),
+        Err(Enough::Depth) => Some("is nested too deep to be checked against this schema"),
+    }
+}
+
+#[derive(Debug)]
+enum Enough {
+    Steps,
+    Depth,
+}
+
+struct Walk<'s> {
+    root: &'s Value,
+    left: usize,
+}
+
+impl<'s> Walk<'s> {
+    fn pay(&mut self, steps: usize) -> Result<(), Enough> {
+        self.left = self.left.checked_sub(steps).ok_or(Enough::Steps)?;
+        Ok(())
+    }
+
+    fn visit(&mut self, schema: &'s Value, value: &Value, depth: usize) -> Result<(), Enough> {
+        let Value::Object(map) = schema else { return self.pay(1) };
+        let depth = depth.checked_sub(1).ok_or(Enough::Depth)?;
+        self.pay(1 + map.values().map(|each| entries(each) + 1).sum::<usize>() + entries(value))?;
+        if ["uniqueItems", "const", "enum"].iter().any(|keyword| map.contains_key(*keyword)) {
+            self.whole(value)?;
+        }
+        if let Some(next) = map.get("$ref").and_then(Value::as_str).and_then(|text| target(self.root, text)) {
+            self.visit(next, value, depth)?;
+        }
+        for (keyword, held) in map {
+            match (keyword.as_str(), held) {
+                ("allOf" | "anyOf" | "oneOf", Value::Array(items)) => {
+                    items.iter().try_for_each(|item| self.visit(item, value, depth))?;
+                }
+                ("not" | "if" | "then" | "else", item) => self.visit(item, value, depth)?,
+                ("dependentSchemas" | "dependencies", Value::Object(items)) => {
+                    items.values().try_for_each(|item| self.visit(item, value, depth))?;
+                }
+                _ => match value {
+                    Value::Object(members) => self.members(map, keyword, held, members, depth)?,
+                    Value::Array(items) => self.items(keyword, held, items, depth)?,
+                    Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn members(
+        &mut self,
+        schema: &Map<String, Value>,
+        keyword: &str,
+        held: &'s Value,
+        members: &Map<String, Value>,
+        depth: usize,
+    ) -> Result<(), Enough> {
+        match (keyword, held) {
+            ("properties", Value::Object(named)) => {
+                for (name, item) in named {
+                    if let Some(member) = members.get(name) {
+                        self.visit(item, member, depth)?;
+                    }
+                }
+            }
+            ("patternProperties", Value::Object(patterns)) => {
+                for item in patterns.values() {
+                    members.values().try_for_each(|member| self.visit(item, member, depth))?;
+                }
+            }
+            ("additionalProperties", item) => {
+                let named = schema.get("properties").and_then(Value::as_object);
+                for (name, member) in members {
+                    if !named.is_some_and(|named| named.contains_key(name)) {
+                        self.visit(item, member, depth)?;
+                    }
+                }
+            }
+            ("propertyNames", item) => {
+                for name in members.keys() {
+                    self.pay(name.len() / PIECE)?;
+                    self.visit(item, &Value::Null, depth)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn items(&mut self, keyword: &str, held: &'s Value, items: &[Value], depth: usize) -> Result<(), Enough> {
+        match (keyword, held) {
+            ("prefixItems" | "items", Value::Array(schemas)) => {
+                for (schema, item) in schemas.iter().zip(items) {
+                    self.visit(schema, item, depth)?;
+                }
+            }
+            ("items" | "additionalItems" | "contains", schema) => {
+                items.iter().try_for_each(|item| self.visit(schema, item, depth))?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A value that is compared as a whole.
+    fn whole(&mut self, value: &Value) -> Result<(), Enough> {
+        self.pay(1 + entries(value))?;
+        match value {
+            Value::Array(items) => items.iter().try_for_each(|item| self.whole(item)),
+            Value::Object(map) => map.values().try_for_each(|item| self.whole(item)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
+        }
+    }
+}
+
+fn entries(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.len(),
+        Value::Object(map) => map.len(),
+        Value::String(text) => text.len() / PIECE,
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}

@@ -1,0 +1,114 @@
+//! The form of what a person sends as data: what it takes the place of, whether it is a text, and what an editor
+//! begins with. Never checks it: the server does.
+
+use serde_json::{Map, Value};
+
+use crate::interrupt::{Interrupt, Kind};
+
+/// How far definitions are followed for what an editor begins with; a type that holds itself ends there.
+const DEPTH: usize = 6;
+
+impl Interrupt {
+    /// What an edit takes the place of: the arguments, the plan, the output, the input; else all that was sent.
+    /// Null for a question: nothing was there before the answer.
+    pub fn replaced(&self) -> &Value {
+        let member = match self.kind {
+            Kind::ToolApproval => "arguments",
+            Kind::PlanApproval => "plan",
+            Kind::Review => "content",
+            Kind::Checkpoint => "input",
+            Kind::Question => return &Value::Null,
+            Kind::Error
+            | Kind::Choice
+            | Kind::Turn
+            | Kind::Escalation
+            | Kind::Continuation
+            | Kind::ClientCall
+            | Kind::UnknownOutcome => return &self.payload,
+        };
+        self.payload.get(member).unwrap_or(&self.payload)
+    }
+
+    /// What an editor begins with: what is replaced, or an answer that has what the schema requires.
+    pub fn draft(&self) -> Value {
+        match (self.kind, &self.response_schema) {
+            (Kind::Question, Some(schema)) => blank(schema, schema, DEPTH),
+            _ => self.replaced().clone(),
+        }
+    }
+
+    /// Whether an edit is written as plain text, and not as JSON.
+    pub fn edits_text(&self) -> bool {
+        self.response_schema.as_ref().map_or_else(|| self.replaced().is_string(), is_of_text)
+    }
+
+    /// The answers that a question suggests: its own, or the texts that its schema allows.
+    pub fn suggestions(&self) -> Vec<&str> {
+        let takes_words = self.options.iter().any(|option| option.id == "answer" && option.needs_text);
+        if self.kind != Kind::Question || !takes_words {
+            return Vec::new();
+        }
+        let own = self.payload.get("choices").and_then(Value::as_array).filter(|choices| !choices.is_empty());
+        let allowed = || self.response_schema.as_ref()?.get("enum")?.as_array();
+        own.or_else(allowed).into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+}
+
+/// Whether everything that fits a schema is a text.
+fn is_of_text(schema: &Value) -> bool {
+    let schema = followed(schema, schema);
+    let all_texts =
+        |values: &Value| values.as_array().is_some_and(|values| values.iter().all(Value::is_string));
+    schema.get("type").is_some_and(|name| name == "string")
+        || schema.get("const").is_some_and(Value::is_string)
+        || schema.get("enum").is_some_and(all_texts)
+}
+
+/// The schema behind references within `root`.
+fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
+    let mut schema = schema;
+    for _ in 0..DEPTH {
+        let reference = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
+        match reference.and_then(|pointer| root.pointer(pointer)) {
+            Some(target) => schema = target,
+            None => break,
+        }
+    }
+    schema
+}
+
+/// A value in the form of a schema, with what is required; the person writes the rest.
+fn blank(root: &Value, schema: &Value, depth: usize) -> Value {
+    let given = |schema: &Value| {
+        let first = || schema.get("enum")?.as_array()?.first().cloned();
+        schema.get("default").or_else(|| schema.get("const")).cloned().or_else(first)
+    };
+    if let Some(value) = given(schema) {
+        return value;
+    }
+    let schema = followed(root, schema);
+    if let Some(value) = given(schema) {
+        return value;
+    }
+    let Some(depth) = depth.checked_sub(1) else { return Value::Null };
+    let one_of = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array()?.first());
+    if let Some(first) = one_of {
+        return blank(root, first, depth);
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        Some("string") => Value::from(""),
+        Some("integer" | "number") => Value::from(0),
+        Some("boolean") => Value::from(false),
+        Some("array") => Value::Array(Vec::new()),
+        Some("object") => {
+            let properties = schema.get("properties").and_then(Value::as_object);
+            let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+            let member = |name: &str| {
+                let value = properties.and_then(|all| all.get(name)).map(|each| blank(root, each, depth));
+                (name.to_owned(), value.unwrap_or(Value::Null))
+            };
+            Value::Object(required.filter_map(Value::as_str).map(member).collect::<Map<_, _>>())
+        }
+        Some(_) | None => Value::Null,
+    }
+}

@@ -1,0 +1,81 @@
+// A question whose schema is of data: a form of what it asks for, what does not fit beside its field, JSON otherwise.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { person } from "./harness/browser.js";
+import { card, option, outcome, visitCard } from "./harness/card.js";
+import { serve } from "./harness/server.js";
+import { t as text } from "./harness/texts.js";
+import { assertSound } from "./harness/views.js";
+
+const SCHEMA = {
+  $defs: {
+    Currency: { type: "string", enum: ["EUR", "USD"] },
+    Line: { type: "object", properties: { sku: { type: "string" }, quantity: { type: "integer" } }, required: ["sku", "quantity"] },
+    Refund: {
+      type: "object",
+      properties: {
+        amount: { type: "number", maximum: 500 },
+        currency: { $ref: "#/$defs/Currency" },
+        lines: { type: "array", items: { $ref: "#/$defs/Line" } },
+        note: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+      },
+      required: ["amount", "currency"],
+    },
+  },
+  $ref: "#/$defs/Refund",
+};
+const ASK = { kind: "question", title: "What is paid back?", response_schema: SCHEMA };
+
+test("an answer of data is written in a form", async (t) => {
+  const server = await serve(t);
+  const page = await person(t, server);
+  const now = async ({ id }) => server.api("GET", `/v1/interrupts/${id}`);
+  const field = (name) => card(page).getByRole("region", { name: text("card.edit"), exact: true }).getByLabel(name);
+
+  await t.test("what does not fit stands beside its field, and the question stays open", async () => {
+    const asked = await server.agentAsks(ASK);
+    await visitCard(page, asked);
+    await field(/^amount/).fill("900");
+    await field(/^currency/).selectOption("USD");
+    await assertSound(page, "a question with a form");
+    await option(page, "Answer").click();
+    await field(/^amount/).and(card(page).locator("[aria-invalid=true]")).waitFor();
+    await card(page).getByText("900 is greater than the maximum of 500", { exact: true }).waitFor();
+    assert.equal((await now(asked)).status, "open");
+    await field(/^amount/).fill("90");
+    await option(page, "Answer").click();
+    await outcome(page, /answered Answer by operator/).waitFor();
+    assert.deepEqual((await now(asked)).resolution.edit, { amount: 90, currency: "USD" });
+  });
+
+  await t.test("a type that holds itself is written as JSON, with its schema beside it", async () => {
+    const tree = { type: "object", properties: { name: { type: "string" }, children: { type: "array", items: { $ref: "#" } } }, required: ["name"] };
+    const asked = await server.agentAsks({ ...ASK, response_schema: tree });
+    await visitCard(page, asked);
+    await card(page).getByText(text("card.edit.schema")).click();
+    await card(page).getByText('"children": {').waitFor();
+    await field(text("card.edit.json")).fill('{"name": "a", "children": [{"name": "b"}]}');
+    await option(page, "Answer").click();
+    await outcome(page, /answered Answer by operator/).waitFor();
+    assert.deepEqual((await now(asked)).resolution.edit, { name: "a", children: [{ name: "b" }] });
+  });
+
+  await t.test("the texts that a schema allows are suggested", async () => {
+    const asked = await server.agentAsks({ ...ASK, response_schema: { enum: ["now", "later"] } });
+    await visitCard(page, asked);
+    await card(page).getByRole("radio", { name: "later" }).check();
+    await option(page, "Answer").click();
+    await outcome(page, /answered Answer by operator/).waitFor();
+    assert.equal((await now(asked)).resolution.text, "later");
+  });
+
+  await t.test("an edit of an object is an object", async () => {
+    const asked = await server.agentAsks({ kind: "tool_approval", title: "Pay", payload: { arguments: { amount: 3 } } });
+    await visitCard(page, asked);
+    await option(page, "Edit, then run").click();
+    await field(text("card.edit.json")).fill('"all of it"');
+    await option(page, "Edit, then run").click();
+    await card(page).getByText("must be an object, as what it replaces is", { exact: true }).waitFor();
+    assert.equal((await now(asked)).status, "open");
+  });
+});
