@@ -11,6 +11,7 @@ mod deciding;
 mod demo;
 mod disk;
 mod docs;
+mod endings;
 mod files;
 mod fuzz;
 mod kills;
