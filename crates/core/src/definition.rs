@@ -61,6 +61,20 @@ pub struct Agent {
     pub model: Option<String>,
     /// Names in [`Definition::tools`], in the order given.
     pub tools: Vec<String>,
+    /// What ends its work.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ends: Ends,
+}
+
+/// What ends the step of an agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ends {
+    /// A whole reply without a tool call that asks for nothing.
+    #[default]
+    Reply,
+    /// The tool [`crate::handoff::FINISH`] alone. Language plays no part.
+    Finish,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

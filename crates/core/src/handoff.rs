@@ -54,6 +54,31 @@ pub fn tool(to: &str) -> Spec {
     }
 }
 
+/// The tool that alone ends the step of an agent that `ends: finish`.
+pub const FINISH: &str = "finish";
+
+pub fn finish() -> Spec {
+    Spec {
+        name: FINISH.to_owned(),
+        description: "End your work: say what you did, and what you left undone. Nothing else ends it."
+            .to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "summary": { "type": "string", "minLength": 1, "description": "what you did, and what came of it" },
+                "undone": {
+                    "type": "array",
+                    "items": { "type": "string" },
+                    "description": "what was asked for and is not done, each with the reason; empty or left out: nothing",
+                },
+            },
+            "required": ["summary"],
+            "additionalProperties": false,
+        }),
+        runs: Runs::HandsOver(Receiver::Terminator),
+    }
+}
+
 impl Spec {
     /// Whom the tool hands over to, if it does.
     pub fn receiver(&self) -> Option<&Receiver> {

@@ -20,6 +20,7 @@ pub mod limits;
 pub mod message;
 pub mod plan;
 pub mod projection;
+pub mod reply;
 pub mod run;
 pub mod schema;
 pub mod session;

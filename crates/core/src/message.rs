@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::reply::Flaw;
+
 /// One request to a model: a projection of the journal with every call paired.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
@@ -64,6 +66,33 @@ pub struct Reply {
     pub usage: Usage,
     /// The model that answered, as the provider names it.
     pub model: String,
+    pub stop: Stop,
+}
+
+/// Whether a reply is whole, as far as its provider says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    #[default]
+    Whole,
+    /// At a length.
+    Cut,
+    /// A part of it is held back.
+    Filtered,
+    /// For a reason that does not say that it is whole.
+    Unclear,
+}
+
+impl Stop {
+    /// What keeps the reply from being an end.
+    pub fn flaw(self) -> Option<Flaw> {
+        match self {
+            Self::Whole => None,
+            Self::Cut => Some(Flaw::Cut),
+            Self::Filtered => Some(Flaw::Filtered),
+            Self::Unclear => Some(Flaw::Unclear),
+        }
+    }
 }
 
 /// A call as the model asked for it.

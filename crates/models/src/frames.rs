@@ -126,6 +126,7 @@ impl Seen {
             "/candidates/0/finishReason",
             "/delta/stop_reason",
             "/done_reason",
+            "/response/incomplete_details/reason",
             "/response/status",
         ]
         .into_iter()

@@ -12,6 +12,7 @@ mod outgoing;
 mod provider;
 pub mod rehearsal;
 mod source;
+mod stop;
 
 use futures::future::BoxFuture;
 use holdshort_core::message::{Failure, Reply, Request};

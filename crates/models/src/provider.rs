@@ -15,13 +15,13 @@ use genai::adapter::AdapterKind;
 use genai::chat::{ChatOptions, ChatStreamEvent, JsonSpec, ReasoningEffort, StreamEnd};
 use genai::resolver::{AuthData, Endpoint, ProviderConfig};
 use genai::{Client, ModelIden, WebConfig};
-use holdshort_core::message::{Failure, FailureKind, Reply, Request, RequestedCall, Usage};
+use holdshort_core::message::{Failure, FailureKind, Reply, Request, RequestedCall, Stop, Usage};
 
 use crate::base_url::BaseUrl;
 use crate::frames::{Frames, Seen};
 use crate::mask::Mask;
 use crate::source::{self, Error, Settings};
-use crate::{Description, Model, arguments, failure, outgoing};
+use crate::{Description, Model, arguments, failure, outgoing, stop};
 
 /// Refused or unreachable shows within this; the idle time-out covers the rest.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -263,7 +263,8 @@ fn reply(text: String, end: StreamEnd, seen: &mut Seen, name: &str) -> Result<Re
             format!("the model answered with neither text nor a call ({stop})"),
         ));
     }
-    Ok(Reply { text, calls, usage, model: seen.model.take().unwrap_or_else(|| name.to_owned()) })
+    let stop = seen.stop.as_deref().map_or(Stop::Whole, stop::of);
+    Ok(Reply { text, calls, usage, model: seen.model.take().unwrap_or_else(|| name.to_owned()), stop })
 }
 
 fn calls(end: StreamEnd) -> Vec<RequestedCall> {

@@ -9,7 +9,7 @@ mod scene;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use holdshort_core::message::{Failure, FailureKind, Reply, Request, RequestedCall, Usage};
+use holdshort_core::message::{Failure, FailureKind, Reply, Request, RequestedCall};
 use holdshort_workflow::rehearsal::{Expect, Play, Script, ScriptedCall, Step};
 use serde_json::Value;
 
@@ -89,7 +89,7 @@ impl Rehearsal {
                     return Err(off_script(format!("{place} says nothing and calls nothing")));
                 }
                 self.speak(step, &text, on_text).await;
-                Ok(Reply { text, calls, usage: Usage::default(), model: "rehearsal".to_owned() })
+                Ok(Reply { text, calls, model: "rehearsal".to_owned(), ..Reply::default() })
             }
         }
     }

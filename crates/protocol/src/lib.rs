@@ -4,6 +4,7 @@
 //! converts. Clients written in Rust read with the same types. Every object may grow fields; bodies that are
 //! sent to the server refuse fields that they do not know.
 
+mod before;
 mod code;
 mod covered;
 mod diff;
@@ -22,6 +23,7 @@ mod session;
 mod system;
 mod warning;
 
+pub use before::Before;
 pub use code::Code;
 pub use covered::Covered;
 pub use diff::{Diff, DiffLine, Hunk};

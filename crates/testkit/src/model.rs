@@ -38,6 +38,8 @@ pub enum Scripted {
     Cut(String),
     /// The answer ends properly after this text, but the reply was not whole.
     Unfinished(String),
+    /// A text that ends with a finish reason of its own: `length`, `content_filter`.
+    Stopped { text: String, reason: String },
     /// Nothing, until [`ScriptedModel::release`]; then this.
     Hang(Box<Scripted>),
     /// A reply with neither text nor call.
@@ -57,6 +59,10 @@ pub struct RawCall {
 impl Scripted {
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
+    }
+
+    pub fn stopped(text: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Stopped { text: text.into(), reason: reason.into() }
     }
 
     /// One call without text.

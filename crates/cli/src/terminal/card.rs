@@ -3,7 +3,8 @@
 //! What the runtime knows stands bare; what an agent says stands behind a bar, escaped and capped.
 
 use holdshort_protocol::{
-    Choice, CommandEffect, Covered, Interrupt, InterruptStatus, Kind, Level, Origin, Outcome, Script, plain,
+    Before, Choice, CommandEffect, Covered, Interrupt, InterruptStatus, Kind, Level, Origin, Outcome, Script,
+    plain,
 };
 use serde_json::Value;
 
@@ -130,7 +131,7 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
         Kind::Turn => "your turn",
         Kind::Escalation => "an escalation",
         Kind::Review => "a review before release",
-        Kind::Continuation => "a limit is reached",
+        Kind::Continuation => "stopped short",
         Kind::ClientCall => "a call for the client",
         Kind::UnknownOutcome => "did it happen?",
     }
@@ -233,7 +234,12 @@ fn subject(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
             out
         }
         Kind::Error | Kind::Continuation => {
-            vec![format!("  {}", paint.bold(&plain::line(&interrupt.title)))]
+            let mut out = vec![format!("  {}", paint.bold(&plain::line(&interrupt.title)))];
+            if !string("output").is_empty() {
+                out.push(String::new());
+                out.extend(quote(string("output"), "  reply", cap, paint));
+            }
+            out
         }
         Kind::Choice | Kind::Turn | Kind::Escalation | Kind::ClientCall => external(interrupt, cap, paint),
     }
@@ -246,6 +252,11 @@ fn call(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
     let mut out = fact("tool", &paint.bold(&plain::line(tool)), paint);
     if interrupt.kind == Kind::UnknownOutcome {
         out.insert(0, format!("  {}", plain::line(&interrupt.title)));
+    }
+    for before in Before::of(payload) {
+        let state =
+            if before.is_missing() { paint.yellow(before.state()) } else { before.state().to_owned() };
+        out.extend(fact("after", &format!("{}, which {state}", plain::line(before.title)), paint));
     }
     let command =
         payload.get("command").or_else(|| payload.pointer("/arguments/command")).and_then(Value::as_str);

@@ -48,7 +48,7 @@ fn effect(kind: Kind, choice: &Choice) -> String {
     let what = match (choice.effect.as_str(), kind) {
         ("proceed", Kind::ToolApproval) => "it runs, exactly as shown, this once",
         ("proceed", Kind::PlanApproval) => "the agent goes on with this plan",
-        ("proceed", Kind::Continuation) => "it goes on with a fresh budget",
+        ("proceed", Kind::Continuation) => "it goes on, with a fresh budget where a limit stopped it",
         ("proceed", _) => "it goes on",
         ("proceed_with_edit", Kind::ToolApproval) => {
             "your version of the arguments runs in its place; it is checked again first"

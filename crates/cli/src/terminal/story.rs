@@ -113,6 +113,18 @@ impl Story {
                 let room = paint.width.saturating_sub(console::measure_text_width(&lead));
                 vec![format!("{lead}{}", brief(text, room))]
             }
+            "end_refused" => {
+                let agent = plain::line(&self.agent(string("step"))).into_owned();
+                let flaw = match string("flaw") {
+                    "cut" => "its reply was cut",
+                    "filtered" => "its reply was filtered",
+                    "call_as_text" => "it wrote a tool call as text",
+                    "asks" => "it asked in words",
+                    "not_finished" => "it has not called `finish`",
+                    _ => "its reply may not be whole",
+                };
+                note(format!("{agent} is told that it has not ended: {flaw}"))
+            }
             "adopted" => note("the server was started again; the run goes on".to_owned()),
             "tool_started" => {
                 self.activity = self.name(string("call"));
@@ -256,6 +268,8 @@ impl Story {
                 }
                 out
             }
+            // The agent's last word: what was done, and what was not.
+            ("done", "finish") => self.said_at_the_end(call),
             ("done", "edit_file" | "write_file") => vec![format!("  {} {name}", paint.green("✓"))],
             ("done", _) => {
                 let lines = match text.trim().lines().count() {
@@ -275,6 +289,19 @@ impl Story {
             ("skipped", _) => vec![format!("  {} {name}: skipped", paint.yellow("–"))],
             (_, _) => vec![format!("  {} {name}: {}", paint.yellow("–"), plain::line(string("end")))],
         }
+    }
+
+    fn said_at_the_end(&self, call: &str) -> Vec<String> {
+        let arguments = self.calls.get(call).map(|call| &call.arguments).unwrap_or(&Value::Null);
+        let mut text = arguments.get("summary").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let undone = arguments.get("undone").and_then(Value::as_array).into_iter().flatten();
+        let undone: Vec<&str> =
+            undone.filter_map(Value::as_str).filter(|item| !item.trim().is_empty()).collect();
+        if !undone.is_empty() {
+            text.push_str("\n\nLeft undone:");
+            text.extend(undone.iter().map(|item| format!("\n- {item}")));
+        }
+        quote(&text, &self.paint.cyan("finish"), SAID, self.paint)
     }
 
     fn resolved(&mut self, event: &Event) -> Vec<String> {

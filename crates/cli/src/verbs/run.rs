@@ -200,6 +200,9 @@ fn ended(run: &Run) {
     let reason = run.end_reason.as_deref().unwrap_or_default();
     say("");
     let line = match run.status {
+        Status::Completed if reason == "partial" => {
+            format!("{} {}", paint.yellow("✓ Completed in part."), paint.dim(&run.id))
+        }
         Status::Completed => format!("{} {}", paint.green("✓ Completed."), paint.dim(&run.id)),
         Status::Failed => {
             format!("{} ({}){why} {}", paint.red("✗ Failed"), plain::line(reason), paint.dim(&run.id))
@@ -207,6 +210,10 @@ fn ended(run: &Run) {
         _ => format!("{}{why} {}", paint.yellow("– Cancelled"), paint.dim(&run.id)),
     };
     line.lines().for_each(|line| say_all(&paint.message(line, 2)));
+    let undone = run.result.get("undone").and_then(Value::as_array).into_iter().flatten();
+    for item in undone.filter_map(Value::as_str) {
+        say_all(&paint.message(&format!("  Left undone: {}", plain::line(item)), 4));
+    }
     if run.config.model.as_deref() == Some(REHEARSAL) {
         let text = "  This was a rehearsal: the agent's words were scripted, everything else was real.";
         paint.message(text, 2).iter().for_each(|line| say(&paint.yellow(line)));

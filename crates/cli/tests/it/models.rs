@@ -6,6 +6,11 @@ use serde_json::json;
 use crate::home::Home;
 use crate::terminal::{PROMPT, Terminal};
 
+/// The agent's last word.
+fn finish(summary: &str) -> Scripted {
+    Scripted::call("finish", json!({ "summary": summary }))
+}
+
 #[test]
 fn a_run_in_a_repository_of_ones_own() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -17,18 +22,18 @@ fn a_run_in_a_repository_of_ones_own() {
     let chosen = ["--model", "scripted", "--base-url", model.base_url()];
 
     // An answer, and nothing to decide.
-    model.push("pair", Scripted::text("There is nothing to do."));
+    model.push("pair", finish("There is nothing to do."));
     let ran = home.run(&[&["run", "pair", "--workspace", work, "look around"], &chosen[..]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(
-        ran.out.contains("pair │ There is nothing to do.") && ran.out.contains("✓ Completed."),
+        ran.out.contains("finish │ There is nothing to do.") && ran.out.contains("✓ Completed."),
         "{ran:?}"
     );
 
     // A change to allow, whose text would clear the screen.
     let text = "first\n\u{1b}[2Jsecond\n";
     model.push("pair", Scripted::call("write_file", json!({"path": "no\u{202e}te.txt", "content": text})));
-    model.push("pair", Scripted::text("Written."));
+    model.push("pair", finish("Written."));
     let mut terminal =
         Terminal::open(&home, &[&["run", "pair", "--workspace", work, "write"], &chosen[..]].concat(), &[]);
     let card = terminal.expect(PROMPT);
@@ -42,7 +47,7 @@ fn a_run_in_a_repository_of_ones_own() {
 
     // Nobody at a terminal: left waiting, and taken up by a server.
     model.push("pair", Scripted::call("run_command", json!({"command": "exit 3"})));
-    model.push("pair", Scripted::text("It failed."));
+    model.push("pair", finish("It failed."));
     let ran = home.run(&[&["run", "pair", "--workspace", work, "--json", "try"], &chosen[..]].concat());
     assert_eq!(ran.code, 4, "{ran:?}");
     let serving = home.serve(&chosen);
@@ -84,7 +89,7 @@ fn a_killed_server_comes_back_and_the_terminal_goes_on() {
     let serving = home.serve(&chosen);
     let question = json!({"question": "Which way?", "choices": ["left", "right"]});
     model.push("pair", Scripted::call("ask_human", question));
-    model.push("pair", Scripted::text("Right it is."));
+    model.push("pair", finish("Right it is."));
     let work = workspace.to_str().unwrap();
     let mut terminal = Terminal::open(&home, &["run", "pair", "--workspace", work, "go"], &[]);
     terminal.expect(PROMPT);
@@ -114,7 +119,7 @@ fn a_run_without_its_model_is_not_taken_up() {
     let work = workspace.to_str().unwrap();
     let chosen = ["--model", "scripted", "--base-url", model.base_url()];
     model.push("pair", Scripted::call("ask_human", json!({"question": "Which way?"})));
-    model.push("pair", Scripted::text("Done."));
+    model.push("pair", finish("Done."));
     let mut terminal =
         Terminal::open(&home, &[&["run", "pair", "--workspace", work, "go"], &chosen[..]].concat(), &[]);
     terminal.expect(PROMPT);

@@ -129,6 +129,8 @@ pub enum About {
     Limit(String),
     /// A question that a step printed instead of asking.
     Printed(String),
+    /// A reply of a step that is no honest end.
+    Ending(String),
     /// An agent of another framework asks.
     External,
 }

@@ -48,7 +48,7 @@ impl Run {
         for (id, call) in self.calls_in_order() {
             let here = self.runs_here(&call.tool);
             match call.state {
-                CallState::Proposed if here && call.look.is_none() => {
+                CallState::Proposed if here && call.look.is_none() && !self.is_deferred(id, call) => {
                     actions.push(Action::Inspect { call: id.clone(), revision: call.revision });
                 }
                 CallState::Gated(_) if call.look_again => {
@@ -68,7 +68,8 @@ impl Run {
         }
         let mut taken = self.writer().is_some();
         for (id, call) in self.calls_in_order() {
-            if call.state != CallState::Authorised || self.is_blocked(&call.step) {
+            let is_due = call.state == CallState::Authorised && !self.waits_its_turn(id, call);
+            if !is_due || self.is_blocked(&call.step) {
                 continue;
             }
             let writes = self.writes(&call.tool);
@@ -105,12 +106,13 @@ impl Run {
         matches!(self.spec(tool).map(|spec| &spec.runs), Some(Runs::Here { .. }))
     }
 
-    /// Whether a call may start now: one side effect at a time in a workspace.
+    /// Whether a call may start now: in its turn, and one side effect at a time in a workspace.
     pub(super) fn may_start(&self, id: &str) -> bool {
         let Some(call) = self.calls.get(id) else { return false };
         !self.paused
             && self.ended.is_none()
             && !self.is_blocked(&call.step)
+            && !self.waits_its_turn(id, call)
             && (!self.writes(&call.tool) || self.writer().is_none())
     }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::conversation::said_about;
-use super::fact::{Authority, Fact, Node, Returned};
-use super::state::{Call, CallState, Entry, ModelCall, Planned, Role, Step, Used};
+use super::fact::{Authority, Fact, Look, Node, Returned};
+use super::state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Role, Step, Used};
 use super::{Ended, Run, Started};
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
@@ -97,12 +97,12 @@ impl Run {
                 step.sent = step.entries.len();
                 step.retry_at = None;
             }),
-            Fact::ModelReplied { step: id, usage, calls, .. } => {
+            Fact::ModelReplied { step: id, turn, usage, calls, stop, .. } => {
                 let agent = self.steps.get(id).map(|step| step.agent.clone()).unwrap_or_default();
                 let arguments = content.data.get("arguments").and_then(Value::as_array);
                 for (i, listed) in calls.iter().enumerate() {
                     let arguments = arguments.and_then(|all| all.get(i)).cloned().unwrap_or_default();
-                    let call = Call::new(id, &agent, &listed.tool, arguments);
+                    let call = Call::new(id, *turn, &agent, &listed.tool, arguments);
                     self.calls.insert(listed.call.clone(), Arc::new(call));
                 }
                 self.proposed += u32::try_from(calls.len()).unwrap_or(u32::MAX);
@@ -126,10 +126,18 @@ impl Run {
                         agent,
                         text: Arc::from(content.as_text()),
                         calls: calls.iter().map(|listed| listed.call.clone()).collect(),
+                        stop: *stop,
                     };
+                    if !calls.is_empty() {
+                        step.refused_ends = 0;
+                    }
                     // The model has not heard what a person said meanwhile: that comes after its reply.
                     step.entries.insert(step.sent.min(step.entries.len()), turn);
                 });
+            }
+            Fact::EndRefused { step, .. } => {
+                self.step(step, |step| step.refused_ends += 1);
+                self.tell(step, content);
             }
             Fact::ModelFailed { step, kind, retry_at, .. } => self.step(step, |step| {
                 step.model = ModelCall::Idle;
@@ -145,11 +153,16 @@ impl Run {
             Fact::ToolInspected { call, look } => self.call(call, |call| {
                 call.look = Some(look.clone());
                 call.look_again = false;
+                call.deferred = false;
                 call.card = content.data.clone();
             }),
             Fact::CallJudged { call, judgement, .. } => self.call(call, |call| {
                 call.judged = Some(*judgement);
                 call.judgement = content.data.clone();
+            }),
+            Fact::ToolDeferred { call } => self.call(call, |call| {
+                call.look_again = false;
+                call.deferred = true;
             }),
             Fact::ToolAuthorised { call, digest, by, effect } => self.call(call, |call| {
                 call.state = CallState::Authorised;
@@ -184,6 +197,9 @@ impl Run {
                 }
                 if wrote {
                     self.look_again(id);
+                }
+                if *end != CallEnd::Done {
+                    self.look_again_after(id);
                 }
             }
             Fact::ToolReturned { call: id, why, .. } => {
@@ -266,6 +282,7 @@ impl Run {
                     | About::AfterStep(step)
                     | About::Failure(step)
                     | About::Limit(step)
+                    | About::Ending(step)
                     | About::Printed(step) => self.step(step, |step| step.blocked = Some(id.clone())),
                     About::Plan(phase) => {
                         self.plan(phase, |plan| {
@@ -394,6 +411,21 @@ impl Run {
             let relies = call.look.as_ref().is_some_and(|look| !look.preconditions.is_empty());
             if id != writer && waits && relies {
                 Arc::make_mut(call).look_again = true;
+            }
+        }
+    }
+
+    /// Cards of calls that come after this one in its reply say what became of it.
+    fn look_again_after(&mut self, id: &str) {
+        let Some(call) = self.calls.get(id).filter(|call| self.writes(&call.tool)).cloned() else { return };
+        let is_after = |other: &str| (id.len(), id) < (other.len(), other);
+        for (other, each) in &mut self.calls {
+            let same = each.step == call.step && each.turn == call.turn && is_after(other);
+            if same
+                && matches!(each.state, CallState::Gated(_))
+                && each.look.as_ref().is_some_and(Look::was_looked_at)
+            {
+                Arc::make_mut(each).look_again = true;
             }
         }
     }

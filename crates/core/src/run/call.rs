@@ -39,7 +39,7 @@ impl Draft<'_> {
     ) -> Result<(), Rejection> {
         let call = self.call(id)?;
         let awaited = match call.state {
-            CallState::Proposed => call.look.is_none(),
+            CallState::Proposed => call.look.is_none() && !self.run.is_deferred(id, &call),
             CallState::Gated(_) => call.look_again,
             CallState::Authorised
             | CallState::Started { .. }
@@ -51,6 +51,10 @@ impl Draft<'_> {
             return Err(Rejection::Outdated);
         }
         let inspection = match inspected {
+            Inspected::Impossible { .. } if self.run.waits_its_turn(id, &call) => {
+                self.defer(id, &call);
+                return Ok(());
+            }
             Inspected::Impossible { code, message } => {
                 self.supersede(&call);
                 self.finish_call(id, CallEnd::Failed, Some(code), message);
@@ -59,7 +63,7 @@ impl Draft<'_> {
             Inspected::Ready(inspection) => inspection,
         };
         let (look, card) = self.run.look_of(&call, inspection);
-        let as_shown = call.look.as_ref() == Some(&look);
+        let as_shown = call.look.as_ref() == Some(&look) && self.run.says_what_became(id, &call);
         self.emit(Fact::ToolInspected { call: id.to_owned(), look }, Content::data(card));
         if let CallState::Gated(_) = call.state {
             if as_shown {
@@ -160,6 +164,10 @@ impl Draft<'_> {
         }
         if !call.judgement.is_null() {
             payload["judgement"] = call.judgement.clone();
+        }
+        let after = self.run.after(id, call);
+        if !after.is_empty() {
+            payload["after"] = Value::Array(after);
         }
         match self.run.grant_for(call).filter(|_| grantable) {
             // What "for this session" would cover is on the card before anybody chooses it.

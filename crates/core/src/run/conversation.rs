@@ -19,6 +19,12 @@ impl Run {
         if !self.definition.asking.enabled {
             system.push_str("\n\nNobody can be asked. Decide by yourself, and state what you assumed.");
         }
+        if self.ends_by_tool(step) {
+            system.push_str(
+                "\n\nYour work ends with the tool `finish` and nothing else: call it with what you did and what you \
+                 left undone. A reply without a tool call does not end it.",
+            );
+        }
         let mut messages = vec![Message::System { text: system }, Message::User { text: self.task_of(id) }];
         messages.extend(self.conversation(remembered(step)));
         let mut tools: Vec<Declaration> =
@@ -36,7 +42,7 @@ impl Run {
         for entry in entries {
             match entry {
                 Entry::Note { text } => messages.push(Message::User { text: text.to_string() }),
-                Entry::Turn { agent, text, calls } => {
+                Entry::Turn { agent, text, calls, .. } => {
                     let calls: Vec<(&String, &Call)> =
                         calls.iter().filter_map(|id| self.calls.get(id).map(|call| (id, &**call))).collect();
                     messages.push(Message::Assistant {

@@ -45,6 +45,8 @@ pub(super) struct Opening {
     pub(super) reject: Option<Effect>,
     /// What it does here, whatever the workflow says of other interrupts of this kind.
     pub(super) always_rejects: Option<Effect>,
+    /// What options are called here, unless the workflow says something else.
+    pub(super) labels: &'static [(&'static str, &'static str)],
 }
 
 impl Opening {
@@ -64,6 +66,7 @@ impl Opening {
             response_schema: None,
             reject: None,
             always_rejects: None,
+            labels: &[],
         }
     }
 }
@@ -122,7 +125,7 @@ impl<'a> Draft<'a> {
         let own: Vec<Choice> = options(opening.kind)
             .iter()
             .filter(|row| opening.only.is_empty() || opening.only.contains(&row.id))
-            .map(|row| adapted(row, &gate))
+            .map(|row| adapted(row, &gate, opening.labels))
             .collect();
         let offered = offered(own, &gate.options);
         let on_expiry = on_expiry(opening.kind, gate.on_expiry.as_deref(), &offered);
@@ -164,6 +167,7 @@ impl<'a> Draft<'a> {
             | About::Failure(_)
             | About::Limit(_)
             | About::Printed(_)
+            | About::Ending(_)
             | About::External => step(),
         };
         self.run.phase(phase?)
@@ -213,8 +217,11 @@ impl<'a> Draft<'a> {
 
 /// An option of the table with the label that the workflow gives it, and what `reject` does there. An effect
 /// that the table does not know for the option changes nothing: no workflow turns a refusal into a release.
-fn adapted(row: &Row, gate: &KindGate) -> Choice {
+fn adapted(row: &Row, gate: &KindGate, usual: &[(&str, &str)]) -> Choice {
     let mut choice = Choice::of(row);
+    if let Some((_, label)) = usual.iter().find(|(id, _)| *id == row.id) {
+        (*label).clone_into(&mut choice.label);
+    }
     if let Some(label) = gate.labels.get(row.id) {
         choice.label.clone_from(label);
     }

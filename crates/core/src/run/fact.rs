@@ -12,7 +12,8 @@ use crate::digest::Digest;
 use crate::gate::Release;
 use crate::id::{InterruptId, SessionId};
 use crate::interrupt::{Cause, Effect, Opened, Outcome};
-use crate::message::{FailureKind, Usage};
+use crate::message::{FailureKind, Stop, Usage};
+use crate::reply::Flaw;
 use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Place, Precondition, SandboxLevel};
 
@@ -112,6 +113,14 @@ pub enum Fact {
         model: String,
         usage: Usage,
         calls: Vec<Listed>,
+        #[serde(default, skip_serializing_if = "is_default")]
+        stop: Stop,
+    },
+    /// A reply without a call does not end the step. text: what the model is told.
+    EndRefused {
+        step: String,
+        turn: u32,
+        flaw: Flaw,
     },
     /// text: the failure, without secrets.
     ModelFailed {
@@ -143,6 +152,10 @@ pub enum Fact {
     /// What the judging model said can not be read. text: what it is told.
     JudgementUnusable {
         step: String,
+    },
+    /// It can not be done before the calls of its reply that come before it: it is looked at again after them.
+    ToolDeferred {
+        call: String,
     },
     ToolAuthorised {
         call: String,
@@ -303,6 +316,13 @@ pub struct Look {
     pub ask_because: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Place>,
+}
+
+impl Look {
+    /// Whether something here looked, or the call is one that the client runs.
+    pub fn was_looked_at(&self) -> bool {
+        !self.workspace.is_empty()
+    }
 }
 
 /// Who or what released a call.

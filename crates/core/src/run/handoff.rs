@@ -52,7 +52,7 @@ impl Draft<'_> {
                 (crate::handoff::ADMIN, format!("`{from}` wants a person to look"))
             }
         };
-        let said = call.argument("message").map_or_else(|| self.said_with(call), str::to_owned);
+        let said = super::ending::last_word(call).unwrap_or_else(|| self.said_with(call));
         let mut opening = Opening::new(Kind::Escalation, About::Call(id.to_owned()), title);
         opening.step = Some(call.step.clone());
         opening.message = super::draft::clip(&said, 2_000);
@@ -180,7 +180,6 @@ impl Run {
             call.state == CallState::Ended(CallEnd::Done)
                 && self.receiver(&call.tool) == Some(&Receiver::Terminator)
         })?;
-        let message = finished.argument("message").filter(|message| !message.trim().is_empty());
-        Some(message.unwrap_or(text).to_owned())
+        Some(super::ending::last_word(finished).unwrap_or_else(|| text.to_owned()))
     }
 }

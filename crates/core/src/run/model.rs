@@ -10,10 +10,10 @@ use crate::digest::Digest;
 use crate::event::Content;
 use crate::json;
 use crate::limits;
-use crate::message::{Arguments, Failure, FailureKind, Reply, RequestedCall, Usage};
+use crate::message::{Arguments, Failure, FailureKind, Reply, RequestedCall, Stop, Usage};
 use crate::plan;
 use crate::schema;
-use crate::tool::{Opens, Runs};
+use crate::tool::{Opens, Receiver, Runs};
 
 impl Draft<'_> {
     pub(super) fn begin_model(&mut self, id: &str, turn: u32) {
@@ -74,18 +74,23 @@ impl Draft<'_> {
                     output_tokens: reply.usage.output_tokens.min(json::MAX_INTEGER),
                 },
                 calls: listed,
+                stop: reply.stop,
             },
             Content { text: Some(reply.text), data },
         );
         let mut hands_over = false;
         for (n, (id, call)) in calls.iter().enumerate() {
-            let problem = self.unusable(step, n, call).or_else(|| {
-                let again =
-                    self.run.receiver(&call.tool).is_some() && std::mem::replace(&mut hands_over, true);
-                again.then(|| {
-                    ("second_handoff", "not done: one reply hands over once, and the first counts".to_owned())
-                })
-            });
+            let problem =
+                self.unusable(step, n, call).or_else(|| self.cut_end(call, reply.stop)).or_else(|| {
+                    let again =
+                        self.run.receiver(&call.tool).is_some() && std::mem::replace(&mut hands_over, true);
+                    again.then(|| {
+                        (
+                            "second_handoff",
+                            "not done: one reply hands over once, and the first counts".to_owned(),
+                        )
+                    })
+                });
             if let Some((code, text)) = problem {
                 let code = Some(code.to_owned());
                 self.emit(
@@ -140,6 +145,13 @@ impl Draft<'_> {
                 (!problems.is_empty()).then(|| ("invalid_arguments", tell(&problems)))
             }
         }
+    }
+
+    /// A reply that is not whole ends nothing: more may have been in it.
+    fn cut_end(&self, call: &RequestedCall, stop: Stop) -> Option<(&'static str, String)> {
+        let flaw = stop.flaw()?;
+        let text = format!("not finished: your reply {}. Go on, or say it again", flaw.says());
+        (self.run.receiver(&call.tool) == Some(&Receiver::Terminator)).then_some(("reply_not_whole", text))
     }
 
     pub(super) fn failed(&mut self, id: &str, turn: u32, failure: Failure) -> Result<(), Rejection> {

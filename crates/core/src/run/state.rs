@@ -9,7 +9,7 @@ use super::fact::{Authority, Judgement, Look};
 use crate::digest::Digest;
 use crate::gate::Reason;
 use crate::id::InterruptId;
-use crate::message::FailureKind;
+use crate::message::{FailureKind, Stop};
 use crate::plan::Plan;
 use crate::time::Timestamp;
 use crate::tool::CommandEffect;
@@ -64,6 +64,8 @@ pub struct Step {
     pub sent: usize,
     /// Failed model calls in a row.
     pub failures: u32,
+    /// Replies in a row that were told to be no end.
+    pub refused_ends: u32,
     pub last_failure: Option<(FailureKind, Arc<str>)>,
     pub retry_at: Option<Timestamp>,
     /// Processes lost in a row without progress.
@@ -103,6 +105,7 @@ impl Step {
             model: ModelCall::Idle,
             sent: 0,
             failures: 0,
+            refused_ends: 0,
             last_failure: None,
             retry_at: None,
             crashes: 0,
@@ -125,7 +128,7 @@ impl Step {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
     /// A reply, with the calls it made. The calls' results belong to it.
-    Turn { agent: String, text: Arc<str>, calls: Vec<String> },
+    Turn { agent: String, text: Arc<str>, calls: Vec<String>, stop: Stop },
     /// Something a person said.
     Note { text: Arc<str> },
 }
@@ -178,6 +181,8 @@ impl Planned {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub step: String,
+    /// The reply that made it.
+    pub turn: u32,
     /// Who made it. The step may be another agent's by now.
     pub agent: String,
     pub tool: String,
@@ -190,6 +195,8 @@ pub struct Call {
     pub look: Option<Look>,
     /// Something was written since the look: look again.
     pub look_again: bool,
+    /// It could not be done before the calls that come before it: looked at again after them.
+    pub deferred: bool,
     pub card: Value,
     pub digest: Option<Digest>,
     pub authority: Option<Authority>,
@@ -211,9 +218,10 @@ pub struct Call {
 }
 
 impl Call {
-    pub fn new(step: &str, agent: &str, tool: &str, arguments: Value) -> Self {
+    pub fn new(step: &str, turn: u32, agent: &str, tool: &str, arguments: Value) -> Self {
         Self {
             step: step.to_owned(),
+            turn,
             agent: agent.to_owned(),
             tool: tool.to_owned(),
             arguments,
@@ -222,6 +230,7 @@ impl Call {
             attempt: 0,
             look: None,
             look_again: false,
+            deferred: false,
             card: Value::Null,
             digest: None,
             effect: None,

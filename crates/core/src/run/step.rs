@@ -89,11 +89,8 @@ impl Draft<'_> {
         self.written() > before
     }
 
-    /// The agent has said its last word: it is a question after all, or goes to the gate, or ends the step.
+    /// The agent has said its last word: it goes to the gate, or ends the step.
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
-        if step.role != Role::Judge && self.asks_in_print(id, step, text) {
-            return;
-        }
         let worry = self.run.worry_about_result(step, text);
         if self.run.asks_after(id, step) || worry.is_some() {
             let may_redo = step.redos < self.run.limits(id).redos;
@@ -108,20 +105,6 @@ impl Draft<'_> {
         } else {
             self.close_step(id, StepEnd::Completed, text);
         }
-    }
-
-    /// A question that was printed instead of asked is asked all the same.
-    pub(super) fn asks_in_print(&mut self, id: &str, step: &Step, text: &str) -> bool {
-        let asks = self.run.definition.asking.enabled && is_question(text);
-        if asks {
-            let mut opening =
-                Opening::new(Kind::Question, About::Printed(id.to_owned()), last_line(text).to_owned());
-            opening.step = Some(id.to_owned());
-            opening.message = String::from("The agent printed this question instead of asking it.");
-            opening.payload = json!({ "question": text, "asker": step.agent });
-            self.open(opening);
-        }
-        asks
     }
 
     /// Nothing of the step starts any more. It ends at once, or when what is under way has come back: a call
@@ -250,6 +233,10 @@ impl Draft<'_> {
     /// What an agent wrote or proposed: the plan goes its way, ideas are judged, anything else is the step's
     /// last word.
     fn step_rests(&mut self, id: &str, step: &Step) -> bool {
+        if let Some((flaw, about)) = self.run.flaw(step) {
+            self.end_refused(id, step, flaw, &about);
+            return true;
+        }
         match step.role {
             Role::Planner => self.plan_proposed(id, step),
             Role::Maker => self.ideas_made(id, step),
@@ -337,8 +324,29 @@ impl Run {
         if let Some(budget) = limits.budget_tokens.filter(|budget| step.used.tokens >= *budget) {
             return Some(("budget_tokens", budget.min(json::MAX_INTEGER)));
         }
-        (step.used.identical >= limits::IDENTICAL_CALLS)
-            .then_some(("identical_calls", limits::IDENTICAL_CALLS.into()))
+        if step.used.identical >= limits::IDENTICAL_CALLS {
+            return Some(("identical_calls", limits::IDENTICAL_CALLS.into()));
+        }
+        (self.failed_in_a_row(step) >= limits::FAILED_CALLS)
+            .then_some(("failed_calls", limits::FAILED_CALLS.into()))
+    }
+
+    /// Replies in a row of which a call failed and none did what it should, since the last fresh budget. What a person
+    /// refused or answered is neither.
+    fn failed_in_a_row(&self, step: &Step) -> u32 {
+        let turns = step.entries.iter().rev().filter_map(|entry| match entry {
+            Entry::Turn { calls, .. } => Some(calls),
+            Entry::Note { .. } => None,
+        });
+        let mut failed = 0;
+        for calls in turns.take(step.used.rounds as usize) {
+            let mut ended = calls.iter().filter_map(|id| went_wrong(self.calls.get(id)?)).peekable();
+            failed += u32::from(ended.peek().is_some());
+            if !ended.all(|failed| failed) {
+                return failed - 1;
+            }
+        }
+        failed
     }
 
     /// The failed calls of the last turn, where nobody has decided on them and a subtask's failures are asked about.
@@ -400,27 +408,4 @@ pub(super) fn went_wrong(call: &Call) -> Option<bool> {
 
 fn has_failed(call: &Call) -> bool {
     went_wrong(call) == Some(true)
-}
-
-fn last_line(text: &str) -> &str {
-    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
-}
-
-/// Whether a final text asks for something instead of answering (LESSONS 34). Polite closings do not.
-fn is_question(text: &str) -> bool {
-    let line = last_line(text).trim_end_matches(['*', '_', '"', ')']);
-    let lower = line.to_lowercase();
-    let closing = ["anything else", "let me know", "would you like me to", "happy to help", "need anything"];
-    if closing.iter().any(|phrase| lower.contains(phrase)) {
-        return false;
-    }
-    let asks = [
-        "please specify",
-        "please clarify",
-        "please provide",
-        "please confirm",
-        "please tell",
-        "please choose",
-    ];
-    line.ends_with('?') || asks.iter().any(|phrase| lower.starts_with(phrase))
 }

@@ -30,6 +30,7 @@ pub(crate) fn story() -> World {
         calls(&[command("make x"), command("make x"), write("c.txt")]),
         calls(&[("request_review", json!({ "title": "t", "content": "c" })), ("nonsense", json!({}))]),
         says("Shall I go on?"),
+        says("Shall I go on?"),
         says("Done."),
     ];
     let mut world = World::started(definition, script);

@@ -1,7 +1,8 @@
 //! The two layers of document 000: gates around steps, and gates within the conversation (contracts A1, A2, A14).
 
 use holdshort_core::definition::{
-    Agent, Checkpoint, Control, Definition, Judge, Phase, PhaseKind, PlanGate, Planning, Smart, StepGates,
+    Agent, Checkpoint, Control, Definition, Ends, Judge, Phase, PhaseKind, PlanGate, Planning, Smart,
+    StepGates,
 };
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::Status;
@@ -16,7 +17,7 @@ const PLAN: &str = r#"{"subtasks": [{"id": "a", "description": "write the config
 /// A planner and an engineer who may do everything: whoever asks is a gate.
 fn free() -> Definition {
     let mut definition = definition();
-    let agent = Agent { instructions: "Plan.".to_owned(), model: None, tools: Vec::new() };
+    let agent = Agent { instructions: "Plan.".to_owned(), model: None, tools: Vec::new(), ends: Ends::Reply };
     definition.agents.insert("planner".to_owned(), agent);
     let planning = Planning {
         planner: "planner".to_owned(),

@@ -6,7 +6,7 @@ use holdshort_core::event::{self, Chain, Content, Event};
 use holdshort_core::gate::Release;
 use holdshort_core::id::StreamId;
 use holdshort_core::limits::EVENTS;
-use holdshort_core::message::Usage;
+use holdshort_core::message::{Stop, Usage};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Authority, CallEnd, Config, Fact, Input, Listed, Look, Run};
 use holdshort_core::tool::Category;
@@ -40,6 +40,7 @@ fn turns(world: &World, n: u32) -> Vec<Event> {
             model: "m".to_owned(),
             usage: Usage::default(),
             calls,
+            stop: Stop::Whole,
         };
         let text = "I look at the next file, to see whether it has to change with the others.";
         say(replied, Content { text: Some(text.to_owned()), data: json!({ "arguments": [arguments] }) });

@@ -56,7 +56,11 @@ fn cases() -> Vec<Case> {
             worked(definition, vec![calls(&[("ask_human", json!({ "question": "Which?" }))]), says("Done.")])
         }),
         case("a printed question", Kind::Question, Value::Null, |definition| {
-            worked(definition, vec![says("Which one?"), says("Done.")])
+            worked(definition, vec![says("Which one?"), says("Which one?"), says("Done.")])
+        }),
+        case("a reply that is no end", Kind::Continuation, Value::Null, |definition| {
+            let call = r#"{"tool": "run_command", "arguments": {"command": "ls"}}"#;
+            worked(definition, vec![says(call), says(call), says("Done.")])
         }),
         case("a review", Kind::Review, json!("shorter"), |definition| {
             let review = ("request_review", json!({ "title": "t", "content": "long" }));

@@ -110,7 +110,7 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         world
     };
     let printed = {
-        let mut world = World::started(definition(), vec![says("Which one?")]);
+        let mut world = World::started(definition(), vec![says("Which one?"), says("Which one?")]);
         world.work();
         world
     };

@@ -4,7 +4,7 @@
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Definition, Judge, KindGate, PlanGate, RuleAction, Smart};
 use holdshort_core::interrupt::{About, Decision, Effect, Kind};
-use holdshort_core::message::{Arguments, FailureKind, Reply, RequestedCall, Usage};
+use holdshort_core::message::{Arguments, FailureKind, Reply, RequestedCall, Stop, Usage};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Action, Ask, Config, Input, Origin};
 use holdshort_core::tool::{Inspected, Outcome, Probed};
@@ -117,6 +117,7 @@ fn some_call(dice: &mut Dice) -> RequestedCall {
 fn some_reply(dice: &mut Dice) -> Answer {
     match dice.roll(10) {
         0 => fails(*dice.pick(&[FailureKind::Unavailable, FailureKind::Rejected, FailureKind::RateLimited])),
+        1 if dice.one_in(3) => says("Done.").map(|reply| Reply { stop: Stop::Filtered, ..reply }),
         1 => says("Done."),
         2 => says("Which one?"),
         3 => says(""),
@@ -127,6 +128,7 @@ fn some_reply(dice: &mut Dice) -> Answer {
             calls: (0..=dice.roll(4)).map(|_| some_call(dice)).collect(),
             usage: Usage { input_tokens: u64::MAX, output_tokens: 1 },
             model: "m".to_owned(),
+            stop: if dice.one_in(8) { Stop::Cut } else { Stop::Whole },
         }),
     }
 }

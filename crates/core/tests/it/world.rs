@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{
-    Agent, Asking, CheckpointPhase, Definition, Gates, Limits, Phase, PhaseKind, Rule, RuleAction, StepGates,
+    Agent, Asking, CheckpointPhase, Definition, Ends, Gates, Limits, Phase, PhaseKind, Rule, RuleAction,
+    StepGates,
 };
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Event};
@@ -106,8 +107,12 @@ pub(crate) fn definition() -> Definition {
             (name.clone(), Spec { name, description: String::new(), parameters, runs })
         })
         .collect();
-    let agent =
-        Agent { instructions: "Work.".to_owned(), model: None, tools: tools.keys().cloned().collect() };
+    let agent = Agent {
+        instructions: "Work.".to_owned(),
+        model: None,
+        tools: tools.keys().cloned().collect(),
+        ends: Ends::Reply,
+    };
     Definition {
         name: "pair".to_owned(),
         description: String::new(),
@@ -157,7 +162,12 @@ pub(crate) fn handing_over() -> Definition {
     let mut definition = definition();
     let names = ["pair", "writer"];
     let tools = ["read_file", "write_file"].map(str::to_owned).to_vec();
-    let writer = Agent { instructions: "Write.".to_owned(), model: Some("large".to_owned()), tools };
+    let writer = Agent {
+        instructions: "Write.".to_owned(),
+        model: Some("large".to_owned()),
+        tools,
+        ends: Ends::Reply,
+    };
     definition.agents.insert("writer".to_owned(), writer);
     for name in names {
         for to in names.into_iter().chain([handoff::TERMINATOR, handoff::ADMIN]).filter(|to| *to != name) {
@@ -563,7 +573,7 @@ pub(crate) fn tell(event: &Event) -> String {
     let (kind, facts) = event.fact.encode();
     let telling = [
         "call", "from", "to", "kind", "about", "outcome", "option", "end", "why", "reason", "limit", "by",
-        "code", "phase",
+        "code", "phase", "flaw",
     ];
     let skip = |key: &str| key == "call" && kind.starts_with("interrupt") || key == "about";
     let mut words = vec![kind.clone()];

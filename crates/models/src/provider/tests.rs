@@ -185,6 +185,7 @@ async fn every_wire_gives_the_same_reply() {
             ],
             usage: Usage { input_tokens: 11, output_tokens: 7 },
             model: answered.into(),
+            stop: Stop::Whole,
         };
         let (reply, sent) = call(wire, &frames).await;
         assert_eq!(reply, Ok(expected));

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use holdshort_core::message::{Arguments, Call, FailureKind, Message, Reply, Request, RequestedCall, Usage};
+use holdshort_core::message::{
+    Arguments, Call, FailureKind, Message, Reply, Request, RequestedCall, Stop, Usage,
+};
 use holdshort_models::{Model, Settings};
 use holdshort_testkit::model::{RawCall, Scripted, ScriptedModel};
 use serde_json::json;
@@ -34,7 +36,25 @@ async fn a_text_is_streamed() {
     let text = "Hello, this is a reply — with more than one piece.".to_owned();
     assert!(pieces.len() > 3, "{pieces:?}");
     assert_eq!(pieces.concat(), text);
-    assert_eq!(result, Ok(Reply { text, calls: vec![], usage: USAGE, model: "test-model".into() }));
+    let model = "test-model".into();
+    assert_eq!(result, Ok(Reply { text, calls: vec![], usage: USAGE, model, stop: Stop::Whole }));
+}
+
+/// What the provider says of the end of a reply goes with it; a word that nobody knows vouches for nothing.
+#[tokio::test]
+async fn why_a_reply_stopped_is_told() {
+    for (reason, stop) in [
+        ("stop", Stop::Whole),
+        ("length", Stop::Cut),
+        ("content_filter", Stop::Filtered),
+        ("insufficient_system_resource", Stop::Unclear),
+    ] {
+        let (_server, model) = playing(Scripted::stopped("Half of a", reason)).await;
+        assert_eq!(
+            call(model.as_ref()).await.map(|reply| (reply.text, reply.stop)),
+            Ok(("Half of a".into(), stop))
+        );
+    }
 }
 
 #[tokio::test]
@@ -157,6 +177,7 @@ async fn parallel_calls_stay_apart() {
             ],
             usage: USAGE,
             model: "test-model".into(),
+            stop: Stop::Whole,
         })
     );
 }

@@ -213,7 +213,7 @@ fn position(opened: &Opened) -> Option<&str> {
         About::Plan(_) => Some("plan"),
         About::Failure(_) => Some("on_error"),
         About::Call(_) => mandatory().map(|reason| reason.code.as_str()),
-        About::Limit(_) | About::Printed(_) | About::External => None,
+        About::Limit(_) | About::Printed(_) | About::Ending(_) | About::External => None,
     }
 }
 

@@ -54,10 +54,11 @@ pub(super) fn problem(status: StatusCode, message: &str) -> Response {
 
 pub(super) fn answer(play: &Scripted, request: &Value) -> Response {
     let reply = match play {
-        Scripted::Text(text) => Whole { text, calls: Vec::new() },
-        Scripted::Calls { text, calls } => Whole { text, calls: numbered(calls) },
-        Scripted::RawCalls(calls) => Whole { text: "", calls: calls.clone() },
-        Scripted::Empty => Whole { text: "", calls: Vec::new() },
+        Scripted::Text(text) => Whole { text, calls: Vec::new(), stop: None },
+        Scripted::Stopped { text, reason } => Whole { text, calls: Vec::new(), stop: Some(reason) },
+        Scripted::Calls { text, calls } => Whole { text, calls: numbered(calls), stop: None },
+        Scripted::RawCalls(calls) => Whole { text: "", calls: calls.clone(), stop: None },
+        Scripted::Empty => Whole { text: "", calls: Vec::new(), stop: None },
         Scripted::Status { status, headers, body } => return plain(*status, headers, body),
         Scripted::Cut(text) => return broken(text, request, Ending::Break),
         Scripted::Unfinished(text) => return broken(text, request, Ending::Close),
@@ -75,6 +76,8 @@ pub(super) fn answer(play: &Scripted, request: &Value) -> Response {
 struct Whole<'a> {
     text: &'a str,
     calls: Vec<RawCall>,
+    /// The finish reason, where it is another than usual.
+    stop: Option<&'a str>,
 }
 
 /// Ids as providers make them: they begin again with every reply.
@@ -91,8 +94,8 @@ fn numbered(calls: &[(String, Value)]) -> Vec<RawCall> {
 }
 
 impl Whole<'_> {
-    fn finish_reason(&self) -> &'static str {
-        if self.calls.is_empty() { "stop" } else { "tool_calls" }
+    fn finish_reason(&self) -> &str {
+        self.stop.unwrap_or(if self.calls.is_empty() { "stop" } else { "tool_calls" })
     }
 
     fn frames(&self, request: &Value) -> Vec<String> {

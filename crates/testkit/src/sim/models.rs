@@ -53,7 +53,8 @@ pub(super) fn answer(
         _ => ("One.", vec![call(world, choices)]),
     };
     let usage = Usage { input_tokens: 10, output_tokens: 5 };
-    let reply = Reply { text: text.to_owned(), calls, usage, model: "simulated".to_owned() };
+    let reply =
+        Reply { text: text.to_owned(), calls, usage, model: "simulated".to_owned(), ..Reply::default() };
     Input::Replied { step, turn, reply }
 }
 

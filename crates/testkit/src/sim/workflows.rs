@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use holdshort_core::definition::{
-    Agent, Asking, CheckpointPhase, Control, Definition, EXTERNAL, Gates, Judge, KindGate, Limits, Phase,
-    PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
+    Agent, Asking, CheckpointPhase, Control, Definition, EXTERNAL, Ends, Gates, Judge, KindGate, Limits,
+    Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{self, Kind, options};
@@ -31,8 +31,12 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
     if !asking.enabled {
         tools.remove("ask_human");
     }
-    let agent =
-        Agent { instructions: "Work.".to_owned(), model: None, tools: tools.keys().cloned().collect() };
+    let agent = Agent {
+        instructions: "Work.".to_owned(),
+        model: None,
+        tools: tools.keys().cloned().collect(),
+        ends: Ends::Reply,
+    };
     let limits = Limits { attempts: 2, redos: 1, ..Limits::default() };
     let phases = (0..=choices.below(3)).map(|n| phase(n, limits, choices)).collect();
     let kinds = Kind::ALL.into_iter().filter_map(|kind| Some((kind, gate(kind, choices)?))).collect();
@@ -54,7 +58,8 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
 /// A plan, then its subtasks, with everything else as it comes.
 pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
-    let planner = Agent { instructions: "Plan.".to_owned(), model: None, tools: Vec::new() };
+    let planner =
+        Agent { instructions: "Plan.".to_owned(), model: None, tools: Vec::new(), ends: Ends::Reply };
     definition.agents.insert(PLANNER.to_owned(), planner);
     let planning = Planning {
         planner: PLANNER.to_owned(),

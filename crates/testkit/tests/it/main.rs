@@ -12,6 +12,7 @@ mod demo;
 mod disk;
 mod docs;
 mod effects;
+mod endings;
 mod files;
 mod fuzz;
 mod kills;

@@ -298,7 +298,8 @@ async fn research_plays_on_its_sample() {
 /// The shipped workflows with a model of their own: what they plan is approved, and done over real files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_ships_plays_with_a_model() {
-    let make = || [one(write("sum.py", "print(6 * 7)")), one(command("python3 sum.py")), done()];
+    let finish = || one(("finish", json!({ "summary": "Done." })));
+    let make = || [one(write("sum.py", "print(6 * 7)")), one(command("python3 sum.py")), finish()];
     let model = ScriptedModel::start().await;
     let look = json!({ "id": "look", "description": "look", "agent": "researcher" });
     let script = json!({ "id": "script", "description": "sum", "agent": "engineer", "depends_on": ["look"] });

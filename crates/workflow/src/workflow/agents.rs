@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdshort_core::definition::{Agent, Asking};
+use holdshort_core::definition::{Agent, Asking, Ends};
+use holdshort_core::handoff::{FINISH, finish};
 use holdshort_core::tool::{self, Opens, Receiver, Runs};
 
 use super::handoffs;
@@ -11,14 +12,16 @@ use crate::item::{Item, Keys};
 use crate::problem::Problems;
 use crate::{bounds, name};
 
-const KEYS: Keys = Keys { known: &["instructions", "model", "tools", "handoffs"], later: &[] };
+const KEYS: Keys = Keys { known: &["instructions", "model", "tools", "handoffs", "ends"], later: &[] };
+
+const ENDS: [(&str, Ends); 2] = [("reply", Ends::Reply), ("finish", Ends::Finish)];
 
 /// The agents as written: with the tools that ask, whether or not asking is enabled.
 #[derive(Default)]
 pub(super) struct Agents {
     /// Agents with a problem are here too: others may refer to them.
     by_name: BTreeMap<String, Agent>,
-    /// The tools that hand over, by name.
+    /// The tools that hand over or end the work, by name.
     handoffs: BTreeMap<String, tool::Spec>,
 }
 
@@ -83,6 +86,10 @@ pub(super) fn read(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Pro
         agents.by_name.entry(from.to_owned()).and_modify(|agent| agent.tools.extend(names));
         agents.handoffs.extend(tools.into_iter().map(|tool| (tool.name.clone(), tool)));
     }
+    for agent in agents.by_name.values_mut().filter(|agent| agent.ends == Ends::Finish) {
+        agent.tools.push(FINISH.to_owned());
+        agents.handoffs.insert(FINISH.to_owned(), finish());
+    }
     Some(agents)
 }
 
@@ -92,7 +99,8 @@ fn agent<'a>(
     catalogue: &[tool::Spec],
     problems: &mut Problems,
 ) -> (Agent, Option<Item<'a>>) {
-    let mut agent = Agent { instructions: String::new(), model: None, tools: Vec::new() };
+    let mut agent =
+        Agent { instructions: String::new(), model: None, tools: Vec::new(), ends: Ends::default() };
     let Some(fields) = item.fields(&KEYS, problems) else { return (agent, None) };
     if let Some(item) = fields.need("instructions", problems) {
         agent.instructions = item.text(bounds::TEXT, problems).unwrap_or_default();
@@ -101,6 +109,8 @@ fn agent<'a>(
     if let Some(item) = fields.find("tools") {
         agent.tools = tools(item, catalogue, problems);
     }
+    let ends = fields.find("ends");
+    agent.ends = ends.and_then(|item| item.one_of(&ENDS, problems)).unwrap_or_default();
     (agent, fields.find("handoffs").cloned())
 }
 

@@ -1,6 +1,7 @@
 //! `tools`: tools of the workflow's own, which the client runs. They stand beside the built-in ones; one of the same
 //! name takes its place.
 
+use holdshort_core::handoff::FINISH;
 use holdshort_core::tool::{Category, Effect, Runs, Spec};
 use serde_json::{Value, json};
 
@@ -92,7 +93,7 @@ fn read_name(item: &Item<'_>, built_in: &[Spec], problems: &mut Problems) -> Opt
         return None;
     }
     let asks = built_in.iter().any(|spec| spec.name == text && matches!(spec.runs, Runs::Opens(_)));
-    if asks || RESERVED.iter().any(|reserved| text.starts_with(reserved)) {
+    if asks || text == FINISH || RESERVED.iter().any(|reserved| text.starts_with(reserved)) {
         problems.at(item, format!("`{text}` is built in, and no client can run it; choose another name"));
         return None;
     }

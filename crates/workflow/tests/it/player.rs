@@ -39,6 +39,9 @@ pub(crate) fn play(steps: &[Step], task: &str, folder: &Path, person: Person) ->
         for ScriptedCall { name, tool, arguments } in calls {
             let arguments = map_texts(arguments, &render);
             let label = name.clone().unwrap_or_default();
+            if tool == "finish" {
+                played.said.push(arguments["summary"].as_str().unwrap().to_owned());
+            }
             let result = if person.refuses.contains(&label.as_str()) {
                 "The person refused this call.".to_owned()
             } else {
@@ -81,6 +84,7 @@ fn run(tool: &str, arguments: &Value, folder: &Path, person: Person) -> String {
             std::fs::write(&path, before.replace(argument("old"), argument("new"))).unwrap();
             "edited".to_owned()
         }
+        "finish" => argument("summary").to_owned(),
         "search_codebase" | "create_plan" | "request_review" => "done".to_owned(),
         other => panic!("the script calls `{other}`"),
     }

@@ -6,13 +6,13 @@ use holdshort_workflow::{Library, PRESETS};
 use serde_json::json;
 
 use crate::catalogue::catalogue;
-use crate::stage::{Stage, calls, hands, plans, says};
+use crate::stage::{Stage, calls, finishes, hands, plans, says};
 
 /// A subtask that names nobody, and one of the engineer, whose command fails; and a person who agrees to everything.
 fn played(preset: &str) -> (Vec<String>, String) {
     let plan = plans(&["look", "build@engineer"]);
     let planner = [plan.clone(), plan];
-    let engineer = [calls("run_command", json!({ "command": "false" })), says("It does not build.")];
+    let engineer = [calls("run_command", json!({ "command": "false" })), finishes("It does not build.")];
     let script: [(&str, &[Reply]); 5] = [
         ("planner", &planner),
         ("plan_reviewer", &[says("Good.")]),

@@ -139,6 +139,7 @@ agents:
   terminator: {instructions: Work., handoffs: [{to: solo}]}
   a_name_that_is_as_long_as_a_name_may_be_though_no_longer_than_it: {instructions: Work.}
   x: {instructions: Work., handoffs: [a_name_that_is_as_long_as_a_name_may_be_though_no_longer_than_it]}
+  y: {instructions: Work., ends: finished}
 phases: [{id: work, kind: one_shot, agent: solo}]
 gates: {rules: [{tools: [handoff_to_duo, handoff_to_du], do: ask}]}
 ",
@@ -153,7 +154,8 @@ gates: {rules: [{tools: [handoff_to_duo, handoff_to_du], do: ask}]}
             "workflow.yaml:6:3: `terminator` is built in as whom agents hand over to; choose another name",
             "workflow.yaml:6:48: expected a text, found a mapping",
             "workflow.yaml:8:39: the name of the tool, `handoff_to_a_name_that_is_as_long_as_a_name_may_be_though_no_longer_than_it`, has more than 64 characters",
-            "workflow.yaml:10:42: there is no tool `handoff_to_du`; agents have: handoff_to_duo, handoff_to_terminator (did you mean `handoff_to_duo`?)",
+            "workflow.yaml:9:34: expected `reply` or `finish`, found `finished` (did you mean `finish`?)",
+            "workflow.yaml:11:42: there is no tool `handoff_to_du`; agents have: handoff_to_duo, handoff_to_terminator (did you mean `handoff_to_duo`?)",
         ],
     },
     Case {

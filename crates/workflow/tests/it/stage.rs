@@ -44,6 +44,11 @@ pub(crate) fn hands(to: &str, message: &str) -> Reply {
     calls(&format!("handoff_to_{to}"), json!({ "message": message }))
 }
 
+/// The last word of an agent that `ends: finish`.
+pub(crate) fn finishes(summary: &str) -> Reply {
+    calls("finish", json!({ "summary": summary }))
+}
+
 /// A plan of these subtasks, each after the one before; an agent may be named: `build@engineer`.
 pub(crate) fn plans(subtasks: &[&'static str]) -> Reply {
     let mut before: Option<&'static str> = None;

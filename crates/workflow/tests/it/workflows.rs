@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::definition::{
-    Asking, Checkpoint, CheckpointPhase, Control, Definition, Gates, IdeaGeneration, Judge, KindGate, Limits,
-    NoChannel, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, SameAction, Smart, StepGates,
+    Asking, Checkpoint, CheckpointPhase, Control, Definition, Ends, Gates, IdeaGeneration, Judge, KindGate,
+    Limits, NoChannel, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, SameAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{Effect, Kind};
@@ -33,7 +33,7 @@ input:
   properties: {task: {type: string}, depth: {type: integer, minimum: 1}}
   required: [task]
 agents:
-  Author: {instructions: "Write.", model: large, tools: [read_file, ask_human, edit_file, run_command]}
+  Author: {instructions: "Write.", model: large, tools: [read_file, ask_human, edit_file, run_command], ends: finish}
   critic: {instructions: "Read."}
 phases:
   - id: draft
@@ -154,7 +154,15 @@ fn every_key_is_read() {
             phase("final", one_shot("Author"), &["look", "critique"]),
         ]
     );
-    assert_eq!(definition.agents["Author"].tools, ["read_file", "ask_human", "edit_file", "run_command"]);
+    assert_eq!(
+        definition.agents["Author"].tools,
+        ["read_file", "ask_human", "edit_file", "run_command", "finish"]
+    );
+    assert_eq!(definition.tools["finish"], handoff::finish());
+    assert_eq!(
+        (definition.agents["Author"].ends, definition.agents["critic"].ends),
+        (Ends::Finish, Ends::Reply)
+    );
     assert_eq!(definition.agents["Author"].model.as_deref(), Some("large"));
     assert_eq!((definition.limits, definition.network), (limits, true));
     assert_eq!(definition.input["properties"]["depth"], json!({"type": "integer", "minimum": 1}));

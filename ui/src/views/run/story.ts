@@ -67,6 +67,9 @@ export class Story {
         this.asking.delete(step);
         this.#note(event, at(data, "retry_at") ? "model_failed_retry" : event.type, "hold", { agent: this.#agent(step) });
         break;
+      case "end_refused":
+        this.#note(event, `end_refused_${text(data, "flaw")}`, "hold", { agent: this.#agent(step) });
+        break;
       case "message_added":
         this.items.push({ type: "message", ...place, by: actor, text: said });
         break;

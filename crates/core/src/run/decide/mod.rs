@@ -156,6 +156,7 @@ impl Draft<'_> {
             About::Failure(step) => self.failure_effect(interrupt, step, taken),
             About::Limit(step) => self.limit_effect(interrupt, step, taken),
             About::Printed(step) => self.printed_effect(interrupt, step, taken),
+            About::Ending(step) => self.ending_effect(interrupt, step, taken),
         }
     }
 }

@@ -139,6 +139,24 @@ impl Draft<'_> {
             return;
         }
         let stopped = format!("Stopped at its limit of {}.", limit_of(interrupt));
+        self.end_as_it_is(step, &stopped);
+        self.tell_run(taken.text);
+    }
+
+    /// Continue: the agent goes on, and hears what the person says. Finish: what it said is taken as it is.
+    pub(super) fn ending_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+        if taken.choice.effect == Effect::Proceed {
+            let text = nonempty(taken.text).unwrap_or_else(|| "Go on with your work.".to_owned());
+            self.note(interrupt, step, &text);
+            return;
+        }
+        let why = interrupt.content_text("message");
+        self.end_as_it_is(step, &format!("Taken as it is by a person. {why}"));
+        self.tell_run(taken.text);
+    }
+
+    /// Ends a step with what its agent said last, and why that is all.
+    fn end_as_it_is(&mut self, step: &str, why: &str) {
         let found = self.run.steps.get(step);
         let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);
         // Half of a better task is none, nor is half a judgement: the task stays as it was, and nobody has judged.
@@ -146,11 +164,10 @@ impl Draft<'_> {
             !found.is_some_and(|step| matches!(step.role, Role::Improver | Role::Judge | Role::Overseer));
         let output = match last.and_then(nonempty) {
             _ if !is_of_use => String::new(),
-            Some(said) => format!("{said}\n\n{stopped}"),
-            None => stopped,
+            Some(said) => format!("{said}\n\n{why}"),
+            None => why.to_owned(),
         };
         self.close_step(step, StepEnd::Completed, &output);
-        self.tell_run(taken.text);
     }
 
     pub(super) fn printed_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {

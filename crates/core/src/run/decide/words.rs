@@ -36,6 +36,10 @@ impl Draft<'_> {
                 let limit = limit_of(interrupt);
                 format!("step `{step}` has reached its limit of {limit}, and nobody decided in time")
             }
+            (About::Ending(step), _) => {
+                let why = interrupt.content_text("message");
+                format!("nobody decided in time about step `{step}`: {why}")
+            }
             (About::Phase(phase), _) => format!("nobody decided on checkpoint `{phase}` in time"),
             (About::External, _) => "nobody decided in time".to_owned(),
         }

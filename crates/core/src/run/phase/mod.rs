@@ -132,10 +132,12 @@ impl Run {
             && phase.needs.iter().all(|need| matches!(self.phases.get(need), Some(Some(_))))
     }
 
-    /// Why the run completes: with everything that was planned, or without what failed or was stopped at a limit.
+    /// Why the run completes: with everything that was planned, or without what failed, was stopped at a limit, or was
+    /// left undone.
     fn completion(&self) -> &'static str {
         let failed = self.steps.values().any(|step| step.end == Some(StepEnd::Failed));
-        if failed || self.interrupts.values().any(|each| stopped_at_limit(each)) { "partial" } else { "done" }
+        let stopped = self.interrupts.values().any(|each| stopped_short(each));
+        if failed || stopped || !self.undone().is_empty() { "partial" } else { "done" }
     }
 
     /// What ended phases brought.
@@ -180,7 +182,7 @@ impl Run {
         }
     }
 
-    /// `{text, phases, released}`: the output of the last phase that was not skipped, every phase's, and what reviews let out.
+    /// `{text, phases, released, undone?}`: the output of the last phase that was not skipped, every phase's, and what reviews let out.
     fn result(&self) -> Value {
         let brings = |phase: &&Phase| {
             !matches!(phase.kind, PhaseKind::Checkpoint(_))
@@ -193,12 +195,17 @@ impl Run {
             | PhaseKind::Planning(_)
             | PhaseKind::IdeaGeneration(_) => self.told_of(phase),
         });
-        json!({ "text": last, "phases": self.results(), "released": self.released })
+        let mut result = json!({ "text": last, "phases": self.results(), "released": self.released });
+        let undone = self.undone();
+        if !undone.is_empty() {
+            result["undone"] = json!(undone);
+        }
+        result
     }
 }
 
-/// Whether a person let a step end at its limit: its agent had more to do.
-fn stopped_at_limit(interrupt: &Interrupt) -> bool {
+/// Whether a person let a step end at its limit, or without an honest end: its agent had more to do.
+fn stopped_short(interrupt: &Interrupt) -> bool {
     let chosen = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
-    matches!(interrupt.opened.about, About::Limit(_)) && chosen == Some("finish")
+    matches!(interrupt.opened.about, About::Limit(_) | About::Ending(_)) && chosen == Some("finish")
 }

@@ -86,17 +86,12 @@ impl Draft<'_> {
     /// No plan, but words: they are what the phase brings.
     fn answered_instead(&mut self, id: &str, step: &Step) {
         let text = self.run.final_word(step).unwrap_or_default();
-        if !self.asks_in_print(id, step, &text) {
-            self.close_step(id, StepEnd::Completed, &text);
-        }
+        self.close_step(id, StepEnd::Completed, &text);
     }
 
     fn read_plan(&mut self, id: &str, step: &Step) {
         let text = self.run.final_word(step).unwrap_or_default();
         let candidates = plan::candidates(&text);
-        if candidates.is_empty() && self.asks_in_print(id, step, &text) {
-            return;
-        }
         let mut problem = None;
         for candidate in candidates.iter().rev() {
             match self.run.check_plan(&step.phase, candidate, "") {

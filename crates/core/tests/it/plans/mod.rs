@@ -11,7 +11,7 @@ mod overseen;
 mod progress;
 mod within;
 
-use holdshort_core::definition::{Agent, Control, Definition, Phase, PhaseKind, Planning, StepGates};
+use holdshort_core::definition::{Agent, Control, Definition, Ends, Phase, PhaseKind, Planning, StepGates};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::Message;
 use holdshort_core::projection::Status;
@@ -47,8 +47,12 @@ fn planning() -> Planning {
 /// `plan`, then `work` over it.
 fn planned(planning: Planning) -> Definition {
     let mut definition = definition();
-    let agent =
-        Agent { instructions: "Work.".to_owned(), model: None, tools: vec!["run_command".to_owned()] };
+    let agent = Agent {
+        instructions: "Work.".to_owned(),
+        model: None,
+        tools: vec!["run_command".to_owned()],
+        ends: Ends::Reply,
+    };
     for name in ["planner", "reviewer", "improver", "writer"] {
         definition.agents.insert(name.to_owned(), agent.clone());
     }

@@ -1,7 +1,9 @@
 //! Plans that agents make for their own work, plans that are sent at a checkpoint, and what a rejection stops.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{Agent, Checkpoint, CheckpointPhase, Phase, PhaseKind, Planning, StepGates};
+use holdshort_core::definition::{
+    Agent, Checkpoint, CheckpointPhase, Ends, Phase, PhaseKind, Planning, StepGates,
+};
 use holdshort_core::interrupt::{Decision, Effect, Kind, Refusal};
 use holdshort_core::message::{Arguments, Reply, RequestedCall};
 use holdshort_core::projection::Status;
@@ -48,7 +50,7 @@ fn a_plan_of_ones_own_names_those_who_can_come_to_work_on_it() {
     let mut definition = crate::world::handing_over();
     definition.agents.insert(
         "stranger".to_owned(),
-        Agent { instructions: "Wait.".to_owned(), model: None, tools: Vec::new() },
+        Agent { instructions: "Wait.".to_owned(), model: None, tools: Vec::new(), ends: Ends::Reply },
     );
     let script =
         vec![calls(&[("create_plan", named("stranger"))]), calls(&[("create_plan", named("writer"))])];

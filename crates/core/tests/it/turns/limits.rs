@@ -102,6 +102,7 @@ fn crashes_without_progress_have_a_limit() {
     assert_eq!(world.crash(), ["adopted", "model_lost", "run_failed crashes"]);
 
     let mut world = World::started(definition(), Vec::new());
+    world.files = (0..limits::CRASHES * 2).map(|i| (i.to_string(), String::new())).collect();
     for i in 0..limits::CRASHES * 2 {
         world.begin_model("work");
         world.crash();

@@ -124,7 +124,13 @@ fn no_note_is_lost() {
             Kind::Continuation,
             choose_with("continue", "NOTE"),
         ),
-        ("skip a question", definition(), says("Which?"), Kind::Question, choose_with("skip", "NOTE")),
+        (
+            "skip a question",
+            definition(),
+            calls(&[("ask_human", json!({ "question": "Which?" }))]),
+            Kind::Question,
+            choose_with("skip", "NOTE"),
+        ),
     ];
     let lost: Vec<&str> = table
         .into_iter()

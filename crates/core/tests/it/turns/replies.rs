@@ -1,7 +1,7 @@
 //! The calls of a reply: side by side or one after the other, and each is answered.
 
 use holdshort_core::interrupt::Kind;
-use holdshort_core::message::{Arguments, Reply, RequestedCall, Usage};
+use holdshort_core::message::{Arguments, Reply, RequestedCall, Stop, Usage};
 use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
 use holdshort_core::{json, limits};
@@ -56,7 +56,7 @@ fn several_calls_in_one_reply() {
     );
 }
 
-/// One side effect at a time; what only reads does not wait for it.
+/// One side effect at a time, in the order of the reply.
 #[test]
 fn writes_take_turns() {
     let mut definition = definition();
@@ -68,13 +68,13 @@ fn writes_take_turns() {
     let due = |world: &World| -> Vec<String> {
         world.run.actions().iter().map(|action| action.id().to_string()).collect()
     };
-    assert_eq!(due(&world), ["tool/call_1/1", "tool/call_2/1"]);
+    assert_eq!(due(&world), ["tool/call_1/1"]);
     world.begin_tool("call_1");
-    assert_eq!(due(&world), ["tool/call_2/1"]);
+    assert_eq!(due(&world), Vec::<String>::new());
     assert_eq!(world.begin_tool("call_3"), Vec::<String>::new());
     let outcome = world.execute("call_1");
     world.send(Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome });
-    assert_eq!(due(&world), ["tool/call_2/1", "tool/call_3/1"]);
+    assert_eq!(due(&world), ["tool/call_2/1"]);
 }
 
 /// What can not be run is answered, not asked about, and never gets near a tool.
@@ -108,6 +108,7 @@ fn calls_that_can_not_be_run_are_answered() {
         ],
         usage: Usage { input_tokens: u64::MAX, output_tokens: u64::MAX },
         model: "m".to_owned(),
+        stop: Stop::Whole,
     };
     let mut world = World::started(definition(), vec![Ok(reply), says("Done.")]);
     let told = world.work();

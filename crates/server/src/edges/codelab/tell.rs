@@ -60,16 +60,20 @@ impl Teller {
                 frames.extend(self.step_ended(step, *end, text));
                 frames
             }
-            Fact::InterruptOpened(opened) => match self.run.interrupts.get(&opened.interrupt) {
-                Some(interrupt) => {
-                    // A question that was printed is told as one.
-                    if let About::Printed(step) = &opened.about {
+            Fact::InterruptOpened(opened) => {
+                // A question that was printed is told as one; what is no end was said all the same.
+                let said = match &opened.about {
+                    About::Printed(step) => {
                         self.unsaid.remove(step);
+                        None
                     }
-                    open::frames(&self.run, interrupt)
-                }
-                None => Vec::new(),
-            },
+                    About::Ending(step) => self.overtaken(step),
+                    _ => None,
+                };
+                let asked = self.run.interrupts.get(&opened.interrupt);
+                let asked = asked.map(|interrupt| open::frames(&self.run, interrupt)).unwrap_or_default();
+                said.into_iter().chain(asked).collect()
+            }
             Fact::InterruptResolved { interrupt, outcome, .. } => match self.run.interrupts.get(interrupt) {
                 Some(interrupt) => self.resolved(interrupt, *outcome),
                 None => Vec::new(),
@@ -183,7 +187,8 @@ impl Teller {
     fn is_limited(&self, step: &str) -> bool {
         self.run.interrupts.values().any(|each| {
             let option = each.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
-            matches!(&each.opened.about, About::Limit(of) if of == step) && option == Some("finish")
+            matches!(&each.opened.about, About::Limit(of) | About::Ending(of) if of == step)
+                && option == Some("finish")
         })
     }
 

@@ -343,7 +343,7 @@ impl Story {
         let asked = approval::requested(opened, content, &self.ledger.plan_feedback, self.display);
         let mut said: Vec<Said> =
             self.steps.marked(opened.step.as_ref(), "waiting_approval").into_iter().collect();
-        if let About::Failure(step) | About::Limit(step) = &opened.about {
+        if let About::Failure(step) | About::Limit(step) | About::Ending(step) = &opened.about {
             let why = content.get("message").and_then(Value::as_str).unwrap_or_default();
             let is_last = !opened.options.iter().any(|choice| choice.id == "retry");
             said.extend(self.steps.stuck(step, self.ledger.attempts(step), is_last, why));

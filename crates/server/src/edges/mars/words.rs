@@ -140,6 +140,7 @@ pub(super) fn position(opened: &Opened) -> &str {
         (About::Failure(_), _) => "on_error",
         (About::Phase(phase), _) => config::position(phase).unwrap_or("custom"),
         (About::Limit(_), _) => "max_rounds",
+        (About::Ending(_), _) => "custom",
         (About::Printed(_), _) | (_, Kind::Question) => "clarification",
         (About::Call(_), _) => match (of(Source::Checkpoint), of(Source::Smart)) {
             (Some(reason), _) => &reason.code,

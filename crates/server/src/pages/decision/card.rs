@@ -177,7 +177,7 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Turn => "Your turn",
         Kind::Escalation => "An escalation",
         Kind::Review => "A review before release",
-        Kind::Continuation => "A limit is reached",
+        Kind::Continuation => "Stopped short",
         Kind::ClientCall => "A call for the client",
         Kind::UnknownOutcome => "Did it happen?",
     }

@@ -1,6 +1,6 @@
 //! What an interrupt is about, by kind: facts that the runtime vouches for, and parts to read.
 
-use holdshort_protocol::{CommandEffect, Diff, Interrupt, Kind, Origin, Script, plain};
+use holdshort_protocol::{Before, CommandEffect, Diff, Interrupt, Kind, Origin, Script, plain};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -79,6 +79,9 @@ pub(super) fn of(interrupt: &Interrupt) -> (Vec<Fact>, Vec<Part<'_>>) {
         .flatten()
         .collect(),
         Kind::Error => quote(payload, "error", "Error").into_iter().collect(),
+        Kind::Continuation if payload.get("output").is_some() => {
+            quote(payload, "output", "Reply").into_iter().collect()
+        }
         Kind::Choice | Kind::Turn | Kind::Escalation | Kind::Continuation => whole(payload),
     };
     (Vec::new(), parts)
@@ -97,6 +100,10 @@ fn external(interrupt: &Interrupt) -> Vec<Part<'_>> {
 
 fn call_facts(payload: &Value) -> Vec<Fact> {
     let mut facts = vec![Fact::new("Tool", plain::line(text(payload, "tool")))];
+    facts.extend(Before::of(payload).iter().map(|before| {
+        let said = format!("{}, which {}", plain::line(before.title), before.state());
+        if before.is_missing() { Fact::notice("After", said) } else { Fact::new("After", said) }
+    }));
     for (key, label) in [("path", "Path"), ("cwd", "In"), ("workspace", "Workspace")] {
         let value = text(payload, key);
         if !value.is_empty() && (key != "workspace" || text(payload, "cwd").is_empty()) {

@@ -1,0 +1,59 @@
+//! Whether a model's reply is an honest end of its work: whole, no tool call written as text, no request in words.
+//!
+//! Reads texts and decides nothing: what follows from a [`Flaw`] is the run's business (`run/ending.rs`). Language is a
+//! guess, so whoever may end by a tool alone (`ends: finish`) is never read here. In doubt a text asks: a question too
+//! many costs a person a look, and one too few ends a run with nothing done.
+
+mod asks;
+mod calls;
+mod prose;
+mod words;
+
+use serde::{Deserialize, Serialize};
+
+pub use asks::asked;
+pub use calls::{Known, written_call};
+
+/// Why a reply without a tool call does not end its step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Flaw {
+    /// The provider stopped it at a length.
+    Cut,
+    /// The provider held a part of it back.
+    Filtered,
+    /// The provider gave a reason for stopping that does not say that the reply is whole.
+    Unclear,
+    /// It holds a tool call as text: nothing was run.
+    CallAsText,
+    /// It asks a person for something.
+    Asks,
+    /// Its agent ends by the tool `finish` alone, and did not call it.
+    NotFinished,
+}
+
+impl Flaw {
+    /// The `end_reason` of a run in which nobody may be asked.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Cut => "reply_cut",
+            Self::Filtered => "reply_filtered",
+            Self::Unclear => "reply_unclear",
+            Self::CallAsText => "call_as_text",
+            Self::Asks => "asked_in_words",
+            Self::NotFinished => "not_finished",
+        }
+    }
+
+    /// What is wrong, for a person: the rest of a sentence about the agent's last reply.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Cut => "was cut before it was whole",
+            Self::Filtered => "was filtered by the provider",
+            Self::Unclear => "stopped for a reason that does not say that it is whole",
+            Self::CallAsText => "holds a tool call as text, which ran nothing",
+            Self::Asks => "asks in words",
+            Self::NotFinished => "does not call `finish`, with which its agent ends its work",
+        }
+    }
+}

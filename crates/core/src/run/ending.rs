@@ -1,0 +1,192 @@
+//! The end of a step is honest, or it is none: a reply that was cut or filtered, that holds a tool call as text, or that
+//! asks in words is told to the model once; if it does it again, a person is asked.
+//!
+//! What a text says is read in `reply/`; here stands who is read, and what follows.
+
+use serde_json::{Value, json};
+
+use super::draft::{Draft, Opening, clip};
+use super::{Call, CallEnd, CallState, Entry, Fact, Role, Run, Step, StepEnd};
+use crate::definition::Ends;
+use crate::event::Content;
+use crate::handoff::FINISH;
+use crate::interrupt::{About, Kind, Level};
+use crate::limits;
+use crate::plan;
+use crate::reply::{self, Flaw, Known};
+use crate::tool::{Opens, Runs};
+
+/// How often in a row a model is told that its reply is no end, before a person is asked.
+const TOLD: u32 = 1;
+
+impl Draft<'_> {
+    /// What is wrong with the last word is told once, then asked about; where nobody may be asked, the run fails with it.
+    /// `about`: the question that was printed, or the tool that was written down.
+    pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) {
+        if step.refused_ends < TOLD {
+            let fact = Fact::EndRefused { step: id.to_owned(), turn: step.turn, flaw };
+            let text = self.run.told_of_flaw(step, flaw, about);
+            self.emit(fact, Content::text(text));
+        } else if !self.run.definition.asking.enabled {
+            let text = format!("the last reply of `{}` {}{}", step.agent, flaw.says(), after_colon(about));
+            self.fail_run(flaw.reason(), text);
+        } else if flaw == Flaw::Asks {
+            self.ask_what_was_printed(id, step, about);
+        } else {
+            self.ask_about_end(id, step, flaw, about);
+        }
+    }
+
+    /// A question that was printed instead of asked is asked all the same.
+    fn ask_what_was_printed(&mut self, id: &str, step: &Step, question: &str) {
+        let mut opening = Opening::new(Kind::Question, About::Printed(id.to_owned()), question.to_owned());
+        opening.step = Some(id.to_owned());
+        opening.message = String::from("The agent printed this question instead of asking it.");
+        opening.payload = json!({ "question": self.run.last_words(step), "asker": step.agent });
+        self.open(opening);
+    }
+
+    fn ask_about_end(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) {
+        let title =
+            format!("Step `{id}` has no honest end: the last reply of `{}` {}", step.agent, flaw.says());
+        let mut opening = Opening::new(Kind::Continuation, About::Ending(id.to_owned()), title);
+        opening.step = Some(id.to_owned());
+        opening.message = format!("Its last reply {}{}.", flaw.says(), after_colon(about));
+        opening.risk = Level::Medium;
+        opening.labels = &[("continue", "Let it go on"), ("finish", "Take the reply as the end")];
+        let output = clip(&self.run.last_words(step), limits::TEXT_BYTES);
+        opening.payload = json!({ "flaw": flaw, "output": output });
+        self.open(opening);
+    }
+}
+
+fn after_colon(about: &str) -> String {
+    if about.is_empty() { String::new() } else { format!(": {about}") }
+}
+
+impl Run {
+    /// What keeps the last word of a step from being its end, with the words that show it.
+    pub(super) fn flaw(&self, step: &Step) -> Option<(Flaw, String)> {
+        let Some(Entry::Turn { text, calls, stop, .. }) = step.entries.last() else { return None };
+        // What was called is no text: a plan, or that the work is finished.
+        if !calls.is_empty() || !self.reads_ends(step) {
+            return None;
+        }
+        if let Some(flaw) = stop.flaw() {
+            return Some((flaw, String::new()));
+        }
+        // A plan that stands in a reply is what the reply is for.
+        if step.role == Role::Planner && !self.may_answer(step) && !plan::candidates(text).is_empty() {
+            return None;
+        }
+        if let Some(tool) = reply::written_call(text, &self.callable(step)) {
+            return Some((Flaw::CallAsText, tool));
+        }
+        if self.ends_by_tool(step) {
+            return Some((Flaw::NotFinished, String::new()));
+        }
+        let asks = reply::asked(text).filter(|_| may_not_ask(step.role));
+        asks.map(|question| (Flaw::Asks, question))
+    }
+
+    /// Whether a tool alone ends the step. Judgements, better tasks, ideas and plans are replies by nature.
+    pub(super) fn ends_by_tool(&self, step: &Step) -> bool {
+        let works = match step.role {
+            Role::Worker | Role::Subtask => true,
+            Role::Planner => self.may_answer(step),
+            Role::Improver | Role::Judge | Role::Maker | Role::Overseer => false,
+        };
+        let agent = self.definition.agents.get(&step.agent);
+        works && agent.is_some_and(|agent| agent.ends == Ends::Finish)
+    }
+
+    /// What agents say in their own finish that they left undone, in the order of their steps.
+    pub(super) fn undone(&self) -> Vec<String> {
+        let ended = self.steps.values().filter(|step| step.end == Some(StepEnd::Completed));
+        let last = ended.filter_map(|step| self.last_turn(step));
+        let finished = last
+            .flat_map(|(_, calls)| calls)
+            .filter(|call| call.tool == FINISH && call.state == CallState::Ended(CallEnd::Done));
+        finished.flat_map(left_undone).collect()
+    }
+
+    /// Whoever judges a call is read by its answer's form.
+    fn reads_ends(&self, step: &Step) -> bool {
+        step.role != Role::Overseer
+    }
+
+    /// Whether a planner may answer in words.
+    fn may_answer(&self, step: &Step) -> bool {
+        self.planning(&step.phase).is_some_and(|planning| planning.optional)
+    }
+
+    fn callable<'r>(&'r self, step: &Step) -> Vec<Known<'r>> {
+        let agent = self.definition.agents.get(&step.agent);
+        let specs = agent.into_iter().flat_map(|agent| &agent.tools).filter_map(|name| self.spec(name));
+        specs.map(|spec| Known { name: &spec.name, parameters: &spec.parameters }).collect()
+    }
+
+    fn last_words(&self, step: &Step) -> String {
+        self.last_turn(step).map(|(text, _)| text.to_owned()).unwrap_or_default()
+    }
+
+    /// What the model is told, so that it can do better by itself.
+    fn told_of_flaw(&self, step: &Step, flaw: Flaw, about: &str) -> String {
+        let mut text = format!("Your last reply {}, so it does not end your work. ", flaw.says());
+        text.push_str(match flaw {
+            Flaw::Cut => "Go on where it stopped, or say it again, shorter.",
+            Flaw::Filtered | Flaw::Unclear => "Go on, or say it again in other words.",
+            Flaw::CallAsText => {
+                return format!(
+                    "{text}Call `{about}` itself. If it was an example and your work is done, give your result again \
+                     without it."
+                );
+            }
+            Flaw::Asks if !self.definition.asking.enabled => {
+                "Nobody can be asked: decide by yourself, go on, and state what you assumed."
+            }
+            Flaw::Asks => {
+                let asks = self.callable(step).into_iter().map(|tool| tool.name).find(|name| {
+                    matches!(self.spec(name).map(|spec| &spec.runs), Some(Runs::Opens(Opens::Question)))
+                });
+                let how = match asks {
+                    Some(tool) => format!("To ask a person, call `{tool}`."),
+                    None => "If you need the answer, ask again: a person will be asked.".to_owned(),
+                };
+                return format!(
+                    "{text}{how} If you can go on without the answer, do so; if your work is done, say what you did, \
+                     and ask nothing."
+                );
+            }
+            Flaw::NotFinished => "Call `finish` with what you did and what you left undone, or go on.",
+        });
+        text
+    }
+}
+
+/// Of a call of [`FINISH`].
+fn left_undone(call: &Call) -> Vec<String> {
+    let items = call.arguments.get("undone").and_then(Value::as_array).into_iter().flatten();
+    let items = items.filter_map(Value::as_str).map(str::trim).filter(|item| !item.is_empty());
+    items.map(str::to_owned).collect()
+}
+
+/// The last word of a call that ends the work: what was done, and what was not.
+pub(super) fn last_word(call: &Call) -> Option<String> {
+    let said = call.argument("summary").or_else(|| call.argument("message"));
+    let mut text = said.filter(|said| !said.trim().is_empty())?.to_owned();
+    let undone = left_undone(call);
+    if !undone.is_empty() {
+        text.push_str("\n\nLeft undone:");
+        text.extend(undone.iter().map(|item| format!("\n- {item}")));
+    }
+    Some(text)
+}
+
+/// A judgement and a better task ask by nature: what is said there is material for others.
+fn may_not_ask(role: Role) -> bool {
+    match role {
+        Role::Worker | Role::Planner | Role::Subtask | Role::Maker => true,
+        Role::Improver | Role::Judge | Role::Overseer => false,
+    }
+}

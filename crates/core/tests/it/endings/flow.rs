@@ -1,0 +1,155 @@
+//! What follows from a reply that is no honest end: told once, then a person, never `completed`.
+
+use holdshort_core::definition::Definition;
+use holdshort_core::interrupt::Kind;
+use holdshort_core::message::{Reply, Stop};
+use holdshort_core::projection::Status;
+
+use crate::handoffs::TO_TERMINATOR;
+use crate::world::{Answer, World, calls, choose, choose_with, definition, handing_over, read, says};
+
+fn asking_off() -> Definition {
+    let mut definition = definition();
+    definition.asking.enabled = false;
+    definition.tools.remove("ask_human");
+    definition
+}
+
+fn stopped(stop: Stop) -> Answer {
+    says("Half of").map(|reply| Reply { stop, ..reply })
+}
+
+/// A name, the reply, what a person is asked, and the reason with which the run fails where nobody may be.
+fn dishonest() -> Vec<(&'static str, Answer, Kind, &'static str)> {
+    let json = "```json\n{\"tool\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}\n```";
+    vec![
+        ("cut", stopped(Stop::Cut), Kind::Continuation, "reply_cut"),
+        ("filtered", stopped(Stop::Filtered), Kind::Continuation, "reply_filtered"),
+        ("unclear", stopped(Stop::Unclear), Kind::Continuation, "reply_unclear"),
+        ("call_as_text", says(json), Kind::Continuation, "call_as_text"),
+        ("asks", says("Should I proceed? Reply with yes or no."), Kind::Question, "asked_in_words"),
+    ]
+}
+
+#[test]
+fn it_is_told_once_and_then_a_person_is_asked() {
+    for (flaw, reply, kind, _) in dishonest() {
+        let mut world = World::started(definition(), vec![reply.clone(), reply.clone(), says("Done.")]);
+        let told = world.work();
+        assert_eq!(
+            (&told[2], world.open_kinds(), world.run.status()),
+            (&format!("end_refused {flaw}"), vec![kind.as_str()], Status::Waiting),
+        );
+        let option = if kind == Kind::Question { "answer" } else { "continue" };
+        world.decide(kind, choose_with(option, "go on"));
+        world.work();
+        assert_eq!(world.run.status(), Status::Completed, "{flaw}: an honest end is one");
+        let ended = world.run.ended.expect("it is");
+        assert_eq!((ended.reason.as_str(), &ended.result["text"]), ("done", &"Done.".into()));
+    }
+}
+
+#[test]
+fn where_nobody_may_be_asked_it_fails_with_its_reason() {
+    for (flaw, reply, _, reason) in dishonest() {
+        let mut world = World::started(asking_off(), vec![reply.clone(), reply]);
+        world.work();
+        let ended = world.run.ended.clone().expect("it is");
+        assert_eq!((ended.status, ended.reason.as_str(), flaw), (Status::Failed, reason, flaw));
+        assert_eq!(world.count("end_refused"), 1, "{flaw}");
+    }
+}
+
+/// Once in a row: what was told counts no more when a tool has been called since.
+#[test]
+fn it_is_told_again_after_a_call() {
+    let asks = || says("Shall I continue?");
+    let script = vec![asks(), calls(&[read("a")]), asks(), says("Done.")];
+    let mut world = World::started(definition(), script);
+    world.work();
+    assert_eq!((world.count("end_refused"), world.count("interrupt_opened")), (2, 0));
+    assert_eq!(world.run.status(), Status::Completed);
+}
+
+/// A person may take it as it is: the run says so, and is not simply done.
+#[test]
+fn a_person_may_take_it_as_the_end() {
+    let mut world = World::started(definition(), vec![stopped(Stop::Cut), stopped(Stop::Cut)]);
+    world.work();
+    let asked = &world.run.interrupts[&world.open(Kind::Continuation)];
+    let labels: Vec<&str> = asked.opened.options.iter().map(|option| option.label.as_str()).collect();
+    assert_eq!(labels, ["Let it go on", "Take the reply as the end", "Cancel the run"]);
+    assert_eq!(
+        (&asked.content["payload"]["flaw"], &asked.content["payload"]["output"]),
+        (&"cut".into(), &"Half of".into()),
+    );
+    world.decide(Kind::Continuation, choose("finish"));
+    let ended = world.run.ended.expect("nothing is left to do");
+    assert_eq!((ended.status, ended.reason.as_str()), (Status::Completed, "partial"));
+    assert_eq!(
+        ended.result["text"],
+        "Half of\n\nTaken as it is by a person. Its last reply was cut before it was whole.",
+    );
+}
+
+/// Nobody answers a question of which nobody hears: that is no consent either.
+#[test]
+fn nobody_decides_in_time() {
+    let mut definition = definition();
+    definition.gates.kinds.entry(Kind::Continuation).or_default().expires_in_ms = Some(1_000);
+    let mut world = World::started(definition, vec![stopped(Stop::Cut), stopped(Stop::Cut)]);
+    world.work();
+    world.pass_ms(1_000);
+    world.send(holdshort_core::run::Input::Tick);
+    assert_eq!(
+        world.run.ended.map(|ended| (ended.status, ended.reason, ended.text)),
+        Some((
+            Status::Cancelled,
+            "expired".to_owned(),
+            Some(
+                "nobody decided in time about step `work`: Its last reply was cut before it was whole."
+                    .to_owned()
+            ),
+        )),
+    );
+}
+
+/// That the work is finished, said in a reply that is not whole, ends nothing.
+#[test]
+fn a_cut_reply_does_not_finish_by_its_tool() {
+    let finished = || calls(&[(TO_TERMINATOR, serde_json::json!({ "message": "Done." }))]);
+    let cut = finished().map(|reply| Reply { stop: Stop::Cut, ..reply });
+    let mut world = World::started(handing_over(), vec![cut]);
+    let told = world.work();
+    assert!(told.contains(&"tool_finished call_1 failed reply_not_whole".to_owned()), "{told:#?}");
+    assert_eq!(world.run.status(), Status::Running);
+    world = world.with("work", vec![finished()]);
+    world.work();
+    assert_eq!(world.run.status(), Status::Completed);
+}
+
+/// One after the other fails, and nothing in between does what it should.
+#[test]
+fn failed_calls_in_a_row_end_in_a_question() {
+    let missing = |n: u32| calls(&[read(&format!("missing_{n}"))]);
+    let limit = holdshort_core::limits::FAILED_CALLS;
+    let mut world = World::started(definition(), (0..limit - 1).map(missing).collect());
+    world.files.insert("there".to_owned(), String::new());
+    world.work();
+    world = world.with("work", vec![calls(&[read("there")])]);
+    world.work();
+    world = world.with("work", (0..limit + 1).map(missing).collect());
+    let told = world.work();
+    assert!(
+        told.ends_with(&[
+            "limit_reached failed_calls".to_owned(),
+            "interrupt_opened continuation".to_owned()
+        ]),
+        "{told:#?}"
+    );
+    assert_eq!(world.count("model_replied"), 2 * limit as usize, "not before the last of so many");
+    world.decide(Kind::Continuation, choose("continue"));
+    world = world.with("work", vec![says("Done.")]);
+    world.work();
+    assert_eq!(world.run.status(), Status::Completed, "a fresh budget");
+}

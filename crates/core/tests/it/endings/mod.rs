@@ -1,0 +1,110 @@
+//! Which replies are an honest end, and what follows from those that are not.
+
+mod finish;
+mod flow;
+
+use holdshort_core::reply::{Known, asked, written_call};
+use serde_json::{Value, json};
+
+/// The rows of a table below its first line: one text a line, `\n` within it is a line end.
+fn rows(table: &str) -> impl Iterator<Item = String> {
+    table.lines().skip(1).map(|line| line.replace("\\n", "\n"))
+}
+
+#[test]
+fn a_reply_that_asks_is_seen_and_an_honest_end_is_not_stopped() {
+    let asks: Vec<String> = rows(include_str!("asks.txt")).collect();
+    let ends: Vec<String> = rows(include_str!("ends.txt")).collect();
+    assert!(asks.len() >= 40 && ends.len() >= 40, "{} and {} rows", asks.len(), ends.len());
+    let missed: Vec<&String> = asks.iter().filter(|text| asked(text).is_none()).collect();
+    let stopped: Vec<_> = ends.iter().filter_map(|text| Some((text, asked(text)?))).collect();
+    assert_eq!((missed, stopped), (Vec::new(), Vec::new()), "missed, and stopped for what");
+}
+
+/// The sentence that asks is what a person reads first.
+#[test]
+fn the_sentence_that_asks_is_named() {
+    let table = [
+        ("I looked. Should I proceed? Reply with yes or no.", "Should I proceed?"),
+        ("I found two.\n\nWhich one?\n\n```\na\nb\n```", "Which one?"),
+        ("How do you run it?\n\n```\nmake\n```", ""),
+        ("I found two. **Which one do you want?**", "Which one do you want?"),
+    ];
+    for (text, sentence) in table {
+        assert_eq!(asked(text).unwrap_or_default(), sentence, "{text}");
+    }
+}
+
+fn parameters(names: &[&str]) -> Value {
+    let properties: serde_json::Map<_, _> =
+        names.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" }))).collect();
+    json!({ "type": "object", "properties": properties })
+}
+
+/// A text, and the tool that it calls without calling it.
+#[test]
+fn a_tool_call_as_text_is_seen_and_documentation_is_not() {
+    let calls = [
+        "```json\n{\"tool\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}\n```",
+        "I will look.\n```json\n{\"tool\": \"run_command\", \"command\": \"ls\"}\n```\nThen I go on.",
+        "```\n{\"name\": \"run_command\", \"parameters\": {\"command\": \"ls\"}}\n```",
+        "{\"name\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}",
+        "{\"name\": \"run_command\", \"arguments\": \"{\\\"command\\\": \\\"ls\\\"}\"}",
+        "Let me run it: {\"function\": \"run_command\", \"args\": {\"command\": \"ls\"}}",
+        "[{\"name\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}]",
+        "{\"tool_calls\": [{\"type\": \"function\", \"function\": {\"name\": \"run_command\", \"arguments\": \"{}\"}}]}",
+        "{\"type\": \"function\", \"name\": \"run_command\", \"parameters\": {\"command\": \"ls\"}}",
+        "{\"run_command\": {\"command\": \"ls\"}}",
+        "{\"action\": \"run_command\", \"action_input\": {\"command\": \"ls\"}}",
+        "{\"recipient_name\": \"functions.run_command\", \"parameters\": {\"command\": \"ls\"}}",
+        "{\"name\": \"run_command\", \"arguments\": {\"command\": \"echo a\necho b\"}}",
+        "<tool_call>\n{\"name\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}\n</tool_call>",
+        "<tool_call>run_command\n<arg_key>command</arg_key>\n<arg_value>ls</arg_value>\n</tool_call>",
+        "<function=run_command>{\"command\": \"ls\"}</function>",
+        "```xml\n<function=run_command>\n<parameter=command>ls</parameter>\n</function>\n```",
+        "[TOOL_CALLS] [{\"name\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}]",
+        "<|python_tag|>run_command.call(command=\"ls\")",
+        "<run_command>\n<command>ls</command>\n</run_command>",
+        "<invoke name=\"run_command\"><parameter name=\"command\">ls</parameter></invoke>",
+        "I list the files.\n\nrun_command(command=\"ls\")",
+        "run_command(command='ls')",
+        "```python\nrun_command(command=\"ls\")\n```",
+        "```tool_code\nprint(run_command(command=\"ls\"))\n```",
+        "```python\n# look first\nrun_command(command=\"ls\")\nread_file(path=\"a\")\n```",
+        "run_command(\n    command=\"ls\",\n)",
+        "Thought: I look.\nAction: run_command\nAction Input: {\"command\": \"ls\"}",
+    ];
+    let others = [
+        // A tool that the agent does not have, in a form that nothing else is written in.
+        ("{\"tool\": \"bash\", \"arguments\": {\"command\": \"ls\"}}", "bash"),
+        ("<tool_call>{\"x\": 1}</tool_call>", "<tool_call"),
+        ("read_file(path=\"a\")", "read_file"),
+    ];
+    let none = [
+        "I ran the tests: `run_command(command=\"python3 -m unittest\")`, and they pass.",
+        "The config is:\n```json\n{\"name\": \"api\", \"port\": 8080}\n```",
+        "The request body:\n```json\n{\"name\": \"create_user\", \"arguments\": {\"id\": 1}}\n```",
+        "The tool is declared as:\n```json\n{\"type\": \"function\", \"function\": {\"name\": \"run_command\", \
+         \"parameters\": {\"type\": \"object\", \"properties\": {\"command\": {\"type\": \"string\"}}}}}\n```",
+        "Run it with:\n```sh\npython3 -m unittest\n```",
+        "```python\nfrom files import read_file\n\ntext = read_file(\"a.txt\")\nprint(text)\n```",
+        "The function `read_file(path)` now closes the file.",
+        "{\"subtasks\": [{\"id\": \"s1\", \"description\": \"read_file\"}]}",
+        "{\"status\": \"done\", \"files\": [\"a.txt\"]}",
+        "Models write `<tool_call>` where they mean a call; the parser takes it out now.",
+        "The parser knows these tags:\n```\n<tool_call>\n<function=NAME>\n```",
+        "I used run_command three times (once for the tests).",
+        "package.json:\n```json\n{\"name\": \"run_command\", \"version\": \"1.0.0\"}\n```",
+        "Done: {a, b} and [c].",
+    ];
+    let (command, path) = (parameters(&["command"]), parameters(&["path"]));
+    let tools =
+        [Known { name: "run_command", parameters: &command }, Known { name: "read_file", parameters: &path }];
+    let expected =
+        calls.map(|text| (text, "run_command")).into_iter().chain(others).chain(none.map(|text| (text, "")));
+    let wrong: Vec<_> = expected
+        .map(|(text, tool)| (text, tool, written_call(text, &tools).unwrap_or_default()))
+        .filter(|(_, tool, found)| tool != found)
+        .collect();
+    assert_eq!(wrong, Vec::new());
+}

@@ -1,0 +1,222 @@
+//! Calls of one reply run in the order in which the reply names them; a card says what runs before it.
+
+use holdshort_core::definition::{Definition, RuleAction};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::projection::Status;
+use holdshort_core::run::{Action, Input};
+use serde_json::{Value, json};
+
+use crate::world::{
+    World, allow, calls, choose, choose_with, command, definition, edit, read, rule, says, write,
+};
+
+fn free(tools: &[&str]) -> Definition {
+    let mut definition = definition();
+    definition.gates.rules.push(allow(tools));
+    definition
+}
+
+/// What is due, without models.
+fn due(world: &World) -> Vec<String> {
+    let actions = world.run.actions();
+    let ours = actions.iter().filter(|action| !matches!(action, Action::CallModel { .. }));
+    ours.map(|action| action.id().to_string()).collect()
+}
+
+/// Looks at everything and starts nothing.
+fn looked(world: &mut World) {
+    while let Some(Action::Inspect { call, revision }) = world.run.actions().first().cloned() {
+        let inspected = world.inspect(&call);
+        world.send(Input::Inspected { call, revision, inspected });
+    }
+}
+
+fn finished(world: &World) -> Vec<String> {
+    world.story().into_iter().filter(|told| told.starts_with("tool_finished")).collect()
+}
+
+/// The cards of the run that are open: title, and what runs before it with what became of that.
+fn cards(world: &World) -> Vec<(String, Vec<String>)> {
+    let mut open: Vec<_> = world.run.open_interrupts().map(|(_, each)| each).collect();
+    open.sort_by_key(|each| each.opened_seq);
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let after = |each: &Value| {
+        format!("{} {} {}", text(&each["call_id"]), text(&each["title"]), text(&each["became"]))
+    };
+    let cards = open.into_iter().map(|each| {
+        let told = each.content["payload"]["after"].as_array().into_iter().flatten().map(after).collect();
+        (text(&each.content["title"]), told)
+    });
+    cards.collect()
+}
+
+/// A reply, and what is due once everything in it was looked at: reads go side by side up to the first call that
+/// writes, and nothing passes that one.
+#[test]
+fn what_may_start_first() {
+    let table: Vec<(Vec<(&str, Value)>, &[&str])> = vec![
+        (vec![read("a"), read("b"), read("c")], &["tool/call_1/1", "tool/call_2/1", "tool/call_3/1"]),
+        (vec![read("a"), write("b"), read("c")], &["tool/call_1/1"]),
+        (vec![write("a"), write("b")], &["tool/call_1/1"]),
+        (vec![write("a"), read("a"), read("b")], &["tool/call_1/1"]),
+        (vec![read("a"), read("b"), command("make")], &["tool/call_1/1", "tool/call_2/1"]),
+    ];
+    for (reply, expected) in table {
+        let mut world = World::started(free(&["*"]), vec![calls(&reply)]);
+        world.work_once();
+        looked(&mut world);
+        assert_eq!(due(&world), expected, "{reply:?}");
+        world.work();
+        assert_eq!(finished(&world).len(), reply.len(), "everything ends");
+        // The driver asks for what is due; whoever asks for more gets nothing.
+    }
+}
+
+#[test]
+fn what_is_not_due_does_not_begin() {
+    let mut world = World::started(free(&["*"]), vec![calls(&[write("a"), write("b")])]);
+    world.work_once();
+    looked(&mut world);
+    assert_eq!(world.begin_tool("call_2"), Vec::<String>::new());
+    assert_eq!(world.begin_tool("call_1"), ["tool_started call_1"]);
+}
+
+/// A person is asked about both at once; the second waits for the first all the same.
+#[test]
+fn a_later_call_waits_while_an_earlier_one_is_asked_about() {
+    let mut world =
+        World::started(definition(), vec![calls(&[write("a"), command("make"), read("a")]), says("Done.")]);
+    world.work();
+    assert_eq!(
+        cards(&world),
+        [
+            ("write_file: a".to_owned(), vec![]),
+            ("run_command: make".to_owned(), vec!["call_1 write_file: a -".to_owned()]),
+        ],
+    );
+    let open: Vec<_> = world.run.open_interrupts().map(|(id, _)| id.clone()).collect();
+    world.person(Input::Decide { interrupt: open[1].clone(), decision: choose("approve") });
+    world.work();
+    assert_eq!((world.effects.len(), world.run.status()), (0, Status::Waiting), "it waits for the first");
+    world.person(Input::Decide { interrupt: open[0].clone(), decision: choose("approve") });
+    world.work();
+    assert_eq!(world.effects, ["write_file a", "run_command make"]);
+    assert_eq!(world.run.status(), Status::Completed);
+    assert_eq!(
+        finished(&world),
+        ["tool_finished call_1 done", "tool_finished call_2 done", "tool_finished call_3 done"],
+    );
+}
+
+/// Nothing is decided for the later one: its card says what became of the earlier one.
+#[test]
+fn a_card_says_that_what_came_before_it_was_refused() {
+    let refusals: [(&str, holdshort_core::interrupt::Decision); 2] =
+        [("refused", choose_with("reject", "not that")), ("answered", choose_with("respond", "it is there"))];
+    for (became, decision) in refusals {
+        let mut world =
+            World::started(definition(), vec![calls(&[write("a"), command("make")]), says("Done.")]);
+        world.work();
+        let first = world.run.calls["call_1"].interrupt.clone().expect("it asks");
+        world.person(Input::Decide { interrupt: first, decision });
+        world.work();
+        assert_eq!(
+            cards(&world),
+            [("run_command: make".to_owned(), vec![format!("call_1 write_file: a {became}")])],
+        );
+        assert_eq!(world.count("interrupt_opened"), 3, "the card that did not say so is superseded");
+        world.decide(Kind::ToolApproval, choose("approve"));
+        world.work();
+        assert_eq!(
+            (world.effects.clone(), world.run.status()),
+            (vec!["run_command make".to_owned()], Status::Completed)
+        );
+    }
+}
+
+/// What an earlier call writes is the ground of a later one: it is looked at again, and asked about as it is then.
+#[test]
+fn a_later_call_is_looked_at_again_when_its_ground_has_changed() {
+    let mut world = World::started(definition(), vec![calls(&[write("a"), write("a")]), says("Done.")]);
+    world.work();
+    let first = world.run.calls["call_1"].interrupt.clone().expect("it asks");
+    world.person(Input::Decide { interrupt: first, decision: choose("approve") });
+    world.work();
+    let again = world.run.calls["call_2"].interrupt.clone().expect("it asks");
+    assert!(world.run.interrupts[&again].opened.supersedes.is_some());
+    world.person(Input::Decide { interrupt: again, decision: choose("approve") });
+    world.work();
+    assert_eq!((world.effects.len(), world.run.status()), (2, Status::Completed));
+}
+
+/// What can not be done before an earlier call is no failure: it is looked at again after that one.
+#[test]
+fn what_an_earlier_call_makes_possible_waits_for_it() {
+    let impossible = || holdshort_core::tool::Inspected::Impossible {
+        code: "not_found",
+        message: "there is no such text".to_owned(),
+    };
+    let mut world = World::started(definition(), vec![calls(&[write("a"), write("b")]), says("Done.")]);
+    world.work_once();
+    let inspected = world.inspect("call_1");
+    world.send(Input::Inspected { call: "call_1".to_owned(), revision: 0, inspected });
+    let told =
+        world.send(Input::Inspected { call: "call_2".to_owned(), revision: 0, inspected: impossible() });
+    assert_eq!(told, ["tool_deferred call_2"]);
+    assert_eq!((due(&world), world.run.status()), (vec![], Status::Waiting), "nobody looks meanwhile");
+    let late = Input::Inspected { call: "call_2".to_owned(), revision: 0, inspected: impossible() };
+    assert!(world.handle(&holdshort_core::actor::Actor::engine(), late).is_err(), "nothing waits for it");
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.work();
+    assert_eq!(cards(&world), [("write_file: b".to_owned(), vec!["call_1 write_file: a done".to_owned()])],);
+    world.decide(Kind::ToolApproval, edit(write("b").1));
+    world.work();
+    assert_eq!((world.effects.len(), world.run.status()), (2, Status::Completed));
+
+    // Where nothing comes before it any more, it fails as ever.
+    let mut world = World::started(definition(), vec![calls(&[write("b")])]);
+    world.work_once();
+    let told =
+        world.send(Input::Inspected { call: "call_1".to_owned(), revision: 0, inspected: impossible() });
+    assert_eq!(told, ["tool_finished call_1 failed not_found"]);
+}
+
+/// Questions and plans are no part of the order, nor are calls of other replies and other steps.
+#[test]
+fn what_asks_is_asked_at_once() {
+    let question = ("ask_human", json!({ "question": "Which?" }));
+    let mut world = World::started(definition(), vec![calls(&[write("a"), question])]);
+    world.work();
+    assert_eq!(world.open_kinds().len(), 2);
+    world.decide(Kind::Question, choose_with("answer", "the first"));
+    assert_eq!(world.open_kinds(), ["tool_approval"]);
+}
+
+/// A rule that forbids one says nothing about the others: they go on in their order.
+#[test]
+fn a_forbidden_call_holds_up_nothing() {
+    let mut definition = free(&["write_file"]);
+    definition.gates.rules.insert(0, rule(RuleAction::Forbid, &[], &["make *", "make"]));
+    let mut world = World::started(definition, vec![calls(&[command("make"), write("a")]), says("Done.")]);
+    world.work();
+    assert_eq!(
+        (world.effects.clone(), world.run.status()),
+        (vec!["write_file a".to_owned()], Status::Completed)
+    );
+}
+
+/// Killed in the middle: the doubt about the first call holds up the second.
+#[test]
+fn a_doubt_holds_up_what_comes_after_it() {
+    let script = vec![calls(&[command("make"), write("a")]), says("Done.")];
+    let mut world = World::started(free(&["*"]), script);
+    world.work_once();
+    looked(&mut world);
+    world.begin_tool("call_1");
+    world.crash();
+    world.work();
+    assert_eq!((world.open_kinds(), world.effects.len()), (vec!["unknown_outcome"], 0));
+    world.decide(Kind::UnknownOutcome, choose("rerun"));
+    world.work();
+    assert_eq!(world.effects, ["run_command make", "write_file a"]);
+}

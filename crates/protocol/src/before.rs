@@ -1,0 +1,40 @@
+//! What runs before a call: the earlier calls of the same reply, as its card lists them in `payload.after`.
+
+use serde_json::Value;
+
+/// A call that comes before the one on the card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Before<'a> {
+    pub title: &'a str,
+    /// How it ended, where it had when the card was opened.
+    became: Option<&'a str>,
+}
+
+impl<'a> Before<'a> {
+    /// Those that a card's payload lists, in their order.
+    pub fn of(payload: &'a Value) -> Vec<Self> {
+        let listed = payload.get("after").and_then(Value::as_array).into_iter().flatten();
+        let text = |value: &'a Value, key: &str| value.get(key).and_then(Value::as_str);
+        listed
+            .map(|each| Self { title: text(each, "title").unwrap_or_default(), became: text(each, "became") })
+            .collect()
+    }
+
+    /// What became of it, in words.
+    pub fn state(&self) -> &'static str {
+        match self.became {
+            None => "runs before this",
+            Some("done") => "is done",
+            Some("failed") => "failed",
+            Some("refused") => "was refused: it did not run",
+            Some("answered") => "was answered by a person: it did not run",
+            Some("skipped") => "was skipped",
+            Some(_) => "did not come to its end",
+        }
+    }
+
+    /// Whether the call can not count on it.
+    pub fn is_missing(&self) -> bool {
+        !matches!(self.became, None | Some("done"))
+    }
+}

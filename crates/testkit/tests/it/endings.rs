@@ -1,0 +1,121 @@
+//! Honest endings and the order of calls, over the real binary with a scripted provider.
+
+use holdshort_testkit::model::Scripted;
+use serde_json::json;
+
+use crate::play::{SOLO, count, done, last_told, one, play, solo, write};
+
+/// Cut at a length: told once, then a person. What a person takes as it is, is no simple `done`.
+#[tokio::test]
+async fn a_reply_that_is_not_whole_does_not_complete_a_run() {
+    for (reason, flaw) in [("length", "cut"), ("content_filter", "filtered")] {
+        let (model, server) =
+            solo([Scripted::stopped("I have", reason), Scripted::stopped("I have", reason)]).await;
+        let run = server.start_run("solo", "go on").await;
+        let asked = server.wait_one(&run).await;
+        assert_eq!((&asked["kind"], &asked["payload"]["flaw"]), (&json!("continuation"), &json!(flaw)));
+        assert_eq!((&asked["payload"]["output"], model.requests().len()), (&json!("I have"), 2));
+        assert!(last_told(&model).contains("does not end your work"), "{}", last_told(&model));
+        server.choose(&asked, "finish").await;
+        let ended = server.wait_status(&run, &["completed"]).await;
+        assert_eq!(ended["end_reason"], "partial");
+    }
+}
+
+/// What small models do: the call as text, and the question in words.
+#[tokio::test]
+async fn a_call_as_text_and_a_question_in_words_reach_a_person() {
+    let call = "```json\n{\"tool\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}\n```";
+    let (_model, server) = solo([Scripted::text(call), Scripted::text(call), done()]).await;
+    let run = server.start_run("solo", "list the files").await;
+    let asked = server.wait_one(&run).await;
+    assert_eq!((&asked["kind"], &asked["payload"]["flaw"]), (&json!("continuation"), &json!("call_as_text")));
+    assert!(asked["message"].as_str().unwrap().contains("run_command"), "{asked}");
+    server.choose(&asked, "continue").await;
+    server.wait_status(&run, &["completed"]).await;
+
+    let words = "Should I proceed? Reply with yes or no.";
+    let (model, server) = solo([Scripted::text(words), Scripted::text(words), done()]).await;
+    let run = server.start_run("solo", "delete it").await;
+    let asked = server.wait_one(&run).await;
+    assert_eq!((&asked["kind"], &asked["title"]), (&json!("question"), &json!("Should I proceed?")));
+    server.decide(&asked, &json!({"option": "answer", "text": "yes, do"})).await.ok();
+    server.wait_status(&run, &["completed"]).await;
+    assert!(last_told(&model).contains("yes, do"));
+}
+
+/// Where nobody may be asked, a run with nothing done never completes.
+#[tokio::test]
+async fn where_nobody_may_be_asked_it_fails() {
+    let workflow =
+        format!("{SOLO}asking: {{enabled: false}}\n").replace("read_file, ask_human]", "read_file]");
+    let asks = || Scripted::text("I need the API key to continue.");
+    let (_model, server) = play(&workflow, [asks(), asks()]).await;
+    let run = server.start_run("solo", "go on").await;
+    let ended = server.wait_status(&run, &["failed", "completed"]).await;
+    assert_eq!((&ended["status"], &ended["end_reason"]), (&json!("failed"), &json!("asked_in_words")));
+}
+
+/// `ends: finish`: what was left undone is in the result, in the reason and in the terminal's last lines.
+#[tokio::test]
+async fn what_was_left_undone_is_seen() {
+    let workflow = SOLO.replace("    instructions: Work.", "    instructions: Work.\n    ends: finish");
+    let finish = ("finish", json!({"summary": "The code is fixed.", "undone": ["the changelog"]}));
+    let (model, server) = play(&workflow, [done(), one(finish)]).await;
+    let run = server.start_run("solo", "fix it").await;
+    let ended = server.wait_status(&run, &["completed"]).await;
+    assert_eq!(model.requests().len(), 2, "words alone ended nothing");
+    assert!(model.requests()[0].tools().contains(&"finish".to_owned()));
+    assert_eq!(
+        (&ended["end_reason"], &ended["result"]["undone"]),
+        (&json!("partial"), &json!(["the changelog"]))
+    );
+    assert_eq!(ended["result"]["text"], "The code is fixed.\n\nLeft undone:\n- the changelog");
+    let told = server.client_command().args(["attach", &run]).output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("Completed in part") && told.contains("Left undone: the changelog"), "{told}");
+}
+
+/// Two calls of one reply: the second waits for the first, also where it was approved before it; and an edit of a file
+/// that the first one makes is looked at when it is there.
+#[tokio::test]
+async fn calls_of_one_reply_run_in_their_order() {
+    let edit = ("edit_file", json!({"path": "a.txt", "old": "one", "new": "two"}));
+    let calls = Scripted::calls([write("a.txt", "one"), count("second"), edit]);
+    let (_model, server) = solo([calls, done()]).await;
+    let run = server.start_run("solo", "write").await;
+    let open = server.wait_open(&run, 2).await;
+    let of = |tool: &str| open.iter().find(|each| each["payload"]["tool"] == tool).unwrap();
+    let second = of("run_command");
+    assert_eq!(second["payload"]["after"], json!([{"call_id": "call_1", "title": "write_file: a.txt"}]));
+    let shown = server.client_command().args(["show", second["id"].as_str().unwrap()]).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("after     write_file: a.txt, which runs before this"), "{shown}");
+    server.choose(second, "approve").await;
+    assert_eq!((server.lines("count.txt"), server.events_of(&run, "tool_started").await.len()), (0, 0));
+    server.choose(of("write_file"), "approve").await;
+    let edit = server.wait_one(&run).await;
+    assert_eq!((&edit["payload"]["tool"], server.lines("count.txt")), (&json!("edit_file"), 1));
+    assert_eq!(edit["payload"]["after"][1]["became"], "done");
+    server.choose(&edit, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(std::fs::read_to_string(server.workspace().join("a.txt")).unwrap(), "two");
+}
+
+/// Refused, it holds up nothing; the card of what comes after it says so.
+#[tokio::test]
+async fn a_card_says_that_an_earlier_call_was_refused() {
+    let (_model, server) = solo([Scripted::calls([write("a.txt", "one"), count("second")]), done()]).await;
+    let run = server.start_run("solo", "write").await;
+    let open = server.wait_open(&run, 2).await;
+    let first = open.iter().find(|each| each["payload"]["tool"] == "write_file").unwrap();
+    server.choose(first, "reject").await;
+    let second = holdshort_testkit::server::eventually("the card says so", || async {
+        let open = server.open(&run).await;
+        open.into_iter().find(|each| each["payload"]["after"][0]["became"] == "refused")
+    })
+    .await;
+    server.choose(&second, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(server.lines("count.txt"), 1);
+}
