@@ -321,7 +321,7 @@ pub enum Returned {
     Changed,
     /// A person edited the arguments.
     Edited,
-    /// The rule or grant that released it holds no longer.
+    /// The rule or grant that released it holds no longer, or another one releases it by now.
     Withdrawn,
     /// A person said that it did not happen.
     Rerun,
