@@ -1,10 +1,11 @@
-//! `cargo xtask verify`: format, lints, the built browser app, tests. Ends with one line that counts the tests.
+//! `cargo xtask verify`: format, lints, the built browser app, tests, fresh seeds of the simulator. Ends with one line
+//! that counts the tests.
 
 use anyhow::{Result, bail};
 
 use crate::counts::Counts;
 use crate::run::{Beside, cargo, lines, step};
-use crate::{machine, ui};
+use crate::{machine, sim, ui};
 
 /// Crates whose tests need nothing of the machine that `machine::prepare` would have to install ...
 const QUICK: [&str; 5] =
@@ -21,6 +22,7 @@ pub(crate) fn verify(quick: bool) -> Result<()> {
     linted?;
     let mut counts = Counts::default();
     let ok = if quick { quick_tests(&mut counts)? } else { all_tests(&mut counts)? };
+    let fresh = if quick { Ok(()) } else { sim::fresh() };
     println!("\n{counts}");
     if !ok {
         bail!("tests failed");
@@ -28,7 +30,7 @@ pub(crate) fn verify(quick: bool) -> Result<()> {
     if counts.passed == 0 {
         bail!("no test ran");
     }
-    Ok(())
+    fresh
 }
 
 fn lints() -> Result<()> {

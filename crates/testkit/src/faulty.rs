@@ -1,4 +1,5 @@
-//! A journal that fails when it is told to: appends that write nothing, and appends whose answer gets lost.
+//! A journal that fails when it is told to: appends that write nothing, whose answer gets lost, or that are written
+//! long after they were asked for.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +23,8 @@ pub enum Fault {
     Full,
     /// It is written, and whoever asked hears of an error.
     LostAnswer,
+    /// It is on its way until [`Faulty::write_held`], and whoever asked hears nothing.
+    Held,
     /// No fault: for scripts that skip appends.
     Pass,
 }
@@ -31,11 +34,12 @@ pub enum Fault {
 pub struct Faulty<J> {
     inner: Arc<J>,
     faults: Mutex<VecDeque<Fault>>,
+    held: Mutex<Vec<Append>>,
 }
 
 impl<J> Faulty<J> {
     pub fn new(inner: Arc<J>) -> Self {
-        Self { inner, faults: Mutex::default() }
+        Self { inner, faults: Mutex::default(), held: Mutex::default() }
     }
 
     pub fn inner(&self) -> &J {
@@ -57,6 +61,18 @@ impl<J> Faulty<J> {
     }
 }
 
+impl<J: Journal> Faulty<J> {
+    /// The appends that were on their way arrive; what came of each.
+    pub async fn write_held(&self) -> Vec<Result<Appended, AppendError>> {
+        let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut written = Vec::new();
+        for append in held {
+            written.push(self.inner.append(append).await);
+        }
+        written
+    }
+}
+
 impl<J: Journal> Journal for Faulty<J> {
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         let fault = self.faults().pop_front();
@@ -65,6 +81,10 @@ impl<J: Journal> Journal for Faulty<J> {
             Some(Fault::LostAnswer) => {
                 self.inner.append(append).await?;
                 Err(Error::Io("the answer got lost".into()).into())
+            }
+            Some(Fault::Held) => {
+                self.held.lock().unwrap_or_else(PoisonError::into_inner).push(append);
+                std::future::pending().await
             }
             Some(Fault::Pass) | None => self.inner.append(append).await,
         }

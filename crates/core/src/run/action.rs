@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Call, CallState, Run};
 use crate::time::Timestamp;
 use crate::tool::Runs;
@@ -18,7 +20,8 @@ pub enum Action {
 }
 
 /// Stable across restarts: from step, attempt and call.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct ActionId(String);
 
 impl fmt::Display for ActionId {
@@ -29,12 +32,22 @@ impl fmt::Display for ActionId {
 
 impl Action {
     pub fn id(&self) -> ActionId {
-        ActionId(match self {
-            Self::Inspect { call, revision } => format!("inspect/{call}/{revision}"),
-            Self::Probe { call, attempt } => format!("probe/{call}/{attempt}"),
-            Self::CallTool { call, attempt } => format!("tool/{call}/{attempt}"),
-            Self::CallModel { step, turn, attempt, .. } => format!("model/{step}/{turn}/{attempt}"),
-        })
+        match self {
+            Self::Inspect { call, revision } => ActionId(format!("inspect/{call}/{revision}")),
+            Self::Probe { call, attempt } => ActionId(format!("probe/{call}/{attempt}")),
+            Self::CallTool { call, attempt } => Self::tool(call, *attempt),
+            Self::CallModel { step, turn, attempt, .. } => Self::model(step, *turn, *attempt),
+        }
+    }
+
+    /// The id of [`CallTool`](Self::CallTool).
+    pub fn tool(call: &str, attempt: u32) -> ActionId {
+        ActionId(format!("tool/{call}/{attempt}"))
+    }
+
+    /// The id of [`CallModel`](Self::CallModel).
+    pub fn model(step: &str, turn: u32, attempt: u32) -> ActionId {
+        ActionId(format!("model/{step}/{turn}/{attempt}"))
     }
 }
 

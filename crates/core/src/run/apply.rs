@@ -1,6 +1,7 @@
 //! The only mutation of a run: one event at a time, infallible, never looking at a clock, never branching
 //! on content.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use super::conversation::said_about;
 use super::fact::{Authority, Fact, Look, Node, Returned};
 use super::state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Role, Step, Used};
-use super::{Ended, Run, Started};
+use super::{Action, ActionId, Ended, Run, Started};
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::InterruptId;
@@ -34,7 +35,7 @@ impl Run {
                     at: event.at,
                 });
             }
-            Fact::Adopted { epoch } => self.epoch = *epoch,
+            Fact::Adopted { epoch, kept } => self.adopted(*epoch, kept),
             Fact::RunPaused => self.paused = true,
             Fact::RunResumed => self.paused = false,
             Fact::RunCompleted { reason } => self.end(event, Status::Completed, reason),
@@ -379,6 +380,23 @@ impl Run {
     fn call(&mut self, id: &str, change: impl FnOnce(&mut Call)) {
         if let Some(call) = self.calls.get_mut(id) {
             change(Arc::make_mut(call));
+        }
+    }
+
+    fn adopted(&mut self, epoch: u64, kept: &BTreeSet<ActionId>) {
+        self.epoch = epoch;
+        for (id, call) in &mut self.calls {
+            let is_kept = kept.contains(&Action::tool(id, call.attempt));
+            if is_kept && matches!(call.state, CallState::Started { .. }) {
+                Arc::make_mut(call).state = CallState::Started { epoch };
+            }
+        }
+        for (id, step) in &mut self.steps {
+            if let ModelCall::Running { attempt, .. } = step.model
+                && kept.contains(&Action::model(id, step.turn, attempt))
+            {
+                Arc::make_mut(step).model = ModelCall::Running { attempt, epoch };
+            }
         }
     }
 

@@ -212,7 +212,7 @@ impl Draft<'_> {
                 self.finish_call(id, CallEnd::Refused, Some("forbidden"), refused_by_rule(&reason));
                 return;
             }
-            Verdict::Ask { .. } if !matches!(call.authority, Some(Authority::Interrupt(_))) => {
+            verdict if !still_releases(call.authority.as_ref(), &verdict) => {
                 self.give_back(id, Returned::Withdrawn, Vec::new());
                 return;
             }
@@ -232,6 +232,7 @@ impl Draft<'_> {
         }
     }
 
+    /// Back to the gate, which writes down anew what releases it, or asks.
     pub(super) fn give_back(&mut self, id: &str, why: Returned, paths: Vec<String>) {
         self.emit(Fact::ToolReturned { call: id.to_owned(), why, paths }, Content::none());
     }
@@ -337,6 +338,16 @@ impl Draft<'_> {
                 Verdict::Ask { .. } => {}
             }
         }
+    }
+}
+
+/// Whether what released the call counts at its start: a person's word does, and that of a gate which says the same
+/// again. Another grant or rule that allows it by now would start it under a name that does not stand.
+fn still_releases(authority: Option<&Authority>, verdict: &Verdict) -> bool {
+    match (authority, verdict) {
+        (Some(Authority::Interrupt(_)), Verdict::Ask { .. } | Verdict::Allow(_)) => true,
+        (Some(Authority::Gate(then)), Verdict::Allow(now)) => then == now,
+        (_, Verdict::Forbid(_)) | (Some(Authority::Gate(_)), Verdict::Ask { .. }) | (None, _) => false,
     }
 }
 

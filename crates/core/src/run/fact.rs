@@ -3,8 +3,11 @@
 //! The content of each event is named beside it: `text` and `data` are the two fields of
 //! [`crate::event::Content`].
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
+use super::action::ActionId;
 use super::config::{Config, Origin};
 use super::state::{CallEnd, Role, StepEnd};
 use crate::definition::is_default;
@@ -31,6 +34,9 @@ pub enum Fact {
     /// A node took over work that was in flight when another one, or the one before a restart, stopped.
     Adopted {
         epoch: u64,
+        /// What the node is still at itself: it counts as started under this epoch.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        kept: BTreeSet<ActionId>,
     },
     RunPaused,
     RunResumed,
@@ -352,7 +358,7 @@ pub enum Returned {
     Changed,
     /// A person edited the arguments.
     Edited,
-    /// The rule or grant that released it holds no longer.
+    /// The rule or grant that released it holds no longer, or another one releases it by now.
     Withdrawn,
     /// A person said that it did not happen.
     Rerun,

@@ -1,10 +1,12 @@
 //! The door: every input comes in here, and leaves as events or as a rejection.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::draft::Draft;
 use super::input::{Begin, Context, Input, Rejection, Start};
-use super::{CallEnd, CallState, Fact, ModelCall, Run};
+use super::{Action, ActionId, CallEnd, CallState, Fact, Run};
 use crate::actor::Role;
 use crate::event::{Content, Event};
 use crate::interrupt::{Cause, Outcome};
@@ -41,8 +43,8 @@ impl Draft<'_> {
         }
         match input {
             Input::Start(_) => Err(Rejection::AlreadyStarted),
-            Input::Adopt => {
-                self.adopt();
+            Input::Adopt { at_work } => {
+                self.adopt(&at_work);
                 Ok(())
             }
             Input::Tick => {
@@ -143,25 +145,32 @@ impl Draft<'_> {
         }
     }
 
-    /// Takes over: what was in flight when another process stopped is settled, asked about or run again.
-    fn adopt(&mut self) {
+    /// Takes over: what was in flight when another process stopped is settled, asked about or run again. What this
+    /// process is at itself is not in doubt.
+    fn adopt(&mut self, at_work: &BTreeSet<ActionId>) {
         let epoch = self.cx.epoch;
+        let kept: BTreeSet<ActionId> = self
+            .run
+            .started()
+            .filter(|(action, of)| *of < epoch && at_work.contains(action))
+            .map(|(action, _)| action)
+            .collect();
         let models: Vec<(String, u32, u32)> = self
             .run
-            .steps
-            .iter()
-            .filter_map(|(id, step)| match step.model {
-                ModelCall::Running { attempt, epoch: of } if of < epoch => {
-                    Some((id.clone(), step.turn, attempt))
-                }
-                ModelCall::Running { .. } | ModelCall::Idle => None,
-            })
+            .models_to_adopt(epoch)
+            .filter(|(id, turn, attempt)| !kept.contains(&Action::model(id, *turn, *attempt)))
+            .map(|(id, turn, attempt)| (id.clone(), turn, attempt))
             .collect();
-        let calls: Vec<String> = self.run.calls_to_adopt(epoch).cloned().collect();
-        if models.is_empty() && calls.is_empty() {
+        let calls: Vec<String> = self
+            .run
+            .calls_to_adopt(epoch)
+            .filter(|(id, attempt)| !kept.contains(&Action::tool(id, *attempt)))
+            .map(|(id, _)| id.clone())
+            .collect();
+        if models.is_empty() && calls.is_empty() && kept.is_empty() {
             return;
         }
-        self.emit(Fact::Adopted { epoch }, Content::none());
+        self.emit(Fact::Adopted { epoch, kept }, Content::none());
         for (step, turn, attempt) in models {
             self.emit(Fact::ModelLost { step, turn, attempt }, Content::none());
         }

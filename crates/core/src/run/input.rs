@@ -1,7 +1,10 @@
 //! What can be asked of a run, with what context, and how it says no.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
+use super::action::ActionId;
 use super::client::ClientOutcome;
 use super::config::{Config, Origin};
 use crate::actor::Actor;
@@ -32,8 +35,11 @@ pub struct Context<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     Start(Start),
-    /// Takes over work that was in flight when another process stopped.
-    Adopt,
+    /// Takes over work that was in flight when another process stopped, or that this one lost. `at_work`: what this
+    /// process performs, or is about to; it goes on.
+    Adopt {
+        at_work: BTreeSet<ActionId>,
+    },
     /// A deadline has come.
     Tick,
     Decide {
@@ -105,7 +111,7 @@ impl Input {
     pub fn is_open_to_agents(&self) -> bool {
         match self {
             Self::Start(_) | Self::Ask(_) | Self::Finish { .. } | Self::Decide { .. } => true,
-            Self::Adopt
+            Self::Adopt { .. }
             | Self::Tick
             | Self::Message { .. }
             | Self::Replan { .. }

@@ -1,6 +1,6 @@
 //! How a run looks from outside: its status, its deadline, its rows.
 
-use super::{Action, ActionId, CallState, ModelCall, Origin, Run};
+use super::{Action, ActionId, Call, CallState, ModelCall, Origin, Run};
 use crate::id::InterruptId;
 use crate::projection::{InterruptRow, RunRow, SessionRow, Status};
 use crate::time::Timestamp;
@@ -42,55 +42,51 @@ impl Run {
 
     /// What is written down as started and has not come back, with the epoch that started it.
     pub fn started(&self) -> impl Iterator<Item = (ActionId, u64)> {
-        let calls = self.calls.iter().filter_map(|(id, call)| match call.state {
-            CallState::Started { epoch } => {
-                Some((Action::CallTool { call: id.clone(), attempt: call.attempt }.id(), epoch))
-            }
+        let calls = self.calls_under_way().map(|(id, call, epoch)| (Action::tool(id, call.attempt), epoch));
+        let models = self
+            .models_under_way()
+            .map(|(id, turn, attempt, epoch)| (Action::model(id, turn, attempt), epoch));
+        calls.chain(models)
+    }
+
+    fn calls_under_way(&self) -> impl Iterator<Item = (&String, &Call, u64)> {
+        self.calls.iter().filter_map(|(id, call)| match call.state {
+            CallState::Started { epoch } => Some((id, &**call, epoch)),
             CallState::Proposed
             | CallState::Gated(_)
             | CallState::Authorised
             | CallState::WithClient(_)
             | CallState::Doubted(_)
             | CallState::Ended(_) => None,
-        });
-        let models = self.steps.iter().filter_map(|(id, step)| match step.model {
-            ModelCall::Running { attempt, epoch } => {
-                let (step, turn) = (id.clone(), step.turn);
-                Some((Action::CallModel { step, turn, attempt, not_before: None }.id(), epoch))
-            }
+        })
+    }
+
+    fn models_under_way(&self) -> impl Iterator<Item = (&String, u32, u32, u64)> {
+        self.steps.iter().filter_map(|(id, step)| match step.model {
+            ModelCall::Running { attempt, epoch } => Some((id, step.turn, attempt, epoch)),
             ModelCall::Idle => None,
-        });
-        calls.chain(models)
+        })
     }
 
     /// Whether something was started under an older epoch than this one and needs to be adopted.
     pub fn needs_adoption(&self, epoch: u64) -> bool {
         self.ended.is_none()
-            && (self
-                .steps
-                .values()
-                .any(|step| matches!(step.model, ModelCall::Running { epoch: of, .. } if of < epoch))
-                || self.calls_to_adopt(epoch).next().is_some())
+            && (self.models_to_adopt(epoch).next().is_some() || self.calls_to_adopt(epoch).next().is_some())
     }
 
-    /// Calls that an older epoch started. One that can be probed is taken over once: `actions` asks for the
-    /// probe until it has told.
-    pub(super) fn calls_to_adopt(&self, epoch: u64) -> impl Iterator<Item = &String> {
-        self.calls
-            .iter()
-            .filter(move |(_, call)| match call.state {
-                CallState::Started { epoch: of } if of < epoch => {
-                    self.epoch < epoch || self.on_crash(&call.tool) != OnCrash::Probe
-                }
-                CallState::Proposed
-                | CallState::Gated(_)
-                | CallState::Authorised
-                | CallState::Started { .. }
-                | CallState::WithClient(_)
-                | CallState::Doubted(_)
-                | CallState::Ended(_) => false,
-            })
-            .map(|(id, _)| id)
+    /// Model calls that an older epoch started: step, turn, attempt.
+    pub(super) fn models_to_adopt(&self, epoch: u64) -> impl Iterator<Item = (&String, u32, u32)> {
+        let older = self.models_under_way().filter(move |(_, _, _, of)| *of < epoch);
+        older.map(|(id, turn, attempt, _)| (id, turn, attempt))
+    }
+
+    /// Calls that an older epoch started, with their attempt. One that can be probed is taken over once: `actions`
+    /// asks for the probe until it has told.
+    pub(super) fn calls_to_adopt(&self, epoch: u64) -> impl Iterator<Item = (&String, u32)> {
+        let older = self.calls_under_way().filter(move |(_, call, of)| {
+            *of < epoch && (self.epoch < epoch || self.on_crash(&call.tool) != OnCrash::Probe)
+        });
+        older.map(|(id, call, _)| (id, call.attempt))
     }
 
     /// When something must happen although nobody comes: an interrupt expires, a retry is due.

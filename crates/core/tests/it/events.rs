@@ -1,19 +1,20 @@
 //! Events as they are stored: head and content, the hash chain, erasure, determinism, replay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::event::{self, Chain, Content, Error, Event, Sealed};
 use holdshort_core::id::{Draw, Seed, StreamId};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::json;
 use holdshort_core::projection::Status;
-use holdshort_core::run::{CallState, Input, Run};
+use holdshort_core::run::{Action, ActionId, CallState, Input, Run};
 use holdshort_core::session::Session;
 use holdshort_core::time::Timestamp;
+use holdshort_core::tool::Outcome;
 use serde_json::Value;
 
 use crate::world::{
-    World, calls, choose, choose_with, command, definition, draw, edit, read, says, tell, write,
+    World, adopt, calls, choose, choose_with, command, definition, draw, edit, read, says, tell, write,
 };
 
 /// A run with everything in it: free and gated calls, a question, a plan, an edit, a grant, a message, a
@@ -495,9 +496,9 @@ fn taken_over(story: &World) {
         world.files.clear();
         world.epoch += 1;
         if world.run.needs_adoption(world.epoch) {
-            world.send(Input::Adopt);
+            world.send(adopt());
             assert!(!world.run.needs_adoption(world.epoch), "once is enough, after {upto} events");
-            assert_eq!(world.send(Input::Adopt), Vec::<String>::new());
+            assert_eq!(world.send(adopt()), Vec::<String>::new());
         }
         finish(&mut world, upto);
         assert!(world.run.status().is_terminal(), "after {upto} events: {:#?}", world.story());
@@ -637,11 +638,40 @@ fn a_pending_probe_is_adopted_once() {
     world.begin_tool("call_1");
     assert_eq!(world.crash(), ["adopted"]);
     assert!(!world.run.needs_adoption(world.epoch));
-    assert_eq!(world.send(Input::Adopt), Vec::<String>::new());
+    assert_eq!(world.send(adopt()), Vec::<String>::new());
     world.message("still there?");
     assert_eq!(world.crash(), ["adopted"], "the next process takes it over again");
     assert!(matches!(world.run.calls["call_1"].state, CallState::Started { epoch: 1 }));
     assert_eq!(world.work().first().map(String::as_str), Some("tool_lost call_1"));
+}
+
+/// A process that lost some of its work takes over that and nothing else: what it is still at comes back as if nothing
+/// had been, and a replay says the same.
+#[test]
+fn what_a_process_is_still_at_is_not_taken_over() {
+    let mut definition = definition();
+    definition.gates.rules = vec![crate::world::allow(&["*"])];
+    let script = vec![calls(&[command("make"), read("a"), read("b")]), says("Done.")];
+    let mut world = World::started(definition, script);
+    for _ in 0..4 {
+        world.work_once();
+    }
+    for call in ["call_1", "call_2", "call_3"] {
+        assert_eq!(world.begin_tool(call), [format!("tool_started {call}")]);
+    }
+    let at_work: BTreeSet<ActionId> = [Action::tool("call_1", 1), Action::tool("call_2", 1)].into();
+    world.epoch += 1;
+    assert_eq!(world.send(Input::Adopt { at_work: at_work.clone() }), ["adopted", "tool_lost call_3"]);
+    assert!(!world.run.needs_adoption(world.epoch));
+    let under_way: Vec<_> = world.run.started().collect();
+    assert_eq!(under_way, at_work.iter().map(|action| (action.clone(), 2)).collect::<Vec<_>>());
+    // Its own epoch again: there is nothing to take over, and nobody asks whether the command has happened.
+    assert_eq!(world.send(Input::Adopt { at_work }), Vec::<String>::new());
+    let (run, _) = replay(&world, &world.log);
+    assert_eq!(run.started().collect::<Vec<_>>(), under_way);
+    let outcome = Outcome::Done { text: "made".to_owned(), data: serde_json::Value::Null };
+    let ran = Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome };
+    assert_eq!(world.send(ran).first().map(String::as_str), Some("tool_finished call_1 done"));
 }
 
 /// Run again after a doubt, twice: the person who approved it is not asked to approve the same call again.

@@ -194,6 +194,44 @@ fn a_revoke_holds_from_the_next_start_on() {
     assert_eq!(world.run.interrupts[&asked].opened.supersedes, Some(two));
 }
 
+/// What let a call through is taken back before it starts, and something else would let it through by now: it goes back
+/// to the gate, so that it starts by what stands. What stands as it was is voted on once.
+#[test]
+fn a_call_starts_by_a_release_that_stands() {
+    let returned = ["tool_returned call_2 withdrawn", "tool_inspected call_2", "tool_authorised call_2 gate"];
+    let allow = || rule(RuleAction::Allow, &["run_command"], &["make *"]);
+    let forbid = || rule(RuleAction::Forbid, &["run_command"], &["rm *"]);
+    // The policy before and after, whether the grant is taken back, and what follows.
+    let table = [
+        (vec![], vec![], false, &[][..]),
+        (vec![], vec![allow()], true, &returned[..]),
+        (vec![allow()], vec![allow()], false, &[][..]),
+        (vec![allow()], vec![forbid(), allow()], true, &returned[..]),
+    ];
+    for (before, after, revokes, follows) in table {
+        let case = format!("{before:?} → {after:?}, revoked: {revokes}");
+        let mut world = World::started(definition(), vec![calls(&[command("make x"), command("make x")])]);
+        world.work();
+        let by_grant = before.is_empty();
+        set_policy(&mut world, before);
+        let interrupt = first(&world, "call_1");
+        if by_grant {
+            world.person(Input::Decide { interrupt, decision: choose("approve_session") });
+        } else {
+            world.send(Input::Revote);
+        }
+        set_policy(&mut world, after);
+        if revokes {
+            revoke_all(&mut world);
+        }
+        let told = world.work();
+        let before_it_starts = told.iter().take_while(|line| *line != "tool_started call_2");
+        let of_it: Vec<&String> = before_it_starts.filter(|line| line.contains("call_2")).collect();
+        assert_eq!(of_it, follows, "{case}");
+        assert_eq!(world.effects, ["run_command make x", "run_command make x"], "{case}");
+    }
+}
+
 #[test]
 fn revoking_is_for_operators_and_once() {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);

@@ -229,7 +229,7 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
     let changed = Outcome::Changed { paths: vec!["a.txt".to_owned()] };
     vec![
         ("start", engine(), world.start_input(Config::default())),
-        ("adopt", engine(), Input::Adopt),
+        ("adopt", engine(), world::adopt()),
         ("tick", engine(), Input::Tick),
         ("revote", engine(), Input::Revote),
         ("decide", person(), Input::Decide { interrupt: interrupt.clone(), decision: decision.clone() }),

@@ -171,7 +171,7 @@ fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
     }
     if dice.one_in(30) {
         world.epoch += 1;
-        return Some((engine, Input::Adopt));
+        return Some((engine, world::adopt()));
     }
     if dice.one_in(20) {
         let name = format!("f{}", dice.roll(3));

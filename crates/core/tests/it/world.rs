@@ -1,7 +1,7 @@
 //! Everything around a run, in memory: the store that appends, the clock, a model with a script, tools over
 //! a map of files, people.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
@@ -277,6 +277,11 @@ pub(crate) fn edit(value: Value) -> Decision {
 /// An id that is the same in every test run.
 pub(crate) fn draw(n: u8) -> Draw {
     Draw::new(Seed([n; 16]), Timestamp::from_millis(START_MS))
+}
+
+/// By a process that is at nothing yet.
+pub(crate) fn adopt() -> Input {
+    Input::Adopt { at_work: BTreeSet::new() }
 }
 
 impl World {
@@ -564,7 +569,7 @@ impl World {
     /// The process dies and another one opens the store.
     pub(crate) fn crash(&mut self) -> Vec<String> {
         self.epoch += 1;
-        if self.run.needs_adoption(self.epoch) { self.send(Input::Adopt) } else { Vec::new() }
+        if self.run.needs_adoption(self.epoch) { self.send(adopt()) } else { Vec::new() }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use holdshort_core::event::Chain;
 use holdshort_core::id::RunId;
-use holdshort_core::run::{Action, ActionId, Run};
+use holdshort_core::run::{Action, ActionId, Input, Run};
 use tokio::sync::MutexGuard;
 
 use super::lock;
@@ -33,6 +33,9 @@ pub(super) struct Live {
     pub(super) driven_here: bool,
     /// Somebody else wrote, or may have: read the run again before anything is decided on it.
     pub(super) stale: bool,
+    /// The sequence that an append builds on whose answer nobody waited for. As long as the stream ends there, the
+    /// append may still be on its way: what is read before it is written is old a moment later.
+    pub(super) unanswered: Option<u64>,
 }
 
 impl Live {
@@ -46,6 +49,7 @@ impl Live {
             epoch,
             driven_here,
             stale: false,
+            unanswered: None,
         }
     }
 
@@ -53,6 +57,13 @@ impl Live {
         self.run = Arc::new(run);
         self.chain = chain;
         self.stale = false;
+        self.unanswered = self.unanswered.filter(|on| *on >= chain.seq);
+    }
+
+    /// Takes over what is lost here, and goes on with the rest.
+    pub(super) fn adopt(&self) -> Input {
+        let at_work = self.in_flight.iter().chain(self.claimed.keys()).chain(&self.back);
+        Input::Adopt { at_work: at_work.cloned().collect() }
     }
 
     /// Whether something is written down as started that this driver should know of and does not: under its
@@ -69,7 +80,7 @@ impl Live {
     }
 
     fn is_at_work(&self) -> bool {
-        !self.in_flight.is_empty() || !self.claimed.is_empty()
+        !self.in_flight.is_empty() || !self.claimed.is_empty() || self.unanswered.is_some()
     }
 
     /// Whether all that is due is in flight. Beside it something may be due that could not begin when it came up:
@@ -109,7 +120,7 @@ impl Cell {
         if let Some(live) = slot.as_mut() {
             // Whoever brought an answer and is at the run no more did not finish: what it was for is lost.
             let is_left = live.back.take().is_some();
-            live.stale |= is_left || live.chain.seq < told;
+            live.stale |= is_left || live.chain.seq < told || live.unanswered.is_some();
         }
         slot
     }
@@ -146,7 +157,7 @@ impl Cells {
         slot.as_ref().is_some_and(Live::is_under_way)
     }
 
-    /// Runs that something is performed for, or would be if an append without an answer was written.
+    /// Runs that something is performed for, or would be if an append without an answer is written.
     pub(super) fn at_work(&self) -> Vec<RunId> {
         self.those(Live::is_at_work)
     }

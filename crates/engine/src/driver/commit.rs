@@ -123,7 +123,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let on = live.chain.seq;
         begun.retain(|action| live.claimed.insert(action.clone(), on) != Some(on));
         live.stale = true;
-        if let Err(error) = self.journal.append(append).await {
+        let unanswered = live.unanswered.replace(on);
+        let of_session = append.streams.iter().any(|part| part.stream == session_stream);
+        if of_session {
+            self.streams.appends(&session_stream, session_chain.seq);
+        }
+        let appended = self.journal.append(append).await;
+        live.unanswered = unanswered;
+        if of_session {
+            self.streams.answered(&session_stream, session_chain.seq);
+        }
+        if let Err(error) = appended {
             self.streams.forget(&session_stream);
             self.streams.forget(&StreamId::System);
             // Of the others it is not known whether they wrote: what is read next will tell.
@@ -146,6 +156,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         live.chain = run_chain;
         live.run = Arc::new(run);
         live.stale = false;
+        live.unanswered = None;
         live.driven_here = !self.is_shared() || (drives && is_runnable);
         if new_session_chain != session_chain {
             self.streams.keep_session(Arc::new(session), new_session_chain);

@@ -75,7 +75,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             // Another process stopped in the middle of this run: its work is settled first.
             let adopts = drives && live.run.needs_adoption(live.epoch);
             let (input, actor) =
-                if adopts { (Input::Adopt, Actor::engine()) } else { (input.clone(), actor.clone()) };
+                if adopts { (live.adopt(), Actor::engine()) } else { (input.clone(), actor.clone()) };
             match self.try_step(live, input, actor, drives).await {
                 Ok(Tried::Nothing) | Err(Error::Rejected(_)) if !is_new => {
                     live.stale = true;

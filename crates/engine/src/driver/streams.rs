@@ -22,6 +22,9 @@ pub(super) const ATTEMPTS: usize = 10;
 pub(super) struct Streams {
     sessions: Mutex<BTreeMap<SessionId, (Arc<Session>, Chain)>>,
     system: Mutex<Option<(Arc<System>, Chain)>>,
+    /// Where streams end that are being appended to, and by how many. Whoever asked for an append may go away before
+    /// it is written: as long as the stream ends there, nothing that is kept of it is believed.
+    unanswered: Mutex<BTreeMap<StreamId, (u64, u32)>>,
 }
 
 impl Streams {
@@ -49,6 +52,38 @@ impl Streams {
         is_news
     }
 
+    /// An append to the stream is asked for, at its `end`.
+    pub(super) fn appends(&self, stream: &StreamId, end: u64) {
+        let mut unanswered = lock(&self.unanswered);
+        let (at, many) = unanswered.entry(stream.clone()).or_insert((end, 0));
+        if *at < end {
+            // Those before it were not written, and never will be.
+            (*at, *many) = (end, 0);
+        }
+        *many += u32::from(*at == end);
+    }
+
+    /// It is known what became of it.
+    pub(super) fn answered(&self, stream: &StreamId, end: u64) {
+        let mut unanswered = lock(&self.unanswered);
+        let Some((_, many)) = unanswered.get_mut(stream).filter(|(at, _)| *at == end) else { return };
+        *many -= 1;
+        if *many == 0 {
+            let _nobody_appends = unanswered.remove(stream);
+        }
+    }
+
+    /// Whether a stream that was read up to here may have more by now that nobody was told of.
+    fn may_have_more(&self, stream: &StreamId, end: u64) -> bool {
+        let mut unanswered = lock(&self.unanswered);
+        let Some((at, _)) = unanswered.get(stream) else { return false };
+        if *at < end {
+            unanswered.remove(stream);
+            return false;
+        }
+        true
+    }
+
     /// Whoever read it before somebody wrote may come later: what is newer stays.
     pub(super) fn keep_session(&self, session: Arc<Session>, chain: Chain) {
         let mut sessions = lock(&self.sessions);
@@ -71,12 +106,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     pub(super) async fn session_chain(&self, id: &SessionId) -> Result<(Arc<Session>, Chain), Error> {
-        if let Some(known) = lock(&self.streams.sessions).get(id) {
-            return Ok(known.clone());
+        let stream = StreamId::Session(id.clone());
+        let known = lock(&self.streams.sessions).get(id).cloned();
+        if let Some(known) = known.filter(|(_, chain)| !self.streams.may_have_more(&stream, chain.seq)) {
+            return Ok(known);
         }
         let mut session = Session::new(id.clone());
         let chain = self
-            .fold(&StreamId::Session(id.clone()), |event| {
+            .fold(&stream, |event| {
                 if let event::Fact::Session(fact) = &event.fact {
                     session.apply(fact, event.at, &event.actor);
                 }
@@ -95,7 +132,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     pub(super) async fn system_chain(&self) -> Result<(Arc<System>, Chain), Error> {
-        if let Some(known) = lock(&self.streams.system).clone() {
+        let known = lock(&self.streams.system).clone();
+        if let Some(known) =
+            known.filter(|(_, chain)| !self.streams.may_have_more(&StreamId::System, chain.seq))
+        {
             return Ok(known);
         }
         let mut system = System::default();
@@ -173,7 +213,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             keys,
             ..Append::default()
         };
+        self.streams.appends(&stream, expected);
         let appended = self.journal.append(append).await;
+        self.streams.answered(&stream, expected);
         // Read again, also where it is not known whether it was written.
         self.streams.forget(&stream);
         match appended {

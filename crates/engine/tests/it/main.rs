@@ -6,6 +6,7 @@ mod clock;
 mod crash;
 mod decisions;
 mod faults;
+mod gone;
 mod grants;
 mod keys;
 mod long;

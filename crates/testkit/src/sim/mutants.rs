@@ -2,15 +2,16 @@
 //!
 //! Each is a twist in what stands around the driver: its journal, its executor, its clock and its start.
 
-use holdshort_core::event;
+use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::Draw;
+use holdshort_core::run::Fact;
 use holdshort_engine::Clock;
 use holdshort_store::{Append, Journal, StreamAppend};
 
 use futures::FutureExt;
 
 use super::site::Site;
-use super::{Played, play};
+use super::{Played, failed_once, play};
 
 /// Seeds that a mutant may live through.
 const SEEDS: u64 = 400;
@@ -53,10 +54,14 @@ pub enum Mutant {
     SameEpochForAll,
     /// A node never looks whether its lease is over.
     HoldForEver,
+    /// A node that lost some of its work takes over all of it, what it is still at too.
+    AdoptEverything,
+    /// What is read of sessions and of the installation is old by an event.
+    ReadWhatWas,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::DropTheCompareAndSet,
         Self::DropTheGuards,
         Self::ForgetKeys,
@@ -75,11 +80,16 @@ impl Mutant {
         Self::ClaimNothing,
         Self::SameEpochForAll,
         Self::HoldForEver,
+        Self::AdoptEverything,
+        Self::ReadWhatWas,
     ];
 
-    /// The first seed that shows it.
+    /// The first seed that shows it. What failed once comes first: it leads to places that few seeds reach.
     pub fn noticed(self) -> Option<Played> {
-        (0..SEEDS).map(|seed| play(seed, Some(self))).find(|played| played.problem.is_some())
+        failed_once()
+            .chain(0..SEEDS)
+            .map(|seed| play(seed, Some(self)))
+            .find(|played| played.problem.is_some())
     }
 }
 
@@ -91,6 +101,10 @@ impl Site {
                 let streams = std::mem::take(&mut append.streams);
                 append.streams = streams.into_iter().map(|part| self.moved(part)).collect();
             }
+            Some(Mutant::AdoptEverything) => {
+                let streams = std::mem::take(&mut append.streams);
+                append.streams = streams.into_iter().map(|part| self.adopting(part)).collect();
+            }
             Some(Mutant::DropTheGuards) => append.guards.clear(),
             Some(Mutant::ForgetKeys) => append.keys.clear(),
             Some(Mutant::ForgetRows) => append.rows.interrupts.clear(),
@@ -101,13 +115,31 @@ impl Site {
 
     /// The same events at the end of their stream, wherever that is.
     fn moved(&self, part: StreamAppend) -> StreamAppend {
-        let end = self.store.chain(&part.stream).now_or_never().and_then(Result::ok);
-        let Some(mut chain) = end.filter(|end| end.seq != part.expected) else { return part };
-        let expected = chain.seq;
+        let Some(end) = self.end(&part).filter(|end| end.seq != part.expected) else { return part };
+        self.resealed(part, end, |event| event)
+    }
+
+    /// The same events, but that nothing goes on.
+    fn adopting(&self, part: StreamAppend) -> StreamAppend {
+        let Some(end) = self.end(&part).filter(|end| end.seq == part.expected) else { return part };
+        self.resealed(part, end, |mut event| {
+            if let event::Fact::Run(Fact::Adopted { kept, .. }) = &mut event.fact {
+                kept.clear();
+            }
+            event
+        })
+    }
+
+    fn end(&self, part: &StreamAppend) -> Option<Chain> {
+        self.store.chain(&part.stream).now_or_never().and_then(Result::ok)
+    }
+
+    fn resealed(&self, part: StreamAppend, end: Chain, change: impl Fn(Event) -> Event) -> StreamAppend {
+        let (mut chain, expected) = (end, end.seq);
         let mut draw = Draw::new(self.clock.seed(), self.clock.now());
         let reseal = |sealed: &event::Sealed| {
             let event = event::decode(&event::Sealed { seq: sealed.seq, ..sealed.clone() }).ok()?;
-            Some(event::seal(&event, &mut chain, &mut draw))
+            Some(event::seal(&change(event), &mut chain, &mut draw))
         };
         let events = part.events.iter().filter_map(reseal).collect();
         StreamAppend { stream: part.stream, expected, events }

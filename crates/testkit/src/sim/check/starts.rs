@@ -31,7 +31,8 @@ impl Begun {
 
 /// An epoch is one node's alone.
 pub(super) fn drawn(epochs: &mut BTreeMap<u64, NodeId>, node: NodeId, fact: &Fact) -> Result<(), String> {
-    let (Fact::ToolStarted { epoch, .. } | Fact::ModelStarted { epoch, .. } | Fact::Adopted { epoch }) = fact
+    let (Fact::ToolStarted { epoch, .. } | Fact::ModelStarted { epoch, .. } | Fact::Adopted { epoch, .. }) =
+        fact
     else {
         return Ok(());
     };
@@ -58,10 +59,16 @@ impl Witnessed {
         begun.term = leases.term(node);
     }
 
-    /// A node takes over: only what nobody is at.
+    /// A node takes over: only what nobody is at. What it goes on with must be its own.
     pub(super) fn adopts(&self, node: NodeId, leases: &Leases, fact: &Fact) -> Result<(), String> {
-        let Fact::Adopted { epoch } = fact else { return Ok(()) };
-        for (action, _) in self.run.started().filter(|(_, of)| of < epoch) {
+        let Fact::Adopted { epoch, kept } = fact else { return Ok(()) };
+        for action in kept {
+            if self.begun.get(action).is_none_or(|begun| begun.by != node) {
+                return Err(format!("n{node} goes on with {action}, which it did not begin"));
+            }
+        }
+        let lost = self.run.started().filter(|(action, of)| of < epoch && !kept.contains(action));
+        for (action, _) in lost {
             let Some(begun) = self.begun.get(&action).filter(|begun| begun.stood(leases)) else { continue };
             if begun.by != node {
                 return Err(format!("n{node} takes {action} over from n{}, whose lease stands", begun.by));
