@@ -27,15 +27,21 @@ Exit codes:
   3  cancelled
   4  left waiting: detached, end of input, or no terminal to decide in";
 
+impl Exit {
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Cancelled => 3,
+            Self::Waiting => 4,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Ok => 0,
-            Exit::Failed => 1,
-            Exit::Usage => 2,
-            Exit::Cancelled => 3,
-            Exit::Waiting => 4,
-        })
+        Self::from(exit.code())
     }
 }
 
@@ -63,6 +69,11 @@ pub(crate) fn no_server(message: impl Into<String>) -> anyhow::Error {
 /// Shorthand for an error that says that the journal is damaged, and what to do.
 pub(crate) fn damage(message: impl Into<String>) -> anyhow::Error {
     Usage { code: Code::JournalDamaged.as_str(), message: message.into() }.into()
+}
+
+/// Whether the error says that nobody answers.
+pub(crate) fn is_no_server(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Usage>().is_some_and(|usage| usage.code == NO_SERVER)
 }
 
 pub(crate) fn of_error(error: &anyhow::Error) -> Exit {

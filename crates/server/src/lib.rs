@@ -42,4 +42,5 @@ pub use limits::AGENT_REQUESTS;
 pub use library::{Checked, Error as WorkflowsError, check as check_workflows};
 pub use openapi::openapi;
 pub use pace::Pace;
+pub use routes::audit::{journal_head, verification};
 pub use server::{Options, Server, StartError, Tuning, start, start_tuned};

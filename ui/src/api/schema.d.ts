@@ -89,6 +89,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit/head": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The head of the journal.
+         * @description The number of its events and a hash that covers all of them. Kept elsewhere, it shows whether a later journal is
+         *     this one's continuation: `against` of the verification.
+         */
+        get: operations["read_head"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit/verify": {
         parameters: {
             query?: never;
@@ -98,8 +119,8 @@ export interface paths {
         };
         /**
          * Verify the journal.
-         * @description Walks every stream in pages: hash chain, order, contents. Takes as long as the journal is large; a client that
-         *     goes away stops it.
+         * @description Walks all events and every stream in pages: hash chains, order, contents, and the rows that lists are made of.
+         *     Takes as long as the journal is large; a client that goes away stops it.
          */
         get: operations["verify_journal"];
         put?: never;
@@ -903,7 +924,7 @@ export interface components {
             options?: components["schemas"]["AskChoice"][];
             /** @description Anything that helps to decide. */
             payload?: unknown;
-            /** @description JSON Schema of an edit, or of the answer to a question. */
+            /** @description JSON Schema of an edit. */
             response_schema?: Record<string, never> | null;
             /** @description A run of the workflow `external`. Without it one is started that completes with the resolution. */
             run?: string | null;
@@ -951,7 +972,13 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        /** @description A head that somebody noted. */
+        ComparedHead: {
+            head: string;
+            /** @description The journal continues from it. */
+            holds: boolean;
+        };
         Damage: {
             message: string;
             stream: string;
@@ -963,7 +990,7 @@ export interface components {
          *     }
          */
         Decision: {
-            /** @description Replaces the whole arguments, plan or output; the answer to a question whose `response_schema` is not of texts. */
+            /** @description Replaces the whole arguments, plan or output. */
             edit?: unknown;
             /** @description The id of one of the interrupt's options. */
             option: string;
@@ -1225,7 +1252,7 @@ export interface components {
              */
             position?: string | null;
             resolution?: components["schemas"]["Resolution"] | null;
-            /** @description JSON Schema of an edit, or of the answer to a question. */
+            /** @description JSON Schema of an edit. */
             response_schema?: Record<string, never> | null;
             risk: components["schemas"]["Risk"];
             run: string;
@@ -1249,6 +1276,22 @@ export interface components {
         };
         /** @enum {string} */
         InterruptStatus: "open" | "resolved";
+        /**
+         * @description Where the chain over all events of the journal ends.
+         * @example {
+         *       "head": "1042:3f2a91b0c4d5e6f708192a3b",
+         *       "events": 1042,
+         *       "hash": "3f2a91b0c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f"
+         *     }
+         */
+        JournalHead: {
+            /** Format: int64 */
+            events: number;
+            /** @description SHA-256, as 64 hexadecimal digits. */
+            hash: string;
+            /** @description The number of events and the first digits of the hash: what a person writes down. */
+            head: string;
+        };
         /** @enum {string} */
         Kind: "tool_approval" | "plan_approval" | "checkpoint" | "error" | "question" | "choice" | "turn" | "escalation" | "review" | "continuation" | "client_call" | "unknown_outcome";
         /** @enum {string} */
@@ -1356,7 +1399,7 @@ export interface components {
                  */
                 position?: string | null;
                 resolution?: components["schemas"]["Resolution"] | null;
-                /** @description JSON Schema of an edit, or of the answer to a question. */
+                /** @description JSON Schema of an edit. */
                 response_schema?: Record<string, never> | null;
                 risk: components["schemas"]["Risk"];
                 run: string;
@@ -2032,14 +2075,23 @@ export interface components {
         };
         /** @description Whether the journal is as it was written. */
         Verification: {
-            /** @description The first that were found, at most one per stream. */
+            /** @description The heads that it was compared with; absent where there were none. */
+            against?: components["schemas"]["ComparedHead"][];
+            /** @description The first that were found, at most one per stream; those of the journal as a whole name `journal`. */
             damages: components["schemas"]["Damage"][];
             /** Format: int64 */
             events: number;
+            /** @description Of the journal, as its events give it: `1042:3f2a91b0c4d5e6f708192a3b`. */
+            head: string;
             /** @description No damage was found. */
             intact: boolean;
             /** Format: int64 */
             streams: number;
+            /**
+             * Format: int64
+             * @description Events that are not chained yet. In a data folder there are none; in a database those of the last second.
+             */
+            unsealed: number;
         };
         /**
          * @description Something that could deceive the person who decides.
@@ -2431,21 +2483,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `too_many_requests`: Agents make too many requests. */
-        too_many_requests: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `too_many_requests`: Agents make too many requests.
-         *
-         *     `too_many_streams`: Too many streams and long polls are open.
-         */
-        "too_many_requests-or-too_many_streams": {
+        /** @description `too_many_streams`: Too many streams and long polls are open. */
+        too_many_streams: {
             headers: {
                 [name: string]: unknown;
             };
@@ -2618,9 +2657,40 @@ export interface operations {
             500: components["responses"]["internal"];
         };
     };
-    verify_journal: {
+    read_head: {
         parameters: {
             query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The head */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JournalHead"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    verify_journal: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Heads that were noted, with commas between them, at most 100: whether the journal continues from each.
+                 * @example 1042:3f2a91b0c4d5e6f708192a3b
+                 */
+                against?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2639,7 +2709,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2677,7 +2746,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2710,7 +2779,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2740,7 +2808,6 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -2767,7 +2834,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2803,7 +2869,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2845,7 +2910,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_session-or-idempotency_key_reused"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -2880,7 +2944,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2927,7 +2991,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -2969,7 +3032,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -2996,7 +3058,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3057,7 +3118,6 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3084,7 +3144,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3111,7 +3170,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3168,7 +3226,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3203,7 +3260,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3244,7 +3300,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_workflow-or-unknown_session-or-idempotency_key_reused"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3275,7 +3330,6 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3316,7 +3370,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3364,7 +3417,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3404,7 +3457,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3445,7 +3497,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3478,7 +3529,6 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3514,7 +3564,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3545,7 +3594,6 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3590,7 +3638,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3622,7 +3669,6 @@ export interface operations {
             404: components["responses"]["not_found"];
             409: components["responses"]["run_not_ended"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3658,7 +3704,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3694,7 +3739,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3734,7 +3778,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_workflow-or-idempotency_key_reused"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3765,7 +3808,6 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3801,7 +3843,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3838,7 +3879,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3874,7 +3915,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3910,7 +3951,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3946,7 +3987,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3983,7 +4023,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -4010,7 +4049,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -4036,7 +4074,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -4063,7 +4100,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -4090,7 +4126,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -4115,7 +4150,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_streams"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };

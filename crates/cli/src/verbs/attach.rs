@@ -10,6 +10,7 @@ use crate::args::ModelArgs;
 use crate::client::{Client, id_of};
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, no_server, usage};
+use crate::log;
 use crate::place::Place;
 
 pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow::Result<Exit> {
@@ -25,7 +26,7 @@ pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow
             place.path.display()
         )));
     }
-    embed::log("off")?;
+    log::start("off")?;
     let again = embed::again(&place, &model);
     let plan = Plan {
         listen: super::run::ANY_PORT,
@@ -35,6 +36,7 @@ pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow
         database: None,
         agent_requests: AGENT_REQUESTS,
         hooks: scene.hooks,
+        json: scene.json,
     };
     let embedded = Embedded::start(plan).await?;
     let exit = match can_go_on(&embedded.client()?, run).await {

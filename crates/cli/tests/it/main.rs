@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
+mod audit;
 mod browser;
 mod demo;
 mod errors;
 mod examples;
 mod home;
+mod logs;
 mod models;
 mod plan;
 mod serve;
