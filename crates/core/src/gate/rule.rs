@@ -34,7 +34,7 @@ fn named(names: &[String], name: &str) -> bool {
 fn commands(patterns: &[String], command: Option<&Command>, releases: bool) -> bool {
     let Some(command) = command else { return false };
     if releases {
-        let covered = |part: &Part| patterns.iter().any(|pattern| part.matches(pattern));
+        let covered = |part: &Part| patterns.iter().any(|pattern| part.covered_by(pattern));
         command.opaque.is_none() && command.parts.iter().all(|part| covered(part) && !part.redirected)
     } else {
         let covered = |part: &Part| patterns.iter().any(|pattern| part.may_match(pattern));

@@ -22,6 +22,7 @@ mod pairs;
 mod phases;
 mod plans;
 mod random;
+mod reading;
 mod refusals;
 mod sessions;
 mod smart;
