@@ -41,7 +41,7 @@ fn what_writes_to_the_persons_own_tools_is_told() {
 
 #[test]
 fn the_scripts_that_a_line_names() {
-    let rows: [(&str, &[&str]); 18] = [
+    let rows: [(&str, &[&str]); 21] = [
         ("sh a.sh", &["a.sh"]),
         ("bash -x a.sh b", &["a.sh", "b"]),
         ("python3 tools/x.py data", &["tools/x.py"]),
@@ -63,6 +63,9 @@ fn the_scripts_that_a_line_names() {
         ),
         ("cd sub && sh a.sh", &["sub/a.sh"]),
         ("cd sub; sh a.sh", &["a.sh", "sub/a.sh"]),
+        ("cd sub && ls | sh a.sh", &["sub/a.sh"]),
+        ("cd sub || sh a.sh", &["a.sh", "sub/a.sh"]),
+        ("ls | cd sub && sh a.sh", &["a.sh", "sub/a.sh"]),
         ("cd a && cd ../b && ./x", &["a/../b/x"]),
         ("npm run build", &[".npmrc", "package.json"]),
         ("nice sh a.sh", &["a.sh"]),

@@ -15,10 +15,12 @@ mod programs;
 mod reads;
 mod scripts;
 mod sed;
+mod shape;
 mod shell;
 pub mod tables;
 
 pub(super) use pattern::Pattern;
+pub(super) use place::normal;
 pub use shell::Expansion;
 
 use self::launch::Launched;

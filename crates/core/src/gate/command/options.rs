@@ -6,7 +6,7 @@ use super::tables::Row;
 /// The words of a line, divided as a row says.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Given<'w> {
-    /// Each option as the row spells it, with its value.
+    /// Each option by its name, with its value; `*` ends the name where the row says that the value says nothing.
     pub(super) options: Vec<(String, Option<&'w str>)>,
     /// What is no option, and where it stands.
     pub(super) operands: Vec<(usize, &'w str)>,
@@ -19,12 +19,16 @@ enum Takes {
     /// In the same word, or none.
     Perhaps,
     One,
+    /// One that says nothing about what the option does.
+    Free,
     Two,
 }
 
 fn takes(spec: &str) -> (&str, Takes) {
     if let Some(name) = spec.strip_suffix("::") {
         (name, Takes::Two)
+    } else if let Some(name) = spec.strip_suffix('*') {
+        (name, Takes::Free)
     } else if let Some(name) = spec.strip_suffix(':') {
         (name, Takes::One)
     } else if let Some(name) = spec.strip_suffix('?') {
@@ -71,16 +75,17 @@ pub(super) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
         if let Some(takes) = find(word).filter(|_| word.len() != 2 || !word.starts_with("--")) {
             let value = match takes {
                 Takes::Nothing | Takes::Perhaps => None,
-                Takes::One => next(1)?,
+                Takes::One | Takes::Free => next(1)?,
                 Takes::Two => next(2)?,
             };
-            given.options.push((word.to_owned(), value));
+            given.options.push((named(word, takes), value));
         } else if word.starts_with("--") {
             let (name, value) = word.split_once('=')?;
-            if !matches!(find(name)?, Takes::One | Takes::Perhaps) {
+            let takes = find(name)?;
+            if !matches!(takes, Takes::One | Takes::Free | Takes::Perhaps) {
                 return None;
             }
-            given.options.push((name.to_owned(), Some(value)));
+            given.options.push((named(name, takes), Some(value)));
         } else if word[1..].chars().all(|c| c.is_ascii_digit()) && find("-#").is_some() {
             given.options.push(("-#".to_owned(), Some(&word[1..])));
         } else {
@@ -88,16 +93,21 @@ pub(super) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
             while let Some(letter) = rest.chars().next() {
                 let name = format!("-{letter}");
                 rest = &rest[letter.len_utf8()..];
-                let value = match find(&name)? {
+                let takes = find(&name)?;
+                let value = match takes {
                     Takes::Nothing => None,
                     Takes::Perhaps => Some(std::mem::take(&mut rest)).filter(|value| !value.is_empty()),
-                    Takes::One if rest.is_empty() => next(1)?,
-                    Takes::One => Some(std::mem::take(&mut rest)),
+                    Takes::One | Takes::Free if rest.is_empty() => next(1)?,
+                    Takes::One | Takes::Free => Some(std::mem::take(&mut rest)),
                     Takes::Two => return None,
                 };
-                given.options.push((name, value));
+                given.options.push((named(&name, takes), value));
             }
         }
     }
     Some(given)
+}
+
+fn named(name: &str, takes: Takes) -> String {
+    if takes == Takes::Free { format!("{name}*") } else { name.to_owned() }
 }

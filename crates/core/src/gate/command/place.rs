@@ -18,11 +18,13 @@ pub(super) struct Folders {
     now: Option<Vec<String>>,
     /// All that any part so far may have run in, or have gone to.
     ever: Vec<String>,
+    /// Whether the part before this one is piped into it.
+    is_piped: bool,
 }
 
 impl Default for Folders {
     fn default() -> Self {
-        Self { now: Some(vec![String::new()]), ever: vec![String::new()] }
+        Self { now: Some(vec![String::new()]), ever: vec![String::new()], is_piped: false }
     }
 }
 
@@ -36,19 +38,23 @@ impl Folders {
         self.ever = self.now().to_vec();
     }
 
-    /// `cd sub && make` runs make in `sub`. After anything but `&&` nobody knows whether the change came off, or
+    /// `cd sub && make` runs make in `sub`. After anything but `&&` and `|` nobody knows whether the change came off, or
     /// happened in a shell of its own.
     pub(super) fn after(&mut self, part: Option<&Part>, separator: Separator) {
         if let (Some(part), Some(now)) = (part.filter(|part| changes_folder(part)), &self.now) {
             match target(part) {
                 Some(to) => {
-                    let gone: Vec<String> = now.iter().map(|folder| join(folder, to)).collect();
+                    let mut gone: Vec<String> = now.iter().map(|folder| join(folder, to)).collect();
                     self.ever.extend(gone.iter().cloned());
+                    if self.is_piped || separator == Separator::Pipe {
+                        gone.extend(now.iter().cloned());
+                    }
                     self.now = Some(gone);
                 }
                 None => self.now = None,
             }
         }
+        self.is_piped = separator == Separator::Pipe;
         if separator == Separator::Other && self.now.is_some() {
             self.ever.sort();
             self.ever.dedup();
@@ -85,6 +91,22 @@ pub(super) fn join(folder: &str, path: &str) -> String {
     } else {
         format!("{}/{path}", folder.trim_end_matches('/'))
     }
+}
+
+/// Without `.`, and with `..` taken back, as far as names say. A `..` that has nothing to take back is left out.
+pub(in crate::gate) fn normal(path: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop();
+            }
+            name => names.push(name),
+        }
+    }
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", names.join("/"))
 }
 
 impl Part {

@@ -12,6 +12,7 @@ mod search;
 mod system;
 mod text;
 pub(super) mod versions;
+pub(super) mod writes;
 
 /// A program that reads, or a subcommand of one.
 #[derive(Debug)]
