@@ -59,9 +59,8 @@ pub(super) fn xargs_options(words: &[&str]) -> Option<usize> {
             rest => number(rest).then_some(1),
         };
         at += match *word {
-            "-0" | "-r" | "-t" | "-x" | "--null" | "--no-run-if-empty" | "--exit" => 1,
+            "-0" | "-r" | "-t" | "-x" | "-i" | "-I{}" | "--null" | "--no-run-if-empty" | "--exit" => 1,
             "-I" => 2,
-            "-I{}" | "-i" => 1,
             word => match word.get(..2)? {
                 "-n" | "-L" | "-P" | "-s" => {
                     valued(&word[2..], words.get(at + 1).filter(|word| number(word)))?
