@@ -248,3 +248,26 @@ fn where_commands_are_forbidden_what_is_unclear_asks() {
     });
     assert_eq!(told, rows);
 }
+
+/// The guide lists what the tables hold. `UPDATE_SNAPSHOTS=1` writes it there.
+#[test]
+fn the_guide_lists_the_tables() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/gates.md");
+    let guide = std::fs::read_to_string(&path).expect("the guide is there");
+    let mut table = "| family | programs and subcommands |\n|---|---|\n".to_owned();
+    for (family, rows) in tables::FAMILIES {
+        let names = rows.iter().flat_map(|row| {
+            row.programs.iter().map(|program| format!("`{}`", format!("{program} {}", row.subcommand).trim_end()))
+        });
+        let names: Vec<String> = names.collect();
+        table.push_str(&["| ", family, " | ", &names.join(", "), " |\n"].concat());
+    }
+    let (before, rest) = guide.split_once("<!-- what reads -->\n").expect("a place for it");
+    let (_, after) = rest.split_once("<!-- end -->").expect("an end of it");
+    let right = format!("{before}<!-- what reads -->\n{table}<!-- end -->{after}");
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, right).expect("it can be written");
+    } else {
+        assert!(guide == right, "docs/guides/gates.md is behind: UPDATE_SNAPSHOTS=1 cargo test -p holdshort-core");
+    }
+}

@@ -79,9 +79,18 @@ impl Row {
     }
 }
 
+/// The rows by family, as the documentation shows them.
+pub const FAMILIES: [(&str, &[Row]); 5] = [
+    ("files and folders", files::ROWS),
+    ("text", text::ROWS),
+    ("searching", search::ROWS),
+    ("the machine, the shell", system::ROWS),
+    ("git", git::ROWS),
+];
+
 /// All rows, family by family.
 pub fn all() -> impl Iterator<Item = &'static Row> {
-    [text::ROWS, files::ROWS, search::ROWS, system::ROWS, git::ROWS].into_iter().flatten()
+    FAMILIES.into_iter().flat_map(|(_, rows)| rows)
 }
 
 /// The row of a program without subcommands.
