@@ -10,7 +10,17 @@ const LINES: &str = "10000";
 
 pub(crate) fn reader(arguments: &[&str]) -> Result<()> {
     let mut cargo = cargo();
-    cargo.args(["test", "--release", "--locked", "--quiet", "--package", "holdshort-tools", "--test", "it", "reader::"]);
+    cargo.args([
+        "test",
+        "--release",
+        "--locked",
+        "--quiet",
+        "--package",
+        "holdshort-tools",
+        "--test",
+        "it",
+        "reader::",
+    ]);
     cargo.args(["--", "--nocapture"]);
     cargo.env("HOLDSHORT_READER_LINES", arguments.first().unwrap_or(&LINES));
     if let Some(seed) = arguments.get(1) {

@@ -257,7 +257,9 @@ fn the_guide_lists_the_tables() {
     let mut table = "| family | programs and subcommands |\n|---|---|\n".to_owned();
     for (family, rows) in tables::FAMILIES {
         let names = rows.iter().flat_map(|row| {
-            row.programs.iter().map(|program| format!("`{}`", format!("{program} {}", row.subcommand).trim_end()))
+            row.programs
+                .iter()
+                .map(|program| format!("`{}`", format!("{program} {}", row.subcommand).trim_end()))
         });
         let names: Vec<String> = names.collect();
         table.push_str(&["| ", family, " | ", &names.join(", "), " |\n"].concat());
@@ -268,6 +270,9 @@ fn the_guide_lists_the_tables() {
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         std::fs::write(&path, right).expect("it can be written");
     } else {
-        assert!(guide == right, "docs/guides/gates.md is behind: UPDATE_SNAPSHOTS=1 cargo test -p holdshort-core");
+        assert!(
+            guide == right,
+            "docs/guides/gates.md is behind: UPDATE_SNAPSHOTS=1 cargo test -p holdshort-core"
+        );
     }
 }

@@ -369,8 +369,10 @@ fn inner(part: &Part) -> Inner {
         | "numactl" | "eval" | "source" | "." | "prlimit" | "setarch" | "linux32" | "linux64" | "i386"
         | "x86_64" | "ssh-agent" | "dbus-launch" | "start-stop-daemon" | "sg" | "newgrp" | "at" | "batch"
         | "faketime" | "eatmydata" | "catchsegv" | "proxychains" | "proxychains4" | "torsocks"
-        | "cpulimit" | "cgexec" | "tini" | "dumb-init" | "gdb" | "hyperfine" | "heaptrack" | "rr"
-        | "tmux" | "screen" | "capsh" | "aa-exec" | "choom" | "coreutils" => Inner::Unsure,
+        | "cpulimit" | "nodemon" | "concurrently" | "cgexec" | "tini" | "dumb-init" | "gdb" | "hyperfine"
+        | "heaptrack" | "rr" | "tmux" | "screen" | "capsh" | "aa-exec" | "choom" | "coreutils" => {
+            Inner::Unsure
+        }
         program if program.starts_with("ld-linux") || program.starts_with("ld.so") => Inner::Unsure,
         program if programs::is_shell(program) => match words.as_slice() {
             // Other shells have a grammar of their own.
@@ -387,10 +389,10 @@ fn inner(part: &Part) -> Inner {
             ) => Inner::None,
             Some(_) | None => Inner::Unsure,
         },
-        // An option that nobody knows may name a program.
-        _ if part.known() == Known::Unknown && holds_a_line(&words) => Inner::Perhaps(None),
         _ if part.known() == Known::Reads => Inner::None,
         program if programs::runs_arguments(program, &part.arguments) => Inner::Unsure,
+        // An option that nobody knows may name a program.
+        _ if part.known() == Known::Unknown && holds_a_line(&words) => Inner::Perhaps(None),
         _ if launch::may_become_a_launcher(part) => Inner::Unsure,
         _ => match launch::launched(part) {
             Launched::No => Inner::None,

@@ -33,7 +33,8 @@ pub(super) const ROWS: &[Row] = &[
     row(&["type"], "-a -f -p -P -t").with(Operands::Words),
     row(&["printenv"], "-0 --null").with(Operands::Words),
     row(&["env"], "").with(Operands::None),
-    row(&["locale"], "-a -m -c -k --all-locales --charmaps").with(Operands::Words),
+    // Without `-m`, which unpacks files.
+    row(&["locale"], "-a -c -k --all-locales").with(Operands::Words),
     row(&["getconf"], "-a").with(Operands::Words),
     row(&["lscpu"], "-a -b -c -J -e? -p? -x -y -B --json --all --bytes").with(Operands::None),
     row(
