@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask verify`, `cargo xtask ui`, `cargo xtask bench`, `cargo xtask sim`.
+//! The project's own commands: `cargo xtask verify`, `cargo xtask ui`, `cargo xtask bench`, `cargo xtask sim`, `cargo xtask reader`.
 //!
 //! Runs other programs and reads their output. Holds no rule of the product.
 
@@ -8,6 +8,7 @@ mod bench;
 mod bundle;
 mod counts;
 mod machine;
+mod reader;
 mod run;
 mod sim;
 #[cfg(test)]
@@ -22,6 +23,7 @@ cargo xtask verify          everything that must hold before a change lands
 cargo xtask verify --quick  format, lints, and the tests that need nothing but Rust
 cargo xtask ui              checks the browser app and builds it into ui/dist
 cargo xtask bench           what it costs, beside a hand-written loop: [parked | streams | peers | load] [--help]
+cargo xtask reader          the reader of command lines against real shells: [LINES [SEED]]
 cargo xtask sim             whole systems from seeds: [--seed N | --seeds N | --fresh MINUTES | --mutants]";
 
 fn main() -> ExitCode {
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         ["ui"] => ui::ui(),
         ["bench", rest @ ..] => bench::bench(rest),
         ["sim", rest @ ..] => sim::sim(rest),
+        ["reader", rest @ ..] => reader::reader(rest),
         _ => {
             println!("{USAGE}");
             return ExitCode::from(2);

@@ -13,6 +13,12 @@ pub struct Covered {
     pub workspace: String,
     #[serde(default)]
     commands: Vec<GrantCommand>,
+    /// What it covers, as the core says it.
+    #[serde(default)]
+    words: Option<String>,
+    /// The latest commands of the run that it would have covered.
+    #[serde(default)]
+    past: Vec<String>,
 }
 
 impl Covered {
@@ -23,11 +29,20 @@ impl Covered {
 
     /// Every program of a command line, or every call of the tool.
     pub fn words(&self) -> String {
+        if let Some(words) = &self.words {
+            return plain::line(words).into_owned();
+        }
         if self.commands.is_empty() {
             return format!("every `{}`", plain::line(&self.tool));
         }
         let commands: Vec<String> = self.commands.iter().map(words).collect();
         format!("every {}", commands.join(", "))
+    }
+
+    /// The latest commands of the run that it would have covered, each on one line; none where there are none.
+    pub fn past(&self) -> Option<String> {
+        let past: Vec<String> = self.past.iter().map(|line| format!("`{}`", plain::line(line))).collect();
+        (!past.is_empty()).then(|| past.join(", "))
     }
 }
 
@@ -64,6 +79,12 @@ mod tests {
         for (value, words) in table {
             assert_eq!(Covered::of(&value).unwrap().words(), words);
         }
+        let said = json!({"tool": "run_command", "workspace": "/w", "words": "`rm` without options\n", "past": ["rm a", "rm b"]});
+        let said = Covered::of(&said).unwrap();
+        assert_eq!(
+            (said.words(), said.past()),
+            (plain::line("`rm` without options\n").into_owned(), Some("`rm a`, `rm b`".to_owned()))
+        );
         assert!(Covered::of(&Value::Null).is_none());
     }
 }

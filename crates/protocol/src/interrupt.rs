@@ -184,7 +184,7 @@ pub enum Level {
 pub struct Reason {
     /// `system`, `run`, `workflow`, `inspection` or `default`.
     pub source: String,
-    /// Stable: `rule`, `default`, `hard_link`, `opaque_command` …
+    /// Stable: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path` …
     pub code: String,
     /// The rule's place in its list, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -104,4 +104,10 @@ pub struct GrantCommand {
     /// The files that it may be redirected to and from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// The options of the line, with the values that say what it does. Without them nothing that writes is covered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<Vec<String>>,
+    /// The folder that it runs in. Without it nothing that writes is covered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
 }

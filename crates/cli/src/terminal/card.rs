@@ -80,7 +80,8 @@ fn session(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let here = interrupt.payload.get("workspace").and_then(Value::as_str) == Some(&*grant.workspace);
     let place =
         if here { "in this folder".to_owned() } else { format!("in {}", plain::line(&grant.workspace)) };
-    paint.fold(&format!("  for the session: {} {place}", grant.words()), 4)
+    let past = grant.past().map(|past| format!("; before, it would have covered {past}")).unwrap_or_default();
+    paint.fold(&format!("  for the session: {} {place}{past}", grant.words()), 4)
 }
 
 /// How it ended, for those that are resolved.

@@ -60,7 +60,10 @@ impl Checkpoints<'_> {
             })
         };
         let by_command = |command: &Command| {
-            command.opaque.is_some() || command.parts.iter().chain(&command.guesses).any(in_part)
+            command.opaque.is_some()
+                || command.unclear.is_some()
+                || command.own_tools(subject.cwd).is_some()
+                || command.parts.iter().chain(&command.guesses).any(in_part)
         };
         by_name() || command.is_some_and(by_command)
     }

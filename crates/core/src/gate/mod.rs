@@ -66,7 +66,7 @@ pub enum Source {
 #[serde(deny_unknown_fields)]
 pub struct Reason {
     pub source: Source,
-    /// Stable: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path`, `sandbox_none` …
+    /// Stable: `rule`, `default`, `hard_link`, `opaque_command`, `unclear_command`, `guarded_path`, `sandbox_none` …
     pub code: String,
     /// The rule's place in its list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,6 +142,15 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
         by(RuleAction::Ask).map(|(source, i, rule)| reason_of(*source, *i, rule, "a rule asks")).collect();
 
     let mut mandatory = mandatory(subject, command);
+    let forbids = |list: &[Rule]| {
+        list.iter().any(|rule| rule.action == RuleAction::Forbid && !rule.commands.is_empty())
+    };
+    if let Some(why) = command.and_then(|command| command.unclear)
+        && lists.iter().any(|(_, list)| forbids(list))
+    {
+        let text = format!("commands are forbidden, and nobody can tell whether this is one of them: {why}");
+        mandatory.push(found("unclear_command", text));
+    }
     mandatory.extend(rules.checkpoints.reasons(subject, command));
     mandatory.extend_from_slice(rules.smart);
     if !mandatory.is_empty() {
@@ -169,14 +178,12 @@ fn reason_of(source: Source, index: usize, rule: &Rule, fallback: &str) -> Reaso
     Reason { source, code: "rule".to_owned(), rule: Some(index), text }
 }
 
+fn found(code: &str, text: String) -> Reason {
+    Reason { source: Source::Inspection, code: code.to_owned(), rule: None, text }
+}
+
 /// Findings that no grant and no rule lifts.
 fn mandatory(subject: &Subject<'_>, command: Option<&command::Command>) -> Vec<Reason> {
-    let found = |code: &str, text: String| Reason {
-        source: Source::Inspection,
-        code: code.to_owned(),
-        rule: None,
-        text,
-    };
     let mut reasons: Vec<Reason> =
         subject.ask_because.iter().map(|code| found(code, explain(code).to_owned())).collect();
     if let Some(why) = command.and_then(|command| command.opaque) {

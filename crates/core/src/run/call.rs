@@ -171,7 +171,11 @@ impl Draft<'_> {
         }
         match self.run.grant_for(call).filter(|_| grantable) {
             // What "for this session" would cover is on the card before anybody chooses it.
-            Some(grant) => payload["grant"] = json!(grant),
+            Some(grant) => {
+                payload["grant"] = json!(grant);
+                payload["grant"]["words"] = json!(grant.words());
+                payload["grant"]["past"] = json!(self.run.covered_before(id, &grant));
+            }
             None => opening.only = &["approve", "edit", "respond", "reject"],
         }
         opening.payload = payload;

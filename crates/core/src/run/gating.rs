@@ -33,6 +33,9 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
     }
 }
 
+/// How many past commands a card names that a grant would have covered.
+const PAST: usize = 3;
+
 /// Tools that look at the whole workspace where they are given no path.
 fn whole_workspace(tool: &str) -> Option<&'static str> {
     matches!(tool, "list_directory" | "search_codebase").then_some(".")
@@ -149,6 +152,20 @@ impl Run {
         // Where the client runs it, what a grant would cover is not known here.
         let here = call.look.as_ref().filter(|_| !self.is_client_call(call));
         here.and_then(|_| Matcher::of(&self.subject(call)))
+    }
+
+    /// The latest commands of this run that a grant would have covered, but for the call it is given with.
+    pub(super) fn covered_before(&self, id: &str, grant: &Matcher) -> Vec<String> {
+        let mut calls: Vec<_> = self.calls.iter().collect();
+        // `call_10` is later than `call_9`.
+        calls.sort_by_key(|(id, _)| std::cmp::Reverse((id.len(), id.as_str())));
+        let earlier = calls.into_iter().filter(|(other, call)| *other != id && call.look.is_some());
+        let covered = earlier.filter(|(_, call)| grant.covers(&self.subject(call)));
+        let lines = covered.filter_map(|(_, call)| call.argument("command"));
+        let mut lines: Vec<String> = lines.map(|line| clip(line, limits::TITLE_BYTES)).collect();
+        lines.dedup();
+        lines.truncate(PAST);
+        lines
     }
 
     pub(super) fn subject<'a>(&'a self, call: &'a Call) -> Subject<'a> {

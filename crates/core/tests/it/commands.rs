@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use holdshort_core::gate::command::{Part, parse};
 use holdshort_core::gate::{Matcher, Subject};
-use holdshort_core::tool::Category;
+use holdshort_core::tool::{Category, Place};
 
 use crate::snapshot;
 use crate::world::WORKSPACE;
@@ -324,7 +324,6 @@ fn nothing_that_writes_counts_as_reading() {
         "git --config-env=a=b log",
         "git -p log --ext-diff",
         "git log *",
-        "git branch",
         "git checkout .",
         "git grep -O x",
         "git stash",
@@ -371,12 +370,9 @@ fn nothing_that_writes_counts_as_reading() {
         "xargs git log",
         "time ls -l > f",
         "env > f",
-        "env ls",
         "nohup ls",
-        "timeout 5 ls",
         "exec > f",
         "sudo ls",
-        "sh -c ls",
         "./ls",
         "./test",
         "bin/test x",
@@ -531,18 +527,25 @@ fn ordinary_looking_around_counts_as_reading() {
     assert_eq!(writing, Vec::<&str>::new());
 }
 
-/// A grant given with one line before the person covers the lines that are the same program and subcommand.
+/// A grant given with one line before the person covers the lines of the same program, subcommand, shape of options and
+/// folder.
 #[test]
 fn what_a_grant_covers() {
     let given = [
-        ("cargo test", "cargo test -p core", true),
-        ("cargo test", "cargo +nightly test", true),
+        ("cargo test", "cargo test", true),
+        ("cargo test", "cargo test some_name", true),
+        ("cargo test", "cargo test -p core", false),
+        ("cargo test -p core", "cargo test -p web", true),
+        ("cargo test --features x", "cargo test --features y", false),
+        ("cargo test", "cargo +nightly test", false),
         ("cargo test", "cargo publish", false),
         ("cargo test", "cargo test > log", false),
         ("cargo test", "cargo test | head", true),
         ("cargo test", "cargo test && rm x", false),
         ("cargo test", "cargo test && git status", true),
-        ("cargo test", "cd sub && cargo test", true),
+        ("cargo test", "cd sub && cargo test", false),
+        ("cd sub && cargo test", "cd sub && cargo test", true),
+        ("cd sub && cargo test", "cd ./sub && cargo test", true),
         ("cargo test", "cd /elsewhere && cargo test", false),
         ("cargo test", "PATH=. cargo test", false),
         ("cargo test", "cargo test $(x)", false),
@@ -553,36 +556,68 @@ fn what_a_grant_covers() {
         ("git log", "git log > f", false),
         ("git log", "git log --output=f", false),
         ("git commit -m x", "git commit -m y", true),
+        ("git commit -m x", "git commit -my", true),
+        ("git commit -m x", "git commit --amend -m y", false),
+        ("git commit -m x", "git commit -C y", false),
+        ("git commit -m x", "git -C sub commit -m x", false),
         ("git commit -m x", "git -c core.editor=x commit", false),
         ("git commit -m x", "git push", false),
         ("git remote -v", "git remote add x y", false),
         ("git rebase main", "git rebase -x evil main", false),
-        ("npm run build", "npm run build -- --fast", true),
+        ("npm run build", "npm run build again", true),
+        ("npm run build", "npm run build -- --fast", false),
         ("npm run build", "npm run deploy", false),
         ("gh pr view 1", "gh pr view 2", true),
         ("gh pr view 1", "gh pr merge 1", false),
         ("gh pr view 1", "gh pr --repo x merge 1", false),
-        ("make test", "make -j4 test", true),
+        ("make -j2 test", "make -j4 test", true),
+        ("make test", "make -j4 test", false),
         ("make test", "make deploy", false),
         ("make test", "make test deploy", false),
         ("make test", "make test SHELL=evil", false),
         ("python3 a.py", "python3 a.py x", true),
+        ("python3 a.py", "python3 a.py --delete", false),
         ("python3 a.py", "python3 b.py", false),
+        ("python3 a.py", "cd sub && python3 a.py", false),
         ("python3 a.py", "python3 -c 'x'", false),
         ("python3 a.py", "echo x | python3", false),
         ("python3 -m pip list", "python3 -m pip install x", false),
         ("python3 -m pytest", "python3 -m pytest tests", true),
+        ("bash a.sh", "bash a.sh", true),
         ("bash a.sh", "bash b.sh", false),
+        ("bash a.sh", "cd sub && bash a.sh", false),
         ("bash a.sh", "echo x | bash /dev/stdin", false),
         ("./gradlew build", "./gradlew build", true),
         ("./gradlew build", "../gradlew build", false),
         ("docker compose up", "docker compose down", false),
         ("touch a", "touch b", true),
+        ("rm -f x", "rm -f y", true),
+        ("rm -f x", "rm --force y", false),
+        ("rm -f x", "rm -rf y", false),
+        ("rm -f x", "rm -f -r y", false),
+        ("rm -rf x", "rm -r -f y", true),
+        ("rm -f x", "rm x -r -f", false),
+        ("rm -f x", "rm -f *", false),
+        ("rm -f x", "rm -f src/*", true),
+        ("foo -o x y", "foo -o x z", true),
+        ("foo -o x y", "foo -o z y", false),
+        ("foo --o=x y", "foo --o=z y", false),
         ("ls", "touch b", false),
         ("ls > f", "ls > g", false),
-        ("ls > f", "ls -l > f", true),
+        ("ls > f", "ls > ./f", true),
+        ("ls > f", "ls > ../f", false),
+        ("ls > f", "ls -l > f", false),
+        ("ls > .git/x", "ls > .git/x", false),
+        ("touch .envrc", "touch .envrc", false),
+        ("cp a b", "cp a .git/hooks/x", false),
+        ("git config a b", "git config a b", false),
+        ("git init", "git init", false),
+        ("git clone a", "git clone a", false),
+        ("git worktree add a", "git worktree add a", false),
+        ("git submodule update", "git submodule update", false),
+        ("cd a; touch b", "cd a; touch b", false),
         ("python3 -m unittest -v", "python3 -m unittest 2> victim.py", false),
-        ("python3 -m unittest -v", "python3 -m unittest > /dev/null", true),
+        ("python3 -m unittest -v", "python3 -m unittest -v > /dev/null", true),
     ];
     let wrong: Vec<_> = given
         .into_iter()
@@ -592,6 +627,56 @@ fn what_a_grant_covers() {
         })
         .collect();
     assert_eq!(wrong, []);
+}
+
+/// Through links, and in another folder of the call itself.
+#[test]
+fn a_grant_is_for_the_folder_and_the_files_that_the_person_saw() {
+    let place = |named: &str, resolved: &str| {
+        vec![Place { named: named.to_owned(), resolved: Some(resolved.to_owned()) }]
+    };
+    let given = Matcher::of(&subject("sh a.sh > log")).expect("it may be given");
+    let elsewhere = place("log", "/ws/src/main.rs");
+    let rows = [
+        (subject("sh a.sh > log"), true),
+        (Subject { cwd: "/ws/sub", ..subject("sh a.sh > log") }, false),
+        (Subject { cwd: "/ws/sub", ..subject("sh a.sh > ../log") }, false),
+        (Subject { places: &elsewhere, ..subject("sh a.sh > log") }, false),
+    ];
+    let told = rows.map(|(subject, _)| given.covers(&subject));
+    assert_eq!(told, rows.map(|(_, covers)| covers));
+    let hooks = place("log", "/ws/.git/hooks/x");
+    assert_eq!(Matcher::of(&Subject { places: &hooks, ..subject("sh a.sh > log") }), None);
+    let anywhere = [Place { named: String::new(), resolved: None }];
+    assert_eq!(Matcher::of(&Subject { places: &anywhere, ..subject("sh a.sh > log") }), None);
+}
+
+/// What a person reads before giving a grant.
+#[test]
+fn what_a_grant_will_cover_is_said_in_words() {
+    let rows = [
+        (
+            "rm -f x",
+            "`rm` with the options `-f` and no others, whatever it names, run in `/ws`; commands that only read",
+        ),
+        (
+            "cd sub && cargo test | head > log",
+            "`cargo test` without options, whatever it names, run in `/ws/sub`; `head` without options, whatever it names, \
+             run in `/ws/sub`, redirected to or from `/ws/sub/log`; commands that only read",
+        ),
+    ];
+    let told = rows.map(|(line, _)| (line, Matcher::of(&subject(line)).map(|grant| grant.words())));
+    assert_eq!(told, rows.map(|(line, words)| (line, Some(words.to_owned()))));
+}
+
+/// Grants of journals before shapes and folders stand, and cover nothing that writes any more.
+#[test]
+fn an_old_grant_covers_only_what_reads() {
+    let old: Matcher = serde_json::from_str(
+        r#"{"tool": "run_command", "workspace": "/ws", "commands": [{"program": "touch", "writes": true}]}"#,
+    )
+    .expect("it is read");
+    assert_eq!([old.covers(&subject("touch a")), old.covers(&subject("ls -la"))], [false, true]);
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn a_grant_says_who_gave_it() {
         .collect();
     let matcher = json!({
         "tool": "run_command", "workspace": "/ws",
-        "commands": [{ "program": "make", "subcommand": "x", "writes": true }],
+        "commands": [{ "program": "make", "subcommand": "x", "writes": true, "options": [], "folder": "/ws" }],
     });
     assert_eq!(granted, [("operator", &world.run.id, &interrupt, 1, matcher)]);
 }

@@ -26,6 +26,7 @@ mod pairs;
 mod phases;
 mod plans;
 mod random;
+mod reading;
 mod refusals;
 mod schemas;
 mod sessions;

@@ -41,7 +41,7 @@ fn what_writes_to_the_persons_own_tools_is_told() {
 
 #[test]
 fn the_scripts_that_a_line_names() {
-    let rows: [(&str, &[&str]); 18] = [
+    let rows: [(&str, &[&str]); 21] = [
         ("sh a.sh", &["a.sh"]),
         ("bash -x a.sh b", &["a.sh", "b"]),
         ("python3 tools/x.py data", &["tools/x.py"]),
@@ -63,6 +63,9 @@ fn the_scripts_that_a_line_names() {
         ),
         ("cd sub && sh a.sh", &["sub/a.sh"]),
         ("cd sub; sh a.sh", &["a.sh", "sub/a.sh"]),
+        ("cd sub && ls | sh a.sh", &["sub/a.sh"]),
+        ("cd sub || sh a.sh", &["a.sh", "sub/a.sh"]),
+        ("ls | cd sub && sh a.sh", &["a.sh", "sub/a.sh"]),
         ("cd a && cd ../b && ./x", &["a/../b/x"]),
         ("npm run build", &[".npmrc", "package.json"]),
         ("nice sh a.sh", &["a.sh"]),
@@ -81,7 +84,7 @@ fn the_paths_that_a_line_names() {
     let rows: [(&str, Option<&[&str]>); 6] = [
         ("cat a/b", Some(&["a/b"])),
         ("cd s && cat --x=y > /z", Some(&["/z", "s", "s/--x=y", "s/y"])),
-        ("tar -xfa", Some(&["-xfa", "fa"])),
+        ("tar -xfa", Some(&["-xfa", "a", "fa"])),
         ("cd $X && cat a", None),
         ("cd - && cat a", None),
         ("./x", Some(&["./x"])),

@@ -66,6 +66,8 @@ pub(crate) fn grant(session: &SessionId, grant: &Grant) -> wire::Grant {
                 subcommand: command.subcommand.clone(),
                 writes: command.writes,
                 files: command.files.clone(),
+                options: command.options.clone(),
+                folder: command.folder.clone(),
             })
             .collect(),
         owner: grant.owner.clone(),

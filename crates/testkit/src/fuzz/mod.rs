@@ -4,6 +4,7 @@
 //! refused with a code. `fuzz/` runs them under libFuzzer; a test runs them on a corpus and on what `mutate` makes
 //! of it.
 
+mod command;
 mod cursor;
 mod decision;
 mod edge;
@@ -18,7 +19,8 @@ pub use mutate::mutations;
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its folder in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
+    ("command", command::command),
     ("decision", decision::decision),
     ("workflow", file::workflow),
     ("rehearsal", file::rehearsal),

@@ -12,5 +12,6 @@ mod impact;
 mod levels;
 mod paths;
 mod places;
+mod reader;
 mod reading;
 mod workspace;

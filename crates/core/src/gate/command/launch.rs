@@ -17,6 +17,16 @@ pub(super) fn launched(part: &Part) -> Launched {
     let all = part.arguments.as_slice();
     let words = with_subcommands(program).and_then(|known| known.after_options(all)).unwrap_or(all);
     let word = |at: usize| words.get(at).map(String::as_str);
+    // Behind a host, an image or a pod.
+    let is_elsewhere = matches!(
+        (program, word(0)),
+        ("ssh", _)
+            | ("docker" | "podman" | "kubectl", Some("run" | "exec"))
+            | ("cross-env" | "dotenv" | "foreman", _)
+    );
+    if is_elsewhere {
+        return Launched::Somewhere;
+    }
     let before = match (program, word(0)) {
         ("npx" | "bunx" | "uvx", _) => 0,
         // The toolchain stands before it.

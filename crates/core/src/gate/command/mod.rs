@@ -2,23 +2,30 @@
 //!
 //! A reader of the shell's grammar, not a shell: it expands nothing and runs nothing. What it can not
 //! understand for certain is *opaque*, and an opaque command always asks, without a grant (fail closed).
-//! `shell.rs` splits the line, `programs.rs`, `launch.rs` and `sed.rs` know the programs, `pattern.rs` what file patterns
-//! may become.
+//! `shell.rs` splits the line; `tables/` says which programs read, and with which options; `programs.rs` and `launch.rs`
+//! know which run another one; `pattern.rs` what file patterns may become; `place.rs` where parts run.
 
+mod grammars;
 mod launch;
+mod options;
 mod own_tools;
 mod pattern;
 mod place;
 mod programs;
+mod reads;
 mod scripts;
 mod sed;
+mod shape;
 mod shell;
+pub mod tables;
 
 pub(super) use pattern::Pattern;
+pub(super) use place::normal;
 pub use shell::Expansion;
 
 use self::launch::Launched;
 use self::place::Folders;
+use self::reads::Known;
 use self::shell::{Token, Word};
 use crate::tool::Category;
 
@@ -32,6 +39,9 @@ pub struct Command {
     pub guesses: Vec<Part>,
     /// Why the line can not be understood for certain.
     pub opaque: Option<&'static str>,
+    /// Why it may be another command than it seems: an alias, code, an option that nobody knows. It asks where a rule
+    /// forbids commands, or deploying.
+    pub unclear: Option<&'static str>,
 }
 
 /// One simple command.
@@ -53,7 +63,7 @@ pub struct Part {
 
 /// Parses a command line.
 pub fn parse(line: &str) -> Command {
-    let command = Command { parts: Vec::new(), guesses: Vec::new(), opaque: None };
+    let command = Command { parts: Vec::new(), guesses: Vec::new(), opaque: None, unclear: None };
     let mut reading = Reading { command, guessing: false, lines: 0, folders: Folders::default() };
     if line.len() > MAX_BYTES {
         reading.opaque("it is too long");
@@ -64,6 +74,7 @@ pub fn parse(line: &str) -> Command {
     if command.parts.is_empty() {
         command.opaque.get_or_insert("it holds no command");
     }
+    command.unclear = command.parts.iter().find_map(Part::unclear);
     command
 }
 
@@ -347,13 +358,10 @@ fn inner(part: &Part) -> Inner {
             Some(_) | None => Inner::Unsure,
         },
         // The arguments come from elsewhere; harmless where no argument does harm.
-        "xargs" => {
-            let options = words.iter().take_while(|word| matches!(**word, "-0" | "-r")).count();
-            match words.get(options) {
-                Some(program) if programs::only_reads(program) => Inner::Words(options),
-                Some(_) | None => Inner::Unsure,
-            }
-        }
+        "xargs" => match grammars::xargs_options(&words).map(|at| (at, words.get(at))) {
+            Some((at, Some(program))) if programs::only_reads(program) => Inner::Words(at),
+            Some(_) | None => Inner::Unsure,
+        },
         "stdbuf" | "chroot" | "unshare" | "flock" | "watch" | "parallel" | "su" | "busybox" | "toybox"
         | "script" | "taskset" | "chrt" | "systemd-run" | "pkexec" | "run0" | "runuser" | "setpriv"
         | "nsenter" | "gosu" | "su-exec" | "entr" | "watchexec" | "firejail" | "bwrap" | "xvfb-run"
@@ -361,8 +369,10 @@ fn inner(part: &Part) -> Inner {
         | "numactl" | "eval" | "source" | "." | "prlimit" | "setarch" | "linux32" | "linux64" | "i386"
         | "x86_64" | "ssh-agent" | "dbus-launch" | "start-stop-daemon" | "sg" | "newgrp" | "at" | "batch"
         | "faketime" | "eatmydata" | "catchsegv" | "proxychains" | "proxychains4" | "torsocks"
-        | "cpulimit" | "cgexec" | "tini" | "dumb-init" | "gdb" | "hyperfine" | "heaptrack" | "rr"
-        | "tmux" | "screen" | "capsh" | "aa-exec" | "choom" | "coreutils" => Inner::Unsure,
+        | "cpulimit" | "nodemon" | "concurrently" | "cgexec" | "tini" | "dumb-init" | "gdb" | "hyperfine"
+        | "heaptrack" | "rr" | "tmux" | "screen" | "capsh" | "aa-exec" | "choom" | "coreutils" => {
+            Inner::Unsure
+        }
         program if program.starts_with("ld-linux") || program.starts_with("ld.so") => Inner::Unsure,
         program if programs::is_shell(program) => match words.as_slice() {
             // Other shells have a grammar of their own.
@@ -379,7 +389,10 @@ fn inner(part: &Part) -> Inner {
             ) => Inner::None,
             Some(_) | None => Inner::Unsure,
         },
+        _ if part.known() == Known::Reads => Inner::None,
         program if programs::runs_arguments(program, &part.arguments) => Inner::Unsure,
+        // An option that nobody knows may name a program.
+        _ if part.known() == Known::Unknown && holds_a_line(&words) => Inner::Perhaps(None),
         _ if launch::may_become_a_launcher(part) => Inner::Unsure,
         _ => match launch::launched(part) {
             Launched::No => Inner::None,
@@ -387,6 +400,11 @@ fn inner(part: &Part) -> Inner {
             Launched::Somewhere => Inner::Perhaps(None),
         },
     }
+}
+
+/// Whether a word may be a command of its own.
+fn holds_a_line(words: &[&str]) -> bool {
+    words.iter().any(|word| word.contains(' '))
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -433,7 +451,22 @@ impl Part {
         self.arguments.len() - rest
     }
 
-    /// Whether `pattern` covers this command. Words must be equal; `*` within a word stands for any
+    /// Whether a rule that allows `pattern` covers this command: it matches, what stands before the subcommand changes
+    /// nothing of what it does, and of a program that the tables know each option is harmless, or named by the pattern.
+    pub fn covered_by(&self, pattern: &str) -> bool {
+        let before = programs::with_subcommands(&self.program)
+            .is_none_or(|known| known.after_harmless(&self.program, &self.arguments).is_some());
+        let options = || matches!(self.known(), Known::Reads | Known::No) || self.names_all_options(pattern);
+        before && self.matches(pattern) && options()
+    }
+
+    fn names_all_options(&self, pattern: &str) -> bool {
+        let mut options = self.arguments.iter().filter(|word| word.starts_with('-'));
+        self.expansion() == Expansion::None
+            && options.all(|option| pattern.split_whitespace().any(|it| it == option))
+    }
+
+    /// Whether `pattern` matches this command. Words must be equal; `*` within a word stands for any
     /// characters, and a last `*` word for any further words, none included.
     pub fn matches(&self, pattern: &str) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();

@@ -3,7 +3,7 @@
 //!
 //! Says so of whatever may write; reading such files is not held back.
 
-use super::place::join;
+use super::place::{join, normal};
 use super::{Command, Part, Pattern};
 use crate::gate::guarded::{self, BELOW_GIT, Guarded};
 
@@ -69,15 +69,15 @@ impl Part {
             return guarded::all().iter().find(|guarded| may_become(text, guarded)).copied();
         }
         let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
-        folders.iter().find_map(|folder| beneath(&plain(&join(cwd, &join(folder, text)))))
+        folders.iter().find_map(|folder| beneath(&normal(&join(cwd, &join(folder, text)))))
     }
 }
 
 /// Whether a name of the pattern may be the first of those that are guarded: `.gi*`, `.[e]nvrc`. A pattern without
-/// a dot in front stands for no hidden file.
+/// a dot in front stands for no hidden file, and few of the others are guarded: `*` is none of them.
 fn may_become(text: &str, guarded: &Guarded) -> bool {
     let first = guarded.name.split('/').next().unwrap_or_default();
-    if first.starts_with('*') {
+    if !first.starts_with('.') {
         return false;
     }
     let wanted = Pattern::of_word(first);
@@ -85,19 +85,4 @@ fn may_become(text: &str, guarded: &Guarded) -> bool {
         let pattern = Pattern::of_shell(name).in_small_letters();
         pattern.meets(&wanted)
     })
-}
-
-/// Without `.`, and with `..` taken back, as far as names say.
-fn plain(path: &str) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for name in path.split('/') {
-        match name {
-            "" | "." => {}
-            ".." => {
-                names.pop();
-            }
-            name => names.push(name),
-        }
-    }
-    names.join("/")
 }

@@ -3,10 +3,13 @@
 //! Names only: through which links a path leads is for the inspection to look up, see [`crate::tool::Place`].
 
 use super::shell::Separator;
-use super::{Command, Part, Pattern};
+use super::{Command, Part, Pattern, programs};
 
 /// How many folders one line may run in before nobody can tell any more.
 const MAX_FOLDERS: usize = 8;
+
+/// How many letters of options may stand before a value in one word: `-xvzfpath`.
+const MAX_BUNDLE: usize = 5;
 
 /// How many paths of one line are told. Nobody reads a card with more.
 const MAX_PATHS: usize = 256;
@@ -18,11 +21,13 @@ pub(super) struct Folders {
     now: Option<Vec<String>>,
     /// All that any part so far may have run in, or have gone to.
     ever: Vec<String>,
+    /// Whether the part before this one is piped into it.
+    is_piped: bool,
 }
 
 impl Default for Folders {
     fn default() -> Self {
-        Self { now: Some(vec![String::new()]), ever: vec![String::new()] }
+        Self { now: Some(vec![String::new()]), ever: vec![String::new()], is_piped: false }
     }
 }
 
@@ -36,19 +41,23 @@ impl Folders {
         self.ever = self.now().to_vec();
     }
 
-    /// `cd sub && make` runs make in `sub`. After anything but `&&` nobody knows whether the change came off, or
+    /// `cd sub && make` runs make in `sub`. After anything but `&&` and `|` nobody knows whether the change came off, or
     /// happened in a shell of its own.
     pub(super) fn after(&mut self, part: Option<&Part>, separator: Separator) {
         if let (Some(part), Some(now)) = (part.filter(|part| changes_folder(part)), &self.now) {
             match target(part) {
                 Some(to) => {
-                    let gone: Vec<String> = now.iter().map(|folder| join(folder, to)).collect();
+                    let mut gone: Vec<String> = now.iter().map(|folder| join(folder, to)).collect();
                     self.ever.extend(gone.iter().cloned());
+                    if self.is_piped || separator == Separator::Pipe {
+                        gone.extend(now.iter().cloned());
+                    }
                     self.now = Some(gone);
                 }
                 None => self.now = None,
             }
         }
+        self.is_piped = separator == Separator::Pipe;
         if separator == Separator::Other && self.now.is_some() {
             self.ever.sort();
             self.ever.dedup();
@@ -87,6 +96,22 @@ pub(super) fn join(folder: &str, path: &str) -> String {
     }
 }
 
+/// Without `.`, and with `..` taken back, as far as names say. A `..` that has nothing to take back is left out.
+pub(in crate::gate) fn normal(path: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop();
+            }
+            name => names.push(name),
+        }
+    }
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", names.join("/"))
+}
+
 impl Part {
     /// Each text of it that may be a path, and whether the shell expands it: words, the values of options, files of
     /// redirections, the program where it is named by a path, and the folders it runs in.
@@ -97,10 +122,29 @@ impl Part {
         let words = self.words_and_expansions().flat_map(|(word, expands)| {
             // `--file=secrets/key`, `-fsecrets/key` and `if=secrets/key` name a file too.
             let value = word.split_once('=').map(|(_, value)| value);
-            let glued = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-            let glued = glued.and_then(|rest| rest.char_indices().nth(1).map(|(at, _)| &rest[at..]));
-            [Some(word), value, glued].into_iter().flatten().map(move |text| (text, expands))
+            // Behind as many letters as anybody puts into one word.
+            let bundle = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
+            let glued = bundle.char_indices().skip(1).take(MAX_BUNDLE).map(|(at, _)| &bundle[at..]);
+            [Some(word), value].into_iter().flatten().chain(glued).map(move |text| (text, expands))
         });
+        words.chain(files).chain(program)
+    }
+
+    /// The texts that a rule which allows has to find inside: all that may be a path but for the subcommand, and for
+    /// options without a value. Each comes with whether the shell expands it.
+    pub(in crate::gate) fn operands(&self) -> impl Iterator<Item = (&str, bool)> {
+        let named = programs::with_subcommands(&self.program)
+            .and_then(|_| self.subcommand())
+            .map_or(0, |sub| self.begins() + sub.split(' ').count());
+        let words = self.words_and_expansions().skip(named).flat_map(|(word, expands)| {
+            let value = word.split_once('=').map(|(_, value)| value);
+            let glued = word.strip_prefix('-').filter(|rest| !rest.starts_with('-') && rest.contains('/'));
+            let glued = glued.and_then(|rest| rest.char_indices().nth(1).map(|(at, _)| &rest[at..]));
+            let operand = (!word.starts_with('-')).then_some(word);
+            [operand, value, glued].into_iter().flatten().map(move |text| (text, expands))
+        });
+        let files = self.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));
+        let program = Some((self.program.as_str(), false)).filter(|(program, _)| program.contains('/'));
         words.chain(files).chain(program)
     }
 

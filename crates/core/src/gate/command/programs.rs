@@ -1,7 +1,9 @@
-//! What is known about programs: which of them only read, which take a subcommand, which run another
-//! program, which take code on the line. What is not in these tables counts as writing.
+//! What is known about programs beside what they read: which take a subcommand, which run another program, which take
+//! code on the line. Nothing is released by what stands here; `tables` says what reads.
 
-use super::{Expansion, Part, sed};
+use super::reads::Known;
+use super::tables::{self, git, runs};
+use super::{Expansion, Part, SYSTEM_FOLDERS, sed};
 use crate::tool::Category;
 
 /// A program whose first word is a command of its own.
@@ -28,7 +30,21 @@ const fn with(
 const WITH_SUBCOMMANDS: [WithSubcommands; 17] = [
     with(
         &["git"],
-        &["--no-pager", "-P", "-p", "--paginate", "--bare", "--no-replace-objects", "--no-optional-locks"],
+        &[
+            "--no-pager",
+            "-P",
+            "-p",
+            "--paginate",
+            "--bare",
+            "--no-replace-objects",
+            "--no-optional-locks",
+            "--literal-pathspecs",
+            "--glob-pathspecs",
+            "--noglob-pathspecs",
+            "--icase-pathspecs",
+            "--no-advice",
+            "--no-lazy-fetch",
+        ],
         &["-C", "--git-dir", "--work-tree", "--namespace"],
         &["remote", "stash", "worktree", "submodule", "bisect", "notes", "reflog", "bundle"],
     ),
@@ -98,6 +114,17 @@ impl WithSubcommands {
         Some(rest)
     }
 
+    /// Where the subcommand begins, where all that stands before it is known to change nothing of what it does.
+    pub(super) fn after_harmless(&self, program: &str, arguments: &[String]) -> Option<usize> {
+        let harmless = |word: &String| match program {
+            "git" => git::BEFORE.contains(&word.as_str()),
+            "cargo" if word.starts_with('+') => true,
+            _ => self.flags.contains(&word.as_str()),
+        };
+        let from = arguments.iter().take_while(|word| harmless(word)).count();
+        arguments.get(from).is_none_or(|word| !word.starts_with('-')).then_some(from)
+    }
+
     fn is_group(&self, subcommand: &str) -> bool {
         self.groups.iter().any(|group| *group == "*" || *group == subcommand)
     }
@@ -140,53 +167,136 @@ const SHELLS: [&str; 16] = [
     "elvish", "xonsh",
 ];
 
-/// Filters whose first argument is a program of their own.
-const TAKES_CODE: [&str; 8] = ["awk", "gawk", "mawk", "nawk", "sed", "gsed", "ed", "ex"];
-
-/// They write nothing and run nothing, whatever their arguments say.
-const READS: [&str; 38] = [
-    "ls",
-    "cat",
-    "head",
-    "tail",
-    "wc",
-    "grep",
-    "egrep",
-    "fgrep",
-    "pwd",
-    "echo",
-    "true",
-    "false",
-    ":",
-    "stat",
-    "which",
-    "type",
-    "basename",
-    "dirname",
-    "realpath",
-    "readlink",
-    "cut",
-    "tr",
-    "diff",
-    "cmp",
-    "sha256sum",
-    "sha1sum",
-    "md5sum",
-    "cksum",
-    "du",
-    "df",
-    "whoami",
-    "id",
-    "uname",
-    "nproc",
-    "sleep",
-    "seq",
-    "nl",
-    "tac",
+/// The subcommands that cargo has of its own. Any other is an alias, or a program found on `PATH`.
+const CARGO: &[&str] = &[
+    "add",
+    "b",
+    "bench",
+    "build",
+    "c",
+    "check",
+    "clean",
+    "clippy",
+    "config",
+    "d",
+    "doc",
+    "fetch",
+    "fix",
+    "fmt",
+    "generate-lockfile",
+    "help",
+    "info",
+    "init",
+    "install",
+    "locate-project",
+    "login",
+    "logout",
+    "metadata",
+    "miri",
+    "new",
+    "nextest",
+    "owner",
+    "package",
+    "pkgid",
+    "publish",
+    "r",
+    "remove",
+    "report",
+    "rm",
+    "run",
+    "rustc",
+    "rustdoc",
+    "search",
+    "t",
+    "test",
+    "tree",
+    "uninstall",
+    "update",
+    "vendor",
+    "verify-project",
+    "version",
+    "yank",
+    "audit",
+    "deny",
+    "llvm-cov",
 ];
 
-const READS_GIT: [&str; 9] =
-    ["status", "log", "diff", "show", "blame", "rev-parse", "ls-files", "describe", "shortlog"];
+/// The subcommands of npm, as they are written in full or are commonly shortened. It takes any abbreviation.
+const NPM: &[&str] = &[
+    "access",
+    "adduser",
+    "audit",
+    "bugs",
+    "cache",
+    "ci",
+    "completion",
+    "config",
+    "dedupe",
+    "deprecate",
+    "diff",
+    "dist-tag",
+    "docs",
+    "doctor",
+    "edit",
+    "exec",
+    "explain",
+    "explore",
+    "find-dupes",
+    "fund",
+    "get",
+    "help",
+    "hook",
+    "i",
+    "init",
+    "install",
+    "install-ci-test",
+    "install-test",
+    "it",
+    "link",
+    "list",
+    "ll",
+    "login",
+    "logout",
+    "ls",
+    "org",
+    "outdated",
+    "owner",
+    "pack",
+    "ping",
+    "pkg",
+    "prefix",
+    "profile",
+    "prune",
+    "publish",
+    "query",
+    "rebuild",
+    "repo",
+    "restart",
+    "root",
+    "run",
+    "run-script",
+    "sbom",
+    "search",
+    "set",
+    "shrinkwrap",
+    "star",
+    "start",
+    "stars",
+    "stop",
+    "t",
+    "team",
+    "test",
+    "token",
+    "tst",
+    "uninstall",
+    "unpublish",
+    "unstar",
+    "update",
+    "version",
+    "view",
+    "whoami",
+    "x",
+];
 
 const WEB: [&str; 11] =
     ["curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "telnet", "ftp", "xdg-open"];
@@ -227,14 +337,18 @@ pub(super) fn is_shell(program: &str) -> bool {
 }
 
 /// `python3.12` is python.
+pub(super) fn without_version(program: &str) -> &str {
+    program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
+}
+
 pub(super) fn is_interpreter(program: &str) -> bool {
-    let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    let name = without_version(program);
     INTERPRETERS.contains(&program) || INTERPRETERS.contains(&name) || is_shell(program)
 }
 
 /// A program that reads whatever its arguments are.
 pub(super) fn only_reads(program: &str) -> bool {
-    READS.contains(&program)
+    tables::of_program(program).is_some_and(|row| row.takes_any_name)
 }
 
 /// `set -e` and its like only make the shell stricter.
@@ -268,10 +382,6 @@ pub(super) fn runs_arguments(program: &str, arguments: &[String]) -> bool {
     let any = |test: &dyn Fn(&str) -> bool| arguments.iter().any(|word| test(word));
     match program {
         "find" => any(&|word| matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir")),
-        "fd" | "fdfind" => any(&|word| {
-            let short = word.starts_with('-') && !word.starts_with("--");
-            word.starts_with("--exec") || (short && word.contains(['x', 'X']))
-        }),
         "git" => {
             let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
             let by_subcommand = words
@@ -287,9 +397,7 @@ pub(super) fn runs_arguments(program: &str, arguments: &[String]) -> bool {
                 || (words.contains(&"grep") && any(&|word| word.starts_with("-O")))
                 || (words.contains(&"rebase") && any(&|word| word.starts_with("-x")))
         }
-        "rg" => any(&|word| word.starts_with("--pre") || word.starts_with("--hostname-bin")),
-        "tar" => any(&|word| word.starts_with("--to-c") || word.starts_with("--checkpoint-a")),
-        _ => false,
+        _ => runs::runs_by_option(program, arguments),
     }
 }
 
@@ -328,67 +436,10 @@ impl Part {
         }
     }
 
-    /// Known to change nothing. Everything else counts as writing.
-    pub fn is_read_only(&self) -> bool {
-        if self.redirected {
-            return false;
-        }
-        let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
-        let any = |test: &dyn Fn(&str) -> bool| words.iter().any(|word| test(word));
-        // A file may be called `--output=x`: a pattern that could become an option is one.
-        let operands = self.expansion() != Expansion::Anything;
-        match self.program.as_str() {
-            // Of a variable's name, bash runs what stands in its brackets.
-            "test" | "[" => !any(&|word| matches!(word, "-v" | "-R")),
-            program if only_reads(program) => true,
-            "printf" => !changes_the_shell("printf", &self.arguments),
-            "set" => !changes_the_shell("set", &self.arguments),
-            "command" => matches!(words.first(), Some(&"-v" | &"-V")),
-            // What it runs is a part of its own, and is known to read whatever its arguments are.
-            "xargs" => {
-                words.iter().find(|word| !matches!(**word, "-0" | "-r")).is_some_and(|word| only_reads(word))
-            }
-            // Within the workspace, like the `cwd` of the tool itself.
-            "cd" => {
-                matches!(words.as_slice(), [folder] if self.expansion() == Expansion::None && stays(folder))
-            }
-            "find" => operands && !any(&|word| word.starts_with("-delete") || word.starts_with("-f")),
-            "fd" | "fdfind" => operands,
-            "rg" => operands && !runs_arguments("rg", &self.arguments),
-            "file" => operands && !any(&|word| word.starts_with("--c") || has_flag(word, &['C'])),
-            // `-o` writes a file, `-R` one in each folder.
-            "tree" => operands && !any(&|word| word.starts_with("--o") || has_flag(word, &['o', 'R'])),
-            "date" => operands && reads_date(&words),
-            // `uniq in out` writes its second operand.
-            "uniq" => {
-                let flags = ["-c", "-d", "-u", "-i", "-z", "--count", "--repeated", "--unique"];
-                self.expansion() == Expansion::None
-                    && words.iter().filter(|word| !flags.contains(word)).count() < 2
-                    && words.iter().all(|word| flags.contains(word) || !word.starts_with('-'))
-            }
-            "git" => {
-                // Another repository brings its own configuration, and with it programs to run; `--output`
-                // and `--ext-diff` make a reader write or run. Git takes options abbreviated.
-                let risky = |word: &str| {
-                    ["-c", "-C", "--git-dir", "--work-tree", "--namespace", "--no-index", "--o"]
-                        .contains(&word)
-                        || ["--git-dir=", "--work-tree=", "--namespace=", "--ou", "--ex", "--o="]
-                            .iter()
-                            .any(|risk| word.starts_with(risk))
-                };
-                operands
-                    && self.subcommand().is_some_and(|sub| READS_GIT.contains(&sub.as_str()))
-                    && !any(&risky)
-            }
-            "sed" => operands && prints_lines(&words),
-            _ => false,
-        }
-    }
-
     /// Code given on the line itself or on standard input: nothing about it can be remembered by its name.
     pub fn is_inline_code(&self) -> bool {
         let program = self.program.as_str();
-        if TAKES_CODE.contains(&program) {
+        if runs::TAKES_CODE.contains(&program) {
             return !self.is_read_only();
         }
         if !is_interpreter(program) {
@@ -418,6 +469,43 @@ impl Part {
     }
 
     /// Whether a grant may be given for it: whether program and subcommand say what it does.
+    /// Why nobody can tell what it does, where that matters: because a rule forbids commands, or nothing may be deployed.
+    pub(super) fn unclear(&self) -> Option<&'static str> {
+        let program = self.program.as_str();
+        let sub = self.subcommand();
+        let name = sub.as_deref().and_then(|sub| sub.split(' ').next()).unwrap_or_default();
+        let is_alias = match program {
+            "git" => !name.is_empty() && !git::KNOWN.contains(&name),
+            "cargo" => !name.is_empty() && !CARGO.contains(&name),
+            "npm" => !name.is_empty() && !NPM.contains(&name),
+            _ => false,
+        };
+        let by_target = BY_TARGET.contains(&program) && self.arguments.iter().any(|word| is_order(word));
+        if self.is_inline_code() && !self.only_edits() {
+            Some("it holds code, or takes it from standard input")
+        } else if is_alias {
+            Some("its subcommand may be an alias, or a program of that name")
+        } else if by_target {
+            Some("an option or a variable says what is built, and how")
+        } else if self.copies_a_program() {
+            Some("it gives a program of the system another name")
+        } else if self.known() == Known::Unknown {
+            Some("an option is not known to be harmless")
+        } else {
+            None
+        }
+    }
+
+    fn copies_a_program(&self) -> bool {
+        matches!(self.program.as_str(), "cp" | "ln" | "mv" | "install" | "dd")
+            && self.arguments.iter().any(|word| {
+                let word = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
+                SYSTEM_FOLDERS
+                    .iter()
+                    .any(|folder| word.strip_prefix(folder).is_some_and(|at| at.starts_with('/')))
+            })
+    }
+
     pub(in crate::gate) fn is_memorable(&self) -> bool {
         let rights = matches!(self.program.as_str(), "sudo" | "su" | "doas" | "pkexec" | "run0" | "");
         let elsewhere = self.program == "cd" && !self.is_read_only();
@@ -431,17 +519,16 @@ impl Part {
                 None => true,
             },
             None => {
-                BY_TARGET.contains(&self.program.as_str())
-                    && self
-                        .arguments
-                        .iter()
-                        .any(|word| !is_build_flag(word) && (word.starts_with('-') || word.contains('=')))
+                BY_TARGET.contains(&self.program.as_str()) && self.arguments.iter().any(|word| is_order(word))
             }
         };
         !rights && !elsewhere && !configures && !unclear && !self.is_inline_code()
     }
 
     pub(super) fn category(&self) -> Category {
+        if self.is_read_only() {
+            return Category::ReadOnly;
+        }
         let sub = self.subcommand();
         let sub = sub.as_deref().unwrap_or_default();
         let program = self.program.as_str();
@@ -468,17 +555,15 @@ impl Part {
             Category::Web
         } else if is_interpreter(program) || program.contains('/') {
             Category::CodeExec
-        } else if self.is_read_only() {
-            Category::ReadOnly
         } else {
             Category::Bash
         }
     }
 }
 
-/// Whether a short option, perhaps one of several in a word, is among these.
-fn has_flag(word: &str, flags: &[char]) -> bool {
-    word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(flags))
+/// What says how something is built: `-f other.mk`, `SHELL=./x`.
+fn is_order(word: &str) -> bool {
+    !is_build_flag(word) && (word.starts_with('-') || word.contains('='))
 }
 
 fn is_build_flag(word: &str) -> bool {
@@ -489,41 +574,4 @@ fn is_build_flag(word: &str) -> bool {
 /// What the shell hands over by descriptor: `/dev/stdin`, `/proc/self/fd/0`.
 pub(super) fn is_device(path: &str) -> bool {
     path.starts_with("/dev/") || path.starts_with("/proc/")
-}
-
-/// A folder beneath the present one.
-fn stays(folder: &str) -> bool {
-    !folder.is_empty() && !folder.starts_with(['/', '-', '~']) && folder.split('/').all(|name| name != "..")
-}
-
-/// `date` sets the clock with `-s`, with `--set`, and with a bare word of digits.
-fn reads_date(words: &[&str]) -> bool {
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let takes_a_word = matches!(*word, "-d" | "-r" | "--date");
-        let reads = word.starts_with('+')
-            || word.starts_with("-I")
-            || matches!(*word, "-u" | "-R" | "--utc" | "--iso-8601" | "--rfc-email")
-            || word.starts_with("--date=")
-            || word.starts_with("--iso-8601=");
-        if takes_a_word {
-            words.next();
-        } else if !reads {
-            return false;
-        }
-    }
-    true
-}
-
-/// `sed -n '10,20p' file`: the one form of sed that shows and nothing else.
-fn prints_lines(words: &[&str]) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    match words {
-        ["-n", script, files @ ..] => {
-            let range = script.strip_suffix('p').unwrap_or_default();
-            let (from, to) = range.split_once(',').unwrap_or((range, "$"));
-            is_number(from) && (to == "$" || is_number(to)) && files.iter().all(|file| !file.starts_with('-'))
-        }
-        _ => false,
-    }
 }

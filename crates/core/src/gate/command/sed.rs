@@ -81,13 +81,33 @@ fn command(text: &str) -> Option<&str> {
 /// all the same: nothing is taken for harmless that is not.
 fn until(text: &str, delimiter: char) -> Option<&str> {
     let mut chars = text.chars();
+    let mut in_brackets = false;
     while let Some(c) = chars.next() {
         match c {
+            '\n' => return None,
+            c if c == delimiter => return (!in_brackets).then_some(chars.as_str()),
+            '[' if in_brackets && chars.as_str().starts_with(':') => {
+                // `[[:space:]]`
+                let (class, rest) = chars.as_str()[1..].split_once(":]")?;
+                if !class.chars().all(|c| c.is_ascii_lowercase()) {
+                    return None;
+                }
+                chars = rest.chars();
+            }
+            '\\' | '[' if in_brackets => return None,
             '\\' => {
                 chars.next()?;
             }
-            '[' | '\n' => return None,
-            c if c == delimiter => return Some(chars.as_str()),
+            '[' => {
+                in_brackets = true;
+                // `[]x]` and `[^]x]` hold the bracket that stands first.
+                let mut ahead = chars.clone();
+                let first = ahead.next()?;
+                if first == ']' || (first == '^' && ahead.next()? == ']') {
+                    return None;
+                }
+            }
+            ']' => in_brackets = false,
             _ => {}
         }
     }

@@ -40,6 +40,8 @@ pub enum Expansion {
 pub(super) enum Separator {
     /// `&&`: what follows runs only where the command before it did well.
     And,
+    /// `|`: both run at once, each in a shell of its own.
+    Pipe,
     Other,
 }
 
@@ -120,8 +122,9 @@ impl Lexer<'_> {
             ' ' | '\t' => self.end_word(),
             '\n' | ';' => self.separate(),
             '|' => {
-                self.chars.next_if(|c| matches!(c, '|' | '&'));
-                self.separate();
+                let or = self.chars.next_if_eq(&'|').is_some();
+                self.chars.next_if(|c| *c == '&' && !or);
+                self.separate_by(if or { Separator::Other } else { Separator::Pipe });
             }
             '&' => {
                 let and = self.chars.next_if_eq(&'&').is_some();

@@ -128,7 +128,9 @@ fn facts(interrupt: &Interrupt) -> Vec<Fact> {
 fn grant(interrupt: &Interrupt) -> Option<Fact> {
     let is_offered = interrupt.options.iter().any(|option| option.effect == "grant");
     let covered = interrupt.payload.get("grant").filter(|_| is_offered).and_then(Covered::of)?;
-    let text = format!("{} in {}", covered.words(), plain::line(&covered.workspace));
+    let past =
+        covered.past().map(|past| format!("; before, it would have covered {past}")).unwrap_or_default();
+    let text = format!("{} in {}{past}", covered.words(), plain::line(&covered.workspace));
     Some(Fact::new("For the session", text))
 }
 

@@ -1,0 +1,113 @@
+//! Options of a line compared with a row of the tables: which are there, what values they take, what is left.
+
+use super::shell::Expansion;
+use super::tables::Row;
+
+/// The words of a line, divided as a row says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Given<'w> {
+    /// Each option by its name, with its value; `*` ends the name where the row says that the value says nothing.
+    pub(super) options: Vec<(String, Option<&'w str>)>,
+    /// What is no option, and where it stands.
+    pub(super) operands: Vec<(usize, &'w str)>,
+}
+
+/// How one option takes a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    /// In the same word, or none.
+    Perhaps,
+    One,
+    /// One that says nothing about what the option does.
+    Free,
+    Two,
+}
+
+fn takes(spec: &str) -> (&str, Takes) {
+    if let Some(name) = spec.strip_suffix("::") {
+        (name, Takes::Two)
+    } else if let Some(name) = spec.strip_suffix('*') {
+        (name, Takes::Free)
+    } else if let Some(name) = spec.strip_suffix(':') {
+        (name, Takes::One)
+    } else if let Some(name) = spec.strip_suffix('?') {
+        (name, Takes::Perhaps)
+    } else {
+        (spec, Takes::Nothing)
+    }
+}
+
+/// Reads words as options and operands of a row; `None` where one of them is not in it. Options behind operands count
+/// as options too, as GNU programs read them.
+pub(super) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion]) -> Option<Given<'w>> {
+    let specs: Vec<(&str, Takes)> = row.options().map(takes).collect();
+    let find = |name: &str| specs.iter().find(|(spec, _)| *spec == name).map(|(_, takes)| *takes);
+    let mut given = Given::default();
+    let mut at = 0;
+    while let Some(word) = words.get(at).map(String::as_str) {
+        let expansion = expansions.get(at).copied().unwrap_or_default();
+        at += 1;
+        if word == "--" {
+            given.operands.extend((at..).zip(words.get(at..)?).map(|(at, word)| (at, word.as_str())));
+            break;
+        }
+        // An option that a pattern is part of may become several words, or another option.
+        let is_plain = expansion == Expansion::None;
+        if !word.starts_with('-') || word == "-" {
+            if expansion == Expansion::Anything && !row.takes_any_name {
+                return None;
+            }
+            given.operands.push((at - 1, word));
+            continue;
+        }
+        if !is_plain && !row.takes_any_name {
+            return None;
+        }
+        let mut next = |many: usize| {
+            let values = words.get(at..at + many);
+            let plain = (at..at + many).all(|at| expansions.get(at).is_none_or(|it| *it == Expansion::None));
+            at += many;
+            // A last option without its value is an error that does nothing.
+            (plain || row.takes_any_name)
+                .then(|| values.and_then(|values| values.first()).map(String::as_str))
+        };
+        if let Some(takes) = find(word).filter(|_| word.len() != 2 || !word.starts_with("--")) {
+            let value = match takes {
+                Takes::Nothing | Takes::Perhaps => None,
+                Takes::One | Takes::Free => next(1)?,
+                Takes::Two => next(2)?,
+            };
+            given.options.push((named(word, takes), value));
+        } else if word.starts_with("--") {
+            let (name, value) = word.split_once('=')?;
+            let takes = find(name)?;
+            if !matches!(takes, Takes::One | Takes::Free | Takes::Perhaps) {
+                return None;
+            }
+            given.options.push((named(name, takes), Some(value)));
+        } else if word[1..].chars().all(|c| c.is_ascii_digit()) && find("-#").is_some() {
+            given.options.push(("-#".to_owned(), Some(&word[1..])));
+        } else {
+            let mut rest = &word[1..];
+            while let Some(letter) = rest.chars().next() {
+                let name = format!("-{letter}");
+                rest = &rest[letter.len_utf8()..];
+                let takes = find(&name)?;
+                let value = match takes {
+                    Takes::Nothing => None,
+                    Takes::Perhaps => Some(std::mem::take(&mut rest)).filter(|value| !value.is_empty()),
+                    Takes::One | Takes::Free if rest.is_empty() => next(1)?,
+                    Takes::One | Takes::Free => Some(std::mem::take(&mut rest)),
+                    Takes::Two => return None,
+                };
+                given.options.push((named(&name, takes), value));
+            }
+        }
+    }
+    Some(given)
+}
+
+fn named(name: &str, takes: Takes) -> String {
+    if takes == Takes::Free { format!("{name}*") } else { name.to_owned() }
+}

@@ -1,0 +1,107 @@
+//! Whether a command only reads: a comparison of its words with the tables, and nothing beside them.
+
+use super::shell::Expansion;
+use super::tables::{self, Operands, Row};
+use super::{Part, grammars, options, programs};
+
+/// What the tables say of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// All its words are known to be harmless.
+    Reads,
+    /// A row speaks of it, and it does something else than reading, or may.
+    Otherwise,
+    /// A row speaks of it, and does not know one of its options.
+    Unknown,
+    /// No row speaks of it.
+    No,
+}
+
+impl Part {
+    /// Known to change nothing. Everything else counts as writing.
+    pub fn is_read_only(&self) -> bool {
+        !self.redirected && self.known() == Known::Reads
+    }
+
+    /// What the tables say, wherever its output goes.
+    pub(super) fn known(&self) -> Known {
+        if self.tells_version() {
+            return Known::Reads;
+        }
+        match grammars::reads(self) {
+            Some(true) => return Known::Reads,
+            Some(false) => return Known::Otherwise,
+            None => {}
+        }
+        let (row, from) = if let Some(known) = programs::with_subcommands(&self.program) {
+            let Some(from) = known.after_harmless(&self.program, &self.arguments) else {
+                // Another folder, another configuration: clear, and not harmless.
+                let is_clear = known.after_options(&self.arguments).is_some();
+                return if is_clear { Known::Otherwise } else { Known::Unknown };
+            };
+            match tables::of_subcommand(&self.program, &self.arguments[from..]) {
+                Some((row, words)) => (row, from + words),
+                None => return Known::No,
+            }
+        } else {
+            match tables::of_program(&self.program) {
+                Some(row) => (row, 0),
+                None => return Known::No,
+            }
+        };
+        // What names the subcommand is no pattern.
+        if (0..from).any(|at| self.expands(at)) {
+            return Known::Unknown;
+        }
+        match self.fits(row, from) {
+            Some(true) => Known::Reads,
+            Some(false) => Known::Otherwise,
+            // What makes a branch or a tag has options of its own, and is no less clear for that.
+            None if matches!(row.operands, Operands::Beside(_) | Operands::OneKey) => Known::Otherwise,
+            None => Known::Unknown,
+        }
+    }
+
+    /// `None`: an option is not in the row.
+    fn fits(&self, row: &Row, from: usize) -> Option<bool> {
+        let words = &self.arguments[from..];
+        let expansions = self.expansions.get(from..).unwrap_or_default();
+        if matches!(words, [only] if only == "--help") && row.subcommand.is_empty() {
+            return Some(true);
+        }
+        let given = options::read(row, words, expansions)?;
+        let is_git = row.programs.contains(&"git");
+        let in_values = given.options.iter().filter_map(|(_, value)| *value);
+        if is_git && in_values.into_iter().any(tables::git::checks_signatures) {
+            return None;
+        }
+        let operands: Vec<&str> = given.operands.iter().map(|(_, word)| *word).collect();
+        let expands = || expansions.iter().any(|it| *it != Expansion::None);
+        let all = |test: &dyn Fn(&str) -> bool| operands.iter().all(|word| test(word));
+        Some(match row.operands {
+            Operands::Files | Operands::Words => true,
+            Operands::None => operands.is_empty(),
+            Operands::Most(many) => operands.len() <= many && !expands(),
+            Operands::Without(text) => all(&|word| !word.starts_with(text)) && !expands(),
+            Operands::Beginning(text) => all(&|word| word.starts_with(text)) && !expands(),
+            Operands::Numbers => all(&|word| {
+                !word.is_empty() && word.chars().all(|c| c.is_ascii_digit() || ".-+smhd".contains(c))
+            }),
+            Operands::Beside(needed) => {
+                let beside = given.options.iter().any(|(name, _)| needed.contains(&name.as_str()));
+                operands.is_empty() || (beside && !expands())
+            }
+            Operands::OneKey => operands.len() <= 1 && all(&|word| word.contains('.')) && !expands(),
+        })
+    }
+
+    fn tells_version(&self) -> bool {
+        let [only] = self.arguments.as_slice() else { return false };
+        !self.expands(0)
+            && tables::versions::ROWS.iter().any(|(programs, words)| {
+                let base = programs::without_version(&self.program);
+                (programs.contains(&self.program.as_str()) || programs.contains(&base))
+                    && (words.contains(&only.as_str()) || only == "--help")
+            })
+    }
+}

@@ -1,0 +1,109 @@
+//! Programs that read, as data: for each the options that are known to be harmless, and what its operands are.
+//!
+//! What is not here is not reading: a program without a row, an option that a row does not name, one that is
+//! abbreviated, an operand of another kind. A row never names an option by which a program writes a file, runs
+//! another one, or takes orders from a file that nobody sees. Programs with a grammar of their own are in
+//! `grammars.rs`; how a row is compared with a line is in `options.rs`.
+
+mod files;
+pub(super) mod git;
+pub(super) mod runs;
+mod search;
+mod system;
+mod text;
+pub(super) mod versions;
+pub(super) mod writes;
+
+/// A program that reads, or a subcommand of one.
+#[derive(Debug)]
+pub struct Row {
+    pub programs: &'static [&'static str],
+    /// Empty: the program has none.
+    pub subcommand: &'static str,
+    /// Options, divided by spaces. `-x` and `--long` stand alone; a `:` behind them takes a value, a `?` perhaps one
+    /// in the same word, a `::` two; `-#` is a number such as `-5`.
+    options: &'static str,
+    /// Further ones, which it has in common with others.
+    shared: &'static [&'static str],
+    pub operands: Operands,
+    /// Whether no option of the program does harm at all, so that a file pattern may become one.
+    pub takes_any_name: bool,
+}
+
+/// What the words may be that are no options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operands {
+    /// Files that are read.
+    Files,
+    /// Texts that no file is named by.
+    Words,
+    None,
+    /// So many at most: the next one is a file that is written.
+    Most(usize),
+    /// None that begins with this text.
+    Without(&'static str),
+    /// Each begins with this text.
+    Beginning(&'static str),
+    Numbers,
+    /// Only where one of these options is on the line.
+    Beside(&'static [&'static str]),
+    /// One name with a dot in it.
+    OneKey,
+}
+
+const fn row(programs: &'static [&'static str], options: &'static str) -> Row {
+    Row { programs, subcommand: "", options, shared: &[], operands: Operands::Files, takes_any_name: false }
+}
+
+/// A row that stands where the grammar that needs it is.
+pub(super) const fn part_of_a_grammar(programs: &'static [&'static str], options: &'static str) -> Row {
+    row(programs, options)
+}
+
+const fn git(subcommand: &'static str, shared: &'static [&'static str]) -> Row {
+    Row { programs: &["git"], subcommand, shared, ..row(&[], "") }
+}
+
+impl Row {
+    const fn with(self, operands: Operands) -> Self {
+        Self { operands, ..self }
+    }
+
+    const fn takes_any_name(self) -> Self {
+        Self { takes_any_name: true, ..self }
+    }
+
+    /// The options of the row, each as the table writes it.
+    pub fn options(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.options).chain(self.shared.iter().copied()).flat_map(str::split_whitespace)
+    }
+}
+
+/// The rows by family, as the documentation shows them.
+pub const FAMILIES: [(&str, &[Row]); 5] = [
+    ("files and folders", files::ROWS),
+    ("text", text::ROWS),
+    ("searching", search::ROWS),
+    ("the machine, the shell", system::ROWS),
+    ("git", git::ROWS),
+];
+
+/// All rows, family by family.
+pub fn all() -> impl Iterator<Item = &'static Row> {
+    FAMILIES.into_iter().flat_map(|(_, rows)| rows)
+}
+
+/// The row of a program without subcommands.
+pub(super) fn of_program(program: &str) -> Option<&'static Row> {
+    all().find(|row| row.subcommand.is_empty() && row.programs.contains(&program))
+}
+
+/// The row of a subcommand, and how many words name it: `git stash list` before `git stash`.
+pub(super) fn of_subcommand(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
+    let named = |many: usize| words.get(..many).map(|words| words.join(" "));
+    [2, 1].into_iter().find_map(|many| {
+        let name = named(many)?;
+        let row = all().find(|row| row.programs.contains(&program) && row.subcommand == name)?;
+        Some((row, many))
+    })
+}

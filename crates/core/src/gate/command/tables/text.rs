@@ -1,0 +1,142 @@
+//! Programs that show, count and compare text.
+
+use super::{Operands, Row, row};
+
+pub(super) const ROWS: &[Row] = &[
+    row(
+        &["cat"],
+        "-A -b -e -E -n -s -t -T -u -v --show-all --number-nonblank --show-ends --number --squeeze-blank \
+         --show-tabs --show-nonprinting",
+    )
+    .takes_any_name(),
+    row(&["tac"], "-b -r -s: --before --regex --separator:").takes_any_name(),
+    row(
+        &["head"],
+        "-# -n: -c: -q -v -z --lines: --bytes: --quiet --silent --verbose --zero-terminated",
+    )
+    .takes_any_name(),
+    // Without `-f`, which never ends.
+    row(
+        &["tail"],
+        "-# -n: -c: -q -v -z --lines: --bytes: --quiet --silent --verbose --zero-terminated",
+    )
+    .takes_any_name(),
+    // Without `--files0-from`, which names its files where nobody sees them.
+    row(
+        &["wc"],
+        "-c -m -l -L -w --bytes --chars --lines --words --max-line-length --total:",
+    )
+    .takes_any_name(),
+    row(
+        &["nl"],
+        "-b: -d: -f: -h: -i: -l: -n: -p -s: -v: -w: --body-numbering: --number-format: --number-width: \
+         --number-separator: --line-increment: --starting-line-number:",
+    )
+    .takes_any_name(),
+    row(
+        &["cut"],
+        "-b: -c: -d: -f: -n -s -z --bytes: --characters: --delimiter: --fields: --complement --only-delimited \
+         --output-delimiter: --zero-terminated",
+    )
+    .takes_any_name(),
+    row(&["tr"], "-c -C -d -s -t --complement --delete --squeeze-repeats --truncate-set1"),
+    row(&["rev"], "").takes_any_name(),
+    row(&["fold"], "-b -s -w: --bytes --spaces --width:").takes_any_name(),
+    row(&["fmt"], "-c -s -t -u -w: -g: -p: --width: --goal: --prefix: --split-only --uniform-spacing"),
+    row(&["expand", "unexpand"], "-a -i -t: --all --initial --first-only --tabs:").takes_any_name(),
+    row(&["paste"], "-d: -s -z --delimiters: --serial --zero-terminated").takes_any_name(),
+    row(
+        &["join"],
+        "-1: -2: -j: -t: -o: -a: -v: -e: -i -z --ignore-case --header --check-order --nocheck-order \
+         --zero-terminated",
+    ),
+    row(
+        &["comm"],
+        "-1 -2 -3 -z --check-order --nocheck-order --output-delimiter: --total --zero-terminated",
+    ),
+    row(
+        &["column"],
+        "-t -s: -n -o: -x -c: -N: -R: -r: -H: -J -e -L --table --separator: --output-separator: --json \
+         --table-columns: --output-width:",
+    ),
+    // Without `-o`, `-T`, `--compress-program`, `--files0-from`, `--random-source`; `-S` writes elsewhere sooner.
+    row(
+        &["sort"],
+        "-b -d -f -g -h -i -M -n -R -r -V -c -C -m -s -u -z -k: -t: --ignore-leading-blanks --dictionary-order \
+         --ignore-case --general-numeric-sort --human-numeric-sort --ignore-nonprinting --month-sort \
+         --numeric-sort --random-sort --reverse --version-sort --check? --merge --stable --unique \
+         --zero-terminated --key: --field-separator: --sort: --debug",
+    ),
+    // Its second operand is a file that it writes.
+    row(
+        &["uniq"],
+        "-c -d -D -u -i -z -f: -s: -w: --count --repeated --all-repeated? --unique --group? --ignore-case \
+         --zero-terminated --skip-fields: --skip-chars: --check-chars:",
+    )
+    .with(Operands::Most(1)),
+    // Without `-l`, which runs `pr`, and files of patterns.
+    row(
+        &["diff"],
+        "-u -U: -c -C: -q -s -r -N -a -b -B -w -i -E -Z -y -W: -t -T -p -e -n -d -F: -L: -x: -I: -0 -1 -2 -3 -4 -5 \
+         --brief --color? --side-by-side --suppress-common-lines --left-column --strip-trailing-cr --unified? \
+         --context? --report-identical-files --recursive --new-file --text --ignore-case --ignore-all-space \
+         --ignore-space-change --ignore-blank-lines --ignore-trailing-space --ignore-tab-expansion \
+         --ignore-matching-lines: --ignore-file-name-case --no-ignore-file-name-case --width: --expand-tabs \
+         --initial-tab --tabsize: --label: --minimal --speed-large-files --show-c-function \
+         --show-function-line: --exclude: --normal --ed --rcs --no-dereference --horizon-lines: \
+         --unidirectional-new-file",
+    ),
+    row(&["diff3"], "-a -A -e -E -m -T -x -X -3 -i -L: --text --merge --strip-trailing-cr --initial-tab"),
+    row(
+        &["cmp"],
+        "-b -l -s -n: -i: --print-bytes --verbose --quiet --silent --bytes: --ignore-initial:",
+    ),
+    row(
+        &["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum"],
+        "-b -t -c -z -w -l: --binary --text --check --tag --zero --quiet --status --ignore-missing --strict --warn \
+         --length:",
+    )
+    .takes_any_name(),
+    row(&["shasum"], "-a: -b -t -c -U -0 -q -s -w --algorithm: --binary --text --check --tag --status"),
+    row(&["cksum"], "-a: -c -l: -z --algorithm: --check --tag --untagged --length: --raw --base64 --zero")
+        .takes_any_name(),
+    row(&["sum"], "-r -s --sysv").takes_any_name(),
+    row(&["base64", "base32"], "-d -i -w: --decode --ignore-garbage --wrap:").takes_any_name(),
+    // Its second operand is a file that it writes, and `-r` makes bytes of text.
+    row(
+        &["xxd"],
+        "-a -b -c: -d -e -E -g: -i -l: -n: -o: -p -ps -plain -s: -u -cols: -len: -seek:",
+    )
+    .with(Operands::Most(1)),
+    row(
+        &["od"],
+        "-A: -t: -N: -j: -S: -w? -a -b -c -d -f -i -l -o -s -v -x --address-radix: --format: --read-bytes: \
+         --skip-bytes: --strings? --width? --output-duplicates --endian: --traditional",
+    ),
+    row(&["hexdump", "hd"], "-b -c -C -d -e: -n: -o -s: -v -x --canonical --length: --skip: --no-squeezing"),
+    // A word that begins with `@` is a file of further options.
+    row(
+        &["strings"],
+        "-# -a -f -n: -t: -o -e: -w -s: --all --print-file-name --bytes: --radix: --encoding: --include-all-whitespace \
+         --output-separator:",
+    )
+    .with(Operands::Without("@")),
+    row(&["shuf"], "-e -i: -n: -r -z --echo --input-range: --head-count: --repeat --zero-terminated"),
+    row(&["tsort"], ""),
+    row(
+        &["numfmt"],
+        "-d: -z --from: --to: --from-unit: --to-unit: --field: --format: --header? --padding: --round: --suffix: \
+         --grouping --delimiter: --invalid: --zero-terminated --debug",
+    ),
+    row(&["echo"], "-n -e -E -ne -en").with(Operands::Words).takes_any_name(),
+    row(&["seq"], "-f: -s: -w --format: --separator: --equal-width").with(Operands::Numbers),
+    row(&["factor"], "-h --exponents").with(Operands::Numbers),
+    row(&["expr"], "").with(Operands::Words),
+    // A program of jq reads, and neither writes nor runs anything; modules and files of programs are not seen here.
+    row(
+        &["jq"],
+        "-r -c -n -s -S -e -R -a -j -M -C --arg:: --argjson:: --slurpfile:: --rawfile:: --args --jsonargs --tab \
+         --indent: --raw-output --raw-output0 --compact-output --null-input --slurp --sort-keys --exit-status \
+         --raw-input --ascii-output --join-output --monochrome-output --color-output --seq --stream",
+    ),
+];

@@ -1,0 +1,214 @@
+//! Rules with `paths`: whether a call is where they speak of.
+//!
+//! A path counts by its name and by the place it leads to through links, which the inspection looked up. The stricter
+//! one counts: a rule that allows needs both inside, one that holds back needs either. What nobody can tell is not
+//! inside for the one, and may be for the other.
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::gate::Subject;
+use crate::gate::command::{Command, Part, Pattern};
+
+pub(super) fn matches(
+    globs: &[String],
+    subject: &Subject<'_>,
+    command: Option<&Command>,
+    releases: bool,
+) -> bool {
+    let globs = Globs::of(globs, subject.workspace);
+    match (subject.path, command) {
+        (Some(path), _) if releases => globs.hold(path, path, subject),
+        (Some(path), _) => globs.meet(path) || globs.meet_places(subject),
+        (None, Some(command)) if releases => globs.hold_command(command, subject),
+        (None, Some(command)) => globs.meet_command(command, subject),
+        (None, None) => false,
+    }
+}
+
+/// How often words that the shell expands are compared with the paths of a rule.
+const MAX_COMPARED: usize = 4_000;
+
+/// A name that no file has: what a rule on all that is in a folder speaks of when the folder is named.
+const ANY_FILE: &str = "\u{1}";
+
+/// The paths of a rule.
+struct Globs<'a> {
+    workspace: &'a str,
+    /// `None`: it can not be read, so it holds back and never releases.
+    matchers: Vec<Option<GlobMatcher>>,
+    /// As what a pattern of the shell is compared with: from the workspace, and from the root.
+    relative: Vec<Pattern>,
+    absolute: Vec<Pattern>,
+}
+
+impl<'a> Globs<'a> {
+    fn of(globs: &[String], workspace: &'a str) -> Self {
+        let matcher = |glob: &String| {
+            GlobBuilder::new(glob).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
+        };
+        let absolute = globs.iter().flat_map(|glob| Pattern::of_glob(&format!("{workspace}/{glob}")));
+        Self {
+            workspace,
+            matchers: globs.iter().map(matcher).collect(),
+            relative: globs.iter().flat_map(|glob| Pattern::of_glob(glob)).collect(),
+            absolute: absolute.collect(),
+        }
+    }
+
+    /// Whether a path that means the workspace, and no more, is surely inside.
+    fn cover(&self, path: &str) -> bool {
+        self.matchers.iter().flatten().any(|glob| glob.is_match(path))
+    }
+
+    /// Whether a path may be inside, or be a folder with what is.
+    fn may_cover(&self, path: &str) -> bool {
+        let in_it = if path.is_empty() { ANY_FILE.to_owned() } else { format!("{path}/{ANY_FILE}") };
+        self.matchers
+            .iter()
+            .any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path) || glob.is_match(&in_it)))
+    }
+
+    /// Whether a rule that allows covers a path, by its name and by each place it leads to. `src/../secrets` is not in
+    /// `src`, and where `src/link/..` leads nobody can tell from its name.
+    fn hold(&self, path: &str, named: &str, subject: &Subject<'_>) -> bool {
+        let by_name = !path.split('/').any(|name| name == "..")
+            && plain(path, self.workspace).is_some_and(|path| self.cover(&path));
+        let mut places = subject.places.iter().filter(|place| place.named.is_empty() || place.named == named);
+        by_name
+            && places.all(|place| {
+                let resolved = place.resolved.as_deref().and_then(|path| plain(path, self.workspace));
+                resolved.is_some_and(|path| self.cover(&path))
+            })
+    }
+
+    /// Whether a rule that holds back meets a path by its name.
+    fn meet(&self, path: &str) -> bool {
+        self.may_cover(path) || plain(path, self.workspace).is_none_or(|path| self.may_cover(&path))
+    }
+
+    /// Whether it meets a place that a path of the call leads to.
+    fn meet_places(&self, subject: &Subject<'_>) -> bool {
+        subject.places.iter().any(|place| {
+            place.resolved.as_deref().is_none_or(|path| {
+                self.may_cover(path) || plain(path, self.workspace).is_some_and(|path| self.may_cover(&path))
+            })
+        })
+    }
+
+    /// Whether a command may be about such a place: by any of its words, for nobody knows of every program which of
+    /// them are files, and by the folders it runs in.
+    fn meet_command(&self, command: &Command, subject: &Subject<'_>) -> bool {
+        let cwd = Cwd::of(subject);
+        let mut left = MAX_COMPARED;
+        let by_name = |path: &str| {
+            self.may_cover(path) || plain(path, self.workspace).is_some_and(|path| self.may_cover(&path))
+        };
+        self.meet_places(subject)
+            || command.parts.iter().chain(&command.guesses).any(|part| {
+                if part.folders.is_empty() {
+                    return true;
+                }
+                let mut folders = part.folders.iter().map(|folder| cwd.join(folder));
+                folders.any(|folder| by_name(&folder))
+                    || part.texts().any(|(text, expands)| {
+                        let paths = || std::iter::once(text.to_owned()).chain(cwd.located(part, text));
+                        paths().any(|path| by_name(&path))
+                            || (expands && paths().any(|path| self.may_become(&path, &mut left)))
+                    })
+            })
+    }
+
+    /// Whether a file pattern of the shell may become a path of the rule.
+    fn may_become(&self, path: &str, left: &mut usize) -> bool {
+        let plain = plain(path, self.workspace);
+        [Some(path), plain.as_deref()].into_iter().flatten().any(|path| {
+            let becomes = Pattern::of_shell(path);
+            let fitting = if path.starts_with('/') { &self.absolute } else { &self.relative };
+            fitting.iter().any(|glob| {
+                *left = left.saturating_sub(1);
+                // Of so many nobody looks at the rest: they may be anything.
+                *left == 0 || glob.meets(&becomes)
+            })
+        })
+    }
+
+    /// Whether all that a command names is surely inside; where a part names nothing, the folder it runs in is meant.
+    fn hold_command(&self, command: &Command, subject: &Subject<'_>) -> bool {
+        let cwd = Cwd::of(subject);
+        let hold = |part: &Part, text: &str| {
+            let named = part.located(text);
+            !named.is_empty() && named.iter().all(|named| self.hold(&cwd.join(named), named, subject))
+        };
+        command.opaque.is_none()
+            // What changes the folder counts by what runs there.
+            && command.parts.iter().filter(|part| part.program != "cd" || !part.is_read_only()).all(|part| {
+                let mut operands = part.operands().peekable();
+                if operands.peek().is_none() {
+                    return hold(part, ANY_FILE);
+                }
+                operands.all(|(text, expands)| match (expands, text.find(['*', '?', '['])) {
+                    // What a pattern stands for lies in the folder that its names begin with.
+                    (true, Some(at)) => {
+                        let folder = text[..at].rsplit_once('/').map_or("", |(folder, _)| folder);
+                        let deep = text[at..].contains('/');
+                        let places = subject.places.iter().filter(|place| place.named == text);
+                        !deep
+                            && hold(part, format!("{folder}/{ANY_FILE}").trim_start_matches('/'))
+                            && places.clone().all(|place| {
+                                place
+                                    .resolved
+                                    .as_deref()
+                                    .and_then(|path| plain(path, self.workspace))
+                                    .is_some_and(|path| self.cover(&path))
+                            })
+                    }
+                    (_, _) => hold(part, text),
+                })
+            })
+    }
+}
+
+/// The working directory of a command, from the workspace.
+struct Cwd(String);
+
+impl Cwd {
+    fn of(subject: &Subject<'_>) -> Self {
+        let cwd = if subject.cwd.is_empty() { subject.workspace } else { subject.cwd };
+        // One outside of the workspace is named in full.
+        Self(plain(cwd, subject.workspace).unwrap_or_else(|| cwd.to_owned()))
+    }
+
+    fn join(&self, path: &str) -> String {
+        match (self.0.as_str(), path) {
+            (cwd, "") => cwd.to_owned(),
+            (_, path) if path.starts_with('/') => path.to_owned(),
+            ("", path) => path.to_owned(),
+            (cwd, path) => format!("{cwd}/{path}"),
+        }
+    }
+
+    fn located(&self, part: &Part, text: &str) -> Vec<String> {
+        part.located(text).iter().map(|path| self.join(path)).collect()
+    }
+}
+
+/// A path relative to the workspace without `.`, `..` and doubled `/`; `None` if it leads out of it.
+fn plain(path: &str, workspace: &str) -> Option<String> {
+    let path = if path.starts_with('/') {
+        let inside = path.strip_prefix(workspace).filter(|_| !workspace.is_empty())?;
+        if inside.is_empty() { inside } else { inside.strip_prefix('/')? }
+    } else {
+        path
+    };
+    let mut names = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop()?;
+            }
+            name => names.push(name),
+        }
+    }
+    Some(names.join("/"))
+}

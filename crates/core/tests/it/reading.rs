@@ -1,0 +1,278 @@
+//! Which command lines count as reading: rows of an attack, row by row of the tables, and what people do all day.
+
+use std::collections::BTreeSet;
+
+use holdshort_core::definition::{Checkpoint, Rule, RuleAction};
+use holdshort_core::gate::command::parse;
+use holdshort_core::gate::command::tables::{self, Operands, Row};
+use holdshort_core::gate::{self, Checkpoints, Rules, Subject, Verdict};
+use holdshort_core::session::Session;
+use holdshort_core::system::System;
+use serde::Deserialize;
+
+use crate::world::{self, WORKSPACE, allow, rule};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    command: String,
+    does: Does,
+    #[serde(default, rename = "note")]
+    _note: String,
+}
+
+#[derive(Clone, Copy, Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum Does {
+    Reads,
+    Writes,
+    Runs,
+    Pushes,
+}
+
+fn attack() -> Vec<Line> {
+    serde_json::from_str(include_str!("attack.json")).expect("a list of lines")
+}
+
+fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
+    let subject = Subject {
+        agent: "pair",
+        tool: "run_command",
+        category: parse(line).category(),
+        path: None,
+        command: Some(line),
+        workspace: WORKSPACE,
+        cwd: WORKSPACE,
+        ask_because: &[],
+        places: &[],
+    };
+    let checkpoints = Checkpoints { at, deploy: &[] };
+    let rules = Rules { run: &[], workflow: rules, checkpoints, smart: &[], granters: Some(&[]) };
+    gate::vote(&subject, rules, &Session::new(world::draw(2).id()), &System::default())
+}
+
+/// A policy that allows what reads lets through what reads, and nothing else.
+#[test]
+fn of_an_attack_only_what_reads_is_let_through() {
+    let reading =
+        [Rule { categories: vec![holdshort_core::tool::Category::ReadOnly], ..allow(&["run_command"]) }];
+    let none = BTreeSet::new();
+    let wrong: Vec<String> = attack()
+        .into_iter()
+        .filter(|line| {
+            let is_let_through = matches!(vote(&line.command, &reading, &none), Verdict::Allow(_));
+            is_let_through != (line.does == Does::Reads)
+                || parse(&line.command).is_read_only() != (line.does == Does::Reads)
+        })
+        .map(|line| line.command)
+        .collect();
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// A push is met by a rule that forbids it, as far as the line says it; otherwise the line asks, without a grant.
+#[test]
+fn of_an_attack_every_push_is_held_back() {
+    let rules = [
+        Rule {
+            commands: vec!["git push *".to_owned(), "sudo *".to_owned()],
+            ..rule(RuleAction::Forbid, &["run_command"], &[])
+        },
+        allow(&["run_command"]),
+    ];
+    let (none, deploy) = (BTreeSet::new(), BTreeSet::from([Checkpoint::BeforeDeploy]));
+    let free = [allow(&["run_command"])];
+    let wrong: Vec<String> = attack()
+        .into_iter()
+        .filter(|line| line.does == Does::Pushes)
+        .filter(|line| {
+            let held = |verdict: &Verdict| {
+                matches!(verdict, Verdict::Forbid(_) | Verdict::Ask { grantable: false, .. })
+            };
+            !held(&vote(&line.command, &rules, &none)) || !held(&vote(&line.command, &free, &deploy))
+        })
+        .map(|line| line.command)
+        .collect();
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// The line of a row with one option, each with a value where it takes one.
+fn line(row: &Row, spec: &str) -> String {
+    let name = spec.trim_end_matches([':', '?']);
+    let name = if name == "-#" { "-5" } else { name };
+    let value = match (spec.ends_with("::"), spec.ends_with(':')) {
+        (true, _) => " a b",
+        (_, true) => " 1",
+        (..) => "",
+    };
+    let operand = match row.operands {
+        Operands::None | Operands::Beside(_) => "",
+        Operands::Files | Operands::Words | Operands::Most(_) | Operands::Without(_) => " x",
+        Operands::Beginning(_) => " +x",
+        Operands::Numbers => " 1",
+        Operands::OneKey => " a.b",
+    };
+    format!("{} {} {name}{value}{operand}", row.programs[0], row.subcommand)
+}
+
+/// Each option of each row reads; the same option misspelt, with a file to write, or beside another program does not.
+#[test]
+fn every_row_reads_with_each_of_its_options() {
+    for row in tables::all() {
+        let bare = line(row, "");
+        assert!(parse(&bare).is_read_only(), "{bare}");
+        for spec in row.options() {
+            let line = line(row, spec);
+            assert!(parse(&line).is_read_only(), "{line}");
+            let file = format!("{line} > f");
+            assert!(!parse(&file).is_read_only(), "{file}");
+        }
+        for other in ["--output=f", "--no-such-option", "--exec=x", "-~", "--git-dir=x", "--pre=x"] {
+            let with = format!("{} {} {other}", row.programs[0], row.subcommand);
+            assert!(
+                !parse(&with).is_read_only()
+                    || row.options().any(|spec| other.starts_with(spec.trim_end_matches([':', '?']))),
+                "{with}"
+            );
+        }
+        for program in row.programs {
+            let elsewhere = bare.replacen(row.programs[0], &format!("./{program}"), 1);
+            assert!(!parse(&elsewhere).is_read_only(), "{elsewhere}");
+        }
+    }
+}
+
+/// What writes, runs another program, reaches out, or takes its orders from where nobody sees them.
+#[test]
+fn what_does_more_than_read_does_not_pass() {
+    let lines = include_str!("beyond_reading.txt");
+    let wrong: Vec<&str> = lines
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with("## "))
+        .filter(|line| parse(&line.replace('␤', "\n")).is_read_only())
+        .collect();
+    assert_eq!(wrong, Vec::<&str>::new());
+}
+
+/// What agents run all day to look around.
+#[test]
+fn looking_around_does_not_ask() {
+    let lines = include_str!("looking_around.txt");
+    let wrong: Vec<&str> = lines
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with("## "))
+        .filter(|line| !parse(&line.replace('␤', "\n")).is_read_only())
+        .collect();
+    assert_eq!(wrong, Vec::<&str>::new());
+}
+
+/// A rule that allows a command covers it with harmless options, and those that the rule names.
+#[test]
+fn a_rule_covers_harmless_options_and_those_that_it_names() {
+    let rows = [
+        ("git diff *", "git diff HEAD -- a", true),
+        ("git diff *", "git --no-pager diff", true),
+        ("git diff *", "git diff --ext-diff", false),
+        ("git diff *", "git diff --output=f", false),
+        ("git diff *", "git -C x diff", false),
+        ("git diff *", "git --git-dir=x diff", false),
+        ("git diff *", "git -c a=b diff", false),
+        ("git diff --ext-diff *", "git diff --ext-diff", true),
+        ("git commit *", "git commit -m x", true),
+        ("git commit *", "git -C x commit -m x", false),
+        ("git commit *", "git --work-tree=/ commit -m x", false),
+        ("git branch *", "git branch topic", true),
+        ("git branch *", "git branch -D topic", false),
+        ("git branch -D *", "git branch -D topic", true),
+        ("sort *", "sort -u f", true),
+        ("sort *", "sort -o f f", false),
+        ("sort *", "sort --compress-program=x f", false),
+        ("sort -o *", "sort -o f f", true),
+        ("find *", "find . -name x", true),
+        ("find *", "find . -delete", false),
+        ("find *", "find . -exec x {} +", false),
+        ("tar *", "tar -xf x", false),
+        ("tar -xf *", "tar -xf x", true),
+        ("tar *", "tar -tf x", true),
+        ("cargo test *", "cargo test -p core", true),
+        ("cargo test *", "cargo +nightly test", true),
+        ("npm test *", "npm --prefix x test", false),
+        ("rg *", "rg --pre x y", false),
+        ("ls *", "ls -la", true),
+        ("ls *", "ls --unheard-of", false),
+        ("make *", "make test", true),
+    ];
+    let none = BTreeSet::new();
+    let told = rows.map(|(pattern, line, _)| {
+        let rule = [Rule { commands: vec![pattern.to_owned()], ..allow(&["run_command"]) }];
+        (pattern, line, matches!(vote(line, &rule, &none), Verdict::Allow(_)))
+    });
+    assert_eq!(told, rows);
+}
+
+/// Where a rule forbids commands, whatever may be another command than it seems asks, whatever allows it.
+#[test]
+fn where_commands_are_forbidden_what_is_unclear_asks() {
+    let forbids =
+        Rule { commands: vec!["git push *".to_owned()], ..rule(RuleAction::Forbid, &["run_command"], &[]) };
+    let rules = [forbids, allow(&["run_command"])];
+    let rows = [
+        ("git publish", true),
+        ("git lg", true),
+        ("cargo xtask", true),
+        ("npm pub", true),
+        ("python3 -c x", true),
+        ("node -e x", true),
+        ("awk '{print}' f", true),
+        ("vim f", true),
+        ("make -f M", true),
+        ("make SHELL=./x", true),
+        ("cp /usr/bin/git gt", true),
+        ("sort --weird f", true),
+        ("git diff --weird", true),
+        ("git -C x status", false),
+        ("git status", false),
+        ("git commit -m x", false),
+        ("cargo test", false),
+        ("npm run build", false),
+        ("python3 a.py", false),
+        ("make test", false),
+        ("sed -i s/a/b/ f", false),
+        ("ls > f", false),
+        ("rm -rf x", false),
+    ];
+    let none = BTreeSet::new();
+    let told = rows.map(|(line, _)| {
+        let asks = matches!(vote(line, &rules, &none), Verdict::Ask { grantable: false, .. });
+        assert!(matches!(vote(line, &rules[1..], &none), Verdict::Allow(_)), "{line}");
+        (line, asks)
+    });
+    assert_eq!(told, rows);
+}
+
+/// The guide lists what the tables hold. `UPDATE_SNAPSHOTS=1` writes it there.
+#[test]
+fn the_guide_lists_the_tables() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/gates.md");
+    let guide = std::fs::read_to_string(&path).expect("the guide is there");
+    let mut table = "| family | programs and subcommands |\n|---|---|\n".to_owned();
+    for (family, rows) in tables::FAMILIES {
+        let names = rows.iter().flat_map(|row| {
+            row.programs
+                .iter()
+                .map(|program| format!("`{}`", format!("{program} {}", row.subcommand).trim_end()))
+        });
+        let names: Vec<String> = names.collect();
+        table.push_str(&["| ", family, " | ", &names.join(", "), " |\n"].concat());
+    }
+    let (before, rest) = guide.split_once("<!-- what reads -->\n").expect("a place for it");
+    let (_, after) = rest.split_once("<!-- end -->").expect("an end of it");
+    let right = format!("{before}<!-- what reads -->\n{table}<!-- end -->{after}");
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, right).expect("it can be written");
+    } else {
+        assert!(
+            guide == right,
+            "docs/guides/gates.md is behind: UPDATE_SNAPSHOTS=1 cargo test -p holdshort-core"
+        );
+    }
+}

@@ -1,0 +1,25 @@
+//! Command lines: read in bounded time, and what they are called agrees with itself.
+
+use holdshort_core::gate::command::parse;
+use holdshort_core::tool::Category;
+
+/// Parts of one line, and what may be parts of it.
+const MAX_PARTS: usize = 256;
+
+pub(super) fn command(bytes: &[u8]) {
+    let Ok(line) = std::str::from_utf8(bytes) else { return };
+    let command = parse(line);
+    assert_eq!(command, parse(line));
+    assert!(command.parts.len() <= MAX_PARTS && command.guesses.len() <= MAX_PARTS);
+    if command.is_read_only() {
+        assert!(command.opaque.is_none() && command.category() == Category::ReadOnly, "{line:?}");
+        assert!(command.own_tools("").is_none(), "{line:?}");
+    }
+    let paths = command.paths().unwrap_or_default();
+    assert!(paths.iter().all(|path| !path.is_empty()), "{line:?}");
+    let _ = command.scripts();
+    // What is quoted whole is one word of `echo`, and reads, whatever it holds.
+    if !line.contains(['\'', '\0', '\r']) && !line.chars().any(char::is_control) && line.len() < 1000 {
+        assert!(parse(&format!("echo '{line}'")).is_read_only(), "{line:?}");
+    }
+}

@@ -1,0 +1,202 @@
+//! A workspace of hostile names, and what a line did in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, Stdio};
+
+use holdshort_core::gate::command::Command;
+use tempfile::TempDir;
+
+/// Files whose names are options, or code: what patterns may put in their place.
+const HOSTILE: [&str; 12] = [
+    "-oW",
+    "--output=W",
+    "-delete",
+    "-i",
+    "--ext-diff",
+    "-exec",
+    "a[$(touch W)]",
+    "a;touch W",
+    "-O.git",
+    "$(touch W)",
+    "-v",
+    "-fW",
+];
+
+/// Seconds that one line may run: some never end.
+const TIME: &str = "2";
+
+/// A name, its kind and mode, and what is in it.
+type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
+pub(super) struct Scratch {
+    folder: TempDir,
+    before: Tree,
+    /// Whether programs can be watched as they start.
+    pub(super) traces: bool,
+}
+
+impl Scratch {
+    pub(super) fn new() -> Self {
+        let folder = TempDir::new().expect("a folder");
+        let workspace = folder.path().join("ws");
+        for name in ["src", "sub", "bare.git"] {
+            fs::create_dir_all(workspace.join(name)).expect("a folder");
+        }
+        fs::create_dir(folder.path().join("home")).expect("a folder");
+        let put = |name: &str, text: &str| fs::write(workspace.join(name), text).expect("a file");
+        for (name, text) in
+            [("f", "touch W\nb\na\n"), ("g", "b\nc\n"), ("src/a", "1\n2\n"), ("src/b", "x y\n")]
+        {
+            put(name, text);
+        }
+        for name in HOSTILE {
+            put(name, "touch W\n");
+        }
+        put("run", "#!/bin/sh\ntouch W\n");
+        fs::set_permissions(workspace.join("run"), fs::Permissions::from_mode(0o755)).expect("a mode");
+        symlink("src", workspace.join("link")).expect("a link");
+        let run = |line: &str| {
+            let mut shell = Process::new("sh");
+            shell.arg("-c").arg(line).current_dir(&workspace).env_clear();
+            shell.env("PATH", PATH).env("HOME", folder.path().join("home"));
+            shell.stdout(Stdio::null()).stderr(Stdio::null()).status().expect("a shell").success()
+        };
+        let commit = "git init -q -b main . && git add f g src && \
+                      git -c user.name=a -c user.email=a@b commit -qm x && echo more >> f && git tag v1 && git branch topic";
+        assert!(run(commit), "a repository");
+        assert!(run("tar cf arch.tar f g && tar czf arch.tar.gz f g"), "an archive");
+        // A repository in the place of a folder, whose configuration runs what lies beside it.
+        assert!(run("git init -q --bare sub && git init -q --bare bare.git"), "bare repositories");
+        assert!(run(
+            "for r in sub bare.git; do git -C $r config core.fsmonitor 'touch W'; git -C $r config core.pager ./run; done"
+        ));
+        let traces = Process::new("strace")
+            .args(["-f", "-qq", "-o", "/dev/null", "true"])
+            .status()
+            .is_ok_and(|s| s.success());
+        let before = tree(&workspace);
+        Self { folder, before, traces }
+    }
+
+    /// What a line did that reading does not.
+    pub(super) fn play(&self, shell: &str, line: &str, command: &Command) -> Option<String> {
+        let workspace = self.folder.path().join("ws");
+        let trace = self.folder.path().join("trace");
+        let mut process = Process::new("timeout");
+        process.args(["--signal=KILL", TIME]);
+        if self.traces {
+            process.args(["strace", "-f", "-qq", "-s", "256", "-e", "trace=execve", "-o"]).arg(&trace);
+        }
+        process.args([shell, "-c", line]).current_dir(&workspace).env_clear();
+        process.env("PATH", PATH).env("HOME", self.folder.path().join("home")).env("LANG", "C.UTF-8");
+        // As in the sandbox.
+        process.envs([
+            ("GIT_CONFIG_COUNT", "2"),
+            ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
+            ("GIT_CONFIG_VALUE_0", "explicit"),
+            ("GIT_CONFIG_KEY_1", "core.fsmonitor"),
+            ("GIT_CONFIG_VALUE_1", "false"),
+        ]);
+        process
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .expect("a shell starts");
+        self.changed(&workspace).or_else(|| self.traces.then(|| foreign(&trace, shell, command)).flatten())
+    }
+
+    /// What is not as it was, which is made good again.
+    fn changed(&self, workspace: &Path) -> Option<String> {
+        let after = tree(workspace);
+        if after == self.before {
+            return None;
+        }
+        let names = |from: &Tree, to: &Tree| -> Vec<PathBuf> {
+            from.iter()
+                .filter(|(name, file)| to.get(*name) != Some(file))
+                .map(|(name, _)| name.clone())
+                .collect()
+        };
+        let (new, gone) = (names(&after, &self.before), names(&self.before, &after));
+        for name in new.iter().filter(|name| !self.before.contains_key(*name)) {
+            let path = workspace.join(name);
+            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+        }
+        for (name, (mode, bytes)) in gone.iter().filter_map(|name| Some((name, self.before.get(name)?))) {
+            if *mode & 0o170_000 == 0o100_000 {
+                let _ = fs::write(workspace.join(name), bytes);
+            }
+        }
+        Some(format!("changed {new:?}, from {gone:?}"))
+    }
+}
+
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Git writes down when it last looked at files, wherever it can.
+fn is_a_cache(name: &Path) -> bool {
+    name == Path::new(".git/index")
+}
+
+fn tree(workspace: &Path) -> Tree {
+    let mut tree = Tree::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(workspace.join(&folder)) else { continue };
+        for entry in entries.flatten() {
+            let name = folder.join(entry.file_name());
+            let Ok(found) = fs::symlink_metadata(entry.path()) else { continue };
+            let bytes = if found.is_file() && !is_a_cache(&name) {
+                fs::read(entry.path()).unwrap_or_default()
+            } else {
+                Vec::new()
+            };
+            tree.insert(name.clone(), (std::os::unix::fs::MetadataExt::mode(&found), bytes));
+            if found.is_dir() {
+                folders.push(name);
+            }
+        }
+    }
+    tree
+}
+
+/// A program that was started and that no part of the line names.
+fn foreign(trace: &Path, shell: &str, command: &Command) -> Option<String> {
+    let text = fs::read_to_string(trace).unwrap_or_default();
+    let started = text.lines().filter(|line| line.ends_with("= 0")).filter_map(|line| {
+        let path = line.split_once("execve(\"")?.1.split_once('"')?.0;
+        Some(path.rsplit('/').next().unwrap_or(path).to_owned())
+    });
+    let named: Vec<&str> = command.parts.iter().map(|part| part.program.as_str()).collect();
+    let is_named = |program: &str| {
+        program == shell
+            || named.contains(&program)
+            || named
+                .iter()
+                .any(|named| HELPERS.iter().any(|(of, helpers)| of == named && helpers.contains(&program)))
+            || (named.contains(&"git") && program.starts_with("git"))
+    };
+    started.into_iter().find(|program| !is_named(program)).map(|program| format!("started {program}"))
+}
+
+/// What programs are made of: scripts of their makers', and the unpackers of archives.
+const HELPERS: [(&str, &[&str]); 14] = [
+    ("egrep", &["sh", "dash", "grep"]),
+    ("fgrep", &["sh", "dash", "grep"]),
+    ("zcat", &["sh", "dash", "gzip"]),
+    ("bzcat", &["bzip2"]),
+    ("xzcat", &["xz"]),
+    ("which", &["sh", "dash", "which.debianutils"]),
+    ("tar", &["gzip", "bzip2", "xz", "zstd", "sh"]),
+    ("locale", &["locale"]),
+    ("shasum", &["perl"]),
+    ("fdfind", &["fd"]),
+    ("cal", &["ncal"]),
+    ("sh", &["dash"]),
+    ("python3", &["python3.12", "python3.11", "python3.13"]),
+    ("node", &["nodejs"]),
+];

@@ -1,0 +1,30 @@
+//! `cargo xtask reader`: plays many command lines that the reader calls reading in real shells, and looks whether
+//! anything changed. The lines and the shells are in `crates/tools/tests/it/reader/`.
+
+use anyhow::Result;
+
+use crate::run::{cargo, step};
+
+/// What a person has the patience for.
+const LINES: &str = "10000";
+
+pub(crate) fn reader(arguments: &[&str]) -> Result<()> {
+    let mut cargo = cargo();
+    cargo.args([
+        "test",
+        "--release",
+        "--locked",
+        "--quiet",
+        "--package",
+        "holdshort-tools",
+        "--test",
+        "it",
+        "reader::",
+    ]);
+    cargo.args(["--", "--nocapture"]);
+    cargo.env("HOLDSHORT_READER_LINES", arguments.first().unwrap_or(&LINES));
+    if let Some(seed) = arguments.get(1) {
+        cargo.env("HOLDSHORT_READER_SEED", seed);
+    }
+    step("reader", &mut cargo)
+}
