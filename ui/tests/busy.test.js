@@ -38,10 +38,13 @@ test("26 open requests", async (t) => {
     }
   });
 
-  await t.test("so does a row on the page of its run", async () => {
+  await t.test("so does a row on the page of its run; the list of runs says where they work", async () => {
     await page.goto(`/runs/${id}`);
     const which = page.getByRole("list", { name: text("run.open.which") });
     await which.getByRole("listitem").filter({ hasText: "Which of the two tables counts?" }).getByText(/^expires in /).waitFor();
+    await page.goto("/runs");
+    const ours = page.getByRole("row").filter({ hasText: "Rewrite the table of the archive." });
+    await ours.getByText("workspace", { exact: true }).waitFor();
     await page.goto("/");
     await row(page, open.at(-1)).waitFor();
   });

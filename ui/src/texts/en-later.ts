@@ -1,4 +1,4 @@
-// English, of what is fetched later: a run, the list of runs, a new run, the grants, the list of keys, the fields of an edit.
+// English, of what is fetched later: a run, the list of runs, a new run, the grants, the list of keys, the fields of an edit, the door.
 
 export const later = {
   "run.open.one": "{n} open",
@@ -271,4 +271,9 @@ export const later = {
   "card.edit.none": "Not set",
   "card.edit.broken": "That is no JSON, line {line}: {message}",
   "card.edit.unfit": "The form can not show this; it stays JSON.",
+
+  "login.title": "Sign in",
+  "login.opening": "Signing in",
+  "login.how": "This browser is not signed in. Print a link that works once, and open it here:",
+  "login.folder": "If the server was started with `--data DIR`, say that here, too.",
 };

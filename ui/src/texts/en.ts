@@ -21,11 +21,6 @@ export const en = {
   "nav.runs": "Runs",
   "nav.grants": "Grants",
 
-  "login.title": "Sign in",
-  "login.opening": "Signing in",
-  "login.how": "This browser is not signed in. Print a link that works once, and open it here:",
-  "login.folder": "If the server was started with `--data DIR`, say that here, too.",
-
   "plain.hidden": "A character that would not be seen as it is",
   "plain.foreign": "A letter of another script than it seems",
 
@@ -50,6 +45,7 @@ export const en = {
   "inbox.due": "expires in {left}",
   "inbox.due.over": "expires now",
   "inbox.soon": "Expires in {left}: {title}",
+  "inbox.soon.heard": "Expires within 5 minutes: {title}",
   "inbox.expired": "Nobody decided in time",
   "inbox.expired.seen": "Seen",
   "inbox.more": "There are more; these are the riskiest and oldest.",

@@ -1,6 +1,7 @@
-// Places that are not part of the first load: each is a chunk of its own, fetched when nothing else is to do.
+// What is not part of the first load: each is a chunk of its own, fetched when nothing else is to do.
 
 export const later = {
+  login: () => import("./Login.svelte"),
   runs: () => import("./Runs.svelte"),
   run: () => import("./run/RunPage.svelte"),
   new_run: () => import("./NewRun.svelte"),
