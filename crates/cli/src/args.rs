@@ -290,10 +290,23 @@ pub(crate) struct Decide {
     pub version: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Audit {
-    /// Prove that the journal is as it was written
-    Verify,
+    /// Prove that the journal is as it was written, beside a server or without one
+    ///
+    /// What is found, and what only shows against a head that somebody kept, is a table in `docs/journal.md`.
+    Verify {
+        /// A head that `audit head` printed, or a file with one a line: whether the journal continues from it.
+        #[arg(long, value_name = "HEAD")]
+        against: Option<String>,
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// Print the head of the journal, in one line: write it down where nobody who writes the journal can write
+    Head {
+        #[command(flatten)]
+        store: StoreArgs,
+    },
 }
 
 #[cfg(test)]

@@ -65,6 +65,11 @@ pub(crate) fn damage(message: impl Into<String>) -> anyhow::Error {
     Usage { code: Code::JournalDamaged.as_str(), message: message.into() }.into()
 }
 
+/// Whether the error says that nobody answers.
+pub(crate) fn is_no_server(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Usage>().is_some_and(|usage| usage.code == NO_SERVER)
+}
+
 pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
     let refused = error.downcast_ref::<Refused>();
     if error.is::<Usage>() || refused.is_some_and(Refused::is_usage) { Exit::Usage } else { Exit::Failed }

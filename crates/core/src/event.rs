@@ -215,6 +215,15 @@ pub fn decode(sealed: &Sealed) -> Result<Event, Error> {
     Ok(Event { stream: head.stream, at: head.at, actor: head.actor, fact, content })
 }
 
+/// Whether the event was written with content that is not there any more.
+pub fn has_lost_content(sealed: &Sealed) -> Result<bool, Error> {
+    if sealed.content.is_some() {
+        return Ok(false);
+    }
+    let unreadable = |source| Error::Unreadable { stream: sealed.stream.clone(), seq: sealed.seq, source };
+    Ok(json::parse(&sealed.head).map_err(unreadable)?.get("content_digest").is_some())
+}
+
 impl SealedContent {
     fn digest(&self) -> Digest {
         Digest::of_parts(&[&self.salt, &self.bytes])

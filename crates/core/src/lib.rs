@@ -13,6 +13,7 @@ pub mod event;
 pub mod fit;
 pub mod gate;
 pub mod handoff;
+pub mod head;
 pub mod id;
 pub mod interrupt;
 pub mod json;

@@ -1,15 +1,29 @@
-//! Proof that the journal is as it was written: every stream's chain, place by place, content included.
+//! Proof that the journal is as it was written. Reads only, in pages, beside a server that works or without one.
+//!
+//! `chain` walks all events in the order of their positions, `streams` each stream from its start with the rows
+//! that its events imply, `rows` those rows that no event stands behind. What is found here, and what is not, is
+//! the table in `docs/journal.md`.
 
-use holdshort_core::event::{self, Chain};
-use holdshort_core::id::StreamId;
-use holdshort_store::{Error, GrantFilter, Journal, RunFilter, SessionFilter};
+mod chain;
+mod rows;
+mod streams;
+
+use holdshort_core::event;
+use holdshort_core::head::{Head, Noted};
+use holdshort_store::{Error, Journal};
 
 /// What a walk over the whole journal found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub streams: u64,
     pub events: u64,
-    /// The first problems, one per damaged stream.
+    /// The head of the journal, as its events give it.
+    pub head: Head,
+    /// Events that the store has not chained yet.
+    pub unsealed: u64,
+    /// The heads that it was compared with.
+    pub against: Vec<Compared>,
+    /// The first problems, at most one per damaged stream.
     pub problems: Vec<Problem>,
 }
 
@@ -19,163 +33,93 @@ pub struct Problem {
     pub message: String,
 }
 
-impl Report {
-    fn add(&mut self, stream: &str, message: String) {
-        if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(Problem { stream: stream.to_owned(), message });
-        }
-    }
-}
-
-/// What is damaged is a finding; what keeps the walk from going on is an error.
-fn readable<T>(read: Result<T, Error>) -> Result<Result<T, String>, Error> {
-    match read {
-        Err(error @ Error::Corrupt(_)) => Ok(Err(error.to_string())),
-        read => read.map(Ok),
-    }
+/// A head that somebody noted, and whether the journal continues from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    pub noted: Noted,
+    pub holds: bool,
 }
 
 /// Problems told at once; every stream is checked all the same.
 const MAX_PROBLEMS: usize = 100;
+/// Events, rows and streams read at once.
 const PAGE: usize = 500;
+/// What no single stream is to blame for.
+const JOURNAL: &str = "journal";
 
-/// Walks every stream in pages, then asks whether anything is missing: in a store of one node positions run from 1
-/// without a gap, and the rows say how far each run and each session had come. What nobody else has seen, its author
-/// can still rewrite as a whole: that takes a witness outside.
+/// Walks the whole journal.
 pub async fn verify<J: Journal>(journal: &J) -> Result<Report, Error> {
-    let mut report = Report::default();
+    verify_against(journal, &[]).await
+}
+
+/// The same, and whether the journal continues from each of these heads.
+pub async fn verify_against<J: Journal>(journal: &J, noted: &[Noted]) -> Result<Report, Error> {
+    let mut report = Report {
+        streams: 0,
+        events: 0,
+        head: Head::START,
+        unsealed: 0,
+        against: Vec::new(),
+        problems: Vec::new(),
+    };
     let written = *journal.watch().borrow();
-    verify_streams(journal, &mut report).await?;
-    verify_rows(journal, &mut report).await?;
-    verify_sessions(journal, &mut report).await?;
-    verify_grants(journal, &mut report).await?;
-    // Where several nodes write, positions have gaps.
-    if journal.poll().is_none() && report.problems.is_empty() && report.events < written {
-        report.add("journal", format!("{} events are missing", written - report.events));
+    for problem in journal.inspect().await? {
+        report.add(JOURNAL, problem);
     }
+    chain::verify(journal, written, noted, &mut report).await?;
+    streams::verify(journal, &mut report).await?;
+    rows::verify(journal, &mut report).await?;
     Ok(report)
 }
 
-/// A run whose last events were taken away has an intact chain, and a row that knows better.
-async fn verify_rows<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
-    let mut after = None;
-    loop {
-        let page = match readable(journal.runs(&RunFilter::default(), after.as_ref(), PAGE).await)? {
-            Ok(page) => page,
-            Err(why) => {
-                report.add("journal", format!("the list of runs can not be read: {why}"));
-                return Ok(());
-            }
-        };
-        for row in page.items {
-            let stream = StreamId::Run(row.run);
-            // One that can not be read was found when its events were.
-            let Ok(end) = readable(journal.chain(&stream).await)? else { continue };
-            if end.seq < row.seq {
-                report.add(stream.as_str(), format!("the run had {} events and has {}", row.seq, end.seq));
-            }
+impl Report {
+    /// What follows from a stream's first problem is not told. The journal as a whole can have several.
+    fn add(&mut self, stream: &str, message: String) {
+        let is_known = stream != JOURNAL && self.problems.iter().any(|problem| problem.stream == stream);
+        if !is_known && self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(Problem { stream: stream.to_owned(), message });
         }
-        after = page.next;
-        if after.is_none() {
-            return Ok(());
+    }
+
+    /// Damage is noted; what keeps the walk from going on is an error.
+    fn note(&mut self, stream: &str, found: Result<(), Finding>) -> Result<(), Error> {
+        match found {
+            Ok(()) => Ok(()),
+            Err(Finding::Damage(message)) => {
+                self.add(stream, message);
+                Ok(())
+            }
+            Err(Finding::Store(error)) => Err(error),
         }
     }
 }
 
-/// The same for a session, by the event that set its state.
-async fn verify_sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
-    let mut after = None;
-    loop {
-        let page = match readable(journal.sessions(&SessionFilter::default(), after.as_ref(), PAGE).await)? {
-            Ok(page) => page,
-            Err(why) => {
-                report.add("journal", format!("the list of sessions can not be read: {why}"));
-                return Ok(());
-            }
-        };
-        // Most have none: a run's start made them.
-        for row in page.items.into_iter().filter(|row| row.seq > 0) {
-            let stream = StreamId::Session(row.session);
-            let Ok(end) = readable(journal.chain(&stream).await)? else { continue };
-            if end.seq < row.seq {
-                let had = format!("the session had at least {} events and has {}", row.seq, end.seq);
-                report.add(stream.as_str(), had);
-            }
-        }
-        after = page.next;
-        if after.is_none() {
-            return Ok(());
+/// Why a stream or a list could not be read to its end.
+enum Finding {
+    Damage(String),
+    Store(Error),
+}
+
+impl From<Error> for Finding {
+    fn from(error: Error) -> Self {
+        match error {
+            error @ Error::Corrupt(_) => Self::Damage(error.to_string()),
+            error => Self::Store(error),
         }
     }
 }
 
-/// The same once more: a grant was given in one event, and taken back in a later one.
-async fn verify_grants<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
-    let mut after = None;
-    loop {
-        let page = match readable(journal.grants(&GrantFilter::default(), after.as_ref(), PAGE).await)? {
-            Ok(page) => page,
-            Err(why) => {
-                report.add("journal", format!("the list of grants can not be read: {why}"));
-                return Ok(());
-            }
-        };
-        for row in page.items {
-            let stream = StreamId::Session(row.session);
-            let least = row.added_seq + u64::from(row.revoked);
-            let Ok(end) = readable(journal.chain(&stream).await)? else { continue };
-            if end.seq < least {
-                let had = format!("the session had at least {least} events and has {}", end.seq);
-                report.add(stream.as_str(), had);
-            }
-        }
-        after = page.next;
-        if after.is_none() {
-            return Ok(());
-        }
+impl From<event::Error> for Finding {
+    fn from(error: event::Error) -> Self {
+        Self::Damage(error.to_string())
     }
 }
 
-async fn verify_streams<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
-    let mut after: Option<StreamId> = None;
-    loop {
-        let streams = match readable(journal.streams(after.as_ref(), PAGE).await)? {
-            Ok(streams) => streams,
-            Err(why) => {
-                report.add("journal", format!("the list of streams can not be read: {why}"));
-                return Ok(());
-            }
-        };
-        for stream in &streams {
-            report.streams += 1;
-            verify_stream(journal, stream, report).await?;
-        }
-        match streams.last() {
-            Some(last) if streams.len() == PAGE => after = Some(last.clone()),
-            Some(_) | None => return Ok(()),
-        }
-    }
-}
-
-async fn verify_stream<J: Journal>(journal: &J, stream: &StreamId, report: &mut Report) -> Result<(), Error> {
-    let mut chain = Chain::START;
-    loop {
-        let page = match readable(journal.read(stream, chain.seq, PAGE).await)? {
-            Ok(page) => page,
-            Err(why) => {
-                report.add(stream.as_str(), why);
-                return Ok(());
-            }
-        };
-        for sealed in &page {
-            if let Err(error) = event::open(sealed, &mut chain) {
-                report.add(stream.as_str(), error.to_string());
-                return Ok(());
-            }
-            report.events += 1;
-        }
-        if page.len() < PAGE {
-            return Ok(());
+impl From<crate::Error> for Finding {
+    fn from(error: crate::Error) -> Self {
+        match error {
+            crate::Error::Store(error) => error.into(),
+            error => Self::Damage(error.to_string()),
         }
     }
 }

@@ -42,7 +42,9 @@ pub use run::{
     RunResult, SmartConfig, StartRun, Status,
 };
 pub use session::{Grant, GrantCommand, GrantStatus, OpenSession, Session, SessionState};
-pub use system::{Damage, Health, Info, Model, Node, System, Verification, Workflow};
+pub use system::{
+    ComparedHead, Damage, Health, Info, JournalHead, MAX_HEADS, Model, Node, System, Verification, Workflow,
+};
 pub use warning::{Warning, WarningKind, warnings};
 
 /// Names of headers of the native API that no standard holds in one place.

@@ -89,8 +89,40 @@ pub struct Verification {
     pub intact: bool,
     pub streams: u64,
     pub events: u64,
-    /// The first that were found, at most one per stream.
+    /// Of the journal, as its events give it: `1042:3f2a91b0c4d5e6f708192a3b`.
+    pub head: String,
+    /// Events that are not chained yet. In a data folder there are none; in a database those of the last second.
+    pub unsealed: u64,
+    /// The heads that it was compared with; absent where there were none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub against: Vec<ComparedHead>,
+    /// The first that were found, at most one per stream; those of the journal as a whole name `journal`.
     pub damages: Vec<Damage>,
+}
+
+/// A head that somebody noted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ComparedHead {
+    pub head: String,
+    /// The journal continues from it.
+    pub holds: bool,
+}
+
+/// Heads that a journal is compared with at once.
+pub const MAX_HEADS: usize = 100;
+
+/// Where the chain over all events of the journal ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "head": "1042:3f2a91b0c4d5e6f708192a3b", "events": 1042,
+    "hash": "3f2a91b0c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f"
+}))]
+pub struct JournalHead {
+    /// The number of events and the first digits of the hash: what a person writes down.
+    pub head: String,
+    pub events: u64,
+    /// SHA-256, as 64 hexadecimal digits.
+    pub hash: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

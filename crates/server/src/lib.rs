@@ -38,4 +38,5 @@ mod wire;
 pub use asyncapi::asyncapi;
 pub use openapi::openapi;
 pub use pace::Pace;
+pub use routes::audit::{journal_head, verification};
 pub use server::{Options, Server, StartError, Tuning, start, start_tuned};

@@ -204,9 +204,11 @@ impl From<holdshort_store::Error> for Refused {
             Store::BadCursor => Self::new(Code::InvalidQuery, format!("cursor: {error}")),
             Store::Closed => Self::of(Code::Stopping),
             Store::Corrupt(_) => Self::of(Code::JournalDamaged),
-            Store::InUse | Store::Nodes(_) | Store::FromTheFuture { .. } | Store::Io(_) => {
-                Self::of(Code::StoreFailed)
-            }
+            Store::InUse
+            | Store::Nodes(_)
+            | Store::FromTheFuture { .. }
+            | Store::Outdated { .. }
+            | Store::Io(_) => Self::of(Code::StoreFailed),
         }
     }
 }

@@ -72,6 +72,15 @@ pub(crate) fn limit(asked: Option<u16>) -> Answer<usize> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
+pub(crate) struct AuditQuery {
+    /// Heads that were noted, with commas between them, at most 100: whether the journal continues from each.
+    #[param(example = "1042:3f2a91b0c4d5e6f708192a3b")]
+    pub(crate) against: Option<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct RunsQuery {
     pub(crate) status: Option<Status>,
     pub(crate) workflow: Option<String>,

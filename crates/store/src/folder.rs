@@ -29,9 +29,23 @@ pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
     }
 }
 
+/// Locks the folder of a journal that is only read. A folder that can not be written needs no lock.
+pub(crate) fn claim_to_read(folder: &Path) -> Result<Option<Lock>, Error> {
+    match claim(folder) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(Error::ReadOnly) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The file of the database, whether it is there or not.
+pub(crate) fn database_of(folder: &Path) -> PathBuf {
+    folder.join(DATABASE)
+}
+
 /// The file of the database, made empty if it is missing, readable to its owner only.
 pub(crate) fn database(folder: &Path) -> Result<PathBuf, Error> {
-    let database = folder.join(DATABASE);
+    let database = database_of(folder);
     // SQLite gives its other files the mode of this one.
     private().open(&database).map_err(from_io)?;
     Ok(database)
@@ -52,7 +66,8 @@ fn make(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-fn private() -> OpenOptions {
+/// A file that is made for its owner only.
+pub(crate) fn private() -> OpenOptions {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
@@ -115,6 +116,10 @@ pub enum Error {
     Nodes(String),
     #[error("the database has schema version {found}; this binary knows {known}: update it")]
     FromTheFuture { found: u32, known: u32 },
+    #[error(
+        "the database has schema version {found}, and this binary reads version {known}: start its server once, which brings it up to date"
+    )]
+    Outdated { found: u32, known: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
     #[error("the store failed: {0}")]
@@ -147,6 +152,17 @@ pub struct Change {
     pub position: u64,
     pub stream: StreamId,
     pub seq: u64,
+}
+
+/// An event's place in the chain over all events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub position: u64,
+    /// The event's hash, in the chain of its stream.
+    pub hash: Digest,
+    /// The head that the store keeps at this position. Stores of one node keep one for each event; where several
+    /// nodes write, there is one at the end of each sealed stretch.
+    pub sealed: Option<Head>,
 }
 
 /// One opening of the store: a process that drives runs.
@@ -285,6 +301,16 @@ pub trait Journal: Send + Sync + 'static {
         after: Option<&Cursor>,
         limit: usize,
     ) -> impl Future<Output = Result<Page<GrantRow>, Error>> + Send;
+
+    /// The chain over all events, with `position > after`, as far as reads by position see.
+    fn links(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Link>, Error>> + Send;
+
+    /// The head of the journal. Where several nodes write, what reads by position see is sealed first.
+    fn head(&self) -> impl Future<Output = Result<Head, Error>> + Send;
+
+    /// What is wrong with the store itself, in words: damaged pages, a database that is not the one that was
+    /// pinned. Reads only.
+    fn inspect(&self) -> impl Future<Output = Result<Vec<String>, Error>> + Send;
 
     /// That events were written with `position > after`, in commit order.
     fn changes(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Change>, Error>> + Send;

@@ -14,7 +14,7 @@ mod store;
 
 pub use journal::{
     Append, AppendError, Appended, Blob, CONTENT_INLINE_LIMIT, Change, Cursor, Error, GrantFilter,
-    InterruptFilter, Journal, Key, Lease, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    InterruptFilter, Journal, Key, Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
     StreamAppend,
 };
 pub use memory::Memory;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
@@ -13,7 +14,7 @@ use tokio::sync::watch;
 use crate::folder::{self, Lock};
 use crate::journal::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};
@@ -50,6 +51,12 @@ impl Store {
                 Ok(Self::Postgres(Postgres::open(config).await?, FolderLock(lock)))
             }
         }
+    }
+
+    /// Opens the journal of a data folder that no server uses, to read it. Nothing is written.
+    pub async fn open_to_read(folder: &Path) -> Result<Self, Error> {
+        let folder = folder.to_owned();
+        Ok(Self::Sqlite(blocking(move || Sqlite::open_to_read(&folder)).await?))
     }
 
     /// What all nodes of the journal have in common under this name: what the first of them offered.
@@ -178,6 +185,18 @@ impl Journal for Store {
         limit: usize,
     ) -> Result<Page<GrantRow>, Error> {
         on!(self, grants(filter, after, limit).await)
+    }
+
+    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
+        on!(self, links(after, limit).await)
+    }
+
+    async fn head(&self) -> Result<Head, Error> {
+        on!(self, head().await)
+    }
+
+    async fn inspect(&self) -> Result<Vec<String>, Error> {
+        on!(self, inspect().await)
     }
 
     async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {

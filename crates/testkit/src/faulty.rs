@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 use tokio::sync::watch;
 
@@ -152,6 +153,18 @@ impl<J: Journal> Journal for Faulty<J> {
         limit: usize,
     ) -> Result<Page<GrantRow>, Error> {
         self.inner.grants(filter, after, limit).await
+    }
+
+    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
+        self.inner.links(after, limit).await
+    }
+
+    async fn head(&self) -> Result<Head, Error> {
+        self.inner.head().await
+    }
+
+    async fn inspect(&self) -> Result<Vec<String>, Error> {
+        self.inner.inspect().await
     }
 
     async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {

@@ -1,15 +1,61 @@
-//! `audit verify`: whether the journal is as it was written.
+//! `audit verify` and `audit head`: whether the journal is as it was written, and what a person can note of it.
+//!
+//! A server that uses the journal is asked. Where none does, the journal is read here, and nothing is written.
 
-use holdshort_protocol::{Verification, plain};
+use std::path::Path;
+
+use anyhow::Context;
+use holdshort_core::head::Noted;
+use holdshort_engine::audit;
+use holdshort_protocol::{JournalHead, MAX_HEADS, Verification, plain};
+use holdshort_server::{journal_head, verification};
+use holdshort_store::{self as store, Journal, Store};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::Scene;
-use crate::exit::Exit;
+use super::journal;
+use crate::args::StoreArgs;
+use crate::client::Client;
+use crate::exit::{Exit, damage, is_no_server, usage};
 use crate::output::{count, document, say};
+use crate::place::Place;
 use crate::terminal::paint::Paint;
 
-pub(super) async fn verify(scene: &Scene) -> anyhow::Result<Exit> {
-    let found: Value = scene.client()?.get("/v1/audit/verify").await?;
+pub(super) async fn head(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exit> {
+    let head: JournalHead = match source(scene, at).await? {
+        Source::Server(client) => client.get("/v1/audit/head").await?,
+        Source::Here(journal) => {
+            let head = journal.head().await;
+            journal.close().await.context("the journal did not close")?;
+            journal_head(head.map_err(not_read)?)
+        }
+    };
+    if scene.json {
+        document(&head)?;
+    } else {
+        say(&head.head);
+    }
+    Ok(Exit::Ok)
+}
+
+pub(super) async fn verify(scene: &Scene, against: Option<&str>, at: &StoreArgs) -> anyhow::Result<Exit> {
+    let noted = against.map(heads).transpose()?.unwrap_or_default();
+    let found: Value = match source(scene, at).await? {
+        Source::Server(client) => {
+            let mut path = "/v1/audit/verify".to_owned();
+            if !noted.is_empty() {
+                let heads: Vec<String> = noted.iter().map(Noted::to_string).collect();
+                path = format!("{path}?against={}", heads.join(","));
+            }
+            client.get(&path).await?
+        }
+        Source::Here(journal) => {
+            let report = audit::verify_against(&*journal, &noted).await;
+            journal.close().await.context("the journal did not close")?;
+            serde_json::to_value(verification(report.map_err(not_read)?))?
+        }
+    };
     let report: Verification = serde_json::from_value(found.clone())?;
     if scene.json {
         document(&found)?;
@@ -19,11 +65,89 @@ pub(super) async fn verify(scene: &Scene) -> anyhow::Result<Exit> {
     Ok(if report.intact { Exit::Ok } else { Exit::Failed })
 }
 
+/// Who reads the journal.
+enum Source {
+    Server(Client),
+    Here(Box<Store>),
+}
+
+async fn source(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Source> {
+    let no_server = match scene.client() {
+        Ok(client) => return Ok(Source::Server(client)),
+        Err(error) if scene.reach.server.is_none() && is_no_server(&error) => error,
+        Err(error) => return Err(error),
+    };
+    if at.store.is_some() {
+        return Ok(Source::Here(Box::new(journal::beside(scene, at).await?)));
+    }
+    let place = Place::of(scene.reach.data.as_deref())?;
+    if !place.holds_journal() {
+        return Err(no_server);
+    }
+    match Store::open_to_read(&place.path).await {
+        Ok(store) => Ok(Source::Here(Box::new(store))),
+        Err(store::Error::InUse) => {
+            Err(usage(format!("a server uses {} and does not answer: try again", place.path.display())))
+        }
+        Err(error) => Err(not_read(error)).with_context(|| place.path.display().to_string()),
+    }
+}
+
+/// A journal that is damaged beyond reading is damaged all the same.
+fn not_read(error: store::Error) -> anyhow::Error {
+    match error {
+        error @ store::Error::Corrupt(_) => damage(error.to_string()),
+        error => error.into(),
+    }
+}
+
+/// The heads that were noted: one on the command line, or a file that holds one a line.
+fn heads(against: &str) -> anyhow::Result<Vec<Noted>> {
+    let malformed = match against.parse::<Noted>() {
+        Ok(noted) => return Ok(vec![noted]),
+        Err(malformed) => malformed,
+    };
+    if !Path::new(against).is_file() {
+        return Err(usage(format!("--against {against}: {malformed}; or a file that holds such heads")));
+    }
+    let text = std::fs::read_to_string(against).map_err(|error| usage(format!("{against}: {error}")))?;
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let noted = lines.map(|(number, line)| {
+        noted(line).ok_or_else(|| usage(format!("{against}, line {number}: {malformed}")))
+    });
+    let noted = noted.collect::<anyhow::Result<Vec<_>>>()?;
+    match noted.len() {
+        0 => Err(usage(format!("{against} holds no head"))),
+        1..=MAX_HEADS => Ok(noted),
+        many => Err(usage(format!("{against} holds {many} heads; at most {MAX_HEADS} are compared at once"))),
+    }
+}
+
+/// The last word of a line, so that a date may stand before it; or what `audit head --json` printed.
+fn noted(line: &str) -> Option<Noted> {
+    #[derive(Deserialize)]
+    struct Printed {
+        events: u64,
+        hash: String,
+    }
+    if let Ok(Printed { events, hash }) = serde_json::from_str(line) {
+        return format!("{events}:{hash}").parse().ok();
+    }
+    line.split_whitespace().next_back()?.parse().ok()
+}
+
 fn tell(report: &Verification) {
     let paint = Paint::stdout();
     let size = format!("{} in {}", count(report.events, "event"), count(report.streams, "stream"));
     if report.intact {
         say(&format!("{} {size}, every one as it was written.", paint.green("✓")));
+        for compared in &report.against {
+            say(&format!("  The journal continues from {}.", plain::line(&compared.head)));
+        }
+        if report.unsealed > 0 {
+            say(&format!("  {} not chained yet: verify again in a moment.", is_or_are(report.unsealed)));
+        }
+        say(&format!("  Its head is {}", plain::line(&report.head)));
         return;
     }
     say(&format!("{} the journal was damaged or changed ({size}):", paint.red("✗")));
@@ -34,4 +158,8 @@ fn tell(report: &Verification) {
         "  Restore the data folder from a backup, or the database that holds the journal; runs that are not named",
     );
     say("  here are not affected.");
+}
+
+fn is_or_are(events: u64) -> String {
+    format!("{} {}", count(events, "event"), if events == 1 { "is" } else { "are" })
 }

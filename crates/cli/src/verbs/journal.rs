@@ -37,6 +37,15 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
     }
 }
 
+/// The one in the database, beside the servers that may use it.
+pub(super) async fn beside(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
+    let place = Place::of(scene.reach.data.as_deref())?;
+    let journal = words(scene, at)?;
+    let config = embed::database(at).ok_or_else(|| usage("name the database with --store URL"))?;
+    let opened = Store::open(&place.path, store::Place::Database(config)).await;
+    opened.with_context(|| format!("{journal} can not be opened"))
+}
+
 /// Which journal the verb works on, in words.
 pub(super) fn words(scene: &Scene, at: &StoreArgs) -> anyhow::Result<String> {
     Ok(match &at.store {

@@ -22,7 +22,7 @@ mod transfer;
 mod workflows;
 
 use crate::Hooks;
-use crate::args::{Args, Reach, Verb};
+use crate::args::{Args, Audit, Reach, Verb};
 use crate::client::Client;
 use crate::exit::Exit;
 
@@ -63,7 +63,10 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Revoke { grant } => sessions::revoke(&scene, &grant).await,
         Verb::Freeze => system::change(&scene, "freeze").await,
         Verb::Unfreeze => system::change(&scene, "unfreeze").await,
-        Verb::Audit(crate::args::Audit::Verify) => audit::verify(&scene).await,
+        Verb::Audit(Audit::Head { store }) => audit::head(&scene, &store).await,
+        Verb::Audit(Audit::Verify { against, store }) => {
+            audit::verify(&scene, against.as_deref(), &store).await
+        }
         Verb::Nodes => nodes::nodes(&scene).await,
         Verb::Rebuild { store } => rebuild::rebuild(&scene, &store).await,
         Verb::Export(export) => transfer::export(&scene, export).await,

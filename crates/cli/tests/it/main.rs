@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
+mod audit;
 mod browser;
 mod demo;
 mod errors;

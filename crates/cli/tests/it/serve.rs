@@ -18,7 +18,12 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     assert_eq!(home.json(&["inbox"]), json!([]));
     assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 10);
     assert_eq!(home.json(&["audit", "verify"])["intact"], true);
-    assert_eq!(home.run(&["audit", "verify"]).out, "✓ 0 events in 0 streams, every one as it was written.\n");
+    let nothing = format!("0:{}", "0".repeat(24));
+    assert_eq!(
+        home.run(&["audit", "verify"]).out,
+        format!("✓ 0 events in 0 streams, every one as it was written.\n  Its head is {nothing}\n")
+    );
+    assert_eq!(home.run(&["audit", "head"]).out, format!("{nothing}\n"));
     assert_eq!(home.json(&["freeze"])["frozen"], true);
     assert!(home.run(&["audit", "verify"]).out.contains("✓ 1 event in 1 stream, "));
     assert_eq!(home.json(&["doctor"])["server"]["frozen"], true);

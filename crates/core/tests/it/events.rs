@@ -352,6 +352,11 @@ fn without_content(world: &World) {
         seal(&world.log).into_iter().map(|sealed| Sealed { content: None, ..sealed }).collect();
     let erased = open(&sealed).expect("the chain holds");
     assert!(erased.iter().all(|event| event.content == Content::none()));
+    // What is gone is known to have been there.
+    let lost = |sealed: &Sealed| event::has_lost_content(sealed).expect("its head can be read");
+    for (bare, whole) in sealed.iter().zip(seal(&world.log)) {
+        assert_eq!((lost(bare), lost(&whole)), (whole.content.is_some(), false));
+    }
     for upto in 0..=erased.len() {
         let (whole, _) = replay(world, &world.log[..upto]);
         let (bare, _) = replay(world, &erased[..upto]);

@@ -12,6 +12,7 @@ mod external;
 mod gates;
 mod grants;
 mod handoffs;
+mod head;
 mod journals;
 mod kinds;
 mod layers;

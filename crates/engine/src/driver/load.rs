@@ -20,7 +20,7 @@ const PAGE: usize = 500;
 
 /// Definitions that the journal holds, by digest: a few workflows serve many runs.
 #[derive(Default)]
-pub(super) struct Definitions(Mutex<BTreeMap<Digest, Arc<Definition>>>);
+pub(crate) struct Definitions(Mutex<BTreeMap<Digest, Arc<Definition>>>);
 
 impl Definitions {
     pub(super) fn get(&self, digest: &Digest) -> Option<Arc<Definition>> {
@@ -104,7 +104,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 match &mut run {
                     Some(run) if stops(run, &event) => return Ok((run.clone(), chain)),
                     Some(run) => run.apply(&event),
-                    None => run = Some(self.first(id, &event).await?),
+                    None => run = Some(first(&*self.journal, &self.definitions, id, &event).await?),
                 }
             }
             if !full {
@@ -114,29 +114,40 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let run = run.ok_or(Error::NotFound)?;
         Ok((run, chain))
     }
+}
 
-    async fn first(&self, id: &RunId, event: &Event) -> Result<Run, Error> {
-        let event::Fact::Run(Fact::RunStarted { definition, .. }) = &event.fact else {
-            return Err(Error::NoDefinition { run: id.clone() });
-        };
-        let mut run = Run::new(id.clone(), self.definition(id, definition).await?);
-        run.apply(event);
-        Ok(run)
-    }
+/// The run after its first event, on the definition that it pins.
+pub(crate) async fn first<J: Journal>(
+    journal: &J,
+    definitions: &Definitions,
+    id: &RunId,
+    event: &Event,
+) -> Result<Run, Error> {
+    let event::Fact::Run(Fact::RunStarted { definition, .. }) = &event.fact else {
+        return Err(Error::NoDefinition { run: id.clone() });
+    };
+    let mut run = Run::new(id.clone(), pinned(journal, definitions, id, definition).await?);
+    run.apply(event);
+    Ok(run)
+}
 
-    async fn definition(&self, run: &RunId, digest: &Digest) -> Result<Arc<Definition>, Error> {
-        if let Some(known) = self.definitions.get(digest) {
-            return Ok(known);
-        }
-        let missing = || Error::NoDefinition { run: run.clone() };
-        let bytes = self.journal.blob(digest).await?.ok_or_else(missing)?;
-        if Digest::of(&bytes) != *digest {
-            return Err(missing());
-        }
-        let definition: Arc<Definition> = Arc::new(json::from_slice(&bytes).map_err(|_| missing())?);
-        self.definitions.keep(*digest, definition.clone());
-        Ok(definition)
+async fn pinned<J: Journal>(
+    journal: &J,
+    definitions: &Definitions,
+    run: &RunId,
+    digest: &Digest,
+) -> Result<Arc<Definition>, Error> {
+    if let Some(known) = definitions.get(digest) {
+        return Ok(known);
     }
+    let missing = || Error::NoDefinition { run: run.clone() };
+    let bytes = journal.blob(digest).await?.ok_or_else(missing)?;
+    if Digest::of(&bytes) != *digest {
+        return Err(missing());
+    }
+    let definition: Arc<Definition> = Arc::new(json::from_slice(&bytes).map_err(|_| missing())?);
+    definitions.keep(*digest, definition.clone());
+    Ok(definition)
 }
 
 /// Whether fewer events were read than the run's row tells.

@@ -31,7 +31,7 @@ pub use start::{StartRun, StartedRun};
 use crate::{Clock, Error, Executor};
 use beginnings::Beginnings;
 use cells::{Cell, Cells, Slot};
-use load::Definitions;
+pub(crate) use load::{Definitions, first};
 use step::By;
 use streams::Streams;
 

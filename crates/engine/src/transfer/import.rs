@@ -118,7 +118,7 @@ impl<J: Journal> Importing<'_, J> {
                 }
                 self.next.blobs.push(blob);
             }
-            Item::Event(sealed) => self.event(sealed),
+            Item::Event(sealed) => self.event(sealed).await?,
             Item::Key(key) => {
                 if self.journal.key(&key.scope, &key.key).await?.as_ref() != Some(&key) {
                     self.next.keys.push(key);
@@ -131,21 +131,29 @@ impl<J: Journal> Importing<'_, J> {
         if self.size >= PAGE { self.write().await } else { Ok(()) }
     }
 
-    fn event(&mut self, sealed: Sealed) {
+    /// Events stay in the order of the file: an append writes stream after stream, so it ends before an event of a
+    /// stream that is not its last.
+    async fn event(&mut self, sealed: Sealed) -> Result<(), Error> {
         let before = sealed.seq.saturating_sub(1);
         let there = self.there.get(&sealed.stream).copied().unwrap_or(0);
         if before < there {
-            return;
+            return Ok(());
+        }
+        let is_last = self.next.streams.last().is_some_and(|part| part.stream == sealed.stream);
+        if !is_last && self.next.streams.iter().any(|part| part.stream == sealed.stream) {
+            self.write().await?;
         }
         self.new.streams += u64::from(before == there);
         self.new.events += 1;
         self.size += 1;
-        if let Some(part) = self.next.streams.iter_mut().find(|part| part.stream == sealed.stream) {
-            part.events.push(sealed);
-        } else {
-            let stream = sealed.stream.clone();
-            self.next.streams.push(StreamAppend { stream, expected: before, events: vec![sealed] });
+        match self.next.streams.last_mut() {
+            Some(part) if part.stream == sealed.stream => part.events.push(sealed),
+            Some(_) | None => {
+                let stream = sealed.stream.clone();
+                self.next.streams.push(StreamAppend { stream, expected: before, events: vec![sealed] });
+            }
         }
+        Ok(())
     }
 
     async fn write(&mut self) -> Result<(), Error> {

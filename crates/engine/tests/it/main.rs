@@ -5,6 +5,7 @@
 mod clock;
 mod crash;
 mod decisions;
+mod evidence;
 mod faults;
 mod grants;
 mod keys;

@@ -13,6 +13,9 @@ use holdshort_testkit::clock::SimClock;
 use crate::stage::{SOLO, Stage, command, option};
 use crate::world::{Say, World};
 
+/// More than there are.
+const PAGE: usize = 10_000;
+
 fn on<J: Journal>(journal: Arc<J>, seed: u64) -> Stage<J> {
     let world = World::default();
     world.script("solo", vec![Say::Calls(vec![command("touch a")]), Say::Text("Done.")]);
@@ -45,6 +48,21 @@ async fn many() -> (Stage<Memory>, RunId) {
     let run = stage.try_start(SOLO, None, Some(key), "do it").await.unwrap().run;
     stage.world.settle().await;
     (stage, run)
+}
+
+/// Two runs at the same time: their events stand between each other.
+#[tokio::test]
+async fn a_whole_journal_keeps_its_head() {
+    let stage = on(Arc::new(Memory::new()), 1);
+    let (one, other) = (stage.play().await, stage.play().await);
+    for run in [&one, &other] {
+        stage.decide_only(run, option("approve")).await;
+    }
+    let (from, there) = (stage.driver.journal(), Memory::new());
+    let moved = import(&there, &export(&stage, &[]).await).await.unwrap();
+    assert_eq!(moved.events, from.head().await.unwrap().events);
+    assert_eq!(there.head().await.unwrap(), from.head().await.unwrap());
+    assert_eq!(there.links(0, PAGE).await.unwrap(), from.links(0, PAGE).await.unwrap());
 }
 
 #[tokio::test]
@@ -98,6 +116,7 @@ async fn a_run_whose_last_events_are_lost_is_not_exported() {
     let last = "DELETE FROM events WHERE position = (SELECT max(position) FROM events)";
     assert_eq!(file.execute(last, []).unwrap(), 1);
     drop(file);
+    std::fs::remove_file(folder.path().join("holdshort.head")).unwrap();
     let reopened = Sqlite::open(folder.path()).unwrap();
     for runs in [vec![], vec![run]] {
         let refused = transfer::export(&reopened, &runs, &mut Vec::new()).await;

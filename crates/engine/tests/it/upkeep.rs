@@ -23,7 +23,7 @@ fn script() -> Vec<Say> {
 }
 
 /// Runs in every state, with a grant that holds and one that was revoked.
-async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
+pub(crate) async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
     let world = World::default();
     world.script("solo", script());
     world.write("a", "alpha");
@@ -144,6 +144,8 @@ async fn audit_finds_an_event_that_was_changed() {
         let rows = file.execute(sql, []).unwrap();
         assert!(rows > 0, "{what}");
         drop(file);
+        // Or the database would not open where its end is gone.
+        std::fs::remove_file(folder.path().join("holdshort.head")).unwrap();
         let reopened = Arc::new(Sqlite::open(folder.path()).unwrap());
         let found = audit::verify(&*reopened).await.unwrap();
         assert!(!found.problems.is_empty(), "{what}: {found:?}");
@@ -153,7 +155,7 @@ async fn audit_finds_an_event_that_was_changed() {
     }
 }
 
-/// Its chain is intact, and where several nodes write positions tell nothing.
+/// Its chain is intact, and its row knows better.
 #[tokio::test]
 async fn audit_finds_a_session_whose_last_event_is_lost() {
     let folder = tempfile::tempdir().unwrap();
@@ -164,7 +166,8 @@ async fn audit_finds_a_session_whose_last_event_is_lost() {
     assert_eq!(file.execute(revoked, []).unwrap(), 1);
     drop(file);
     let found = audit::verify(&Sqlite::open(folder.path()).unwrap()).await.unwrap();
-    let told: Vec<&str> = found.problems.iter().map(|problem| problem.message.as_str()).collect();
+    let of_sessions = found.problems.iter().filter(|problem| problem.stream.starts_with("ses_"));
+    let told: Vec<&str> = of_sessions.map(|problem| problem.message.as_str()).collect();
     assert_eq!(told, ["the session had at least 2 events and has 1"]);
 }
 

@@ -1,33 +1,76 @@
-//! Proof that the journal is as it was written.
+//! Proof that the journal is as it was written, and the head that says how far it goes.
 
 use axum::Json;
+use holdshort_core::head::{Head, Noted};
 use holdshort_engine::audit;
-use holdshort_protocol::{Damage, Verification};
+use holdshort_protocol::{Code, ComparedHead, Damage, JournalHead, MAX_HEADS, Verification};
+use holdshort_store::Journal;
 
 use crate::auth::Operator;
 use crate::openapi::Reads;
-use crate::problem::Answer;
+use crate::problem::{Answer, Refused};
+use crate::query::{AuditQuery, Params};
 
 /// Verify the journal.
 ///
-/// Walks every stream in pages: hash chain, order, contents. Takes as long as the journal is large; a client that
-/// goes away stops it.
+/// Walks all events and every stream in pages: hash chains, order, contents, and the rows that lists are made of.
+/// Takes as long as the journal is large; a client that goes away stops it.
 #[utoipa::path(
     get, path = "/v1/audit/verify", tag = "system", operation_id = "verify_journal",
+    params(AuditQuery),
     responses((status = 200, description = "What was found", body = Verification), Reads),
     security(("operator" = []))
 )]
-pub(crate) async fn verify(operator: Operator) -> Answer<Json<Verification>> {
-    let report = audit::verify(operator.app.journal()).await?;
-    let damages: Vec<Damage> = report
-        .problems
-        .into_iter()
-        .map(|problem| Damage { stream: problem.stream, message: problem.message })
-        .collect();
-    Ok(Json(Verification {
-        intact: damages.is_empty(),
+pub(crate) async fn verify(
+    operator: Operator,
+    Params(query): Params<AuditQuery>,
+) -> Answer<Json<Verification>> {
+    let noted = query.against.as_deref().map(heads).transpose()?.unwrap_or_default();
+    let report = audit::verify_against(operator.app.journal(), &noted).await?;
+    Ok(Json(verification(report)))
+}
+
+/// The head of the journal.
+///
+/// The number of its events and a hash that covers all of them. Kept elsewhere, it shows whether a later journal is
+/// this one's continuation: `against` of the verification.
+#[utoipa::path(
+    get, path = "/v1/audit/head", tag = "system", operation_id = "read_head",
+    responses((status = 200, description = "The head", body = JournalHead), Reads),
+    security(("operator" = []))
+)]
+pub(crate) async fn head(operator: Operator) -> Answer<Json<JournalHead>> {
+    Ok(Json(journal_head(operator.app.journal().head().await?)))
+}
+
+fn heads(text: &str) -> Answer<Vec<Noted>> {
+    let heads = text.split(',').map(str::parse).collect::<Result<Vec<Noted>, _>>();
+    match heads {
+        Ok(heads) if heads.len() <= MAX_HEADS => Ok(heads),
+        Ok(heads) => {
+            let many = heads.len();
+            Err(Refused::new(Code::InvalidQuery, format!("against: {many} heads are more than {MAX_HEADS}")))
+        }
+        Err(error) => Err(Refused::new(Code::InvalidQuery, format!("against: {error}"))),
+    }
+}
+
+/// A report as it goes over the wire.
+pub fn verification(report: audit::Report) -> Verification {
+    let damage = |problem: audit::Problem| Damage { stream: problem.stream, message: problem.message };
+    let compared = |each: audit::Compared| ComparedHead { head: each.noted.to_string(), holds: each.holds };
+    Verification {
+        intact: report.problems.is_empty(),
         streams: report.streams,
         events: report.events,
-        damages,
-    }))
+        head: report.head.to_string(),
+        unsealed: report.unsealed,
+        against: report.against.into_iter().map(compared).collect(),
+        damages: report.problems.into_iter().map(damage).collect(),
+    }
+}
+
+/// A head as it goes over the wire.
+pub fn journal_head(head: Head) -> JournalHead {
+    JournalHead { head: head.to_string(), events: head.events, hash: head.hash.to_string() }
 }

@@ -1,6 +1,6 @@
 //! The routes of the native API, one file per group of verbs.
 
-mod audit;
+pub(crate) mod audit;
 mod decisions;
 mod docs;
 mod events;
@@ -75,6 +75,7 @@ pub(crate) fn router() -> OpenApiRouter<Door> {
         .routes(routes!(system::info))
         .routes(routes!(system::nodes))
         .routes(routes!(audit::verify))
+        .routes(routes!(audit::head))
         .routes(routes!(health::alive))
         .routes(routes!(health::ready))
         .routes(routes!(health::document))

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
@@ -22,7 +23,7 @@ use crate::check;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
 use crate::journal::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 
 /// A journal in memory, as one of its nodes sees it.
@@ -200,6 +201,27 @@ impl Journal for Memory {
     ) -> Result<Page<GrantRow>, Error> {
         let after = after.map(|cursor| GrantPlace::decode(cursor)).transpose()?;
         Ok(self.state()?.tables.grants(filter, after.as_ref(), limit))
+    }
+
+    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
+        let state = self.state()?;
+        let all = (1..).zip(state.log.iter().zip(&state.heads));
+        let link = |(position, (event, head)): (u64, (&Sealed, &Head))| Link {
+            position,
+            hash: event.hash,
+            sealed: Some(*head),
+        };
+        let after = usize::try_from(after).unwrap_or(usize::MAX);
+        Ok(all.map(link).skip(after).take(limit).collect())
+    }
+
+    async fn head(&self) -> Result<Head, Error> {
+        Ok(self.state()?.head())
+    }
+
+    /// There are no files.
+    async fn inspect(&self) -> Result<Vec<String>, Error> {
+        self.state().map(|_| Vec::new())
     }
 
     async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {

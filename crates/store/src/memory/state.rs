@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::head::Head;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::projection::RunRow;
 use tokio::sync::watch;
@@ -23,6 +24,8 @@ pub(super) struct State {
     pub(super) leases: BTreeMap<RunId, Held>,
     /// Every event; the one at index `i` has position `i + 1`.
     pub(super) log: Vec<Sealed>,
+    /// The head of the journal after each of them.
+    pub(super) heads: Vec<Head>,
     /// The indexes into the log, by stream; the one at index `i` has seq `i + 1`.
     pub(super) streams: BTreeMap<StreamId, Vec<usize>>,
     pub(super) keys: BTreeMap<(String, String), Key>,
@@ -52,6 +55,7 @@ impl State {
             shared: false,
             leases: BTreeMap::new(),
             log: Vec::new(),
+            heads: Vec::new(),
             streams: BTreeMap::new(),
             keys: BTreeMap::new(),
             blobs: BTreeMap::new(),
@@ -70,6 +74,7 @@ impl State {
                 self.blobs.entry(Digest::of(&content.bytes)).or_insert_with(|| content.bytes.clone());
             }
             self.streams.entry(event.stream.clone()).or_default().push(self.log.len());
+            self.heads.push(self.head().then(&event.hash));
             self.log.push(event);
         }
         for blob in append.blobs {
@@ -134,6 +139,10 @@ impl State {
             Some(driver) if driver != node => Err(AppendError::Driven),
             _ => Ok(()),
         }
+    }
+
+    pub(super) fn head(&self) -> Head {
+        self.heads.last().copied().unwrap_or(Head::START)
     }
 
     pub(super) fn last(&self) -> u64 {

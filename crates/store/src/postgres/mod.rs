@@ -1,8 +1,8 @@
 //! The journal in PostgreSQL, for those who outgrow one machine: any number of nodes over one database. Here is
 //! its face; the work is in the modules.
 //!
-//! `append` writes, `read`, `list`, `rows` answer, `horizon` tells how far the order of commits is final, `node`
-//! keeps this node's leases; `schema` and `pool` open it. What a statement does stands in `migrations/postgres`.
+//! `append` writes, `read`, `list`, `rows` answer, `horizon` tells how far the order of commits is final, `seal`
+//! chains what is, `node` keeps this node's leases; `schema` and `pool` open it. What a statement does stands in `migrations/postgres`.
 //! No transaction is ever held open by this process while it thinks: it may stop at any moment.
 
 mod agreed;
@@ -16,6 +16,7 @@ mod pool;
 mod read;
 mod rows;
 mod schema;
+mod seal;
 
 use std::fmt;
 use std::mem;
@@ -24,6 +25,7 @@ use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
@@ -37,13 +39,13 @@ use self::pool::Pool;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
 use crate::journal::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 
 /// Between two looks for runs that nobody drives.
 const POLL: Duration = Duration::from_millis(200);
-/// Connections that renew, look and notify: they never wait behind appends.
-const UPKEEP: usize = 3;
+/// Connections that renew, look, notify and seal: they never wait behind appends.
+const UPKEEP: usize = 4;
 
 /// Which database, and who this node is in it.
 #[derive(Clone)]
@@ -56,7 +58,7 @@ pub struct Config {
     pub lease: Duration,
     /// Refused while another node is there, and none can come meanwhile: for work on the journal itself.
     pub alone: bool,
-    /// Connections for appends and reads; four more stand beside them.
+    /// Connections for appends and reads; five more stand beside them.
     pub connections: usize,
 }
 
@@ -114,6 +116,7 @@ impl Postgres {
         let mut tasks = JoinSet::new();
         tasks.spawn(Arc::clone(&node).keep(upkeep.clone()));
         tasks.spawn(horizon::keep_looking(upkeep.clone(), Arc::clone(&written), visible));
+        tasks.spawn(seal::keep_sealing(upkeep.clone(), position.clone()));
         tasks.spawn(horizon::keep_telling(upkeep.clone(), node.id, Arc::clone(&written)));
         tasks.spawn(horizon::keep_listening(address, node.id, Arc::clone(&written)));
         let (open, tasks) = (Arc::new(RwLock::new(true)), Mutex::new(tasks));
@@ -238,6 +241,18 @@ impl Journal for Postgres {
     ) -> Result<Page<GrantRow>, Error> {
         let after = after.map(|cursor| GrantPlace::decode(cursor)).transpose()?;
         list::grants(&self.pool, filter, after.as_ref(), limit).await
+    }
+
+    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
+        seal::links(&self.pool, after, limit).await
+    }
+
+    async fn head(&self) -> Result<Head, Error> {
+        seal::head(&self.pool).await
+    }
+
+    async fn inspect(&self) -> Result<Vec<String>, Error> {
+        seal::problems(&self.pool).await
     }
 
     async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {

@@ -10,9 +10,10 @@ use super::error::Unsupported;
 use super::pool::Pool;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../../migrations/postgres/0001_journal.sql"),
     include_str!("../../migrations/postgres/0002_sessions.sql"),
+    include_str!("../../migrations/postgres/0003_chain.sql"),
 ];
 
 /// Any number that no other program in the same database locks by.

@@ -3,6 +3,7 @@
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::Sealed;
+use holdshort_core::head::Head;
 use holdshort_core::id::StreamId;
 use rusqlite::{Connection, params};
 
@@ -11,7 +12,12 @@ use super::{read, rows};
 use crate::check;
 use crate::journal::{Append, AppendError, Appended, Error, Key};
 
-pub(super) fn append(connection: &Connection, append: &Append) -> Result<Appended, AppendError> {
+/// Moves `head` on by what it writes.
+pub(super) fn append(
+    connection: &Connection,
+    append: &Append,
+    head: &mut Head,
+) -> Result<Appended, AppendError> {
     for key in &append.keys {
         if let Some(first) = read::key(connection, &key.scope, &key.key)? {
             return Err(AppendError::KeyTaken(first));
@@ -26,16 +32,15 @@ pub(super) fn append(connection: &Connection, append: &Append) -> Result<Appende
     for key in &append.keys {
         add_key(connection, key)?;
     }
-    let mut position = None;
     for event in append.streams.iter().flat_map(|part| &part.events) {
-        position = Some(add_event(connection, event)?);
+        *head = head.then(&event.hash);
+        add_event(connection, event, head)?;
     }
     for blob in &append.blobs {
         add_blob(connection, &blob.digest, &blob.bytes)?;
     }
     rows::put(connection, &append.rows)?;
-    let position = position.map_or_else(|| read::last_position(connection), Ok)?;
-    Ok(Appended { position })
+    Ok(Appended { position: head.events })
 }
 
 fn add_key(connection: &Connection, key: &Key) -> Result<(), Error> {
@@ -58,16 +63,20 @@ fn end(connection: &Connection, stream: &StreamId) -> Result<u64, Error> {
     Ok(connection.prepare_cached(sql)?.query_row([Stream(stream)], |row| number(row, 0))?)
 }
 
-fn add_event(connection: &Connection, event: &Sealed) -> Result<u64, Error> {
+/// `head` is the journal's after this event: its position is the number of events up to there. Where something stands
+/// there already, somebody else has written to the database.
+fn add_event(connection: &Connection, event: &Sealed, head: &Head) -> Result<(), Error> {
     let content = event.content.as_ref();
     let large = content.filter(|content| check::is_large(&content.bytes));
     let digest = large.map(|content| Digest::of(&content.bytes));
     if let (Some(content), Some(digest)) = (large, &digest) {
         add_blob(connection, digest, &content.bytes)?;
     }
-    let sql = "INSERT INTO events (stream, seq, hash, salt, large, head, content)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    connection.prepare_cached(sql)?.execute(params![
+    let sql = "INSERT INTO events (position, chained, stream, seq, hash, salt, large, head, content)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let added = connection.prepare_cached(sql)?.execute(params![
+        Number(head.events),
+        Hash(head.hash),
         Stream(&event.stream),
         Number(event.seq),
         Hash(event.hash),
@@ -75,8 +84,19 @@ fn add_event(connection: &Connection, event: &Sealed) -> Result<u64, Error> {
         digest.map(Hash),
         event.head,
         content.filter(|_| large.is_none()).map(|content| &content.bytes),
-    ])?;
-    Ok(connection.last_insert_rowid().unsigned_abs())
+    ]);
+    match added {
+        Ok(_) => Ok(()),
+        Err(rusqlite::Error::SqliteFailure(failure, _))
+            if failure.code == rusqlite::ErrorCode::ConstraintViolation =>
+        {
+            Err(Error::Corrupt(format!(
+                "there is an event at position {} that this server did not write",
+                head.events
+            )))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn add_blob(connection: &Connection, digest: &Digest, bytes: &[u8]) -> Result<(), Error> {

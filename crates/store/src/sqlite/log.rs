@@ -7,9 +7,10 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::error::from_io;
+use super::pin::log_of;
 use crate::journal::Error;
 
 const HEADER: usize = 32;
@@ -22,9 +23,7 @@ type Sum = (u32, u32);
 
 /// Refuses a log with damage before its end. A log that is only torn, or not there, is SQLite's to recover.
 pub(super) fn check(database: &Path) -> Result<(), Error> {
-    let mut path = database.as_os_str().to_owned();
-    path.push("-wal");
-    let path = PathBuf::from(path);
+    let path = log_of(database);
     let file = match File::open(&path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -4,18 +4,20 @@
 //! `schema` and `log` open it. Nothing is answered before it is on disk (`synchronous=FULL`).
 
 mod append;
+mod chain;
 mod column;
 mod error;
 mod list;
 mod log;
 mod packed;
+mod pin;
 mod pool;
 mod read;
 mod rows;
 mod schema;
 mod writer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -23,20 +25,23 @@ use std::time::{Duration, SystemTime};
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
+use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub(crate) use self::error::from_io;
+use self::pin::{Evidence, Pin};
 use self::pool::Pool;
 use self::writer::{Job, Writer};
 use crate::check;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
-use crate::folder;
+use crate::folder::{self, Lock};
 use crate::journal::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 
 /// How the store may use its folder.
@@ -55,11 +60,14 @@ pub struct Config {
 #[derive(Debug)]
 pub struct Sqlite {
     pool: Pool,
-    /// `None` only while it is being dropped.
+    folder: PathBuf,
+    /// `None` while it is being dropped, and where the journal is only read.
     queue: Option<mpsc::Sender<Job>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     position: watch::Receiver<u64>,
     node: Node,
+    /// Where the journal is only read. Else the writer holds it.
+    _lock: Option<Lock>,
 }
 
 /// The one node that a data folder has.
@@ -80,14 +88,40 @@ impl Sqlite {
         let lock = folder::claim(folder)?;
         let database = folder::database(folder)?;
         log::check(&database)?;
+        let evidence = Evidence::gather(folder, &database)?;
         let connection = schema::writer(&database, config.max_pages)?;
+        evidence.check(&connection)?;
+        evidence.note_missing_log(&connection)?;
         let epoch = schema::next_epoch(&connection)?;
-        let (last, position) = watch::channel(read::last_position(&connection)?);
+        let head = chain::head(&connection)?;
+        let mut pin = Pin::open(folder)?;
+        pin.close(head);
+        pin::set_open(&connection, 1)?;
+        // A copy of the database without its log says that it is one.
+        schema::checkpoint(&connection)?;
+        let (last, position) = watch::channel(head.events);
         let pool = Pool::open(&database)?;
-        let writer = Writer { connection, position: last, after_commit: config.after_commit, lock };
+        let writer =
+            Writer { connection, head, pin, position: last, after_commit: config.after_commit, lock };
         let (queue, thread) = writer.start().map_err(from_io)?;
         let node = Node { first_epoch: epoch, last_epoch: AtomicU64::new(epoch), opened_at: now() };
-        Ok(Self { pool, queue: Some(queue), thread: Mutex::new(Some(thread)), position, node })
+        let (queue, thread) = (Some(queue), Mutex::new(Some(thread)));
+        Ok(Self { pool, folder: folder.to_owned(), queue, thread, position, node, _lock: None })
+    }
+
+    /// Opens the journal of a folder that no server uses, to read it: nothing is written, not even what a crashed
+    /// server left to be recovered. Appends are refused. Blocks.
+    pub fn open_to_read(folder: &Path) -> Result<Self, Error> {
+        let lock = folder::claim_to_read(folder)?;
+        let database = folder::database_of(folder);
+        log::check(&database)?;
+        let has_log = pin::has_log(&database);
+        let pool = Pool::of(|| schema::lone_reader(&database, has_log))?;
+        let connection = schema::lone_reader(&database, has_log)?;
+        let (_, position) = watch::channel(read::last_position(&connection)?);
+        let node = Node { first_epoch: 0, last_epoch: AtomicU64::new(0), opened_at: now() };
+        let thread = Mutex::new(None);
+        Ok(Self { pool, folder: folder.to_owned(), queue: None, thread, position, node, _lock: lock })
     }
 
     /// Commits what was accepted, empties the log, lets the folder go. Whoever calls afterwards gets
@@ -229,6 +263,24 @@ impl Journal for Sqlite {
         let after = after.map(|cursor| GrantPlace::decode(cursor)).transpose()?;
         let filter = filter.clone();
         self.pool.read(move |connection| list::grants(connection, &filter, after.as_ref(), limit)).await
+    }
+
+    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
+        self.pool.read(move |connection| chain::links(connection, after, limit)).await
+    }
+
+    async fn head(&self) -> Result<Head, Error> {
+        self.pool.look(chain::head).await
+    }
+
+    async fn inspect(&self) -> Result<Vec<String>, Error> {
+        let (folder, is_stopped) = (self.folder.clone(), self.queue.is_none());
+        let inspect = move |connection: &Connection| {
+            let mut problems = schema::quick_check(connection)?;
+            problems.extend(pin::problems(&folder, connection, is_stopped)?);
+            Ok(problems)
+        };
+        self.pool.read(inspect).await
     }
 
     async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {

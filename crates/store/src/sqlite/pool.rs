@@ -28,7 +28,12 @@ struct Loan {
 
 impl Pool {
     pub(super) fn open(database: &Path) -> Result<Self, Error> {
-        let idle = (0..READERS).map(|_| schema::reader(database)).collect::<Result<Vec<_>, _>>()?;
+        Self::of(|| schema::reader(database))
+    }
+
+    /// A pool of the connections that `connect` makes.
+    pub(super) fn of(connect: impl Fn() -> Result<Connection, Error>) -> Result<Self, Error> {
+        let idle = (0..READERS).map(|_| connect()).collect::<Result<Vec<_>, _>>()?;
         Ok(Self { permits: Arc::new(Semaphore::new(READERS)), idle: Arc::new(Mutex::new(idle)) })
     }
 

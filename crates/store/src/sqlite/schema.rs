@@ -7,18 +7,24 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::chain;
 use super::column::Number;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../migrations/sqlite/0001_journal.sql"),
     include_str!("../../migrations/sqlite/0002_grants_by_state.sql"),
     include_str!("../../migrations/sqlite/0003_fewer_pages.sql"),
     include_str!("../../migrations/sqlite/0004_sessions.sql"),
+    include_str!("../../migrations/sqlite/0005_chain.sql"),
 ];
+/// The migration that needs more than SQL: SQLite has no SHA-256.
+const CHAIN: u32 = 5;
 
 /// How long to wait for a foreign process (a backup, a curious person) that holds the database.
 const FOREIGN_LOCK_WAIT: Duration = Duration::from_secs(10);
+/// Of damaged pages, told at once.
+const FINDINGS: u32 = 10;
 /// More than the statements that any of our connections uses, filters of lists included.
 const STATEMENTS: usize = 96;
 /// Of a new database; one that is there keeps its own. A commit writes each page that it touches, mostly one in each
@@ -50,6 +56,46 @@ pub(super) fn reader(database: &Path) -> Result<Connection, Error> {
     connect(database, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
+/// The same for a database that no server uses. `has_log`: a log stands beside it that is part of it.
+///
+/// Without one the file is read as it lies there, and SQLite makes no other beside it: what is evidence may be on a
+/// medium that can not be written.
+pub(super) fn lone_reader(database: &Path, has_log: bool) -> Result<Connection, Error> {
+    let connection = if has_log {
+        reader(database)?
+    } else {
+        let mut path = String::new();
+        for byte in database.as_os_str().as_encoded_bytes() {
+            match byte {
+                b'/' | b'.' | b'_' | b'-' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
+                    path.push(char::from(*byte))
+                }
+                other => path.push_str(&format!("%{other:02x}")),
+            }
+        }
+        let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        connect(Path::new(&format!("file:{path}?immutable=1")), access)?
+    };
+    let (found, known) = (version(&connection)?, u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX));
+    if found < known { Err(Error::Outdated { found, known }) } else { Ok(connection) }
+}
+
+/// Copies what is in the log into the database, as far as no reader needs it.
+pub(super) fn checkpoint(connection: &Connection) -> Result<(), Error> {
+    Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
+}
+
+/// What SQLite finds wrong with the pages of the database, in its own words.
+pub(super) fn quick_check(connection: &Connection) -> Result<Vec<String>, Error> {
+    let mut statement = connection.prepare(&format!("PRAGMA quick_check({FINDINGS})"))?;
+    let found = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>();
+    match found.map_err(Error::from) {
+        Ok(found) => Ok(found.into_iter().filter(|line| line != "ok").collect()),
+        Err(Error::Corrupt(why)) => Ok(vec![why]),
+        Err(error) => Err(error),
+    }
+}
+
 /// Counts this opening. Durable before anything is driven under it.
 pub(super) fn next_epoch(connection: &Connection) -> Result<u64, Error> {
     let sql = "UPDATE meta SET value = value + 1 WHERE name = 'epoch' RETURNING value";
@@ -79,6 +125,9 @@ fn migrate(connection: &Connection, version: u32) -> Result<(), Error> {
     for (number, sql) in (1_u32..).zip(MIGRATIONS).filter(|(number, _)| *number > version) {
         let transaction = connection.unchecked_transaction()?;
         transaction.execute_batch(sql)?;
+        if number == CHAIN {
+            chain::begin(&transaction)?;
+        }
         transaction.pragma_update(None, "user_version", number)?;
         transaction.commit()?;
         tracing::info!(version = number, "the database has a new schema version");

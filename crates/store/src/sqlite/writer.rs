@@ -11,10 +11,12 @@ mod tests;
 
 use std::thread::{self, JoinHandle};
 
+use holdshort_core::head::Head;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::error::again;
+use super::pin::{self, Pin};
 use super::{append, rows, schema};
 use crate::folder::Lock;
 use crate::journal::{Append, AppendError, Appended, Error, Rows};
@@ -60,6 +62,9 @@ enum Failure {
 /// What the thread owns; the lock is let go last.
 pub(super) struct Writer {
     pub(super) connection: Connection,
+    /// Of the journal, as it was committed.
+    pub(super) head: Head,
+    pub(super) pin: Pin,
     pub(super) position: watch::Sender<u64>,
     pub(super) after_commit: Option<fn()>,
     pub(super) lock: Lock,
@@ -72,7 +77,7 @@ impl Writer {
         Ok((queue, thread))
     }
 
-    fn work(self, mut jobs: mpsc::Receiver<Job>) {
+    fn work(mut self, mut jobs: mpsc::Receiver<Job>) {
         let mut group = Vec::with_capacity(GROUP_LIMIT);
         while jobs.blocking_recv_many(&mut group, GROUP_LIMIT) > 0 {
             if group.iter().any(|job| matches!(job, Job::Close)) {
@@ -86,7 +91,13 @@ impl Writer {
     /// Leaves an empty log behind, so that the next start has nothing to recover and the one file is the whole
     /// journal.
     fn finish(self) {
-        let Self { connection, position, lock, after_commit: _ } = self;
+        let Self { connection, head, mut pin, position, lock, after_commit: _ } = self;
+        // Only what is pinned for certain counts as closed.
+        if pin.close(head)
+            && let Err(error) = pin::set_open(&connection, 0)
+        {
+            tracing::warn!(%error, "the journal is closed as if the server had been killed");
+        }
         if let Err(error) = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)") {
             tracing::warn!(%error, "the journal is closed without a checkpoint; the next start makes one");
         }
@@ -96,9 +107,13 @@ impl Writer {
     }
 
     /// Carries out and answers all jobs; leaves the group empty.
-    fn commit(&self, group: &mut Vec<Job>) {
+    fn commit(&mut self, group: &mut Vec<Job>) {
         match self.transact(group) {
-            Ok(outcomes) => {
+            Ok((outcomes, head)) => {
+                if head != self.head {
+                    self.head = head;
+                    self.pin.put(head);
+                }
                 if let Some(hook) = self.after_commit {
                     hook();
                 }
@@ -123,13 +138,14 @@ impl Writer {
         }
     }
 
-    /// Runs all jobs and commits, or writes nothing.
-    fn transact(&self, group: &[Job]) -> Result<Vec<Outcome>, Failure> {
+    /// Runs all jobs and commits, or writes nothing. What they came to, and the head after them.
+    fn transact(&self, group: &[Job]) -> Result<(Vec<Outcome>, Head), Failure> {
         execute(&self.connection, "BEGIN IMMEDIATE").map_err(Failure::Group)?;
-        let ran: Result<Vec<_>, _> = group.iter().map(|job| job.run(&self.connection)).collect();
+        let mut head = self.head;
+        let ran: Result<Vec<_>, _> = group.iter().map(|job| job.run(&self.connection, &mut head)).collect();
         let committed = ran.map_err(Failure::Job).and_then(|outcomes| {
             execute(&self.connection, "COMMIT").map_err(Failure::Group)?;
-            Ok(outcomes)
+            Ok((outcomes, head))
         });
         // A full disk or a failed read can make SQLite roll all of the transaction back by itself.
         if !self.connection.is_autocommit() {
@@ -141,9 +157,9 @@ impl Writer {
 
 impl Job {
     /// An error is the store's own: of an append that the journal refuses, the refusal is the outcome.
-    fn run(&self, connection: &Connection) -> Result<Outcome, Error> {
+    fn run(&self, connection: &Connection, head: &mut Head) -> Result<Outcome, Error> {
         match self {
-            Self::Append { append, .. } => match append::append(connection, append) {
+            Self::Append { append, .. } => match append::append(connection, append, head) {
                 Err(AppendError::Store(error)) => Err(error),
                 result => Ok(Outcome::Append(result)),
             },

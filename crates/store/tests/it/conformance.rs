@@ -5,12 +5,14 @@ use std::sync::Arc;
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Chain, Content, Event, Fact, Sealed};
+use holdshort_core::head::Head;
 use holdshort_core::id::{Draw, Seed, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::session::{End, State};
 use holdshort_core::system;
 use holdshort_store::{
-    Append, AppendError, Blob, CONTENT_INLINE_LIMIT, Change, Error, Journal, Positioned, Rows, StreamAppend,
+    Append, AppendError, Blob, CONTENT_INLINE_LIMIT, Change, Error, Journal, Link, Positioned, Rows,
+    StreamAppend,
 };
 
 use crate::fixture::{
@@ -56,6 +58,7 @@ on_every_store! {
     large_content_comes_back_like_small,
     an_append_that_contradicts_itself_is_refused,
     positions_grow_and_pages_by_them_are_complete,
+    one_chain_covers_all_events,
     an_append_without_events_tells_the_last_position,
     a_chain_ends_where_the_stream_ends,
     streams_are_listed_in_order,
@@ -296,6 +299,45 @@ async fn positions_have_no_gap<S: Subject>() {
     append_some(&**store.journal()).await;
     let positions: Vec<_> = log(&**store.journal()).await.iter().map(|event| event.position).collect();
     assert_eq!(positions, (1..=positions.len() as u64).collect::<Vec<_>>());
+}
+
+async fn one_chain_covers_all_events<S: Subject>() {
+    let store = S::open().await;
+    assert_eq!(store.journal().head().await.unwrap(), Head::START);
+    append_some(&**store.journal()).await;
+    is_chained(&**store.journal()).await;
+    // A refused append leaves the chain as it was.
+    let head = store.journal().head().await.unwrap();
+    let refused = store.journal().append(to(&run_stream(1), 99, 1)).await;
+    assert!(matches!(refused, Err(AppendError::Conflict { .. })), "{refused:?}");
+    assert_eq!(store.journal().head().await.unwrap(), head);
+    let store = store.restart().await;
+    assert_eq!(store.journal().head().await.unwrap(), head);
+    store.journal().append(to(&run_stream(77), 0, 2)).await.unwrap();
+    is_chained(&**store.journal()).await;
+    assert_eq!(store.journal().head().await.unwrap().events, head.events + 2);
+    assert_eq!(store.journal().inspect().await.unwrap(), [""; 0]);
+}
+
+/// What is kept of the chain is what the events give, and it is kept up to the last one.
+async fn is_chained(journal: &impl Journal) {
+    let all = log(journal).await;
+    let told = journal.head().await.unwrap();
+    let (mut head, mut sealed) = (Head::START, Head::START);
+    let mut links = Vec::new();
+    for event in &all {
+        head = head.then(&event.event.hash);
+        let page = journal.links(links.last().map_or(0, |link: &Link| link.position), 1).await.unwrap();
+        let [link] = &page[..] else { panic!("{page:?}") };
+        assert_eq!((link.position, link.hash), (event.position, event.event.hash));
+        if let Some(kept) = link.sealed {
+            assert_eq!(kept, head);
+            sealed = kept;
+        }
+        links.extend(page);
+    }
+    assert_eq!((told, sealed), (head, head));
+    assert_eq!(journal.links(0, usize::MAX >> 1).await.unwrap(), links);
 }
 
 async fn positions_grow_and_pages_by_them_are_complete<S: Subject>() {

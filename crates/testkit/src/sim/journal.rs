@@ -16,12 +16,13 @@ use futures::FutureExt;
 use futures::channel::oneshot;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 use tokio::sync::watch;
 
@@ -310,6 +311,18 @@ impl Journal for SimJournal {
 
     async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
         self.reading().await?.next_deadline().await
+    }
+
+    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
+        self.reading().await?.links(after, limit).await
+    }
+
+    async fn head(&self) -> Result<Head, Error> {
+        self.reading().await?.head().await
+    }
+
+    async fn inspect(&self) -> Result<Vec<String>, Error> {
+        self.reading().await?.inspect().await
     }
 
     async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {

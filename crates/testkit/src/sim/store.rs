@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::head::Head;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
     Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    Memory, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Link, Memory, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 use tokio::sync::watch;
 
@@ -221,6 +222,18 @@ impl Journal for Store {
             twin.same("grants", &answer, twin.grants(filter, after, limit));
         }
         answer
+    }
+
+    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
+        self.memory.links(after, limit).await
+    }
+
+    async fn head(&self) -> Result<Head, Error> {
+        self.memory.head().await
+    }
+
+    async fn inspect(&self) -> Result<Vec<String>, Error> {
+        self.memory.inspect().await
     }
 
     async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {

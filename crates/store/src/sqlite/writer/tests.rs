@@ -13,15 +13,15 @@ use crate::sqlite::{read, schema};
 
 #[test]
 fn a_job_that_is_refused_spares_its_group() {
-    let (_folder, writer) = writer(None);
-    let answers = commit(&writer, vec![to_system(0, 10), to_system(0, 10), to_system(1, 10)]);
+    let (_folder, mut writer) = writer(None);
+    let answers = commit(&mut writer, vec![to_system(0, 10), to_system(0, 10), to_system(1, 10)]);
     assert_eq!(answers, ["at 1", "sys is at 1, not at 0", "at 2"]);
     assert_eq!(*writer.position.borrow(), 2);
 }
 
 #[test]
 fn the_second_of_two_equal_keys_in_a_group_is_told_of_the_first() {
-    let (_folder, writer) = writer(None);
+    let (_folder, mut writer) = writer(None);
     let key = |reference: &str| Append {
         keys: vec![Key {
             scope: "s".into(),
@@ -31,7 +31,7 @@ fn the_second_of_two_equal_keys_in_a_group_is_told_of_the_first() {
         }],
         ..Append::default()
     };
-    assert_eq!(commit(&writer, vec![key("first"), key("second")]), ["at 0", "the key is taken"]);
+    assert_eq!(commit(&mut writer, vec![key("first"), key("second")]), ["at 0", "the key is taken"]);
     let kept = read::key(&writer.connection, "s", "k").unwrap();
     assert_eq!(kept.map(|record| record.reference), Some("first".to_owned()));
 }
@@ -39,11 +39,11 @@ fn the_second_of_two_equal_keys_in_a_group_is_told_of_the_first() {
 /// Also where SQLite gave the transaction up: the others get one of their own.
 #[test]
 fn a_job_that_the_store_fails_spares_its_group() {
-    let (_folder, writer) = writer(Some(64));
-    assert_eq!(commit(&writer, vec![to_system(0, 10)]), ["at 1"]);
+    let (_folder, mut writer) = writer(Some(64));
+    assert_eq!(commit(&mut writer, vec![to_system(0, 10)]), ["at 1"]);
     let group = vec![to_system(1, 10), to_system(1, 10), to_system(2, 1_000_000), to_system(2, 10)];
     let full = "the disk is full: nothing was written";
-    assert_eq!(commit(&writer, group), ["at 2", "sys is at 2, not at 1", full, "at 3"]);
+    assert_eq!(commit(&mut writer, group), ["at 2", "sys is at 2, not at 1", full, "at 3"]);
     assert_eq!(*writer.position.borrow(), 3);
     assert_eq!(read::last_position(&writer.connection).unwrap(), 3);
 }
@@ -74,11 +74,13 @@ fn writer(max_pages: Option<u32>) -> (TempDir, Writer) {
     let folder = TempDir::new().unwrap();
     let lock = claim(folder.path()).unwrap();
     let connection = schema::writer(&database(folder.path()).unwrap(), max_pages).unwrap();
-    (folder, Writer { connection, position: watch::Sender::new(0), after_commit: None, lock })
+    let pin = Pin::open(folder.path()).unwrap();
+    let position = watch::Sender::new(0);
+    (folder, Writer { connection, head: Head::START, pin, position, after_commit: None, lock })
 }
 
 /// Commits the appends as one group; what each was told.
-fn commit(writer: &Writer, appends: Vec<Append>) -> Vec<String> {
+fn commit(writer: &mut Writer, appends: Vec<Append>) -> Vec<String> {
     let (mut group, mut answers) = (Vec::new(), Vec::new());
     for append in appends {
         let (reply, answer) = oneshot::channel();

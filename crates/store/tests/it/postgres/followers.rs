@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use holdshort_core::head::Head;
 use holdshort_core::id::StreamId;
 use holdshort_store::{Append, Journal, Positioned};
 use tokio_postgres::NoTls;
@@ -61,6 +62,17 @@ async fn whoever_follows_misses_nothing_and_sees_nothing_twice() {
     assert_eq!(streams.len() as u64, 3 * WRITERS);
     assert!(streams.values().all(|seqs| *seqs == (1..=EVENTS).collect::<Vec<_>>()));
     assert!(all.is_sorted_by(|a, b| a.position < b.position));
+    // Whichever nodes sealed it meanwhile, it is one chain.
+    let head = all.iter().fold(Head::START, |head, each| head.then(&each.event.hash));
+    for node in &nodes {
+        assert_eq!(node.head().await.unwrap(), head);
+    }
+    let mut chain = Head::START;
+    for link in nodes[0].links(0, usize::MAX >> 1).await.unwrap() {
+        chain = chain.then(&link.hash);
+        assert!(link.sealed.is_none_or(|sealed| sealed == chain), "{link:?}");
+    }
+    assert_eq!(nodes[0].inspect().await.unwrap(), [""; 0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

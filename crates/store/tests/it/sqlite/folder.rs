@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use holdshort_core::head::Head;
 use holdshort_core::projection::SessionRow;
 use holdshort_store::{Error, GrantFilter, Journal, RunFilter, SessionFilter, Sqlite};
 use tempfile::TempDir;
@@ -21,7 +22,7 @@ async fn a_second_server_is_refused_until_the_first_is_gone() {
 }
 
 #[tokio::test]
-async fn a_closed_journal_is_one_file() {
+async fn a_closed_journal_is_one_file_and_its_pin() {
     let folder = TempDir::new().unwrap();
     let store = Sqlite::open(folder.path()).unwrap();
     store.append(to(&run_stream(1), 0, 1)).await.unwrap();
@@ -31,7 +32,7 @@ async fn a_closed_journal_is_one_file() {
     let mut files: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     files.sort();
-    assert_eq!(files, ["holdshort.db", "holdshort.lock"]);
+    assert_eq!(files, ["holdshort.db", "holdshort.head", "holdshort.lock"]);
 }
 
 #[tokio::test]
@@ -56,7 +57,7 @@ fn a_database_from_the_future_is_refused_untouched() {
     rusqlite::Connection::open(&database).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(&database).unwrap();
     match Sqlite::open(folder.path()) {
-        Err(Error::FromTheFuture { found: 99, known: 4 }) => {}
+        Err(Error::FromTheFuture { found: 99, known: 5 }) => {}
         other => panic!("{other:?}"),
     }
     assert!(fs::read(&database).unwrap() == before);
@@ -93,6 +94,15 @@ async fn a_folder_of_the_first_schema_keeps_its_events() {
     let (run, session) = (format!("run_{zeros}"), format!("ses_{zeros}"));
     assert_eq!(told, [(1, session.clone(), 1), (2, run, 1), (3, session.clone(), 2)]);
     assert_eq!(store.chain(&session.parse().unwrap()).await.unwrap().seq, 2);
+    // Its events are chained as they stand there.
+    let heads = tail.iter().scan(Head::START, |head, each| {
+        *head = head.then(&each.event.hash);
+        Some(Some(*head))
+    });
+    let heads: Vec<_> = heads.collect();
+    let links = store.links(0, 9).await.unwrap();
+    assert_eq!(links.iter().map(|link| link.sealed).collect::<Vec<_>>(), heads);
+    assert_eq!(Some(store.head().await.unwrap()), heads[2]);
     assert_eq!(store.grants(&GrantFilter::default(), None, 1).await.unwrap().items, []);
     let runs = store.runs(&RunFilter::default(), None, 9).await.unwrap().items;
     let session = SessionRow::of_run(runs[0].session.clone(), at(30));

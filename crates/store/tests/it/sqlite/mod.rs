@@ -5,6 +5,7 @@ mod damage;
 mod disk;
 mod folder;
 mod group;
+mod pin;
 
 use std::process::Command;
 

@@ -1,0 +1,89 @@
+//! `audit head` and `audit verify`, beside a server and without one.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::home::Home;
+
+#[test]
+fn a_head_that_was_noted_shows_whether_the_journal_goes_on_from_there() {
+    let home = Home::new();
+    let ran = home.run(&["audit", "head"]);
+    assert_eq!((ran.code, ran.err.contains("no server uses")), (2, true), "{ran:?}");
+    assert!(!home.data().exists(), "nothing is made where nothing is");
+
+    let serving = home.serve(&[]);
+    home.json(&["freeze"]);
+    let printed = home.run(&["audit", "head"]).out;
+    let noted = printed.trim_end();
+    let json = home.json(&["audit", "head"]);
+    assert_eq!((&json["head"], &json["events"]), (&json!(noted), &json!(1)));
+    home.json(&["unfreeze"]);
+    let told = home.run(&["audit", "verify", "--against", noted]);
+    assert_eq!((told.code, told.out.contains(&format!("continues from {noted}."))), (0, true), "{told:?}");
+    assert_eq!(serving.stop().0, 0);
+
+    // Without a server the folder is read, and a file may hold what was noted from time to time.
+    let later = home.run(&["audit", "head"]).out;
+    let heads = home.path().join("heads.txt");
+    fs::write(&heads, format!("2026-11-01 {printed}\n{json}\n{later}")).unwrap();
+    let heads = heads.to_str().unwrap();
+    let report = home.json(&["audit", "verify", "--against", heads]);
+    let holds = |head: &str| json!({"head": head, "holds": true});
+    let whole = format!("1:{}", json["hash"].as_str().unwrap());
+    assert_eq!(report["against"], json!([holds(noted), holds(&whole), holds(later.trim_end())]));
+    assert_eq!(
+        (&report["intact"], &report["events"], &report["head"]),
+        (&json!(true), &json!(2), &json!(later.trim_end()))
+    );
+
+    // The folder as it was before the last event, its own pin included, is found against the later head alone.
+    let data = home.data();
+    let serving = home.serve(&[]);
+    home.json(&["freeze"]);
+    let latest = home.run(&["audit", "head"]).out;
+    let names = ["holdshort.db", "holdshort.head"];
+    let before = names.map(|name| fs::read(data.join(name)).unwrap());
+    assert_eq!(serving.stop().0, 0);
+    drop(before);
+    let database = rusqlite::Connection::open(data.join("holdshort.db")).unwrap();
+    database.execute("DELETE FROM events WHERE position = 3", []).unwrap();
+    drop(database);
+    let (code, ran) = (1, home.run(&["audit", "verify"]));
+    assert_eq!(
+        (ran.code, ran.out.contains("the database has 2 events, and 3 were written")),
+        (code, true),
+        "{ran:?}"
+    );
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!((ran.code, ran.err.contains("holdshort.head")), (2, true), "{ran:?}");
+    fs::remove_file(data.join("holdshort.head")).unwrap();
+    assert_eq!(home.run(&["audit", "verify"]).code, 0);
+    let ran = home.run(&["audit", "verify", "--against", latest.trim_end()]);
+    assert_eq!(
+        (ran.code, ran.out.contains("the journal has 2 events, and its head was 3:")),
+        (1, true),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn what_is_no_head_is_said_to_be_none() {
+    let home = Home::new();
+    let file = home.path().join("heads.txt");
+    let file = file.to_str().unwrap();
+    let head = format!("1:{}", "a".repeat(24));
+    let many = format!("{head}\n").repeat(101);
+    for (text, said) in [
+        (&*format!("{head}\nnone\n"), "line 2: not a head"),
+        ("\n", "holds no head"),
+        (&*many, "holds 101 heads; at most 100"),
+    ] {
+        fs::write(file, text).unwrap();
+        let ran = home.run(&["audit", "verify", "--against", file]);
+        assert_eq!((ran.code, ran.err.contains(said)), (2, true), "{ran:?}");
+    }
+    let ran = home.run(&["audit", "verify", "--against", "12"]);
+    assert_eq!((ran.code, ran.err.contains("--against 12: not a head")), (2, true), "{ran:?}");
+}

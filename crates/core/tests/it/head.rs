@@ -1,0 +1,57 @@
+//! Heads: each covers all events before it, and what a person wrote down of one names no other.
+
+use holdshort_core::digest::Digest;
+use holdshort_core::head::{Head, Malformed, Noted};
+
+fn head_of(events: &[&str]) -> Head {
+    events.iter().fold(Head::START, |head, event| head.then(&Digest::of(event.as_bytes())))
+}
+
+#[test]
+fn a_head_tells_number_and_order_of_all_events() {
+    let head = head_of(&["a", "b", "c"]);
+    assert_eq!(head.events, 3);
+    let by_hand = ["a", "b", "c"].iter().fold(Digest::ZERO, |before, event| {
+        Digest::of_parts(&[before.as_bytes(), Digest::of(event.as_bytes()).as_bytes()])
+    });
+    assert_eq!(head.hash, by_hand);
+    for other in [&["a", "b"][..], &["a", "c", "b"], &["b", "c"], &["a", "b", "x"], &["a", "b", "c", "c"]] {
+        assert_ne!(head_of(other), head, "{other:?}");
+    }
+}
+
+#[test]
+fn what_was_written_down_names_one_head() {
+    let head = head_of(&["a", "b"]);
+    let line = head.to_string();
+    assert_eq!(line.len(), "2:".len() + 24);
+    let noted: Noted = line.parse().unwrap();
+    assert_eq!(noted.to_string(), line);
+    let whole: Noted = format!("2:{}", head.hash.to_string().to_ascii_uppercase()).parse().unwrap();
+    for noted in [noted, whole] {
+        assert!(noted.is(&head));
+        assert!(!noted.is(&head_of(&["b", "a"])));
+        assert!(!noted.is(&Head { events: 3, ..head }));
+    }
+}
+
+#[test]
+fn other_texts_are_no_heads() {
+    let digits = "0123456789abcdef".repeat(4);
+    for text in [
+        "",
+        "2",
+        ":",
+        &digits,
+        &format!("2:{}", &digits[..23]),
+        &format!("2:{digits}0"),
+        &format!("-2:{digits}"),
+        &format!("+2:{digits}"),
+        &format!(":{digits}"),
+        &format!("2:{}g", &digits[..30]),
+        &format!("2 :{digits}"),
+        &format!("99999999999999999999:{digits}"),
+    ] {
+        assert_eq!(text.parse::<Noted>(), Err(Malformed), "{text}");
+    }
+}

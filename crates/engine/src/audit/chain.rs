@@ -1,0 +1,97 @@
+//! The chain over all events, in the order of their positions: what the store kept of it, and what people noted.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::head::{Head, Noted};
+use holdshort_store::{Error, Journal};
+
+use super::{Compared, Finding, JOURNAL, PAGE, Report};
+
+/// Computes every head anew. `written`: how far the journal had come before.
+pub(super) async fn verify<J: Journal>(
+    journal: &J,
+    written: u64,
+    noted: &[Noted],
+    report: &mut Report,
+) -> Result<(), Error> {
+    let mut walk =
+        Walk { head: Head::START, position: 0, sealed: 0, is_broken: false, heads: BTreeMap::new() };
+    walk.heads.extend(noted.iter().map(|noted| (noted.events, None)));
+    let walked = walk.all(journal, report).await;
+    report.note(JOURNAL, walked)?;
+    if walk.position < written {
+        let (position, missing) = (walk.position, "the last events are missing");
+        report.add(
+            JOURNAL,
+            format!("{missing}: the journal had come to position {written}, and ends at {position}"),
+        );
+    }
+    report.head = walk.head;
+    report.unsealed = walk.head.events - walk.sealed;
+    for noted in noted {
+        let there = walk.heads.get(&noted.events).copied().flatten();
+        let holds = there.is_some_and(|head| noted.is(&head));
+        report.against.push(Compared { noted: noted.clone(), holds });
+        if there.is_none() {
+            let events = walk.head.events;
+            report.add(
+                JOURNAL,
+                format!("the journal has {events} events, and its head was {noted}: events are missing"),
+            );
+        } else if !holds {
+            let events = noted.events;
+            report.add(
+                JOURNAL,
+                format!("the first {events} events are not those whose head was {noted}: the journal was changed, or is another one"),
+            );
+        }
+    }
+    Ok(())
+}
+
+struct Walk {
+    head: Head,
+    position: u64,
+    /// The events that the store has chained.
+    sealed: u64,
+    /// What follows from the first break is not told.
+    is_broken: bool,
+    /// The heads after as many events as people noted.
+    heads: BTreeMap<u64, Option<Head>>,
+}
+
+impl Walk {
+    async fn all<J: Journal>(&mut self, journal: &J, report: &mut Report) -> Result<(), Finding> {
+        self.meet();
+        loop {
+            let page = journal.links(self.position, PAGE).await?;
+            for link in &page {
+                self.head = self.head.then(&link.hash);
+                self.position = link.position;
+                self.meet();
+                let Some(kept) = link.sealed else { continue };
+                self.sealed = self.head.events;
+                if kept != self.head && !self.is_broken {
+                    self.is_broken = true;
+                    let (event, position) = (self.head.events, self.position);
+                    report.add(
+                        JOURNAL,
+                        format!(
+                            "the chain over all events breaks at event {event}, position {position}: up to there an \
+                             event was changed, taken away or put in, or two changed places"
+                        ),
+                    );
+                }
+            }
+            if page.len() < PAGE {
+                return Ok(());
+            }
+        }
+    }
+
+    fn meet(&mut self) {
+        if let Some(head) = self.heads.get_mut(&self.head.events) {
+            *head = Some(self.head);
+        }
+    }
+}

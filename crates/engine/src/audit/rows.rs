@@ -1,0 +1,189 @@
+//! Rows that no event stands behind. Those of a stream that is there are compared with it in `streams`.
+
+use holdshort_core::event::{Chain, Fact};
+use holdshort_core::id::StreamId;
+use holdshort_core::projection::{GrantRow, SessionRow};
+use holdshort_core::session::{self, Session};
+use holdshort_store::{Error, GrantFilter, InterruptFilter, Journal, RunFilter, SessionFilter};
+
+use super::streams::{differs, missing, too_few, unfounded};
+use super::{Finding, JOURNAL, PAGE, Report};
+use crate::rebuild::event_at;
+
+/// The names of the fields in which two rows differ.
+macro_rules! differing {
+    ($row:expr, $expected:expr; $($field:ident),* $(,)?) => {{
+        let mut fields = Vec::new();
+        $(if $row.$field != $expected.$field {
+            fields.push(stringify!($field));
+        })*
+        fields
+    }};
+}
+pub(super) use differing;
+
+pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
+    for (list, found) in [
+        ("runs", runs(journal, report).await),
+        ("sessions", sessions(journal, report).await),
+        ("interrupts", interrupts(journal, report).await),
+        ("grants", grants(journal, report).await),
+    ] {
+        let found = found.map_err(|finding| match finding {
+            Finding::Damage(why) => Finding::Damage(format!("the list of {list} can not be read: {why}")),
+            finding @ Finding::Store(_) => finding,
+        });
+        report.note(JOURNAL, found)?;
+    }
+    Ok(())
+}
+
+/// The end of a stream; `None` where it can not be read, which was found when its events were.
+async fn end<J: Journal>(journal: &J, stream: &StreamId) -> Result<Option<u64>, Finding> {
+    match journal.chain(stream).await {
+        Ok(Chain { seq, .. }) => Ok(Some(seq)),
+        Err(Error::Corrupt(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
+    let mut after = None;
+    loop {
+        let page = journal.runs(&RunFilter::default(), after.as_ref(), PAGE).await?;
+        for row in page.items {
+            let stream = StreamId::Run(row.run);
+            match end(journal, &stream).await? {
+                // Events that were taken away leave their row behind.
+                Some(0) => report.add(stream.as_str(), format!("the run had {} events and has 0", row.seq)),
+                // Also where the events could not be read to their end.
+                Some(seq) if seq < row.seq => {
+                    report.add(stream.as_str(), format!("the run had {} events and has {seq}", row.seq));
+                }
+                Some(_) | None => {}
+            }
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Those without events of their own: a run's start made them.
+async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
+    let mut after = None;
+    loop {
+        let page = journal.sessions(&SessionFilter::default(), after.as_ref(), PAGE).await?;
+        for row in page.items {
+            let stream = StreamId::Session(row.session.clone());
+            if end(journal, &stream).await? != Some(0) {
+                continue;
+            }
+            if let Some(problem) = session_row(journal, &Session::new(row.session), 0).await? {
+                report.add(stream.as_str(), problem);
+            }
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// What is wrong with the row of a session that has come to `seq`.
+pub(super) async fn session_row<J: Journal>(
+    journal: &J,
+    session: &Session,
+    seq: u64,
+) -> Result<Option<String>, Finding> {
+    let row = journal.session(&session.id).await?;
+    if let Some(row) = &row
+        && row.seq > seq
+    {
+        return Ok(Some(too_few(row.seq, seq)));
+    }
+    Ok(match (row, expected(journal, session).await?) {
+        (None, None) => None,
+        (None, Some(_)) => Some(missing("its row")),
+        (Some(_), None) => Some(unfounded("its row")),
+        (Some(row), Some(expected)) if row != expected => {
+            let fields = differing!(row, expected; workflow, state, seq, created_at, changed_at, idle_ms);
+            Some(differs("its row", &fields))
+        }
+        (Some(_), Some(_)) => None,
+    })
+}
+
+/// What the session's own events and the starts of its runs make of its row. The rows of runs are compared with
+/// their events by themselves.
+async fn expected<J: Journal>(journal: &J, session: &Session) -> Result<Option<SessionRow>, Finding> {
+    let filter = RunFilter { session: Some(session.id.clone()), ..RunFilter::default() };
+    let (mut row, mut after) = (session.row(), None);
+    loop {
+        let page = journal.runs(&filter, after.as_ref(), PAGE).await?;
+        for run in page.items {
+            let started = SessionRow::of_run(session.id.clone(), run.created_at);
+            row = Some(match row {
+                Some(row) => row.with(started),
+                None => started,
+            });
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(row);
+        }
+    }
+}
+
+async fn interrupts<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
+    let mut after = None;
+    loop {
+        let page = journal.interrupts(&InterruptFilter::default(), after.as_ref(), PAGE).await?;
+        for row in page.items {
+            let stream = StreamId::Run(row.run);
+            if end(journal, &stream).await? == Some(0) {
+                report.add(stream.as_str(), unfounded(&format!("the row of {}", row.interrupt)));
+            }
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+async fn grants<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
+    let mut after = None;
+    loop {
+        let page = journal.grants(&GrantFilter::default(), after.as_ref(), PAGE).await?;
+        for row in page.items {
+            let stream = StreamId::Session(row.session.clone());
+            let least = row.added_seq + u64::from(row.revoked);
+            match end(journal, &stream).await? {
+                Some(seq) if seq < least => report.add(stream.as_str(), too_few(least, seq)),
+                Some(_) if !was_given(journal, &stream, &row).await? => {
+                    report.add(stream.as_str(), unfounded(&format!("the row of {}", row.grant)));
+                }
+                Some(_) | None => {}
+            }
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether the event that the row names gave this grant. One that can not be read was found in its stream.
+async fn was_given<J: Journal>(journal: &J, stream: &StreamId, row: &GrantRow) -> Result<bool, Finding> {
+    match event_at(journal, stream, row.added_seq).await {
+        Ok(Some(event)) => Ok(matches!(
+            event.fact,
+            Fact::Session(session::Fact::GrantAdded { grant, .. }) if grant == row.grant
+        )),
+        Ok(None) => Ok(false),
+        Err(crate::Error::Damaged { .. }) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}

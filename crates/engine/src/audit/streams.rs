@@ -1,0 +1,239 @@
+//! Each stream from its start: its chain, its contents, and the rows that its events imply.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::event::{self, Chain, Event, Fact};
+use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::projection::{InterruptRow, RunRow};
+use holdshort_core::run::Run;
+use holdshort_core::session::Session;
+use holdshort_store::{Error, InterruptFilter, Journal};
+
+use super::rows::{differing, session_row};
+use super::{Finding, PAGE, Report};
+use crate::driver::{Definitions, first};
+
+/// How often a stream is followed that grows while its rows are compared.
+const ATTEMPTS: u32 = 100;
+
+pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
+    let definitions = Definitions::default();
+    let mut after: Option<StreamId> = None;
+    loop {
+        let streams = match journal.streams(after.as_ref(), PAGE).await {
+            Err(error @ Error::Corrupt(_)) => {
+                report.add(super::JOURNAL, format!("the list of streams can not be read: {error}"));
+                return Ok(());
+            }
+            streams => streams?,
+        };
+        for stream in &streams {
+            report.streams += 1;
+            let found = match stream {
+                StreamId::Run(run) => verify_run(journal, &definitions, run, report).await,
+                StreamId::Session(session) => verify_session(journal, session, report).await,
+                StreamId::System => verify_system(journal, report).await,
+            };
+            report.note(stream.as_str(), found)?;
+        }
+        match streams.last() {
+            Some(last) if streams.len() == PAGE => after = Some(last.clone()),
+            Some(_) | None => return Ok(()),
+        }
+    }
+}
+
+/// The next events of a stream, each verified; empty at its end.
+async fn next<J: Journal>(
+    journal: &J,
+    stream: &StreamId,
+    chain: &mut Chain,
+    report: &mut Report,
+) -> Result<Vec<Event>, Finding> {
+    let page = journal.read(stream, chain.seq, PAGE).await?;
+    let mut events = Vec::with_capacity(page.len());
+    for sealed in &page {
+        events.push(event::open(sealed, chain)?);
+        report.events += 1;
+        if event::has_lost_content(sealed)? {
+            let seq = sealed.seq;
+            report.add(
+                stream.as_str(),
+                format!("the content of {stream}/{seq} was taken away, and no event says who erased it"),
+            );
+        }
+    }
+    Ok(events)
+}
+
+async fn verify_run<J: Journal>(
+    journal: &J,
+    definitions: &Definitions,
+    id: &RunId,
+    report: &mut Report,
+) -> Result<(), Finding> {
+    let stream = StreamId::Run(id.clone());
+    let (mut chain, mut run) = (Chain::START, None::<Run>);
+    for _ in 0..ATTEMPTS {
+        loop {
+            let events = next(journal, &stream, &mut chain, report).await?;
+            for event in &events {
+                match &mut run {
+                    Some(run) => run.apply(event),
+                    None => run = Some(first(journal, definitions, id, event).await?),
+                }
+            }
+            if events.is_empty() {
+                break;
+            }
+        }
+        let Some(run) = &run else { return Ok(()) };
+        let (row, interrupts) = (journal.run(id).await?, interrupts_of(journal, id).await?);
+        let session = match run.row() {
+            Some(row) => Some((journal.session(&row.session).await?.is_some(), row.session)),
+            None => None,
+        };
+        // Rows change with the events: where none came meanwhile, what was read belongs together.
+        if journal.chain(&stream).await?.seq > chain.seq {
+            continue;
+        }
+        if let Some(problem) = run_problem(run, row.as_ref(), &interrupts) {
+            report.add(stream.as_str(), problem);
+        }
+        if let Some((false, session)) = session {
+            report.add(StreamId::Session(session).as_str(), missing("its row"));
+        }
+        return Ok(());
+    }
+    Err(Finding::Damage("it changes too often to be compared with its rows: verify again".to_owned()))
+}
+
+fn run_problem(
+    run: &Run,
+    row: Option<&RunRow>,
+    interrupts: &BTreeMap<InterruptId, InterruptRow>,
+) -> Option<String> {
+    let expected = run.row()?;
+    let Some(row) = row else { return Some(missing("its row")) };
+    if row.seq > expected.seq {
+        return Some(format!("the run had {} events and has {}", row.seq, expected.seq));
+    }
+    if *row != expected {
+        let fields = differing!(row, expected; session, workflow, status, end_reason, runnable, deadline, seq, ended_seq,
+            created_at, updated_at);
+        return Some(differs("its row", &fields));
+    }
+    let expected: BTreeMap<_, _> = run
+        .interrupt_rows(run.interrupts.keys())
+        .into_iter()
+        .map(|row| (row.interrupt.clone(), row))
+        .collect();
+    for (id, expected) in &expected {
+        match interrupts.get(id) {
+            None => return Some(missing(&format!("the row of {id}"))),
+            Some(row) if row != expected => {
+                let fields = differing!(row, expected; run, session, kind, open, risk, created_at, expires_at,
+                    opened_seq, resolved_seq);
+                return Some(differs(&format!("the row of {id}"), &fields));
+            }
+            Some(_) => {}
+        }
+    }
+    let extra = interrupts.keys().find(|id| !expected.contains_key(*id))?;
+    Some(unfounded(&format!("the row of {extra}")))
+}
+
+/// The run's rows in the table of interrupts.
+async fn interrupts_of<J: Journal>(
+    journal: &J,
+    run: &RunId,
+) -> Result<BTreeMap<InterruptId, InterruptRow>, Finding> {
+    let filter = InterruptFilter { run: Some(run.clone()), ..InterruptFilter::default() };
+    let (mut rows, mut after) = (BTreeMap::new(), None);
+    loop {
+        let page = journal.interrupts(&filter, after.as_ref(), PAGE).await?;
+        rows.extend(page.items.into_iter().map(|row| (row.interrupt.clone(), row)));
+        after = page.next;
+        if after.is_none() {
+            return Ok(rows);
+        }
+    }
+}
+
+async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Report) -> Result<(), Finding> {
+    let stream = StreamId::Session(id.clone());
+    let (mut chain, mut session) = (Chain::START, Session::new(id.clone()));
+    for _ in 0..ATTEMPTS {
+        loop {
+            let events = next(journal, &stream, &mut chain, report).await?;
+            for event in &events {
+                if let Fact::Session(fact) = &event.fact {
+                    session.apply(fact, event.at, &event.actor);
+                }
+            }
+            if events.is_empty() {
+                break;
+            }
+        }
+        let problem = match session_row(journal, &session, chain.seq).await? {
+            None => grant_problem(journal, &session, chain.seq).await?,
+            problem => problem,
+        };
+        if journal.chain(&stream).await?.seq > chain.seq {
+            continue;
+        }
+        if let Some(problem) = problem {
+            report.add(stream.as_str(), problem);
+        }
+        return Ok(());
+    }
+    Err(Finding::Damage("it changes too often to be compared with its rows: verify again".to_owned()))
+}
+
+/// What is wrong with the rows of the session's grants.
+async fn grant_problem<J: Journal>(
+    journal: &J,
+    session: &Session,
+    seq: u64,
+) -> Result<Option<String>, Finding> {
+    for id in session.grants.keys() {
+        let expected = session.grant_row(id);
+        match (journal.grant(id).await?, expected) {
+            (None, _) => return Ok(Some(missing(&format!("the row of {id}")))),
+            (Some(row), _) if row.added_seq + u64::from(row.revoked) > seq => {
+                return Ok(Some(too_few(row.added_seq + u64::from(row.revoked), seq)));
+            }
+            (Some(row), Some(expected)) if row != expected => {
+                let fields = differing!(row, expected; session, added_seq, revoked);
+                return Ok(Some(differs(&format!("the row of {id}"), &fields)));
+            }
+            (Some(_), _) => {}
+        }
+    }
+    Ok(None)
+}
+
+async fn verify_system<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
+    let mut chain = Chain::START;
+    while !next(journal, &StreamId::System, &mut chain, report).await?.is_empty() {}
+    Ok(())
+}
+
+pub(super) fn missing(what: &str) -> String {
+    format!("{what} is missing; `holdshort rebuild` makes rows new")
+}
+
+pub(super) fn differs(what: &str, fields: &[&str]) -> String {
+    format!(
+        "{what} does not say what the events say ({}); `holdshort rebuild` makes rows new",
+        fields.join(", ")
+    )
+}
+
+pub(super) fn unfounded(what: &str) -> String {
+    format!("{what} is there, and no event that made it; `holdshort rebuild` makes rows new")
+}
+
+pub(super) fn too_few(had: u64, has: u64) -> String {
+    format!("the session had at least {had} events and has {has}")
+}

@@ -1,0 +1,189 @@
+//! The pin: a database that is not the one that was written here does not start, and a copy without its log says
+//! that it is one.
+
+use std::fs;
+use std::path::Path;
+
+use holdshort_store::{AppendError, Error, Journal, Sqlite};
+use tempfile::TempDir;
+
+use crate::fixture::{run_stream, to};
+
+const DATABASE: &str = "holdshort.db";
+const LOG: &str = "holdshort.db-wal";
+const PIN: &str = "holdshort.head";
+
+fn copy(from: &Path, names: &[&str]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for name in names {
+        fs::copy(from.join(name), folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+/// Events up to `seq`, in one go.
+async fn write(store: &Sqlite, seq: u64, events: u64) {
+    store.append(to(&run_stream(1), seq, events)).await.unwrap();
+}
+
+fn refusal(folder: &Path) -> String {
+    match Sqlite::open(folder) {
+        Err(Error::Corrupt(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_older_database_does_not_start_beside_its_pin() {
+    let folder = TempDir::new().unwrap();
+    let store = Sqlite::open(folder.path()).unwrap();
+    write(&store, 0, 2).await;
+    store.close().await.unwrap();
+    let older = copy(folder.path(), &[DATABASE]);
+    let store = Sqlite::open(folder.path()).unwrap();
+    write(&store, 2, 3).await;
+    store.close().await.unwrap();
+    fs::copy(older.path().join(DATABASE), folder.path().join(DATABASE)).unwrap();
+    let before = fs::read(folder.path().join(DATABASE)).unwrap();
+    let why = refusal(folder.path());
+    assert!(why.starts_with("the database has 2 events, and 5 were written"), "{why}");
+    assert!(why.ends_with(&format!("remove {}", folder.path().join(PIN).display())), "{why}");
+    assert_eq!(fs::read(folder.path().join(DATABASE)).unwrap(), before);
+    // Whoever means it.
+    fs::remove_file(folder.path().join(PIN)).unwrap();
+    assert_eq!(Sqlite::open(folder.path()).unwrap().head().await.unwrap().events, 2);
+}
+
+#[tokio::test]
+async fn a_killed_server_that_lost_its_log_does_not_start_again() {
+    let folder = TempDir::new().unwrap();
+    let store = Sqlite::open(folder.path()).unwrap();
+    write(&store, 0, 2).await;
+    let killed = copy(folder.path(), &[DATABASE, LOG, PIN]);
+    fs::remove_file(killed.path().join(LOG)).unwrap();
+    assert!(refusal(killed.path()).contains("its log is missing"));
+    // With it, it does.
+    fs::copy(folder.path().join(LOG), killed.path().join(LOG)).unwrap();
+    assert_eq!(Sqlite::open(killed.path()).unwrap().head().await.unwrap(), store.head().await.unwrap());
+}
+
+#[tokio::test]
+async fn what_was_written_to_a_closed_database_is_not_taken_over() {
+    let folder = TempDir::new().unwrap();
+    let store = Sqlite::open(folder.path()).unwrap();
+    write(&store, 0, 2).await;
+    store.close().await.unwrap();
+    let pin = fs::read(folder.path().join(PIN)).unwrap();
+    let store = Sqlite::open(folder.path()).unwrap();
+    write(&store, 2, 1).await;
+    store.close().await.unwrap();
+    fs::write(folder.path().join(PIN), pin).unwrap();
+    let why = refusal(folder.path());
+    assert!(
+        why.starts_with("the database has 3 events, and 2 were written: the others came from elsewhere"),
+        "{why}"
+    );
+}
+
+/// And says so for ever, whatever is written later.
+#[tokio::test]
+async fn a_copy_without_its_log_is_noticed() {
+    let folder = TempDir::new().unwrap();
+    let store = Sqlite::open(folder.path()).unwrap();
+    assert_eq!(store.inspect().await.unwrap(), [""; 0]);
+    write(&store, 0, 2).await;
+    for log in [false, true] {
+        let copied = copy(folder.path(), &[DATABASE]);
+        if log {
+            // An empty one is as good as none.
+            fs::write(copied.path().join(LOG), "").unwrap();
+        }
+        let told = [
+            "the database was copied without its log when it had 0 events: what was written last may be missing",
+        ];
+        let read = Sqlite::open_to_read(copied.path()).unwrap();
+        assert_eq!(read.inspect().await.unwrap(), told);
+        drop(read);
+        for _ in 0..2 {
+            let copy = Sqlite::open(copied.path()).unwrap();
+            assert_eq!(copy.inspect().await.unwrap(), told);
+            let seq = copy.chain(&run_stream(1)).await.unwrap().seq;
+            write(&copy, seq, 1).await;
+            copy.close().await.unwrap();
+        }
+        assert_eq!(Sqlite::open_to_read(copied.path()).unwrap().inspect().await.unwrap(), told);
+    }
+    // Not so a copy of the closed database, nor one that SQLite makes whole.
+    let whole = TempDir::new().unwrap();
+    let into = whole.path().join(DATABASE).display().to_string();
+    rusqlite::Connection::open(folder.path().join(DATABASE))
+        .unwrap()
+        .execute("VACUUM INTO ?1", [into])
+        .unwrap();
+    assert_eq!(Sqlite::open(whole.path()).unwrap().inspect().await.unwrap(), [""; 0]);
+    store.close().await.unwrap();
+    let closed = copy(folder.path(), &[DATABASE]);
+    assert_eq!(Sqlite::open(closed.path()).unwrap().inspect().await.unwrap(), [""; 0]);
+}
+
+/// Two writers would each go on from a head of their own.
+#[tokio::test]
+async fn an_event_that_somebody_else_writes_stops_the_next_append() {
+    let folder = TempDir::new().unwrap();
+    let store = Sqlite::open(folder.path()).unwrap();
+    write(&store, 0, 2).await;
+    let other = rusqlite::Connection::open(folder.path().join(DATABASE)).unwrap();
+    let forged = "INSERT INTO events (position, stream, seq, hash, chained, head)
+                  SELECT position + 1, stream, seq + 1, hash, chained, head FROM events WHERE position = 2";
+    assert_eq!(other.execute(forged, []).unwrap(), 1);
+    match store.append(to(&run_stream(2), 0, 1)).await {
+        Err(AppendError::Store(Error::Corrupt(why))) => {
+            assert_eq!(why, "there is an event at position 3 that this server did not write");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_is_read_is_left_as_it_is() {
+    let folder = TempDir::new().unwrap();
+    let store = Sqlite::open(folder.path()).unwrap();
+    write(&store, 0, 2).await;
+    assert!(matches!(Sqlite::open_to_read(folder.path()), Err(Error::InUse)));
+    store.close().await.unwrap();
+    let all = |folder: &Path| {
+        let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+        files.sort();
+        files.into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect::<Vec<_>>()
+    };
+    let before = all(folder.path());
+    let read = Sqlite::open_to_read(folder.path()).unwrap();
+    assert_eq!(read.tail(0, 9).await.unwrap().len(), 2);
+    let refused = read.append(to(&run_stream(1), 2, 1)).await;
+    assert!(matches!(refused, Err(AppendError::Store(Error::Closed))), "{refused:?}");
+    drop(read);
+    assert_eq!(all(folder.path()), before);
+}
+
+#[tokio::test]
+async fn a_pin_that_is_none_is_said_to_be_one() {
+    let folder = TempDir::new().unwrap();
+    drop(Sqlite::open(folder.path()).unwrap());
+    for text in ["?", "1 2 3", "-1 00", "\u{0}\u{0}"] {
+        fs::write(folder.path().join(PIN), text).unwrap();
+        assert!(refusal(folder.path()).ends_with("is not readable: remove it to go on"), "{text}");
+    }
+    // Made by a process that ended at once.
+    fs::write(folder.path().join(PIN), "").unwrap();
+    assert!(Sqlite::open(folder.path()).is_ok());
+}
+
+#[test]
+fn a_database_of_an_older_schema_is_not_read_as_if_it_were_one_of_this() {
+    let folder = TempDir::new().unwrap();
+    let first = rusqlite::Connection::open(folder.path().join(DATABASE)).unwrap();
+    first.execute_batch(include_str!("../../../migrations/sqlite/0001_journal.sql")).unwrap();
+    first.pragma_update(None, "user_version", 1).unwrap();
+    drop(first);
+    assert!(matches!(Sqlite::open_to_read(folder.path()), Err(Error::Outdated { found: 1, known: 5 })));
+}
