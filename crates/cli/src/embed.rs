@@ -8,7 +8,6 @@ use anyhow::Context;
 use holdshort_models::Settings;
 use holdshort_server::{Options, Server, StartError, Tuning};
 use holdshort_store::postgres;
-use tracing_subscriber::EnvFilter;
 
 use crate::Hooks;
 use crate::args::{ModelArgs, StoreArgs};
@@ -24,6 +23,8 @@ pub(crate) struct Plan {
     pub model: ModelArgs,
     pub database: Option<postgres::Config>,
     pub hooks: Hooks,
+    /// Errors are printed as JSON.
+    pub json: bool,
 }
 
 pub(crate) struct Embedded {
@@ -63,6 +64,7 @@ impl Embedded {
                 .map_err(|error| not_started(error, kept, &journal))?;
         let address = server.address();
         let announced = plan.place.announce(address)?;
+        tokio::spawn(end_with(server.failed(), journal, plan.json));
         Ok(Self { server, address, words: plan.place.words(), announced })
     }
 
@@ -77,6 +79,21 @@ impl Embedded {
         server.stop().await;
         drop(announced);
     }
+}
+
+/// Ends the process when the journal can not be written any more: nobody could decide, and nothing that is done could
+/// be written down. Requests are refused for a moment first, so that whoever watches over the server sees why it goes.
+async fn end_with(failed: impl Future<Output = String>, journal: String, json: bool) {
+    const NOTICE: Duration = Duration::from_secs(1);
+    let why = failed.await;
+    tokio::time::sleep(NOTICE).await;
+    crate::log::flush();
+    let error = anyhow::anyhow!(
+        "{journal}: the writer of the journal died ({why}). What was answered is kept; start the server again, and what \
+         was under way is settled"
+    );
+    crate::output::failed(&error, json);
+    std::process::exit(crate::exit::Exit::Failed.code().into());
 }
 
 /// Where the environment says that the journal is, if it is not in the data folder.
@@ -148,15 +165,4 @@ pub(crate) fn again(place: &Place, model: &ModelArgs) -> String {
 
 pub(crate) fn settings(model: &ModelArgs) -> Settings {
     Settings { model: model.model.clone(), base_url: model.base_url.clone(), ..Settings::default() }
-}
-
-/// What the server writes to its log; `HOLDSHORT_LOG` says which (`debug`, `holdshort_engine=debug` …).
-pub(crate) fn log(default: &str) {
-    let filter = std::env::var("HOLDSHORT_LOG").unwrap_or_else(|_| default.to_owned());
-    // A client library that logs what providers answer has no place in our log.
-    let quiet = |filter: &str| format!("{filter},genai=off");
-    let filter = EnvFilter::try_new(quiet(&filter)).unwrap_or_else(|_| EnvFilter::new(quiet(default)));
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    // A program that embeds this crate may have one already.
-    let _ = subscriber.try_init();
 }

@@ -27,15 +27,21 @@ Exit codes:
   3  cancelled
   4  left waiting: detached, end of input, or no terminal to decide in";
 
+impl Exit {
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Cancelled => 3,
+            Self::Waiting => 4,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Ok => 0,
-            Exit::Failed => 1,
-            Exit::Usage => 2,
-            Exit::Cancelled => 3,
-            Exit::Waiting => 4,
-        })
+        Self::from(exit.code())
     }
 }
 

@@ -11,6 +11,7 @@ mod args;
 mod client;
 mod embed;
 mod exit;
+mod log;
 mod output;
 mod place;
 mod stream;
@@ -69,6 +70,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, hooks: Hooks) -> ExitCode 
             exit::of_error(&error)
         }
     };
+    log::flush();
     // A thread that still reads from a terminal must not keep the process.
     runtime.shutdown_background();
     exit.into()

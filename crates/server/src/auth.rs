@@ -35,6 +35,9 @@ impl Door {
         if *self.0.stopping.borrow() {
             return Err(Refused::of(Code::Stopping));
         }
+        if !self.0.journal().is_alive() {
+            return Err(Refused::of(Code::StoreFailed));
+        }
         self.0.journal().next_deadline().await?;
         Ok(())
     }

@@ -191,6 +191,13 @@ impl Server {
         Ok(self.app.login_url(&code))
     }
 
+    /// Resolves when the journal can not be written any more for as long as this process lives, with the reason: then
+    /// the process has to end, and the next one settles what was under way.
+    pub fn failed(&self) -> impl Future<Output = String> + Send + use<> {
+        let app = self.app.clone();
+        async move { app.journal().failed().await }
+    }
+
     /// Accepts no more, begins nothing more, ends streams and long polls, lets requests and tools under way finish,
     /// then closes the store. What still runs then is settled at the next start.
     pub async fn stop(self) {

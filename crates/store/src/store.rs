@@ -67,6 +67,22 @@ impl Store {
         }
     }
 
+    /// Whether what is appended can be written, as far as this process knows. A database may be away for a while.
+    pub fn is_alive(&self) -> bool {
+        match self {
+            Self::Sqlite(store) => store.is_alive(),
+            Self::Postgres(..) => true,
+        }
+    }
+
+    /// Resolves when nothing can be written any more for as long as this process lives, with the reason.
+    pub async fn failed(&self) -> String {
+        match self {
+            Self::Sqlite(store) => store.failed().await,
+            Self::Postgres(..) => std::future::pending().await,
+        }
+    }
+
     /// Writes what was accepted, and lets everything go.
     pub async fn close(&self) -> Result<(), Error> {
         match self {

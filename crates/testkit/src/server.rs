@@ -275,15 +275,16 @@ impl TestServer {
     }
 
     /// Waits for a process that ends by itself; it can be started again.
-    pub async fn wait_until_ended(&mut self) {
+    pub async fn wait_until_ended(&mut self) -> ExitStatus {
         let deadline = Instant::now() + PATIENCE;
-        while let Some(running) = &mut self.running {
-            if running.child.try_wait().expect("a process that was started").is_some() {
+        loop {
+            let running = self.running.as_mut().expect("a server that runs");
+            if let Some(status) = running.child.try_wait().expect("a process that was started") {
                 self.running = None;
-            } else {
-                assert!(Instant::now() < deadline, "the server does not end");
-                tokio::time::sleep(Duration::from_millis(10)).await;
+                return status;
             }
+            assert!(Instant::now() < deadline, "the server does not end");
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 

@@ -9,6 +9,7 @@ use crate::args::ModelArgs;
 use crate::client::{Client, id_of};
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, no_server, usage};
+use crate::log;
 use crate::place::Place;
 
 pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow::Result<Exit> {
@@ -24,7 +25,7 @@ pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow
             place.path.display()
         )));
     }
-    embed::log("off");
+    log::start("off");
     let again = embed::again(&place, &model);
     let plan = Plan {
         listen: super::run::ANY_PORT,
@@ -33,6 +34,7 @@ pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow
         model,
         database: None,
         hooks: scene.hooks,
+        json: scene.json,
     };
     let embedded = Embedded::start(plan).await?;
     let exit = match can_go_on(&embedded.client()?, run).await {

@@ -15,6 +15,7 @@ use super::run::{ANY_PORT, beside, end_of};
 use crate::args::ModelArgs;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
+use crate::log;
 use crate::output::{say, say_all, tell};
 use crate::place::{Place, quoted};
 use crate::terminal::paint::Paint;
@@ -29,7 +30,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
     prepare(sample, &repository)?;
     let data = scene.reach.data.clone().unwrap_or_else(|| folder.path().join("data"));
     let place = Place::of(Some(&data))?;
-    embed::log("off");
+    log::start("off");
     let again = embed::again(&place, &model);
     let plan = Plan {
         listen: ANY_PORT,
@@ -38,6 +39,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         model,
         database: None,
         hooks: scene.hooks,
+        json: scene.json,
     };
     let embedded = Embedded::start(plan).await?;
     // From here on it is the person's: nothing of it is thrown away behind their back.

@@ -14,6 +14,7 @@ use crate::args::ModelArgs;
 use crate::client::Client;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, no_server, usage};
+use crate::log;
 use crate::output::{document, say, say_all, tell, tell_all};
 use crate::place::Place;
 use crate::terminal::card;
@@ -53,7 +54,7 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
     }
     embed::in_the_folder()?;
     has_model(&args.model)?;
-    embed::log("off");
+    log::start("off");
     let again = embed::again(&place, &args.model);
     let plan = Plan {
         listen: ANY_PORT,
@@ -62,6 +63,7 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
         model: args.model,
         database: None,
         hooks: scene.hooks,
+        json: scene.json,
     };
     let embedded = Embedded::start(plan).await?;
     let exit = started(&embedded, scene, start, &again).await;

@@ -10,6 +10,7 @@ use super::links::invitation;
 use crate::args::Serve;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
+use crate::log;
 use crate::output;
 use crate::place::Place;
 use crate::terminal::paint::Paint;
@@ -20,7 +21,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
             "`serve` starts a server; --listen ADDRESS says where, --server is for the other verbs",
         ));
     }
-    embed::log("warn");
+    log::start("warn");
     raise_files();
     // Before the server starts: a signal that comes early stops it as well.
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -33,6 +34,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         model: serve.model.clone(),
         database: embed::database(&serve.store),
         hooks: scene.hooks,
+        json: scene.json,
     };
     let embedded = Embedded::start(plan).await?;
     if scene.json {

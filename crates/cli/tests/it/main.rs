@@ -8,6 +8,7 @@ mod demo;
 mod errors;
 mod examples;
 mod home;
+mod logs;
 mod models;
 mod plan;
 mod serve;

@@ -17,8 +17,9 @@ mod rows;
 mod schema;
 mod writer;
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
@@ -64,6 +65,8 @@ pub struct Sqlite {
     /// `None` while it is being dropped, and where the journal is only read.
     queue: Option<mpsc::Sender<Job>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// Somebody closes the journal: that its writer ends is no failure.
+    is_closing: AtomicBool,
     position: watch::Receiver<u64>,
     node: Node,
     /// Where the journal is only read. Else the writer holds it.
@@ -101,12 +104,12 @@ impl Sqlite {
         schema::checkpoint(&connection)?;
         let (last, position) = watch::channel(head.events);
         let pool = Pool::open(&database)?;
-        let writer =
-            Writer { connection, head, pin, position: last, after_commit: config.after_commit, lock };
-        let (queue, thread) = writer.start().map_err(from_io)?;
+        let writer = Writer { connection, head, pin, position: last, after_commit: config.after_commit };
+        let (queue, thread) = writer.start(lock).map_err(from_io)?;
         let node = Node { first_epoch: epoch, last_epoch: AtomicU64::new(epoch), opened_at: now() };
         let (queue, thread) = (Some(queue), Mutex::new(Some(thread)));
-        Ok(Self { pool, folder: folder.to_owned(), queue, thread, position, node, _lock: None })
+        let is_closing = AtomicBool::new(false);
+        Ok(Self { pool, folder: folder.to_owned(), queue, thread, is_closing, position, node, _lock: None })
     }
 
     /// Opens the journal of a folder that no server uses, to read it: nothing is written, not even what a crashed
@@ -120,13 +123,23 @@ impl Sqlite {
         let connection = schema::lone_reader(&database, has_log)?;
         let (_, position) = watch::channel(read::last_position(&connection)?);
         let node = Node { first_epoch: 0, last_epoch: AtomicU64::new(0), opened_at: now() };
-        let thread = Mutex::new(None);
-        Ok(Self { pool, folder: folder.to_owned(), queue: None, thread, position, node, _lock: lock })
+        let (thread, is_closing) = (Mutex::new(None), AtomicBool::new(true));
+        Ok(Self {
+            pool,
+            folder: folder.to_owned(),
+            queue: None,
+            thread,
+            is_closing,
+            position,
+            node,
+            _lock: lock,
+        })
     }
 
     /// Commits what was accepted, empties the log, lets the folder go. Whoever calls afterwards gets
     /// [`Error::Closed`].
     pub async fn close(&self) -> Result<(), Error> {
+        self.is_closing.store(true, Ordering::Release);
         self.pool.close().await;
         // Closed before: the thread is gone already.
         let _closed = self.submit(Job::Close).await;
@@ -136,10 +149,36 @@ impl Sqlite {
         joined.map_err(|error| Error::Io(Box::new(error)))?.map_err(|_| Error::Closed)
     }
 
+    /// Whether what is appended can be written.
+    pub fn is_alive(&self) -> bool {
+        self.queue.as_ref().is_some_and(|queue| !queue.is_closed())
+    }
+
+    /// Resolves when the writer has died, with what it said. Never where the journal was closed.
+    pub async fn failed(&self) -> String {
+        let Some(queue) = &self.queue else { return std::future::pending().await };
+        queue.closed().await;
+        if self.is_closing.load(Ordering::Acquire) {
+            return std::future::pending().await;
+        }
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(thread) = thread else { return std::future::pending().await };
+        match tokio::task::spawn_blocking(move || thread.join()).await {
+            Ok(Err(panic)) => said(&*panic),
+            Ok(Ok(())) | Err(_) => std::future::pending().await,
+        }
+    }
+
     async fn submit(&self, job: Job) -> Result<(), Error> {
         let queue = self.queue.as_ref().ok_or(Error::Closed)?;
         queue.send(job).await.map_err(|_| Error::Closed)
     }
+}
+
+/// The message of a panic.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("no message").to_owned()
 }
 
 /// When this node opened the store: shown, and never decided on.

@@ -9,6 +9,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::{self, JoinHandle};
 
 use holdshort_core::head::Head;
@@ -59,7 +61,7 @@ enum Failure {
     Group(Error),
 }
 
-/// What the thread owns; the lock is let go last.
+/// What the thread owns.
 pub(super) struct Writer {
     pub(super) connection: Connection,
     /// Of the journal, as it was committed.
@@ -67,13 +69,24 @@ pub(super) struct Writer {
     pub(super) pin: Pin,
     pub(super) position: watch::Sender<u64>,
     pub(super) after_commit: Option<fn()>,
-    pub(super) lock: Lock,
 }
 
 impl Writer {
-    pub(super) fn start(self) -> std::io::Result<(mpsc::Sender<Job>, JoinHandle<()>)> {
+    /// The lock is let go when the journal is closed. A thread that dies keeps it until the process ends: what runs
+    /// here may still do what nobody can write down, and no other server may begin meanwhile.
+    pub(super) fn start(self, lock: Lock) -> std::io::Result<(mpsc::Sender<Job>, JoinHandle<()>)> {
         let (queue, jobs) = mpsc::channel(QUEUE_LIMIT);
-        let thread = thread::Builder::new().name("journal".to_owned()).spawn(move || self.work(jobs))?;
+        let work = move || {
+            let worked = catch_unwind(AssertUnwindSafe(|| self.work(jobs)));
+            match worked {
+                Ok(()) => drop(lock),
+                Err(panic) => {
+                    mem::forget(lock);
+                    resume_unwind(panic);
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("journal".to_owned()).spawn(work)?;
         Ok((queue, thread))
     }
 
@@ -91,7 +104,7 @@ impl Writer {
     /// Leaves an empty log behind, so that the next start has nothing to recover and the one file is the whole
     /// journal.
     fn finish(self) {
-        let Self { connection, head, mut pin, position, lock, after_commit: _ } = self;
+        let Self { connection, head, mut pin, position, after_commit: _ } = self;
         // Only what is pinned for certain counts as closed.
         if pin.close(head)
             && let Err(error) = pin::set_open(&connection, 0)
@@ -103,7 +116,6 @@ impl Writer {
         }
         drop(connection);
         drop(position);
-        drop(lock);
     }
 
     /// Carries out and answers all jobs; leaves the group empty.
@@ -118,7 +130,7 @@ impl Writer {
                     hook();
                 }
                 if let Some(last) = outcomes.iter().filter_map(Outcome::position).max() {
-                    self.position.send_if_modified(|position| std::mem::replace(position, last) != last);
+                    self.position.send_if_modified(|position| mem::replace(position, last) != last);
                 }
                 for (job, outcome) in group.drain(..).zip(outcomes) {
                     job.answer(outcome);

@@ -1,11 +1,13 @@
 //! `holdshort` that ends itself: `std::process::abort` right after the commit that `HOLDSHORT_ABORT_AFTER`
-//! counts to, before anybody hears of it. Rehearsals play at once. For crash tests only.
+//! counts to, before anybody hears of it; or panics in the writer, where `HOLDSHORT_PANIC_AFTER` counts. Rehearsals
+//! play at once. For crash tests only.
 
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static ABORT_AFTER: OnceLock<u64> = OnceLock::new();
+static PANIC_AFTER: OnceLock<u64> = OnceLock::new();
 static COMMITS: AtomicU64 = AtomicU64::new(0);
 
 fn after_commit() {
@@ -13,12 +15,19 @@ fn after_commit() {
     if ABORT_AFTER.get() == Some(&n) {
         std::process::abort();
     }
+    assert!(PANIC_AFTER.get() != Some(&n), "commit {n} was the last one");
+}
+
+/// A number of the environment.
+fn set(count: &OnceLock<u64>, name: &str) {
+    if let Some(n) = std::env::var(name).ok().and_then(|text| text.parse().ok()) {
+        count.get_or_init(|| n);
+    }
 }
 
 fn main() -> ExitCode {
-    if let Some(n) = std::env::var("HOLDSHORT_ABORT_AFTER").ok().and_then(|text| text.parse().ok()) {
-        ABORT_AFTER.get_or_init(|| n);
-    }
+    set(&ABORT_AFTER, "HOLDSHORT_ABORT_AFTER");
+    set(&PANIC_AFTER, "HOLDSHORT_PANIC_AFTER");
     let mut hooks = holdshort_cli::Hooks::default();
     hooks.store.after_commit = Some(after_commit);
     hooks.rehearsal_word_ms = Some(0);

@@ -2,7 +2,7 @@
 //! side effect happens at most once or becomes a question.
 
 use holdshort_testkit::model::Scripted;
-use holdshort_testkit::server::{TestServer, eventually};
+use holdshort_testkit::server::{TestServer, aborting, eventually, real};
 use serde_json::{Value, json};
 
 use crate::play::{command, count, done, one, solo, write};
@@ -131,4 +131,30 @@ async fn case_44_around_a_start() {
     );
     assert!(model.requests().len() <= 5, "{}", model.requests().len());
     server.events(&run).await;
+}
+
+/// Not the process but the thread that commits: nobody could decide any more, and a server that stayed would look alive.
+#[tokio::test]
+async fn a_server_whose_writer_dies_says_that_it_is_not_ready_and_ends_with_the_reason() {
+    let (_model, mut server) = solo([one(count("one")), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let shown = server.wait_one(&run).await;
+    server.stop().await;
+    server.change(|setup| setup.program(aborting()).env("HOLDSHORT_PANIC_AFTER", "1"));
+    server.start().await;
+    assert_eq!(server.get("/readyz").await.status, 200);
+    // Committed, and never answered.
+    let answer = server.decide(&shown, &json!({"option": "approve"})).await;
+    assert_eq!((answer.status, &answer.body["code"]), (503, &json!("stopping")));
+    let ready = server.get("/readyz").await;
+    assert_eq!((ready.status, &ready.body["code"]), (503, &json!("store_failed")));
+    assert_eq!(server.wait_until_ended().await.code(), Some(1));
+    let said = server.stderr();
+    assert!(said.contains("the writer of the journal died (commit 1 was the last one)"), "{said}");
+    // What was committed stands, and the run goes on from there.
+    server.change(|setup| setup.program(real()));
+    server.start().await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(server.lines("count.txt"), 1);
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }

@@ -7,7 +7,7 @@ use rusqlite::StatementStatus;
 use tempfile::TempDir;
 
 use super::*;
-use crate::folder::{claim, database};
+use crate::folder::database;
 use crate::journal::{Key, StreamAppend};
 use crate::sqlite::{read, schema};
 
@@ -72,11 +72,10 @@ fn a_limit_is_no_reason_to_plan_again() {
 
 fn writer(max_pages: Option<u32>) -> (TempDir, Writer) {
     let folder = TempDir::new().unwrap();
-    let lock = claim(folder.path()).unwrap();
     let connection = schema::writer(&database(folder.path()).unwrap(), max_pages).unwrap();
     let pin = Pin::open(folder.path()).unwrap();
     let position = watch::Sender::new(0);
-    (folder, Writer { connection, head: Head::START, pin, position, after_commit: None, lock })
+    (folder, Writer { connection, head: Head::START, pin, position, after_commit: None })
 }
 
 /// Commits the appends as one group; what each was told.
