@@ -89,6 +89,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit/head": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The head of the journal.
+         * @description The number of its events and a hash that covers all of them. Kept elsewhere, it shows whether a later journal is
+         *     this one's continuation: `against` of the verification.
+         */
+        get: operations["read_head"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit/verify": {
         parameters: {
             query?: never;
@@ -98,8 +119,8 @@ export interface paths {
         };
         /**
          * Verify the journal.
-         * @description Walks every stream in pages: hash chain, order, contents. Takes as long as the journal is large; a client that
-         *     goes away stops it.
+         * @description Walks all events and every stream in pages: hash chains, order, contents, and the rows that lists are made of.
+         *     Takes as long as the journal is large; a client that goes away stops it.
          */
         get: operations["verify_journal"];
         put?: never;
@@ -952,6 +973,12 @@ export interface components {
          * @enum {string}
          */
         Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        /** @description A head that somebody noted. */
+        ComparedHead: {
+            head: string;
+            /** @description The journal continues from it. */
+            holds: boolean;
+        };
         Damage: {
             message: string;
             stream: string;
@@ -1249,6 +1276,22 @@ export interface components {
         };
         /** @enum {string} */
         InterruptStatus: "open" | "resolved";
+        /**
+         * @description Where the chain over all events of the journal ends.
+         * @example {
+         *       "head": "1042:3f2a91b0c4d5e6f708192a3b",
+         *       "events": 1042,
+         *       "hash": "3f2a91b0c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f"
+         *     }
+         */
+        JournalHead: {
+            /** Format: int64 */
+            events: number;
+            /** @description SHA-256, as 64 hexadecimal digits. */
+            hash: string;
+            /** @description The number of events and the first digits of the hash: what a person writes down. */
+            head: string;
+        };
         /** @enum {string} */
         Kind: "tool_approval" | "plan_approval" | "checkpoint" | "error" | "question" | "choice" | "turn" | "escalation" | "review" | "continuation" | "client_call" | "unknown_outcome";
         /** @enum {string} */
@@ -2032,14 +2075,23 @@ export interface components {
         };
         /** @description Whether the journal is as it was written. */
         Verification: {
-            /** @description The first that were found, at most one per stream. */
+            /** @description The heads that it was compared with; absent where there were none. */
+            against?: components["schemas"]["ComparedHead"][];
+            /** @description The first that were found, at most one per stream; those of the journal as a whole name `journal`. */
             damages: components["schemas"]["Damage"][];
             /** Format: int64 */
             events: number;
+            /** @description Of the journal, as its events give it: `1042:3f2a91b0c4d5e6f708192a3b`. */
+            head: string;
             /** @description No damage was found. */
             intact: boolean;
             /** Format: int64 */
             streams: number;
+            /**
+             * Format: int64
+             * @description Events that are not chained yet. In a data folder there are none; in a database those of the last second.
+             */
+            unsealed: number;
         };
         /**
          * @description Something that could deceive the person who decides.
@@ -2605,9 +2657,40 @@ export interface operations {
             500: components["responses"]["internal"];
         };
     };
-    verify_journal: {
+    read_head: {
         parameters: {
             query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The head */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JournalHead"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            421: components["responses"]["wrong_host"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    verify_journal: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Heads that were noted, with commas between them, at most 100: whether the journal continues from each.
+                 * @example 1042:3f2a91b0c4d5e6f708192a3b
+                 */
+                against?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;

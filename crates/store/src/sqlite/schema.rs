@@ -64,20 +64,21 @@ pub(super) fn lone_reader(database: &Path, has_log: bool) -> Result<Connection, 
     let connection = if has_log {
         reader(database)?
     } else {
-        let mut path = String::new();
-        for byte in database.as_os_str().as_encoded_bytes() {
-            match byte {
-                b'/' | b'.' | b'_' | b'-' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
-                    path.push(char::from(*byte))
-                }
-                other => path.push_str(&format!("%{other:02x}")),
-            }
-        }
+        let uri = format!("file:{}?immutable=1", escaped(database));
         let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-        connect(Path::new(&format!("file:{path}?immutable=1")), access)?
+        connect(Path::new(&uri), access)?
     };
     let (found, known) = (version(&connection)?, u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX));
     if found < known { Err(Error::Outdated { found, known }) } else { Ok(connection) }
+}
+
+/// A path as a URI holds it.
+fn escaped(path: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    bytes
+        .map(|byte| if plain(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02x}") })
+        .collect()
 }
 
 /// Copies what is in the log into the database, as far as no reader needs it.
