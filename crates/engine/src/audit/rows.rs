@@ -104,14 +104,13 @@ pub(super) async fn session_row<J: Journal>(
         return Ok(Some(too_few(row.seq, seq)));
     }
     Ok(match (row, expected(journal, session).await?) {
-        (None, None) => None,
         (None, Some(_)) => Some(missing("its row")),
         (Some(_), None) => Some(unfounded("its row")),
         (Some(row), Some(expected)) if row != expected => {
             let fields = differing!(row, expected; workflow, state, seq, created_at, changed_at, idle_ms);
             Some(differs("its row", &fields))
         }
-        (Some(_), Some(_)) => None,
+        (None, None) | (Some(_), Some(_)) => None,
     })
 }
 

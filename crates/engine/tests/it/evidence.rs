@@ -132,7 +132,7 @@ const MANIPULATIONS: &[Manipulation] = &[
     },
     Manipulation {
         what: "a run is taken away with its rows, and later events move up",
-        folder: Code(|files| files.take_run_away()),
+        folder: Code(Files::take_run_away),
         in_folder: Alone,
         database: "CREATE TEMP TABLE gone AS SELECT run, session FROM runs
                        WHERE session IN (SELECT session FROM sessions WHERE seq = 0)
@@ -155,7 +155,7 @@ const MANIPULATIONS: &[Manipulation] = &[
     },
     Manipulation {
         what: "an event is put in at the end that fits its stream",
-        folder: Code(|files| files.forge_at_the_end()),
+        folder: Code(Files::forge_at_the_end),
         in_folder: Alone,
         database: "INSERT INTO events (stream, seq, position, hash, head)
                    SELECT stream, seq + 1, position + 1, sha256(hash || forged), forged FROM (
@@ -292,7 +292,7 @@ const MANIPULATIONS: &[Manipulation] = &[
     },
     Manipulation {
         what: "the database is replaced by an older one",
-        folder: Code(|files| fs::copy(files.older().join(DATABASE), files.path(DATABASE)).map(drop).unwrap()),
+        folder: Code(|files| files.go_back(DATABASE)),
         in_folder: Alone,
         database: "",
         in_database: Absent,
@@ -334,7 +334,7 @@ const MANIPULATIONS: &[Manipulation] = &[
         what: "the whole data folder is replaced by an older one",
         folder: Code(|files| {
             for name in [DATABASE, PIN] {
-                fs::copy(files.older().join(name), files.path(name)).unwrap();
+                files.go_back(name);
             }
         }),
         in_folder: Found::Head,
@@ -434,8 +434,9 @@ impl Files {
         Connection::open(self.path(DATABASE)).unwrap()
     }
 
-    fn older(&self) -> &'static Path {
-        story().older.path()
+    /// Puts one of the story's earlier files in place.
+    fn go_back(&self, name: &str) {
+        fs::copy(story().older.path().join(name), self.path(name)).unwrap();
     }
 
     /// The folder of a server that was killed after the last events.
