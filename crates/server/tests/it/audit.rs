@@ -20,16 +20,17 @@ async fn an_untouched_journal_is_intact() {
         json!({"intact": true, "streams": 3, "events": 8, "head": short, "unsealed": 0, "damages": []});
     assert_eq!(report, intact);
     let noted = format!("/v1/audit/verify?against=8:{hash},{short}");
-    let held = ok(operator.get(&noted).await);
+    let compared = ok(operator.get(&noted).await);
     let against = json!([{"head": format!("8:{hash}"), "holds": true}, {"head": short, "holds": true}]);
-    assert_eq!((&held["intact"], &held["against"]), (&json!(true), &against));
+    assert_eq!((&compared["intact"], &compared["against"]), (&json!(true), &against));
 
     // One of another journal, and one of a later hour of this one.
     let digits = &hash[..24];
-    let held = ok(operator.get(&format!("/v1/audit/verify?against=7:{digits},9:{digits}")).await);
+    let compared = ok(operator.get(&format!("/v1/audit/verify?against=7:{digits},9:{digits}")).await);
     let against = json!([{"head": format!("7:{digits}"), "holds": false}, {"head": format!("9:{digits}"), "holds": false}]);
-    assert_eq!((&held["intact"], &held["against"]), (&json!(false), &against));
-    let told: Vec<_> = held["damages"].as_array().unwrap().iter().map(|each| text(each, "message")).collect();
+    assert_eq!((&compared["intact"], &compared["against"]), (&json!(false), &against));
+    let told: Vec<_> =
+        compared["damages"].as_array().unwrap().iter().map(|each| text(each, "message")).collect();
     assert_eq!(told.len(), 2);
     assert!(told[0].starts_with("the first 7 events are not those whose head was"), "{told:?}");
     assert!(told[1].starts_with("the journal has 8 events, and its head was 9:"), "{told:?}");
