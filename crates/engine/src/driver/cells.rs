@@ -60,9 +60,10 @@ impl Live {
         self.unanswered = self.unanswered.filter(|on| *on >= chain.seq);
     }
 
-    /// Takes over what is lost here, and goes on with the rest.
+    /// Takes over what is lost here, and goes on with the rest. What is only claimed is no part of that: another node
+    /// may have written the very same start.
     pub(super) fn adopt(&self) -> Input {
-        let at_work = self.in_flight.iter().chain(self.claimed.keys()).chain(&self.back);
+        let at_work = self.in_flight.iter().chain(&self.back);
         Input::Adopt { at_work: at_work.cloned().collect() }
     }
 
