@@ -216,7 +216,7 @@ impl Draft<'_> {
                 self.finish_call(id, CallEnd::Refused, Some("forbidden"), refused_by_rule(&reason));
                 return;
             }
-            verdict if !still_releases(call.authority.as_ref(), &verdict) => {
+            verdict if !self.still_releases(&call, &verdict) => {
                 self.give_back(id, Returned::Withdrawn, Vec::new());
                 return;
             }
@@ -233,6 +233,20 @@ impl Draft<'_> {
         self.emit(started, Content::none());
         if self.run.is_client_call(&call) {
             self.open_client_call(id, &call);
+        }
+    }
+
+    /// Whether what released the call counts at its start: a person's word does, and that of a gate which says the same
+    /// again. Another grant or rule that allows it by now would start it under a name that does not stand, or with more
+    /// rights than it gives.
+    fn still_releases(&self, call: &Call, verdict: &Verdict) -> bool {
+        match (&call.authority, verdict) {
+            (Some(Authority::Interrupt(_)), Verdict::Ask { .. } | Verdict::Allow(_)) => true,
+            (Some(Authority::Gate(then)), Verdict::Allow(now)) => {
+                then == now
+                    && self.run.released_effect(call, now, self.cx.system).is_ok_and(|now| now == call.effect)
+            }
+            (_, Verdict::Forbid(_)) | (Some(Authority::Gate(_)), Verdict::Ask { .. }) | (None, _) => false,
         }
     }
 
@@ -342,16 +356,6 @@ impl Draft<'_> {
                 Verdict::Ask { .. } => {}
             }
         }
-    }
-}
-
-/// Whether what released the call counts at its start: a person's word does, and that of a gate which says the same
-/// again. Another grant or rule that allows it by now would start it under a name that does not stand.
-fn still_releases(authority: Option<&Authority>, verdict: &Verdict) -> bool {
-    match (authority, verdict) {
-        (Some(Authority::Interrupt(_)), Verdict::Ask { .. } | Verdict::Allow(_)) => true,
-        (Some(Authority::Gate(then)), Verdict::Allow(now)) => then == now,
-        (_, Verdict::Forbid(_)) | (Some(Authority::Gate(_)), Verdict::Ask { .. }) | (None, _) => false,
     }
 }
 

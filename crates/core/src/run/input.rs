@@ -36,7 +36,7 @@ pub struct Context<'a> {
 pub enum Input {
     Start(Start),
     /// Takes over work that was in flight when another process stopped, or that this one lost. `at_work`: what this
-    /// process performs, or is about to; it goes on.
+    /// process performs; it goes on.
     Adopt {
         at_work: BTreeSet<ActionId>,
     },
