@@ -21,9 +21,9 @@ pub fn argument(tool: &str, code: &str) -> Option<&'static str> {
         ("run_command", "bad_command" | "too_large") => "command",
         (
             "run_command",
-            "bad_path" | "outside_workspace" | "protected_path" | "symlink" | "not_a_directory",
+            "bad_path" | "outside_workspace" | "protected_path" | "symlink" | "not_a_directory" | "not_found"
+            | "not_readable",
         ) => "cwd",
-        ("run_command", "not_found" | "not_readable") => "cwd",
         ("write_file", "too_large") => "content",
         ("edit_file", "old_not_found" | "old_not_unique" | "nothing_to_change") => "old",
         ("edit_file", "too_large") => "new",

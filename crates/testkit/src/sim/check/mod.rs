@@ -330,10 +330,8 @@ impl Witness {
             let made = interrupt.decision.as_ref();
             // An edit that changes nothing is an approval.
             let shown = interrupt.content.pointer("/payload/arguments");
-            let option = match shown == Some(&decision.edit) && decision.option == "edit" {
-                true => "approve",
-                false => decision.option.as_str(),
-            };
+            let unchanged = shown == Some(&decision.edit) && decision.option == "edit";
+            let option = if unchanged { "approve" } else { decision.option.as_str() };
             !interrupt.is_open() && made.is_some_and(|made| made.by == actor.id && made.option == option)
         });
         if !stands {
