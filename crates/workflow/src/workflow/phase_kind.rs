@@ -142,18 +142,21 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
     if let Some(item) = fields.find("limits") {
         settings::meaningless(item, kind.without(), word, problems);
     }
+    // Where one key is missing, which is a problem, the others of the phase are read all the same.
     let read = match kind {
-        Kind::OneShot => PhaseKind::OneShot { agent: agent(fields, "agent", around, problems)? },
-        Kind::Checkpoint => PhaseKind::Checkpoint(checkpoint(fields, problems)?),
+        Kind::OneShot => {
+            PhaseKind::OneShot { agent: agent(fields, "agent", around, problems).unwrap_or_default() }
+        }
+        Kind::Checkpoint => PhaseKind::Checkpoint(checkpoint(fields, problems)),
         Kind::Planning => PhaseKind::Planning(planning(fields, around, problems)?),
-        Kind::Control | Kind::HumanControl => PhaseKind::Control(control(fields, around, problems)?),
+        Kind::Control | Kind::HumanControl => PhaseKind::Control(control(fields, around, problems)),
         Kind::IdeaGeneration => PhaseKind::IdeaGeneration(ideas(fields, around, problems)?),
     };
     Some(Read { kind: read, word, gates: kind.gates(around.gates) })
 }
 
-fn checkpoint(fields: &Fields<'_>, problems: &mut Problems) -> Option<CheckpointPhase> {
-    let message = fields.need("message", problems)?.text(bounds::TEXT, problems)?;
+fn checkpoint(fields: &Fields<'_>, problems: &mut Problems) -> CheckpointPhase {
+    let message = fields.need("message", problems).and_then(|item| item.text(bounds::TEXT, problems));
     let ask = fields.find("ask").and_then(|item| item.flag(problems)).unwrap_or(true);
     let edit = fields.find("edit").and_then(|item| item.flag(problems)).unwrap_or_default();
     let alone = fields.find("when_no_channel");
@@ -162,7 +165,7 @@ fn checkpoint(fields: &Fields<'_>, problems: &mut Problems) -> Option<Checkpoint
     }
     let ways = [("park", NoChannel::Park), ("auto", NoChannel::Auto)];
     let when_no_channel = alone.and_then(|item| item.one_of(&ways, problems)).unwrap_or_default();
-    Some(CheckpointPhase { message, unasked: !ask, when_no_channel, edit })
+    CheckpointPhase { message: message.unwrap_or_default(), unasked: !ask, when_no_channel, edit }
 }
 
 fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Option<Planning> {
@@ -196,14 +199,14 @@ fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -
 }
 
 /// `plan` is checked, and filled in, once all phases are read.
-fn control(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Option<Control> {
+fn control(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Control {
     let plan = fields.find("plan").and_then(|item| item.text(bounds::LINE, problems));
     let only = fields.find("only").and_then(|item| item.count(bounds::COUNT, problems));
-    Some(Control {
+    Control {
         plan: plan.unwrap_or_default(),
-        agent: agent(fields, "agent", around, problems)?,
+        agent: agent(fields, "agent", around, problems).unwrap_or_default(),
         only: only.and_then(|only| u32::try_from(only).ok()),
-    })
+    }
 }
 
 fn ideas(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Option<IdeaGeneration> {

@@ -285,6 +285,7 @@ gates: {before_step: true, plan: [ask], rules: [all], question: [], choice: {lab
             "workflow.yaml:4:70: expected a list, found `read_file`",
             "workflow.yaml:5:10: expected a mapping, found `Work.`",
             "workflow.yaml:7:39: expected a text, found a list",
+            "workflow.yaml:7:54: expected a text, found the number 3",
             "workflow.yaml:7:64: expected a list, found `none`",
             "workflow.yaml:8:5: expected a mapping, found `next`",
             "workflow.yaml:9:22: expected `ask` or `off`, found `true`",
@@ -616,6 +617,22 @@ phases:
             "workflow.yaml:5:85: `redos` means nothing in a phase of the kind `planning`",
             "workflow.yaml:6:85: `plan_steps` means nothing in a phase of the kind `control`",
             "workflow.yaml:7:103: `parallel` means nothing in a phase of the kind `idea_generation`",
+        ],
+    },
+    Case {
+        about: "a phase that lacks a key is read to its end",
+        text: "\
+name: a
+phases:
+  - {id: look, kind: checkpoint, messages: Look., gates: {checkpoint: {expires_in: 2 hours, on_expiry: aprove}}}
+  - {id: work, kind: one_shot, agnt: solo, limits: {round: 3}}
+",
+        says: &[
+            "workflow.yaml:3:34: unknown key `messages` (did you mean `message`?)",
+            "workflow.yaml:3:84: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `2 hours`",
+            "workflow.yaml:3:104: `checkpoint` has no option `aprove` (did you mean `approve`?)",
+            "workflow.yaml:4:32: unknown key `agnt` (did you mean `agent`?)",
+            "workflow.yaml:4:53: unknown key `round` (did you mean `rounds`?)",
         ],
     },
     Case {
