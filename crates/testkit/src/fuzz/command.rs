@@ -19,7 +19,8 @@ pub(super) fn command(bytes: &[u8]) {
     assert!(paths.iter().all(|path| !path.is_empty()), "{line:?}");
     let _ = command.scripts();
     // What is quoted whole is one word of `echo`, and reads, whatever it holds.
-    if !line.contains(['\'', '\0', '\r']) && !line.chars().any(char::is_control) && line.len() < 1000 {
+    let is_plain = !line.starts_with('-') && !line.contains('\'') && !line.chars().any(char::is_control);
+    if is_plain && line.len() < 1000 {
         assert!(parse(&format!("echo '{line}'")).is_read_only(), "{line:?}");
     }
 }
