@@ -20,9 +20,8 @@ pub(super) fn launched(part: &Part) -> Launched {
     // Behind a host, an image or a pod.
     let is_elsewhere = matches!(
         (program, word(0)),
-        ("ssh", _)
+        ("ssh" | "cross-env" | "dotenv" | "foreman", _)
             | ("docker" | "podman" | "kubectl", Some("run" | "exec"))
-            | ("cross-env" | "dotenv" | "foreman", _)
     );
     if is_elsewhere {
         return Launched::Somewhere;
