@@ -38,8 +38,8 @@ mod wait;
 mod wire;
 
 pub use asyncapi::asyncapi;
-pub use limits::AGENT_REQUESTS;
 pub use library::{Checked, Error as WorkflowsError, check as check_workflows};
+pub use limits::AGENT_REQUESTS;
 pub use openapi::openapi;
 pub use pace::Pace;
 pub use routes::audit::{journal_head, verification};

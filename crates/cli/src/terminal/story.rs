@@ -292,7 +292,7 @@ impl Story {
     }
 
     fn said_at_the_end(&self, call: &str) -> Vec<String> {
-        let arguments = self.calls.get(call).map(|call| &call.arguments).unwrap_or(&Value::Null);
+        let arguments = self.calls.get(call).map_or(&Value::Null, |call| &call.arguments);
         let mut text = arguments.get("summary").and_then(Value::as_str).unwrap_or_default().to_owned();
         let undone = arguments.get("undone").and_then(Value::as_array).into_iter().flatten();
         let undone: Vec<&str> =

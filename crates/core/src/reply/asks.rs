@@ -31,10 +31,10 @@ pub fn asked(text: &str) -> Option<String> {
     let said = prose::said(text);
     let blocks = prose::blocks(&said);
     let last = blocks.iter().rposition(|block| !matches!(block, Block::Code))?;
-    let list = (0..=last).rev().take_while(|at| matches!(blocks[*at], Block::Item(_) | Block::Code)).last();
-    let list = list.filter(|_| matches!(blocks[last], Block::Item(_)));
-    let lead = list.and_then(|first| first.checked_sub(1));
-    let tail = lead.or(list).unwrap_or(last);
+    let items = (0..=last).rev().take_while(|at| matches!(blocks[*at], Block::Item(_) | Block::Code)).last();
+    let items = items.filter(|_| matches!(blocks[last], Block::Item(_)));
+    let lead = items.and_then(|first| first.checked_sub(1));
+    let tail = lead.or(items).unwrap_or(last);
     let mut reader = Reader::default();
     for (at, block) in blocks[..=last].iter().enumerate() {
         let found = match block {
@@ -108,11 +108,12 @@ impl Reader {
                 None => matches!(next, Some(Block::Paragraph { text, .. }) if answers(&text.to_lowercase())),
             };
             match (speech, place) {
-                (Speech::Plain | Speech::Polite, _) => false,
+                (Speech::Plain | Speech::Polite, _) | (Speech::Request | Speech::Question, Place::Middle) => {
+                    false
+                }
                 (Speech::Waiting, _) => !self.section,
                 (Speech::Permission, Place::Middle) => ends && !is_answered && !self.section,
                 (Speech::Permission, Place::Lead | Place::End) => !is_answered,
-                (Speech::Request | Speech::Question, Place::Middle) => false,
                 (Speech::Request, Place::Lead | Place::End) => true,
                 // A list, or code, answers what no one is asked to choose from.
                 (Speech::Question, Place::Lead) => {

@@ -100,20 +100,15 @@ impl Finder<'_> {
         for _ in 0..OBJECTS {
             let at = from + text[from..].find(['{', '['])?;
             let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
-            match values.next() {
-                Some(Ok(value)) => {
-                    if let Some(name) = self.call_in(&value) {
-                        return Some(name);
-                    }
-                    from = at + values.byte_offset().max(1);
-                }
-                Some(Err(_)) | None => {
-                    if let Some(name) = self.almost(&text[at..]) {
-                        return Some(name);
-                    }
-                    from = at + 1;
-                }
+            let (found, next) = if let Some(Ok(value)) = values.next() {
+                (self.call_in(&value), at + values.byte_offset().max(1))
+            } else {
+                (self.almost(&text[at..]), at + 1)
+            };
+            if found.is_some() {
+                return found;
             }
+            from = next;
         }
         None
     }

@@ -38,7 +38,7 @@ pub(super) fn said(text: &str) -> String {
     said + rest
 }
 
-/// Fences as CommonMark has them; one that is never closed goes to the end.
+/// Between fences and not; one that is never closed goes to the end.
 pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
     let mut segments = Vec::new();
     let (mut prose, mut fenced): (Vec<&str>, Option<(&str, Vec<&str>)>) = (Vec::new(), None);

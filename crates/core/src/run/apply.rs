@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::conversation::said_about;
-use super::fact::{Authority, Fact, Look, Node, Returned};
-use super::state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Role, Step, Used};
+use super::fact::{Authority, Fact, Node, Returned};
+use super::state::{Call, CallState, Entry, ModelCall, Planned, Role, Step, Used};
 use super::{Action, ActionId, Ended, Run, Started};
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
@@ -198,9 +198,6 @@ impl Run {
                 }
                 if wrote {
                     self.look_again(id);
-                }
-                if *end != CallEnd::Done {
-                    self.look_again_after(id);
                 }
             }
             Fact::ToolReturned { call: id, why, .. } => {
@@ -429,21 +426,6 @@ impl Run {
             let relies = call.look.as_ref().is_some_and(|look| !look.preconditions.is_empty());
             if id != writer && waits && relies {
                 Arc::make_mut(call).look_again = true;
-            }
-        }
-    }
-
-    /// Cards of calls that come after this one in its reply say what became of it.
-    fn look_again_after(&mut self, id: &str) {
-        let Some(call) = self.calls.get(id).filter(|call| self.writes(&call.tool)).cloned() else { return };
-        let is_after = |other: &str| (id.len(), id) < (other.len(), other);
-        for (other, each) in &mut self.calls {
-            let same = each.step == call.step && each.turn == call.turn && is_after(other);
-            if same
-                && matches!(each.state, CallState::Gated(_))
-                && each.look.as_ref().is_some_and(Look::was_looked_at)
-            {
-                Arc::make_mut(each).look_again = true;
             }
         }
     }

@@ -63,7 +63,7 @@ impl Draft<'_> {
             Inspected::Ready(inspection) => inspection,
         };
         let (look, card) = self.run.look_of(&call, inspection);
-        let as_shown = call.look.as_ref() == Some(&look) && self.run.says_what_became(id, &call);
+        let as_shown = call.look.as_ref() == Some(&look);
         self.emit(Fact::ToolInspected { call: id.to_owned(), look }, Content::data(card));
         if let CallState::Gated(_) = call.state {
             if as_shown {

@@ -68,8 +68,9 @@ impl Run {
     /// What keeps the last word of a step from being its end, with the words that show it.
     pub(super) fn flaw(&self, step: &Step) -> Option<(Flaw, String)> {
         let Some(Entry::Turn { text, calls, stop, .. }) = step.entries.last() else { return None };
-        // What was called is no text: a plan, or that the work is finished.
-        if !calls.is_empty() || !self.reads_ends(step) {
+        // What was called is no text: a plan, or that the work is finished. Whoever judges a call is read by the form of
+        // its answer.
+        if !calls.is_empty() || step.role == Role::Overseer {
             return None;
         }
         if let Some(flaw) = stop.flaw() {
@@ -108,11 +109,6 @@ impl Run {
             .flat_map(|(_, calls)| calls)
             .filter(|call| call.tool == FINISH && call.state == CallState::Ended(CallEnd::Done));
         finished.flat_map(left_undone).collect()
-    }
-
-    /// Whoever judges a call is read by its answer's form.
-    fn reads_ends(&self, step: &Step) -> bool {
-        step.role != Role::Overseer
     }
 
     /// Whether a planner may answer in words.

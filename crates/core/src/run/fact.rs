@@ -324,13 +324,6 @@ pub struct Look {
     pub places: Vec<Place>,
 }
 
-impl Look {
-    /// Whether something here looked, or the call is one that the client runs.
-    pub fn was_looked_at(&self) -> bool {
-        !self.workspace.is_empty()
-    }
-}
-
 /// Who or what released a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -2,13 +2,14 @@
 //!
 //! A call that writes starts when every call before it has ended; one that reads, when those that write have. So reads
 //! go side by side, and a person who is asked about one call holds up what comes after it. A call waits only for calls
-//! before it, so nothing waits in a circle. Tools that ask, and hand-offs, have an order of their own.
+//! before it, so nothing waits in a circle. Tools that ask, hand-offs, and calls that the client runs have an order of
+//! their own.
 
 use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::fact::Returned;
-use super::{Call, CallEnd, CallState, Fact, Run, gating};
+use super::{Call, CallState, Fact, Run, gating};
 use crate::event::Content;
 use crate::interrupt::{Cause, Outcome};
 use crate::tool::Runs;
@@ -27,6 +28,9 @@ impl Draft<'_> {
 impl Run {
     /// Whether a call of the same reply has to end before this one starts.
     pub(super) fn waits_its_turn(&self, id: &str, call: &Call) -> bool {
+        if self.is_client_call(call) {
+            return false;
+        }
         let writes = self.writes(&call.tool);
         self.earlier(id, call).any(|(_, other)| !other.is_ended() && (writes || self.writes(&other.tool)))
     }
@@ -36,16 +40,13 @@ impl Run {
         call.deferred && self.waits_its_turn(id, call)
     }
 
-    /// The calls of the same reply that come before this one and do something, here or in the client.
+    /// The calls of the same reply that come before this one and run here.
     fn earlier<'r>(&'r self, id: &'r str, call: &'r Call) -> impl Iterator<Item = (&'r str, &'r Call)> {
         let same = move |(other, each): &(&'r str, &'r Call)| {
             each.step == call.step && each.turn == call.turn && (other.len(), *other) < (id.len(), id)
         };
         let acts = |(_, each): &(&str, &Call)| {
-            matches!(
-                self.spec(&each.tool).map(|spec| &spec.runs),
-                Some(Runs::Here { .. } | Runs::Client { .. })
-            )
+            matches!(self.spec(&each.tool).map(|spec| &spec.runs), Some(Runs::Here { .. }))
         };
         self.calls.iter().map(|(id, call)| (id.as_str(), &**call)).filter(same).filter(acts)
     }
@@ -63,17 +64,5 @@ impl Run {
             told
         });
         told.collect()
-    }
-
-    /// Whether a card still says what became of the calls before it. That one is done changes nothing: it was to be.
-    pub(super) fn says_what_became(&self, id: &str, call: &Call) -> bool {
-        let CallState::Gated(interrupt) = &call.state else { return true };
-        let shown = self.interrupts.get(interrupt).and_then(|each| each.content.pointer("/payload/after"));
-        let lost = |told: &[Value]| -> Vec<(Value, Value)> {
-            let done = json!(CallEnd::Done);
-            let ended = told.iter().filter(|each| each.get("became").is_some_and(|end| *end != done));
-            ended.map(|each| (each["call_id"].clone(), each["became"].clone())).collect()
-        };
-        lost(shown.and_then(Value::as_array).map_or(&[], Vec::as_slice)) == lost(&self.after(id, call))
     }
 }

@@ -10,6 +10,9 @@ use crate::world::{
     World, allow, calls, choose, choose_with, command, definition, edit, read, rule, says, write,
 };
 
+/// The calls of one reply.
+type Reply = Vec<(&'static str, Value)>;
+
 fn free(tools: &[&str]) -> Definition {
     let mut definition = definition();
     definition.gates.rules.push(allow(tools));
@@ -54,7 +57,7 @@ fn cards(world: &World) -> Vec<(String, Vec<String>)> {
 /// writes, and nothing passes that one.
 #[test]
 fn what_may_start_first() {
-    let table: Vec<(Vec<(&str, Value)>, &[&str])> = vec![
+    let table: Vec<(Reply, &[&str])> = vec![
         (vec![read("a"), read("b"), read("c")], &["tool/call_1/1", "tool/call_2/1", "tool/call_3/1"]),
         (vec![read("a"), write("b"), read("c")], &["tool/call_1/1"]),
         (vec![write("a"), write("b")], &["tool/call_1/1"]),
@@ -68,7 +71,6 @@ fn what_may_start_first() {
         assert_eq!(due(&world), expected, "{reply:?}");
         world.work();
         assert_eq!(finished(&world).len(), reply.len(), "everything ends");
-        // The driver asks for what is due; whoever asks for more gets nothing.
     }
 }
 
@@ -108,23 +110,18 @@ fn a_later_call_waits_while_an_earlier_one_is_asked_about() {
     );
 }
 
-/// Nothing is decided for the later one: its card says what became of the earlier one.
+/// Nothing is decided for the later one, and its card stays: whoever shows it adds what became of the earlier one.
 #[test]
-fn a_card_says_that_what_came_before_it_was_refused() {
-    let refusals: [(&str, holdshort_core::interrupt::Decision); 2] =
-        [("refused", choose_with("reject", "not that")), ("answered", choose_with("respond", "it is there"))];
-    for (became, decision) in refusals {
-        let mut world =
-            World::started(definition(), vec![calls(&[write("a"), command("make")]), says("Done.")]);
+fn a_refusal_holds_up_nothing() {
+    let decisions = [choose_with("reject", "not that"), choose_with("respond", "it is there")];
+    for decision in decisions {
+        let reply = calls(&[write("a"), command("make")]);
+        let mut world = World::started(definition(), vec![reply, says("Done.")]);
         world.work();
         let first = world.run.calls["call_1"].interrupt.clone().expect("it asks");
         world.person(Input::Decide { interrupt: first, decision });
         world.work();
-        assert_eq!(
-            cards(&world),
-            [("run_command: make".to_owned(), vec![format!("call_1 write_file: a {became}")])],
-        );
-        assert_eq!(world.count("interrupt_opened"), 3, "the card that did not say so is superseded");
+        assert_eq!((world.count("interrupt_opened"), world.open_kinds()), (2, vec!["tool_approval"]));
         world.decide(Kind::ToolApproval, choose("approve"));
         world.work();
         assert_eq!(
@@ -132,6 +129,19 @@ fn a_card_says_that_what_came_before_it_was_refused() {
             (vec!["run_command make".to_owned()], Status::Completed)
         );
     }
+}
+
+/// The client has an order of its own: what it was handed is handed out as it is decided.
+#[test]
+fn calls_of_the_client_wait_for_nothing() {
+    let definition = crate::world::with_client();
+    let write = |path: &str| ("client_write", json!({ "path": path, "content": "x" }));
+    let mut world = World::started(definition, vec![calls(&[write("a"), write("b")])]);
+    world.work();
+    let second = world.run.calls["call_2"].interrupt.clone().expect("it asks");
+    world.person(Input::Decide { interrupt: second, decision: choose("approve") });
+    world.work();
+    assert_eq!(world.open_kinds(), ["tool_approval", "client_call"]);
 }
 
 /// What an earlier call writes is the ground of a later one: it is looked at again, and asked about as it is then.

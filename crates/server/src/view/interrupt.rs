@@ -5,7 +5,7 @@ use holdshort_core::gate::Source;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::{self, About, Cause, Choice, Kind, Level, Made, Opened, Outcome};
 use holdshort_core::projection::InterruptRow;
-use holdshort_core::run::{Fact, Run};
+use holdshort_core::run::{CallState, Fact, Run};
 use holdshort_core::time::Timestamp;
 use holdshort_protocol as wire;
 use holdshort_protocol::Code;
@@ -34,7 +34,7 @@ pub(crate) async fn of_row(app: &App, row: &InterruptRow) -> Answer<wire::Interr
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
     let event::Fact::Run(Fact::InterruptOpened(opened)) = &event.fact else { return Err(damaged(row)) };
-    Ok(show(Parts {
+    let mut shown = show(Parts {
         run: &row.run,
         session: &row.session,
         subject: subject::of(app, &row.run).await?,
@@ -43,7 +43,27 @@ pub(crate) async fn of_row(app: &App, row: &InterruptRow) -> Answer<wire::Interr
         opened_at: event.at,
         version: VERSION,
         resolution: resolution(app, row, opened).await?,
-    }))
+    });
+    if shown.status == wire::InterruptStatus::Open && !after(&mut shown.payload).is_empty() {
+        tell_what_became(&*app.driver.load(&row.run).await?, &mut shown.payload);
+    }
+    Ok(shown)
+}
+
+/// The calls that run before the one on the card, as it lists them.
+fn after(payload: &mut Value) -> &mut [Value] {
+    payload.get_mut("after").and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
+}
+
+/// A card is opened while the calls before its own wait, run or are asked about: whoever reads it later reads what
+/// became of them since.
+fn tell_what_became(run: &Run, payload: &mut Value) {
+    for before in after(payload) {
+        let call = before.get("call_id").and_then(Value::as_str).and_then(|id| run.calls.get(id));
+        if let Some(CallState::Ended(end)) = call.map(|call| &call.state) {
+            before["became"] = serde_json::json!(end);
+        }
+    }
 }
 
 /// How the interrupt of a row ended.

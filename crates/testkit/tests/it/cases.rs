@@ -176,13 +176,15 @@ async fn case_34_resume_repeats_nothing() {
 #[tokio::test]
 async fn case_35_asking_is_off() {
     let workflow = format!("{SOLO}asking: {{enabled: false}}\n");
-    let (model, server) = play(&workflow, [one(ask("Which?")), Scripted::text("Shall I go on?")]).await;
+    let (model, server) =
+        play(&workflow, [one(ask("Which?")), Scripted::text("Shall I go on?"), done()]).await;
     let run = server.start_run("solo", "work").await;
     server.wait_status(&run, &["completed"]).await;
     let offered = model.requests()[0].tools();
     assert!(offered.iter().any(|tool| tool == "read_file"), "{offered:?}");
     assert!(!offered.iter().any(|tool| tool == "ask_human"), "{offered:?}");
     assert!(last_told(&model).contains("not available"), "{}", last_told(&model));
+    assert!(last_told(&model).contains("Nobody can be asked: decide by yourself"), "{}", last_told(&model));
     assert_eq!(server.events_of(&run, "interrupt_opened").await.len(), 0);
 }
 

@@ -102,19 +102,21 @@ async fn calls_of_one_reply_run_in_their_order() {
     assert_eq!(std::fs::read_to_string(server.workspace().join("a.txt")).unwrap(), "two");
 }
 
-/// Refused, it holds up nothing; the card of what comes after it says so.
+/// Refused, it holds up nothing, and the card of what comes after it says so.
 #[tokio::test]
 async fn a_card_says_that_an_earlier_call_was_refused() {
     let (_model, server) = solo([Scripted::calls([write("a.txt", "one"), count("second")]), done()]).await;
     let run = server.start_run("solo", "write").await;
     let open = server.wait_open(&run, 2).await;
-    let first = open.iter().find(|each| each["payload"]["tool"] == "write_file").unwrap();
-    server.choose(first, "reject").await;
-    let second = holdshort_testkit::server::eventually("the card says so", || async {
-        let open = server.open(&run).await;
-        open.into_iter().find(|each| each["payload"]["after"][0]["became"] == "refused")
-    })
-    .await;
+    server.choose(&open[0], "reject").await;
+    let second = server.wait_one(&run).await;
+    assert_eq!(
+        (&second["id"], &second["payload"]["after"][0]["became"]),
+        (&open[1]["id"], &json!("refused"))
+    );
+    let shown = server.client_command().args(["show", second["id"].as_str().unwrap()]).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("write_file: a.txt, which was refused: it did not run"), "{shown}");
     server.choose(&second, "approve").await;
     server.wait_status(&run, &["completed"]).await;
     assert_eq!(server.lines("count.txt"), 1);

@@ -108,7 +108,8 @@ async fn failures_that_stay_end_the_run_or_ask() {
 
 #[tokio::test]
 async fn a_question_that_is_printed_is_asked() {
-    let (model, server) = solo([Scripted::text("Which file shall I read?"), one(read("a")), done()]).await;
+    let asks = || Scripted::text("Which file shall I read?");
+    let (model, server) = solo([asks(), asks(), one(read("a")), done()]).await;
     let run = server.start_run("solo", "work").await;
     let question = server.wait_one(&run).await;
     assert_eq!(

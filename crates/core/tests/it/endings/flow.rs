@@ -138,7 +138,7 @@ fn failed_calls_in_a_row_end_in_a_question() {
     world.work();
     world = world.with("work", vec![calls(&[read("there")])]);
     world.work();
-    world = world.with("work", (0..limit + 1).map(missing).collect());
+    world = world.with("work", (0..=limit).map(missing).collect());
     let told = world.work();
     assert!(
         told.ends_with(&[

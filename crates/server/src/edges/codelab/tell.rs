@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
 use holdshort_core::projection::Status;
+use holdshort_core::reply::Flaw;
 use holdshort_core::run::{Fact, Role, Run, StepEnd};
 use serde_json::{Value, json};
 
@@ -44,6 +45,11 @@ impl Teller {
                 frames
             }
             Fact::ModelReplied { step, calls, .. } => self.replied(step, calls.is_empty(), text),
+            // A question in words is told when it is asked.
+            Fact::EndRefused { step, flaw: Flaw::Asks, .. } => {
+                self.unsaid.remove(step);
+                Vec::new()
+            }
             Fact::ModelFailed { retry_at: Some(_), .. } => {
                 vec![Frame::Status { status: "retrying", content: Some(text.to_owned()), metadata: None }]
             }

@@ -13,6 +13,8 @@ async fn a_question_is_answered_by_the_next_word() {
     let (model, server) = served().await;
     let ask = json!({ "question": "Light or dark?", "choices": ["light", "dark"] });
     model.push("orchestrator", Scripted::call("ask_human", ask));
+    // In words it is told once, and asked the second time.
+    model.push("orchestrator", Scripted::text("Which page?"));
     model.push("orchestrator", Scripted::text("And which page do you mean?"));
     model.push("orchestrator", Scripted::text("Then it is dark."));
     let frames = post(&server, "s", &user("Style it.")).await;
