@@ -924,7 +924,7 @@ export interface components {
             options?: components["schemas"]["AskChoice"][];
             /** @description Anything that helps to decide. */
             payload?: unknown;
-            /** @description JSON Schema of an edit. */
+            /** @description JSON Schema of an edit, or of the answer to a question. */
             response_schema?: Record<string, never> | null;
             /** @description A run of the workflow `external`. Without it one is started that completes with the resolution. */
             run?: string | null;
@@ -972,7 +972,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
         /** @description A head that somebody noted. */
         ComparedHead: {
             head: string;
@@ -990,7 +990,7 @@ export interface components {
          *     }
          */
         Decision: {
-            /** @description Replaces the whole arguments, plan or output. */
+            /** @description Replaces the whole arguments, plan or output; the answer to a question whose `response_schema` is not of texts. */
             edit?: unknown;
             /** @description The id of one of the interrupt's options. */
             option: string;
@@ -1110,6 +1110,10 @@ export interface components {
         GrantCommand: {
             /** @description The files that it may be redirected to and from. */
             files?: string[];
+            /** @description The folder that it runs in. Without it nothing that writes is covered. */
+            folder?: string | null;
+            /** @description The options of the line, with the values that say what it does. Without them nothing that writes is covered. */
+            options?: string[] | null;
             program: string;
             subcommand?: string | null;
             /** @description Whether it covers the command when it writes. */
@@ -1252,7 +1256,7 @@ export interface components {
              */
             position?: string | null;
             resolution?: components["schemas"]["Resolution"] | null;
-            /** @description JSON Schema of an edit. */
+            /** @description JSON Schema of an edit, or of the answer to a question. */
             response_schema?: Record<string, never> | null;
             risk: components["schemas"]["Risk"];
             run: string;
@@ -1399,7 +1403,7 @@ export interface components {
                  */
                 position?: string | null;
                 resolution?: components["schemas"]["Resolution"] | null;
-                /** @description JSON Schema of an edit. */
+                /** @description JSON Schema of an edit, or of the answer to a question. */
                 response_schema?: Record<string, never> | null;
                 risk: components["schemas"]["Risk"];
                 run: string;
@@ -1808,7 +1812,7 @@ export interface components {
             required: number;
         };
         Reason: {
-            /** @description Stable: `rule`, `default`, `hard_link`, `opaque_command` … */
+            /** @description Stable: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path` … */
             code: string;
             /** @description The rule's place in its list, from 0. */
             rule?: number | null;
@@ -2483,8 +2487,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `too_many_streams`: Too many streams and long polls are open. */
-        too_many_streams: {
+        /** @description `too_many_requests`: Agents make too many requests. */
+        too_many_requests: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `too_many_requests`: Agents make too many requests.
+         *
+         *     `too_many_streams`: Too many streams and long polls are open.
+         */
+        "too_many_requests-or-too_many_streams": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2709,6 +2726,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2746,7 +2764,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2779,6 +2797,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2808,6 +2827,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -2834,6 +2854,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2869,6 +2890,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2910,6 +2932,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_session-or-idempotency_key_reused"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -2944,7 +2967,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2991,6 +3014,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3032,6 +3056,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3058,6 +3083,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3118,6 +3144,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3144,6 +3171,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3170,6 +3198,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3226,6 +3255,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3260,6 +3290,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3300,6 +3331,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_workflow-or-unknown_session-or-idempotency_key_reused"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3330,6 +3362,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3370,6 +3403,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3417,7 +3451,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3457,6 +3491,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3497,6 +3532,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3529,6 +3565,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3564,6 +3601,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3594,6 +3632,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3638,6 +3677,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3669,6 +3709,7 @@ export interface operations {
             404: components["responses"]["not_found"];
             409: components["responses"]["run_not_ended"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3704,6 +3745,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3739,6 +3781,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3778,6 +3821,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_workflow-or-idempotency_key_reused"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3808,6 +3852,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3843,6 +3888,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3879,7 +3925,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3915,7 +3961,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3951,7 +3997,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3987,6 +4033,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -4023,6 +4070,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -4049,6 +4097,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -4074,6 +4123,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -4100,6 +4150,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -4126,6 +4177,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -4150,7 +4202,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_streams"];
+            429: components["responses"]["too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };

@@ -21,7 +21,7 @@ agents:
 phases:
   - {id: work, kind: one_shot, agent: scribe}
 gates:
-  question: {expires_in: 4m}
+  question: {expires_in: 5m}
   rules:
     - {tools: [run_command], do: ask, reason: "${REASON}"}
     - {tools: [ask_human], do: allow}
@@ -49,7 +49,7 @@ const LONG = "A sentence about what is to be decided here, as agents write them 
 
 const EXTERNAL = [
   { kind: "choice", title: "Which runway?", options: [{ id: "a", label: "North" }, { id: "b", label: "South" }] },
-  { kind: "escalation", title: "The tower does not answer", message: "I have called three times.", expires_in_ms: 240_000 },
+  { kind: "escalation", title: "The tower does not answer", message: "I have called three times.", expires_in_ms: 300_000 },
   { kind: "question", title: LONG.slice(0, 400), message: LONG },
   { kind: "review", title: "Answer to ticket 88", payload: { content: "Dear customer,\nyour box is ready." } },
   { kind: "tool_approval", title: `Refund 120 EUR ${"x".repeat(180)}`, message: "The parcel came back.", payload: { order: 4711 } },
