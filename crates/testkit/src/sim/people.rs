@@ -12,6 +12,7 @@ use holdshort_core::interrupt::{Decision, Interrupt, Kind};
 use holdshort_core::run::{Ask, ClientOutcome, Config, Input, Origin, Run};
 use holdshort_core::{session, system};
 use holdshort_engine::{Clock, Error, IdempotencyKey, OpenSession, StartRun};
+use holdshort_store::Error as StoreError;
 use serde_json::{Value, json};
 
 use super::choices::Choices;
@@ -346,8 +347,12 @@ impl Deed {
     /// Sends the request, and again after a failure of the store if whoever sends it is patient.
     pub(super) async fn carry_out(self, node: Node, site: Shared, patient: bool) {
         loop {
-            let answered = self.try_on(&node, &site).await;
+            let deed = self.said_anew(&site);
+            let answered = deed.try_on(&node, &site).await;
             let Err(error) = answered else { return };
+            if let (Error::Store(StoreError::Full), Some((run, text))) = (&error, deed.says()) {
+                lock(&site).witness.not_said(run, text);
+            }
             lock(&site).tell(|| format!("n{} answers: {error}", node.id));
             match error {
                 Error::Store(_) | Error::Busy if patient => {
@@ -360,6 +365,21 @@ impl Deed {
                 _ => return,
             }
         }
+    }
+
+    /// A message in words that were never said before, so that its like is not taken for it.
+    fn said_anew(&self, site: &Shared) -> Self {
+        let Some((run, text)) = self.says() else { return self.clone() };
+        let mut site = lock(site);
+        site.said += 1;
+        let input = Box::new(Input::Message { text: format!("{text} {}", site.said) });
+        Self::Send { run: run.clone(), input, actor: someone("alice") }
+    }
+
+    fn says(&self) -> Option<(&RunId, &str)> {
+        let Self::Send { run, input, .. } = self else { return None };
+        let Input::Message { text } = &**input else { return None };
+        Some((run, text))
     }
 
     async fn try_on(&self, node: &Node, site: &Shared) -> Result<(), Error> {

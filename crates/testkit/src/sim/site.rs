@@ -24,6 +24,8 @@ pub(super) struct Site {
     pub(super) mutant: Option<Mutant>,
     pub(super) clock: SimClock,
     pub(super) appends: u64,
+    /// Messages that people sent.
+    pub(super) said: u64,
     pub(super) history: History,
 }
 
@@ -40,6 +42,7 @@ impl Site {
             mutant,
             clock,
             appends: 0,
+            said: 0,
             history,
         }))
     }

@@ -340,6 +340,15 @@ impl Witness {
         }
     }
 
+    /// Whoever sent a message was told that nothing was written.
+    pub(super) fn not_said(&mut self, run: &RunId, text: &str) {
+        let is_there = self.run(run).is_some_and(|run| run.messages.iter().any(|each| **each == *text));
+        if is_there {
+            let problem = format!("{}: nothing was written, and a message is there", short(run.as_str()));
+            self.note(Err(problem));
+        }
+    }
+
     /// A start with a key was answered.
     pub(super) fn started(&mut self, key: &str, run: &RunId) {
         let first = self.keys.entry(key.to_owned()).or_insert_with(|| run.clone());
