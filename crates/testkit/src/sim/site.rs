@@ -24,6 +24,8 @@ pub(super) struct Site {
     pub(super) mutant: Option<Mutant>,
     pub(super) clock: SimClock,
     pub(super) appends: u64,
+    /// How often a mutant was asked whether its lease stands.
+    pub(super) doubts: u64,
     /// Messages that people sent.
     pub(super) said: u64,
     pub(super) history: History,
@@ -42,6 +44,7 @@ impl Site {
             mutant,
             clock,
             appends: 0,
+            doubts: 0,
             said: 0,
             history,
         }))
