@@ -407,7 +407,9 @@ mod tests {
 
   tool      run_command
   in        /work
-  sandbox   full: writes only here and in a private temporary folder
+  effect    reads: it writes and executes nothing of the workspace, and has no
+            network
+  sandbox   full: holds it to that; beside it only a private temporary folder
   network   no
   at most   120 s
 

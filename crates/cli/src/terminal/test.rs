@@ -9,7 +9,8 @@ pub(crate) fn interrupt(kind: Kind) -> Interrupt {
         Kind::ToolApproval | Kind::UnknownOutcome => (
             json!({
                 "call_id": "call_1", "tool": "run_command", "arguments": {"command": "ls"}, "category": "bash",
-                "command": "ls", "cwd": "/work", "sandbox": "full", "network": false, "timeout_s": 120.0,
+                "command": "ls", "cwd": "/work", "effect": "reads", "sandbox": "full", "network": false,
+                "timeout_s": 120.0,
                 "workspace": "/work",
                 "grant": {"tool": "run_command", "workspace": "/work", "commands": [{"program": "ls", "writes": false}]},
             }),

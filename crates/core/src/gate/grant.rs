@@ -129,6 +129,20 @@ impl Matcher {
         Some(Self { tool: subject.tool.to_owned(), workspace: subject.workspace.to_owned(), commands })
     }
 
+    /// Where a command may write that this grant lets through: below the folders of its programs, and in the files
+    /// that they are redirected to. From the workspace; `.` is all of it.
+    pub(crate) fn places(&self) -> Vec<String> {
+        let inside = |path: &String| match path.strip_prefix(&self.workspace)? {
+            "" => Some(".".to_owned()),
+            rest => rest.strip_prefix('/').map(str::to_owned),
+        };
+        let named = self.commands.iter().flat_map(|program| program.folder.iter().chain(&program.files));
+        let mut places: Vec<String> = named.filter_map(inside).collect();
+        places.sort();
+        places.dedup();
+        places
+    }
+
     pub fn covers(&self, subject: &Subject<'_>) -> bool {
         self.covers_parsed(subject, subject.command.map(command::parse).as_ref())
     }

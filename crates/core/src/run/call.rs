@@ -124,7 +124,7 @@ impl Draft<'_> {
     fn release(&mut self, id: &str, call: &Call, release: Release) {
         let Some(look) = &call.look else { return };
         // `vote` asked where this can not be told.
-        let Ok(effect) = self.run.released_effect(call, &release, self.cx.system) else {
+        let Ok(effect) = self.run.released_effect(call, &release, &self.session, self.cx.system) else {
             return;
         };
         let digest = self.run.action_digest(call, look, effect.as_ref());
@@ -244,7 +244,10 @@ impl Draft<'_> {
             (Some(Authority::Interrupt(_)), Verdict::Ask { .. } | Verdict::Allow(_)) => true,
             (Some(Authority::Gate(then)), Verdict::Allow(now)) => {
                 then == now
-                    && self.run.released_effect(call, now, self.cx.system).is_ok_and(|now| now == call.effect)
+                    && self
+                        .run
+                        .released_effect(call, now, &self.session, self.cx.system)
+                        .is_ok_and(|now| now == call.effect)
             }
             (_, Verdict::Forbid(_)) | (Some(Authority::Gate(_)), Verdict::Ask { .. }) | (None, _) => false,
         }

@@ -4,6 +4,7 @@
 use super::{Call, Run};
 use crate::definition::Rule;
 use crate::gate::{self, Reason, Release, Source, command};
+use crate::session::Session;
 use crate::system::System;
 use crate::tool::{CommandEffect, Runs};
 
@@ -33,6 +34,7 @@ impl Run {
         &self,
         call: &Call,
         release: &Release,
+        session: &Session,
         system: &System,
     ) -> Result<Option<CommandEffect>, Reason> {
         let Some(line) = self.command(call) else { return Ok(None) };
@@ -40,8 +42,9 @@ impl Run {
             return Ok(Some(CommandEffect::Reads));
         }
         let places = match release {
-            // A grant is for a workspace.
-            Release::Grant { .. } => vec![".".to_owned()],
+            Release::Grant { grant } => {
+                session.grants.get(grant).map(|grant| grant.matcher.places()).ok_or_else(not_enforceable)?
+            }
             Release::Rule { source, rule } => match self.rule(*source, *rule, system).map(|rule| &rule.paths)
             {
                 Some(paths) if paths.is_empty() => return Ok(Some(CommandEffect::Workspace)),

@@ -98,7 +98,7 @@ impl Run {
         let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart, granters };
         match gate::vote(&subject, rules, session, system) {
             // What nobody can hold it to is no release.
-            Verdict::Allow(release) => match self.released_effect(call, &release, system) {
+            Verdict::Allow(release) => match self.released_effect(call, &release, session, system) {
                 Ok(_) => Verdict::Allow(release),
                 Err(reason) => Verdict::Ask { reasons: vec![reason], grantable: false },
             },

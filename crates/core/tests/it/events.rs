@@ -656,8 +656,8 @@ fn a_pending_probe_is_adopted_once() {
 fn what_a_process_is_still_at_is_not_taken_over() {
     let mut definition = definition();
     definition.gates.rules = vec![crate::world::allow(&["*"])];
-    let script = vec![calls(&[command("make"), read("a"), read("b")]), says("Done.")];
-    let mut world = World::started(definition, script);
+    let script = vec![calls(&[read("a"), read("b"), read("c")]), says("Done.")];
+    let mut world = World::started(definition.clone(), script);
     for _ in 0..4 {
         world.work_once();
     }
@@ -670,12 +670,23 @@ fn what_a_process_is_still_at_is_not_taken_over() {
     assert!(!world.run.needs_adoption(world.epoch));
     let under_way: Vec<_> = world.run.started().collect();
     assert_eq!(under_way, at_work.iter().map(|action| (action.clone(), 2)).collect::<Vec<_>>());
-    // Its own epoch again: there is nothing to take over, and nobody asks whether the command has happened.
+    // Its own epoch again: there is nothing to take over.
     assert_eq!(world.send(Input::Adopt { at_work }), Vec::<String>::new());
     let (run, _) = replay(&world, &world.log);
     assert_eq!(run.started().collect::<Vec<_>>(), under_way);
     let outcome = Outcome::Done { text: "made".to_owned(), data: serde_json::Value::Null };
     let ran = Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome };
+    assert_eq!(world.send(ran.clone()).first().map(String::as_str), Some("tool_finished call_1 done"));
+
+    // Nobody asks whether a command has happened that is still under way.
+    let mut world = World::started(definition, vec![calls(&[command("make")]), says("Done.")]);
+    world.work_once();
+    world.work_once();
+    world.begin_tool("call_1");
+    world.epoch += 1;
+    let at_work: BTreeSet<ActionId> = [Action::tool("call_1", 1)].into();
+    world.send(Input::Adopt { at_work });
+    assert_eq!(world.open_kinds(), Vec::<&str>::new());
     assert_eq!(world.send(ran).first().map(String::as_str), Some("tool_finished call_1 done"));
 }
 

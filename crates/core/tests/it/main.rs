@@ -7,6 +7,7 @@ mod canonical;
 mod client;
 mod commands;
 mod digests;
+mod effects;
 mod endings;
 mod events;
 mod external;

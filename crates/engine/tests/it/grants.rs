@@ -76,7 +76,7 @@ async fn a_revoke_holds_from_the_next_start_on() {
 
 #[tokio::test]
 async fn a_revoke_by_another_driver_is_seen_before_the_start() {
-    let calls = Say::Calls(vec![command("touch x"), command("git add b")]);
+    let calls = Say::Calls(vec![command("git add b"), command("touch x")]);
     let stage = Stage::solo(vec![Say::Calls(vec![command("git add a")]), calls, Say::Text("Done.")]);
     let run = stage.play().await;
     let session = stage.run(&run).await.session().unwrap().clone();

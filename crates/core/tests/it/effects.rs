@@ -1,0 +1,76 @@
+//! What a command may do once it is let through: by whom, and how it was let through.
+
+use holdshort_core::definition::{Definition, Rule, RuleAction};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::run::Input;
+use holdshort_core::tool::CommandEffect;
+
+use crate::world::{World, calls, choose, command, definition, rule, says};
+
+fn allowing(rules: Vec<Rule>) -> Definition {
+    let mut definition = definition();
+    definition.gates.rules = rules;
+    definition
+}
+
+fn paths(commands: &[&str], paths: &[&str]) -> Rule {
+    let mut rule = rule(RuleAction::Allow, &["run_command"], commands);
+    rule.paths = paths.iter().map(|path| (*path).to_owned()).collect();
+    rule
+}
+
+fn writes(places: &[&str]) -> CommandEffect {
+    CommandEffect::Writes { places: places.iter().map(|place| (*place).to_owned()).collect() }
+}
+
+fn effect(world: &World, call: &str) -> Option<CommandEffect> {
+    world.run.calls[call].effect.clone()
+}
+
+/// Each row: the rules, the line, and what it starts with; `None`: it asks.
+#[test]
+fn a_rule_lets_through_what_it_says() {
+    let any = || rule(RuleAction::Allow, &["run_command"], &[]);
+    let table: [(Rule, &str, Option<CommandEffect>); 8] = [
+        (any(), "ls -la", Some(CommandEffect::Reads)),
+        (any(), "make x", Some(CommandEffect::Workspace)),
+        (any(), "git config user.name x", None),
+        (any(), "git status", Some(CommandEffect::Reads)),
+        (paths(&[], &["docs/**"]), "touch docs/a", Some(writes(&["docs"]))),
+        (paths(&[], &["docs/**", "a.txt"]), "touch docs/a a.txt", Some(writes(&["docs", "a.txt"]))),
+        (paths(&[], &["docs/*.md"]), "touch docs/a.md", None),
+        (paths(&[], &["docs/**"]), "touch src/a", None),
+    ];
+    for (rule, line, expected) in table {
+        let mut world = World::started(allowing(vec![rule]), vec![calls(&[command(line)]), says("Done.")]);
+        world.work();
+        assert_eq!(effect(&world, "call_1"), expected, "{line}");
+        assert_eq!(world.open_kinds().is_empty(), expected.is_some(), "{line}");
+    }
+}
+
+/// A person lets through what the card says; a grant, what its folder holds.
+#[test]
+fn a_person_lets_through_what_the_card_says() {
+    let table = [
+        ("ls", "approve", CommandEffect::Reads),
+        ("make x", "approve", CommandEffect::Workspace),
+        ("git config user.name x", "approve", CommandEffect::Guarded),
+        ("echo x > .envrc", "approve", CommandEffect::Guarded),
+        ("make x", "approve_session", CommandEffect::Workspace),
+    ];
+    for (line, option, expected) in table {
+        let script = vec![calls(&[command(line)]), calls(&[command(line)]), says("Done.")];
+        let mut world = World::started(definition(), script);
+        world.work();
+        let interrupt = world.open(Kind::ToolApproval);
+        let shown = world.run.interrupts[&interrupt].content["payload"]["effect"].clone();
+        assert_eq!(shown, serde_json::to_value(&expected).expect("it is data"), "{line}");
+        world.person(Input::Decide { interrupt, decision: choose(option) });
+        assert_eq!(effect(&world, "call_1"), Some(expected), "{line}");
+        world.work();
+        if option == "approve_session" {
+            assert_eq!(effect(&world, "call_2"), Some(writes(&["."])), "{line}");
+        }
+    }
+}
