@@ -2695,6 +2695,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
