@@ -8,6 +8,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::gate::Subject;
 use crate::gate::command::{Command, Part, Pattern};
+use crate::tool::Category;
 
 pub(super) fn matches(
     globs: &[String],
@@ -18,6 +19,8 @@ pub(super) fn matches(
     let globs = Globs::of(globs, subject.workspace);
     match (subject.path, command) {
         (Some(path), _) if releases => globs.hold(path, path, subject),
+        // What is written is a file: nothing lies in it.
+        (Some(path), _) if subject.category == Category::FileWrite => globs.meet_file(path, subject),
         (Some(path), _) => globs.meet(path) || globs.meet_places(subject),
         (None, Some(command)) if releases => globs.hold_command(command, subject),
         (None, Some(command)) => globs.meet_command(command, subject),
@@ -79,6 +82,19 @@ impl<'a> Globs<'a> {
                 let resolved = place.resolved.as_deref().and_then(|path| plain(path, self.workspace));
                 resolved.is_some_and(|path| self.cover(&path))
             })
+    }
+
+    /// Whether a rule that holds back meets a file, by its name or by where it leads.
+    fn meet_file(&self, path: &str, subject: &Subject<'_>) -> bool {
+        let covers = |path: &str| {
+            self.matchers.iter().any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path)))
+        };
+        let leads_there =
+            |path: &str| covers(path) || plain(path, self.workspace).is_some_and(|path| covers(&path));
+        let mut places = subject.places.iter();
+        covers(path)
+            || plain(path, self.workspace).is_none_or(|path| covers(&path))
+            || places.any(|place| place.resolved.as_deref().is_none_or(leads_there))
     }
 
     /// Whether a rule that holds back meets a path by its name.

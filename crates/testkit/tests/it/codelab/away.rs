@@ -236,9 +236,9 @@ async fn a_call_without_a_result_is_handed_out_again() {
 async fn what_still_waits_is_told_again_after_what_was_missed() {
     let (model, server) = served().await;
     let write = |path: &str| ("write_file", json!({ "path": path, "content": "x" }));
-    model.push("orchestrator", Scripted::calls([write("a"), write("b")]));
+    model.push("coder", Scripted::calls([write("a"), write("b")]));
     let mut ide = Ide::connect(&server, "s").await;
-    ide.say(&user("Write them.")).await;
+    ide.say(&json!({ "type": "switch_agent", "agent_type": "coder", "content": "Write them." })).await;
     let first = ide.find("tool_call").await;
     let after_first = ide.place.clone();
     let second = ide.find("tool_call").await;
