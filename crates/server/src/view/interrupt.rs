@@ -81,7 +81,7 @@ pub(crate) fn of_run(run: &Run, id: &InterruptId) -> Option<wire::Interrupt> {
         let decided = made.map(|made| Decided { by: &made.by, text: made.text.clone(), edit: &made.edit });
         settle(&interrupt.opened, resolution, decided)
     });
-    Some(show(Parts {
+    let mut shown = show(Parts {
         run: &run.id,
         session: run.session()?,
         subject: Subject::of_run(run)?,
@@ -90,7 +90,11 @@ pub(crate) fn of_run(run: &Run, id: &InterruptId) -> Option<wire::Interrupt> {
         opened_at: interrupt.opened_at,
         version: interrupt.version,
         resolution,
-    }))
+    });
+    if shown.status == wire::InterruptStatus::Open {
+        tell_what_became(run, &mut shown.payload);
+    }
+    Some(shown)
 }
 
 fn damaged(row: &InterruptRow) -> Refused {

@@ -24,6 +24,14 @@ pub(crate) struct Played {
     pub(crate) calls: Vec<(String, Value)>,
 }
 
+impl Played {
+    /// What was handed over for review.
+    pub(crate) fn review(&self) -> &Value {
+        let review = self.calls.iter().rfind(|(tool, _)| tool == "request_review");
+        &review.expect("it asks for a review").1
+    }
+}
+
 pub(crate) fn play(steps: &[Step], task: &str, folder: &Path, person: Person) -> Played {
     let mut played = Played { results: BTreeMap::new(), said: Vec::new(), calls: Vec::new() };
     for step in steps {

@@ -115,7 +115,7 @@ fn the_edits_mend_the_package_whichever_way_the_person_chooses() {
             ["tests_before", "tests_money", "tests_after"].map(|label| exit_code(&played.results[label]));
         assert_eq!(codes, ["exit code 1", "exit code 1", "exit code 0"], "{answer}");
         assert!(played.said.last().unwrap().starts_with("Done."), "{answer}");
-        let review = &played.calls.last().unwrap().1;
+        let review = played.review();
         assert!(review["content"].as_str().unwrap().contains(answer), "{review}");
     }
 }
@@ -145,7 +145,7 @@ fn after_a_refusal_the_agent_claims_no_success() {
     ];
     for (refuses, says) in cases {
         let played = played(unpacked().path(), Person { refuses, ..WILLING });
-        let content = played.calls.last().unwrap().1["content"].as_str().unwrap().to_owned();
+        let content = played.review()["content"].as_str().unwrap().to_owned();
         for text in says {
             assert!(content.contains(text), "{refuses:?}: {content}");
         }
