@@ -41,7 +41,7 @@ async fn a_keyword_asks_with_its_reason_and_the_number_of_files() {
     let asked = server.wait_one(&run).await;
     assert_eq!(
         (&asked["kind"], reasons(&asked)),
-        (&json!("tool_approval"), vec!["smart keyword".to_owned()])
+        (&json!("tool_approval"), vec!["smart keyword".to_owned(), "inspection deletes_folders".to_owned()])
     );
     assert_eq!(asked["risk"]["reasons"][0]["text"], "keyword `delete` in the arguments");
     assert_eq!(asked["impact"], json!({ "files": 500 }));

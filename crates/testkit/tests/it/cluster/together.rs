@@ -36,17 +36,17 @@ async fn a_run_is_started_decided_and_followed_on_three_nodes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_node_that_drives_hears_of_a_decision_taken_elsewhere() {
     let slow = "echo two >> count.txt; while [ ! -e go ]; do sleep 0.1; done";
-    let calls = Scripted::calls([count("one"), command(slow)]);
+    let calls = Scripted::calls([command(slow), count("one")]);
     let cluster = Cluster::start([calls, done()]).await;
     let [a, b, c] = &cluster.nodes[..] else { panic!() };
     let run = a.start_run("solo", "count").await;
     let open = b.wait_open(&run, 2).await;
     // The long one begins at the node that takes the decision, which drives the run from now on.
-    b.choose(&open[1], "approve").await;
+    b.choose(&open[0], "approve").await;
     wait_lines(a, "count.txt", 1).await;
     assert_eq!(cluster.driver(0, &run).await.as_deref(), Some("b"));
     // One command at a time: the other one begins when `b`, which has to hear of it, is done with the first.
-    c.choose(&open[0], "approve").await;
+    c.choose(&open[1], "approve").await;
     assert_eq!(cluster.driver(0, &run).await.as_deref(), Some("b"));
     assert_eq!(a.events_of(&run, "tool_started").await.len(), 1);
     std::fs::write(a.workspace().join("go"), "").unwrap();
