@@ -56,3 +56,15 @@ impl FromStr for Timestamp {
             .map_err(|_| Malformed(text.chars().take(80).collect()))
     }
 }
+
+/// A duration in its two largest units: `1 h 20 min`.
+pub fn in_words(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, _) => format!("{minutes} min {} s", seconds % 60),
+        (0, _, _) => format!("{hours} h {minutes} min"),
+        (_, _, _) => format!("{days} d {hours} h"),
+    }
+}

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Role, Run, StepEnd};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, in_words};
 
 /// Counted from the events; a fresh budget for a step takes nothing away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Run {
             counted(steps as u64, "step done", "steps done"),
             counted(calls, "call made", "calls made"),
             counted(requests, "reply of a model", "replies of models"),
-            duration(ms),
+            in_words(ms),
         );
         (value, words)
     }
@@ -39,35 +39,4 @@ impl Run {
 
 fn counted(n: u64, one: &str, more: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { more })
-}
-
-/// In its two largest units.
-fn duration(ms: u64) -> String {
-    let seconds = ms / 1_000;
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{seconds} s"),
-        (0, 0, _) => format!("{minutes} min {} s", seconds % 60),
-        (0, _, _) => format!("{hours} h {minutes} min"),
-        (_, _, _) => format!("{days} d {hours} h"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::duration;
-
-    #[test]
-    fn durations_read_well() {
-        let table = [
-            (0, "0 s"),
-            (59_999, "59 s"),
-            (61_000, "1 min 1 s"),
-            (3_600_000, "1 h 0 min"),
-            (90_000_000, "1 d 1 h"),
-        ];
-        for (ms, words) in table {
-            assert_eq!(duration(ms), words);
-        }
-    }
 }

@@ -140,3 +140,17 @@ fn what_was_achieved_and_spent_is_told() {
     assert_eq!(value, json!({"steps_done": 0, "calls": 2, "requests": 1, "tokens": 110, "ms": 0}));
     assert!(words.contains("\n\nSo far: 0 steps done, 2 calls made, 1 reply of a model"), "{words}");
 }
+
+#[test]
+fn durations_read_well() {
+    let table = [
+        (0, "0 s"),
+        (59_999, "59 s"),
+        (61_000, "1 min 1 s"),
+        (3_600_000, "1 h 0 min"),
+        (90_000_000, "1 d 1 h"),
+    ];
+    for (ms, words) in table {
+        assert_eq!(holdshort_core::time::in_words(ms), words);
+    }
+}
