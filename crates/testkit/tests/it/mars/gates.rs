@@ -406,13 +406,16 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
         std::fs::write(server.workspace().join("old").join(name), "").unwrap();
     }
     for (i, (text, call, description, message, says)) in table.into_iter().enumerate() {
-        let says_it = match call {
+        let says_it = match call.clone() {
             Some((tool, arguments)) => {
                 Scripted::Calls { text: text.to_owned(), calls: vec![(tool.to_owned(), arguments)] }
             }
             None => Scripted::text(text),
         };
-        model.script("engineer", [says_it, done()]);
+        // Words that ask are told to the agent once; the second time a person is asked.
+        let steps =
+            if call.is_none() { vec![says_it, Scripted::text(text), done()] } else { vec![says_it, done()] };
+        model.script("engineer", steps);
         let config = json!({"mode": "one-shot", "tool_approval": "prompt"});
         let mut mars = Mars::start(&server, &format!("t{i}"), "Work.", config).await;
         let asked = mars.asked().await;
@@ -428,7 +431,9 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
     let asked = mars.asked().await;
     assert_eq!(asked["description"], "Step `control/s1` failed");
     let (title, why) = asked["message"].as_str().unwrap().split_once('\n').unwrap();
+    let (why, spent) = why.split_once("\n\nSo far: ").unwrap();
     assert_eq!((title, why), ("Step `control/s1` failed", asked["context"]["error"].as_str().unwrap()));
+    assert!(spent.starts_with("2 steps done, 1 call made"), "{spent}");
     assert_eq!(asked["context"].get("agent_says"), None);
 }
 
