@@ -31,7 +31,8 @@ pub enum Place {
 #[derive(Debug)]
 pub enum Store {
     Sqlite(Sqlite),
-    Postgres(Postgres, FolderLock),
+    /// The lock is there where this process is a node.
+    Postgres(Postgres, Option<FolderLock>),
 }
 
 /// Keeps a second server out of a data folder whose journal is elsewhere.
@@ -48,15 +49,21 @@ impl Store {
             }
             Place::Database(config) => {
                 let lock = blocking(move || folder::claim(&folder)).await?;
-                Ok(Self::Postgres(Postgres::open(config).await?, FolderLock(lock)))
+                Ok(Self::Postgres(Postgres::open(config).await?, Some(FolderLock(lock))))
             }
         }
     }
 
-    /// Opens the journal of a data folder that no server uses, to read it. Nothing is written.
-    pub async fn open_to_read(folder: &Path) -> Result<Self, Error> {
-        let folder = folder.to_owned();
-        Ok(Self::Sqlite(blocking(move || Sqlite::open_to_read(&folder)).await?))
+    /// Opens the journal to read it. Nothing is written, and a database is not joined as a node. A data folder is
+    /// read where no server uses it, a database also beside its servers.
+    pub async fn open_to_read(folder: &Path, place: Place) -> Result<Self, Error> {
+        match place {
+            Place::Folder(_) => {
+                let folder = folder.to_owned();
+                Ok(Self::Sqlite(blocking(move || Sqlite::open_to_read(&folder)).await?))
+            }
+            Place::Database(config) => Ok(Self::Postgres(Postgres::open_to_read(&config).await?, None)),
+        }
     }
 
     /// What all nodes of the journal have in common under this name: what the first of them offered.

@@ -9,7 +9,7 @@ use holdshort_core::head::Noted;
 use holdshort_engine::audit;
 use holdshort_protocol::{JournalHead, MAX_HEADS, Verification, plain};
 use holdshort_server::{journal_head, verification};
-use holdshort_store::{self as store, Journal, Store};
+use holdshort_store::{self as store, Journal, Store, postgres};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -77,19 +77,23 @@ async fn source(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Source> {
         Err(error) if scene.reach.server.is_none() && is_no_server(&error) => error,
         Err(error) => return Err(error),
     };
-    if at.store.is_some() {
-        return Ok(Source::Here(Box::new(journal::beside(scene, at).await?)));
-    }
     let place = Place::of(scene.reach.data.as_deref())?;
-    if !place.holds_journal() {
+    if at.store.is_none() && !place.holds_journal() {
         return Err(no_server);
     }
-    match Store::open_to_read(&place.path).await {
+    let words = journal::words(scene, at)?;
+    match Store::open_to_read(&place.path, journal::place_of(scene, at)).await {
         Ok(store) => Ok(Source::Here(Box::new(store))),
         Err(store::Error::InUse) => {
-            Err(usage(format!("a server uses {} and does not answer: try again", place.path.display())))
+            Err(usage(format!("a server uses {words} and does not answer: try again")))
         }
-        Err(error) => Err(not_read(error)).with_context(|| place.path.display().to_string()),
+        Err(error @ (store::Error::Outdated { .. } | store::Error::FromTheFuture { .. })) => {
+            Err(usage(format!("{words}: {error}")))
+        }
+        Err(store::Error::Io(source)) if source.is::<postgres::Unsupported>() => {
+            Err(usage(format!("{words}: {source}")))
+        }
+        Err(error) => Err(not_read(error)).with_context(|| words),
     }
 }
 
@@ -145,7 +149,10 @@ fn tell(report: &Verification) {
             say(&format!("  The journal continues from {}.", plain::line(&compared.head)));
         }
         if report.unsealed > 0 {
-            say(&format!("  {} not chained yet: verify again in a moment.", is_or_are(report.unsealed)));
+            say(&format!(
+                "  {} not chained yet: a server does that within a second; verify again then.",
+                is_or_are(report.unsealed)
+            ));
         }
         say(&format!("  Its head is {}", plain::line(&report.head)));
         return;

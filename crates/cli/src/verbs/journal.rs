@@ -22,9 +22,9 @@ pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store>
 pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
     let place = Place::of(scene.reach.data.as_deref())?;
     let journal = words(scene, at)?;
-    let at = match embed::database(at) {
-        Some(config) => store::Place::Database(postgres::Config { alone: true, ..config }),
-        None => store::Place::Folder(scene.hooks.store),
+    let at = match place_of(scene, at) {
+        store::Place::Database(config) => store::Place::Database(postgres::Config { alone: true, ..config }),
+        folder @ store::Place::Folder(_) => folder,
     };
     match Store::open(&place.path, at).await {
         Err(store::Error::InUse) => {
@@ -37,16 +37,15 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
     }
 }
 
-/// The one in the database, beside the servers that may use it.
-pub(super) async fn beside(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
-    let place = Place::of(scene.reach.data.as_deref())?;
-    let journal = words(scene, at)?;
-    let config = embed::database(at).ok_or_else(|| usage("name the database with --store URL"))?;
-    let opened = Store::open(&place.path, store::Place::Database(config)).await;
-    opened.with_context(|| format!("{journal} can not be opened"))
+/// Where the journal is that the verb works on.
+pub(super) fn place_of(scene: &Scene, at: &StoreArgs) -> store::Place {
+    match embed::database(at) {
+        Some(config) => store::Place::Database(config),
+        None => store::Place::Folder(scene.hooks.store),
+    }
 }
 
-/// Which journal the verb works on, in words.
+/// The same in words.
 pub(super) fn words(scene: &Scene, at: &StoreArgs) -> anyhow::Result<String> {
     Ok(match &at.store {
         Some(url) => embed::database_words(url),

@@ -646,7 +646,7 @@ async fn an_audit_finds_in_a_database_what_the_table_says() {
                 &["--quiet", "-v", "ON_ERROR_STOP=1", "--dbname", &copy, "--command", manipulation.database],
             )
             .unwrap();
-        let journal = Postgres::open(postgres::Config::new(&copy, "audit")).await.unwrap();
+        let journal = Postgres::open_to_read(&postgres::Config::new(&copy, "audit")).await.unwrap();
         let alone = audit::verify(&journal).await.map_err(|error| error.to_string());
         let against = audit::verify_against(&journal, &heads).await.map_err(|error| error.to_string());
         journal.close().await.unwrap();

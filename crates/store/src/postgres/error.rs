@@ -15,6 +15,12 @@ pub enum Unsupported {
         "the database's address asks for TLS, which this binary does not speak: use sslmode=disable or prefer"
     )]
     Tls,
+    #[error("the database holds no journal")]
+    NoJournal,
+    #[error(
+        "the journal was restored from another cluster: start its server once, which makes its positions readable here"
+    )]
+    Restored,
     #[error("this is PostgreSQL {found}; version {needed} or later is needed")]
     Version { found: u32, needed: u32 },
     #[error(

@@ -89,7 +89,8 @@ impl fmt::Debug for Config {
 pub struct Postgres {
     pool: Pool,
     upkeep: Pool,
-    node: Arc<Node>,
+    /// `None` where the journal is only read.
+    node: Option<Arc<Node>>,
     written: Arc<Written>,
     position: watch::Receiver<u64>,
     /// Whether appends are taken; each holds it until it is answered.
@@ -120,7 +121,22 @@ impl Postgres {
         tasks.spawn(horizon::keep_telling(upkeep.clone(), node.id, Arc::clone(&written)));
         tasks.spawn(horizon::keep_listening(address, node.id, Arc::clone(&written)));
         let (open, tasks) = (Arc::new(RwLock::new(true)), Mutex::new(tasks));
-        Ok(Self { pool, upkeep, node, written, position, open, tasks })
+        Ok(Self { pool, upkeep, node: Some(node), written, position, open, tasks })
+    }
+
+    /// Connects to read: this process is no node, the schema stays as it is, and the database itself refuses what
+    /// would change anything. Appends are refused.
+    pub async fn open_to_read(config: &Config) -> Result<Self, Error> {
+        let pool = Pool::to_read(&pool::address(&config.url, &config.name)?, config.connections)?;
+        schema::check(&pool).await?;
+        let (_, position) = watch::channel(read::last_visible(&pool).await?);
+        let (open, tasks) = (Arc::new(RwLock::new(false)), Mutex::new(JoinSet::new()));
+        let upkeep = pool.clone();
+        Ok(Self { pool, upkeep, node: None, written: Arc::default(), position, open, tasks })
+    }
+
+    fn node(&self) -> Result<&Arc<Node>, Error> {
+        self.node.as_ref().ok_or(Error::Closed)
     }
 
     /// Waits for the appends that were accepted, gives all leases back and leaves: other nodes take over at
@@ -129,7 +145,10 @@ impl Postgres {
         let was_open = mem::replace(&mut *self.open.write().await, false);
         let mut tasks = mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         tasks.shutdown().await;
-        let left = if was_open { self.node.leave(&self.upkeep).await } else { Ok(()) };
+        let left = match &self.node {
+            Some(node) if was_open => node.leave(&self.upkeep).await,
+            Some(_) | None => Ok(()),
+        };
         self.pool.close();
         self.upkeep.close();
         left
@@ -144,7 +163,7 @@ impl Journal for Postgres {
         if !*open {
             return Err(Error::Closed.into());
         }
-        let (pool, node, written) = (self.pool.clone(), self.node.id, Arc::clone(&self.written));
+        let (pool, node, written) = (self.pool.clone(), self.node()?.id, Arc::clone(&self.written));
         // A task of its own: whoever asked may go away, and what was accepted is written all the same.
         let task = tokio::spawn(async move {
             let appended = append::append(&pool, node, &append).await?;
@@ -248,7 +267,10 @@ impl Journal for Postgres {
     }
 
     async fn head(&self) -> Result<Head, Error> {
-        seal::head(&self.pool).await
+        match &self.node {
+            Some(_) => seal::head(&self.pool).await,
+            None => seal::head_unsealed(&self.pool).await,
+        }
     }
 
     async fn inspect(&self) -> Result<Vec<String>, Error> {
@@ -260,15 +282,18 @@ impl Journal for Postgres {
     }
 
     async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
-        self.node.runnable(&self.pool, limit).await
+        match &self.node {
+            Some(node) => node.runnable(&self.pool, limit).await,
+            None => Ok(Vec::new()),
+        }
     }
 
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
-        self.node.claim(&self.pool, limit).await
+        self.node()?.claim(&self.pool, limit).await
     }
 
     fn holds(&self) -> bool {
-        self.node.holds()
+        self.node.as_ref().is_some_and(|node| node.holds())
     }
 
     fn poll(&self) -> Option<Duration> {
@@ -276,7 +301,7 @@ impl Journal for Postgres {
     }
 
     async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
-        self.node.all(&self.pool).await
+        node::all(&self.pool, self.node.as_ref().map(|node| node.id)).await
     }
 
     async fn leases(&self, after: Option<&RunId>, limit: usize) -> Result<Vec<Lease>, Error> {
@@ -292,11 +317,11 @@ impl Journal for Postgres {
     }
 
     fn epoch(&self) -> u64 {
-        self.node.epoch()
+        self.node.as_ref().map_or(0, |node| node.epoch())
     }
 
     async fn draw_epoch(&self) -> Result<u64, Error> {
-        self.node.draw_epoch(&self.pool).await
+        self.node()?.draw_epoch(&self.pool).await
     }
 
     async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
@@ -304,6 +329,6 @@ impl Journal for Postgres {
     }
 
     async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
-        rows::replace(&self.pool, &self.node, &rows).await
+        rows::replace(&self.pool, self.node()?, &rows).await
     }
 }

@@ -165,29 +165,29 @@ impl Node {
                    ORDER BY r.created_at, l.run LIMIT $2";
         pool.read(sql, &[&big(self.id), &at_most(limit)]).await?.iter().map(|row| id(row, 0)).collect()
     }
+}
 
-    /// Those that are alive or hold leases.
-    pub(super) async fn all(&self, pool: &Pool) -> Result<Vec<NodeRow>, Error> {
-        let sql = "SELECT n.node, n.name, (extract(epoch FROM n.opened_at) * 1000)::bigint,
-                          CASE WHEN isfinite(n.alive_until)
-                               THEN (extract(epoch FROM n.alive_until) * 1000)::bigint ELSE 0 END,
-                          n.alive_until > clock_timestamp(), held.runs
-                   FROM nodes n, LATERAL (SELECT count(*) AS runs FROM leases l WHERE l.node = n.node) held
-                   WHERE n.alive_until > clock_timestamp() OR held.runs > 0 ORDER BY n.node";
-        let node = |row| {
-            let node = number(row, 0)?;
-            Ok(NodeRow {
-                node,
-                name: get(row, 1)?,
-                opened_at: time(row, 2)?,
-                alive_until: Some(time(row, 3)?),
-                alive: get(row, 4)?,
-                here: node == self.id,
-                runs: number(row, 5)?,
-            })
-        };
-        pool.read(sql, &[]).await?.iter().map(node).collect()
-    }
+/// Those that are alive or hold leases. `here`: the one that answers.
+pub(super) async fn all(pool: &Pool, here: Option<u64>) -> Result<Vec<NodeRow>, Error> {
+    let sql = "SELECT n.node, n.name, (extract(epoch FROM n.opened_at) * 1000)::bigint,
+                      CASE WHEN isfinite(n.alive_until)
+                           THEN (extract(epoch FROM n.alive_until) * 1000)::bigint ELSE 0 END,
+                      n.alive_until > clock_timestamp(), held.runs
+               FROM nodes n, LATERAL (SELECT count(*) AS runs FROM leases l WHERE l.node = n.node) held
+               WHERE n.alive_until > clock_timestamp() OR held.runs > 0 ORDER BY n.node";
+    let node = |row| {
+        let node = number(row, 0)?;
+        Ok(NodeRow {
+            node,
+            name: get(row, 1)?,
+            opened_at: time(row, 2)?,
+            alive_until: Some(time(row, 3)?),
+            alive: get(row, 4)?,
+            here: here == Some(node),
+            runs: number(row, 5)?,
+        })
+    };
+    pool.read(sql, &[]).await?.iter().map(node).collect()
 }
 
 pub(super) async fn leases(pool: &Pool, after: Option<&RunId>, limit: usize) -> Result<Vec<Lease>, Error> {

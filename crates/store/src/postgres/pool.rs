@@ -35,6 +35,9 @@ pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 #[derive(Clone, Debug)]
 pub(super) struct Pool(deadpool_postgres::Pool);
 
+/// Added where the journal is only read: the database refuses every change.
+const READ_ONLY: &str = "SET default_transaction_read_only = on";
+
 /// A connection that has not answered yet. Whoever gives up waiting does not give it back: what it still waits for
 /// would hold up the next one.
 struct Asked(Option<Client>);
@@ -75,10 +78,20 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
 impl Pool {
     /// Connects when asked for a connection, not here.
     pub(super) fn new(address: &Config, size: usize) -> Result<Self, Error> {
+        Self::of(address, size, SESSION.to_owned())
+    }
+
+    /// The same, for connections that can change nothing.
+    pub(super) fn to_read(address: &Config, size: usize) -> Result<Self, Error> {
+        Self::of(address, size, format!("{SESSION};\n{READ_ONLY}"))
+    }
+
+    fn of(address: &Config, size: usize, session: String) -> Result<Self, Error> {
         let how = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_config(address.clone(), NoTls, how);
-        let set_up = Hook::async_fn(|client: &mut deadpool_postgres::ClientWrapper, _| {
-            Box::pin(async move { client.batch_execute(SESSION).await.map_err(HookError::Backend) })
+        let set_up = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
+            let session = session.clone();
+            Box::pin(async move { client.batch_execute(&session).await.map_err(HookError::Backend) })
         });
         let pool = deadpool_postgres::Pool::builder(manager)
             .max_size(size.max(1))

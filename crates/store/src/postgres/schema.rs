@@ -42,6 +42,23 @@ pub(super) async fn migrate(pool: &Pool) -> Result<(), Error> {
     Ok(transaction.commit().await?)
 }
 
+/// Whether the journal can be read as it is. Changes nothing.
+pub(super) async fn check(pool: &Pool) -> Result<(), Error> {
+    let mut client = pool.client().await?;
+    let transaction = client.transaction().await?;
+    supported(&transaction).await?;
+    let (found, known) = (version(&transaction).await?, u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX));
+    if found == 0 {
+        return Err(Unsupported::NoJournal.into());
+    }
+    if found < known {
+        return Err(Error::Outdated { found, known });
+    }
+    // Reads by position would not see them.
+    let row = transaction.query_one(&format!("SELECT coalesce(({BEYOND}) > 0, false)"), &[]).await?;
+    if get(&row, 0)? { Err(Unsupported::Restored.into()) } else { Ok(()) }
+}
+
 async fn supported(transaction: &Transaction<'_>) -> Result<(), Error> {
     let sql = "SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding')";
     let row = transaction.query_one(sql, &[]).await?;
@@ -67,16 +84,20 @@ async fn version(transaction: &Transaction<'_>) -> Result<u32, Error> {
     if found > known { Err(Error::FromTheFuture { found, known }) } else { Ok(found) }
 }
 
+/// By how much the positions that there are exceed those that the transactions of this cluster give.
+const BEYOND: &str =
+    "SELECT (max(position) >> 14) + 1 - pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+                             - (SELECT value FROM meta WHERE name = 'base') AS beyond FROM events";
+
 /// A journal that was restored into another cluster has positions beyond what the transactions there would give:
 /// theirs have to be larger than all that there are. What a transaction of this cluster wrote and shows is below
 /// its own next number, however many older ones are still under way.
 async fn raise_base(transaction: &Transaction<'_>) -> Result<(), Error> {
-    let sql = "UPDATE meta SET value = value + beyond FROM (
-                   SELECT (max(position) >> 14) + 1 - pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-                          - (SELECT value FROM meta WHERE name = 'base') AS beyond FROM events
-               ) restored
-               WHERE name = 'base' AND beyond > 0 RETURNING value";
-    if let Some(row) = transaction.query_opt(sql, &[]).await? {
+    let sql = format!(
+        "UPDATE meta SET value = value + beyond FROM ({BEYOND}) restored
+         WHERE name = 'base' AND beyond > 0 RETURNING value"
+    );
+    if let Some(row) = transaction.query_opt(&sql, &[]).await? {
         tracing::info!(
             base = number(&row, 0)?,
             "the journal comes from another cluster: positions go on beyond"

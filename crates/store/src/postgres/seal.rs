@@ -43,6 +43,27 @@ pub(super) async fn head(pool: &Pool) -> Result<Head, Error> {
     head.ok_or_else(|| Error::Corrupt("holdshort_seal answered without a seal".to_owned()))
 }
 
+/// The same without sealing anything: the events after the last seal are chained here. The order below the horizon
+/// is final, so a node that seals meanwhile comes to the same.
+pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
+    let rows =
+        pool.read("SELECT position, events, hash FROM seals ORDER BY position DESC LIMIT 1", &[]).await?;
+    let (mut position, mut head) = match rows.first() {
+        Some(row) => (number(row, 0)?, Head { events: number(row, 1)?, hash: digest(row, 2)? }),
+        None => (0, Head::START),
+    };
+    loop {
+        let page = links(pool, position, STRETCH).await?;
+        for link in &page {
+            head = head.then(&link.hash);
+            position = link.position;
+        }
+        if page.len() < STRETCH {
+            return Ok(head);
+        }
+    }
+}
+
 /// Whether to wait for a node that seals at this moment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {

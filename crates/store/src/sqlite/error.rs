@@ -10,6 +10,17 @@ use crate::journal::Error;
 /// a full disk when there is no room for even that.
 const CANNOT_GROW: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
+/// The thread that writes ended in a panic. The process ends soon after it.
+#[derive(Debug, thiserror::Error)]
+#[error("the writer of the journal died: whether this was written is not known")]
+pub(super) struct WriterDied;
+
+impl From<WriterDied> for Error {
+    fn from(error: WriterDied) -> Self {
+        Self::Io(Box::new(error))
+    }
+}
+
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         if let rusqlite::Error::SqliteFailure(failure, _) = &error {

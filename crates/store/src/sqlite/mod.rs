@@ -139,14 +139,17 @@ impl Sqlite {
     /// Commits what was accepted, empties the log, lets the folder go. Whoever calls afterwards gets
     /// [`Error::Closed`].
     pub async fn close(&self) -> Result<(), Error> {
-        self.is_closing.store(true, Ordering::Release);
+        // A writer that died before stays one that died.
+        if self.is_alive() {
+            self.is_closing.store(true, Ordering::Release);
+        }
         self.pool.close().await;
         // Closed before: the thread is gone already.
         let _closed = self.submit(Job::Close).await;
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return Ok(()) };
         let joined = tokio::task::spawn_blocking(move || thread.join()).await;
-        joined.map_err(|error| Error::Io(Box::new(error)))?.map_err(|_| Error::Closed)
+        joined.map_err(|error| Error::Io(Box::new(error)))?.map_err(|_| self.unanswered())
     }
 
     /// Whether what is appended can be written.
@@ -171,7 +174,13 @@ impl Sqlite {
 
     async fn submit(&self, job: Job) -> Result<(), Error> {
         let queue = self.queue.as_ref().ok_or(Error::Closed)?;
-        queue.send(job).await.map_err(|_| Error::Closed)
+        queue.send(job).await.map_err(|_| self.unanswered())
+    }
+
+    /// Why the writer takes no job, or has not answered one: it was closed, or it died. In the second case what it
+    /// was given may be written all the same.
+    fn unanswered(&self) -> Error {
+        if self.is_closing.load(Ordering::Acquire) { Error::Closed } else { error::WriterDied.into() }
     }
 }
 
@@ -203,7 +212,7 @@ impl Journal for Sqlite {
         check::append(&append)?;
         let (reply, answer) = oneshot::channel();
         self.submit(Job::Append { append: Box::new(append), reply }).await?;
-        answer.await.map_err(|_| Error::Closed)?
+        answer.await.map_err(|_| self.unanswered())?
     }
 
     async fn read(&self, stream: &StreamId, after: u64, limit: usize) -> Result<Vec<Sealed>, Error> {
@@ -376,7 +385,7 @@ impl Journal for Sqlite {
     async fn draw_epoch(&self) -> Result<u64, Error> {
         let (reply, answer) = oneshot::channel();
         self.submit(Job::DrawEpoch { reply }).await?;
-        let epoch = answer.await.map_err(|_| Error::Closed)??;
+        let epoch = answer.await.map_err(|_| self.unanswered())??;
         self.node.last_epoch.fetch_max(epoch, Ordering::Relaxed);
         Ok(epoch)
     }
@@ -389,6 +398,6 @@ impl Journal for Sqlite {
     async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
         let (reply, answer) = oneshot::channel();
         self.submit(Job::ReplaceRows { rows, reply }).await?;
-        answer.await.map_err(|_| Error::Closed)?
+        answer.await.map_err(|_| self.unanswered())?
     }
 }

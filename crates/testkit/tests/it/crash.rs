@@ -145,7 +145,7 @@ async fn a_server_whose_writer_dies_says_that_it_is_not_ready_and_ends_with_the_
     assert_eq!(server.get("/readyz").await.status, 200);
     // Committed, and never answered.
     let answer = server.decide(&shown, &json!({"option": "approve"})).await;
-    assert_eq!((answer.status, &answer.body["code"]), (503, &json!("stopping")));
+    assert_eq!((answer.status, &answer.body["code"]), (503, &json!("store_failed")));
     let ready = server.get("/readyz").await;
     assert_eq!((ready.status, &ready.body["code"]), (503, &json!("store_failed")));
     assert_eq!(server.wait_until_ended().await.code(), Some(1));

@@ -2,6 +2,7 @@
 //! off in the middle of their work. Nothing is lost, nothing happens twice, and whoever takes over does it within
 //! the lease (design, part 5).
 
+mod audited;
 mod broken;
 mod load;
 mod moved;
