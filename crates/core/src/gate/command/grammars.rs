@@ -3,7 +3,7 @@
 //! As with rows, what is not known is not reading.
 
 use super::shell::Expansion;
-use super::tables::{Row, part_of_a_grammar};
+use super::tables::{Row, one_by_one, part_of_a_grammar};
 use super::{Inner, Part, inner, options, programs};
 
 /// Whether it reads, for a program with a grammar of its own; `None`: it has none.
@@ -25,10 +25,7 @@ pub(super) fn reads(part: &Part) -> Option<bool> {
         "unzip" => {
             plain
                 && options::read(&UNZIP, &part.arguments, &part.expansions).is_some_and(|given| {
-                    given
-                        .options
-                        .iter()
-                        .any(|(name, _)| matches!(name.as_str(), "-l" | "-v" | "-p" | "-t" | "-Z"))
+                    given.options.iter().any(|(name, _)| !matches!(name.as_str(), "-q" | "-qq" | "-1" | "-C"))
                 })
         }
         "command" if matches!(words.first(), Some(&"-v" | &"-V")) => true,
@@ -42,7 +39,7 @@ pub(super) fn reads(part: &Part) -> Option<bool> {
     })
 }
 
-const UNZIP: Row = part_of_a_grammar(&["unzip"], "-l -v -Z -t -q -qq -p -1 -C");
+const UNZIP: Row = one_by_one(&["unzip"], "-l -lv -ql -qql -v -Z -Z1 -t -q -qq -p -1 -C");
 
 /// The program behind the options of `xargs`, where all of them are known.
 pub(super) fn xargs_program<'w>(words: &[&'w str]) -> Option<&'w str> {

@@ -1,7 +1,7 @@
 //! Options of a line compared with a row of the tables: which are there, what values they take, what is left.
 
 use super::shell::Expansion;
-use super::tables::Row;
+use super::tables::{Parser, Row};
 
 /// The words of a line, divided as a row says.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,8 @@ pub(super) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
     while let Some(word) = words.get(at).map(String::as_str) {
         let expansion = expansions.get(at).copied().unwrap_or_default();
         at += 1;
-        if word == "--" {
+        let is_late = row.parser == Parser::OneByOne && !given.operands.is_empty();
+        if word == "--" && !is_late {
             given.operands.extend((at..).zip(words.get(at..)?).map(|(at, word)| (at, word.as_str())));
             break;
         }
@@ -61,12 +62,13 @@ pub(super) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
             given.operands.push((at - 1, word));
             continue;
         }
-        if !is_plain && !row.takes_any_name {
+        if (!is_plain && !row.takes_any_name) || is_late {
             return None;
         }
         let mut next = |many: usize| {
             let values = words.get(at..at + many);
-            let plain = (at..at + many).all(|at| expansions.get(at).is_none_or(|it| *it == Expansion::None));
+            let plain = (at..at + many).all(|at| expansions.get(at).is_none_or(|it| *it == Expansion::None))
+                && values.is_none_or(|values| !values.iter().any(|value| may_be_an_option(value)));
             at += many;
             // A last option without its value is an error that does nothing.
             (plain || row.takes_any_name)
@@ -94,6 +96,15 @@ pub(super) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
                 let name = format!("-{letter}");
                 rest = &rest[letter.len_utf8()..];
                 let takes = find(&name)?;
+                let is_number = !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit());
+                let fits = match row.parser {
+                    Parser::Getopt => true,
+                    Parser::ValueApart => takes == Takes::Nothing || rest.is_empty() || is_number,
+                    Parser::OneByOne => takes == Takes::One && word.len() == rest.len() + 2 && is_number,
+                };
+                if !fits {
+                    return None;
+                }
                 let value = match takes {
                     Takes::Nothing => None,
                     Takes::Perhaps => Some(std::mem::take(&mut rest)).filter(|value| !value.is_empty()),
@@ -106,6 +117,13 @@ pub(super) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
         }
     }
     Some(given)
+}
+
+/// Not every program takes the next word as the value that the row speaks of: `git diff -U --output=x` writes `x`.
+/// What begins as a number or a sign does no harm as an option either: `date -d '-1 day'`.
+fn may_be_an_option(value: &str) -> bool {
+    let first = value.strip_prefix('-').and_then(|rest| rest.chars().next());
+    first.is_some_and(|first| first.is_alphabetic() || first == '-')
 }
 
 fn named(name: &str, takes: Takes) -> String {

@@ -365,12 +365,13 @@ pub(super) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
             && arguments.iter().any(|word| matches!(word.as_str(), "-v" | "-R")))
 }
 
-/// `%n` sets a variable.
+/// `%n` sets a variable, and so does `%ln`.
 fn assigns_by_format(format: &str) -> bool {
     let mut rest = format.replace("%%", "");
     while let Some(at) = rest.find('%') {
         rest = rest.split_off(at + 1);
-        if rest.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).starts_with('n') {
+        let directive = rest.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+        if directive.trim_start_matches(['h', 'j', 'l', 'L', 't', 'z']).starts_with('n') {
             return true;
         }
     }

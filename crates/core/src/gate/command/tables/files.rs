@@ -1,6 +1,6 @@
 //! Programs that tell about files and folders.
 
-use super::{Operands, Row, row};
+use super::{Operands, Parser, Row, row};
 
 pub(super) const ROWS: &[Row] = &[
     row(
@@ -47,10 +47,10 @@ pub(super) const ROWS: &[Row] = &[
         "-a -B: -h -H -i -k -l -P -t: -T -x: --all --block-size: --human-readable --si --inodes --local --portability \
          --print-type --type: --exclude-type: --total --output?",
     ),
-    // Without `-z`, which runs programs, `-C`, which writes, and files of magic or of names.
+    // Without `-z`, which runs programs, `-C`, which writes, `-p`, which sets times, and files of magic or of names.
     row(
         &["file"],
-        "-b -i -h -L -k -N -n -0 -r -p -F: --brief --mime --mime-type --mime-encoding --dereference --no-dereference \
+        "-b -i -h -L -k -N -n -0 -r -F: --brief --mime --mime-type --mime-encoding --dereference --no-dereference \
          --keep-going --no-pad --print0 --raw --extension --apple --separator:",
     ),
     // Without `-o`, which writes a file, and `-R`, which writes one in each folder.
@@ -59,7 +59,8 @@ pub(super) const ROWS: &[Row] = &[
         "-a -A -c -C -d -D -f -F -g -h -i -I: -J -l -L: -n -N -p -P: -q -Q -r -s -S -t -u -U -v -x -X --dirsfirst \
          --filesfirst --noreport --gitignore --filelimit: --prune --du --si --sort? --charset: --matchdirs \
          --ignore-case --inodes --device --metafirst --timefmt: --nolinks --info",
-    ),
+    )
+    .parsed(Parser::ValueApart),
     row(&["pwd"], "-L -P --logical --physical").with(Operands::None),
     row(&["lsattr"], "-a -d -l -p -v -R"),
     row(&["getfacl"], "-a -c -e -E -n -p -t -s --omit-header --absolute-names --numeric"),

@@ -31,7 +31,7 @@ const DIFF: &str = "-# -p -u -U: -s --patch --no-patch --unified: --raw --patch-
      --diff-algorithm: --cached --staged --merge-base -z --check --ws-error-highlight: --indent-heuristic \
      --no-indent-heuristic --ignore-submodules? -c --cc -m -r -t --ours --theirs --base -0 -1 -2 -3";
 
-/// What walks through commits.
+/// What walks through commits. Merges are not made again to be compared (`remerge`), for that writes objects.
 const LOG: &str = "-n: --max-count: --skip: --oneline --graph --no-graph --all --branches? --tags? --remotes? --glob: \
      --exclude: --since: --after: --until: --before: --since-as-filter: --author: --committer: --grep: --grep-reflog: \
      --invert-grep --all-match -i -E -F -P --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp \
@@ -42,9 +42,11 @@ const LOG: &str = "-n: --max-count: --skip: --oneline --graph --no-graph --all -
      --left-only --right-only --cherry-pick --cherry-mark --cherry -g --walk-reflogs --merge --boundary \
      --simplify-by-decoration --full-history --dense --sparse --simplify-merges --ancestry-path? --show-pulls \
      --no-walk? --do-walk --notes? --no-notes --no-show-signature --parents --children --mailmap --no-mailmap \
-     --use-mailmap --log-size --expand-tabs? --no-expand-tabs --encoding: --diff-merges: --no-diff-merges \
+     --use-mailmap --log-size --expand-tabs? --no-expand-tabs --encoding: --no-diff-merges \
      --combined-all-paths --remove-empty --full-diff --show-linear-break? --reflog --alternate-refs \
-     --ignore-missing --bisect --root --always";
+     --ignore-missing --bisect --root --always --diff-merges=off --diff-merges=none --diff-merges=on --diff-merges=m \
+     --diff-merges=first-parent --diff-merges=1 --diff-merges=separate --diff-merges=combined --diff-merges=c \
+     --diff-merges=dense-combined --diff-merges=cc";
 
 /// What picks references to list.
 const REFS: &str = "--contains: --no-contains: --merged? --no-merged? --points-at: --sort: --format: --count: \

@@ -28,6 +28,19 @@ pub struct Row {
     pub operands: Operands,
     /// Whether no option of the program does harm at all, so that a file pattern may become one.
     pub takes_any_name: bool,
+    pub parser: Parser,
+}
+
+/// How the program itself reads its options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parser {
+    /// As GNU programs do: letters in one word, a value behind its letter, options behind operands.
+    Getopt,
+    /// Letters in one word, but a value is the next word: `tree -Io x W` ignores `x` and writes `W`.
+    ValueApart,
+    /// Each option is a word, and all stand before the first operand: of `xxd -bc 16 W` the `c` is passed over, and
+    /// `unzip x -l` unpacks.
+    OneByOne,
 }
 
 /// What the words may be that are no options.
@@ -52,12 +65,25 @@ pub enum Operands {
 }
 
 const fn row(programs: &'static [&'static str], options: &'static str) -> Row {
-    Row { programs, subcommand: "", options, shared: &[], operands: Operands::Files, takes_any_name: false }
+    Row {
+        programs,
+        subcommand: "",
+        options,
+        shared: &[],
+        operands: Operands::Files,
+        takes_any_name: false,
+        parser: Parser::Getopt,
+    }
 }
 
 /// A row that stands where the grammar that needs it is.
 pub(super) const fn part_of_a_grammar(programs: &'static [&'static str], options: &'static str) -> Row {
     row(programs, options)
+}
+
+/// The same for a program that reads its options one by one.
+pub(super) const fn one_by_one(programs: &'static [&'static str], options: &'static str) -> Row {
+    row(programs, options).parsed(Parser::OneByOne)
 }
 
 const fn git(subcommand: &'static str, shared: &'static [&'static str]) -> Row {
@@ -71,6 +97,10 @@ impl Row {
 
     const fn takes_any_name(self) -> Self {
         Self { takes_any_name: true, ..self }
+    }
+
+    const fn parsed(self, parser: Parser) -> Self {
+        Self { parser, ..self }
     }
 
     /// The options of the row, each as the table writes it.
@@ -100,7 +130,11 @@ pub(super) fn of_program(program: &str) -> Option<&'static Row> {
 
 /// The row of a subcommand, and how many words name it: `git stash list` before `git stash`.
 pub(super) fn of_subcommand(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
-    let named = |many: usize| words.get(..many).map(|words| words.join(" "));
+    // A space within a word is no end of it: git would look for a program of that name.
+    let named = |many: usize| {
+        let words = words.get(..many)?;
+        words.iter().all(|word| !word.contains(' ')).then(|| words.join(" "))
+    };
     [2, 1].into_iter().find_map(|many| {
         let name = named(many)?;
         let row = all().find(|row| row.programs.contains(&program) && row.subcommand == name)?;

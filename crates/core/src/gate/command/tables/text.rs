@@ -1,6 +1,6 @@
 //! Programs that show, count and compare text.
 
-use super::{Operands, Row, row};
+use super::{Operands, Parser, Row, row};
 
 pub(super) const ROWS: &[Row] = &[
     row(
@@ -107,6 +107,7 @@ pub(super) const ROWS: &[Row] = &[
         &["xxd"],
         "-a -b -c: -d -e -E -g: -i -l: -n: -o: -p -ps -plain -s: -u -cols: -len: -seek:",
     )
+    .parsed(Parser::OneByOne)
     .with(Operands::Most(1)),
     row(
         &["od"],
