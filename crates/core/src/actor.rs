@@ -27,6 +27,16 @@ pub struct Actor {
 /// Whoever may be named to decide: everybody whom a local start knows.
 pub const DECIDERS: [&str; 1] = ["operator"];
 
+/// Why nobody of this name can decide, in words; `None` where somebody can. What is assigned only to somebody who is
+/// not there waits for ever, so neither a workflow nor an agent's request may name them.
+pub fn unknown_decider(name: &str) -> Option<String> {
+    if DECIDERS.contains(&name) {
+        return None;
+    }
+    let there = DECIDERS.map(|name| format!("`{name}`")).join(", ");
+    Some(format!("nobody here is `{name}`; who decides is one of: {there}"))
+}
+
 impl Actor {
     pub fn engine() -> Self {
         Self { id: "engine".to_owned(), role: Role::Engine, via: None }

@@ -306,7 +306,7 @@ pub struct AskChoice {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskAssignment {
-    /// Who may decide, by id; empty means every operator.
+    /// Who may decide, by id; empty means every operator. An id that nobody has is refused.
     #[serde(default)]
     pub approvers: Vec<String>,
 }

@@ -2,6 +2,18 @@
 
 use std::time::Duration;
 
+/// The time in which the headers of a request come: of the first from the connection on, of each other from the
+/// answer before it. So it is also how long a connection may be idle.
+pub(crate) const HEADERS_TIME: Duration = Duration::from_secs(10);
+/// Between two signs of life on a silent stream: proxies close what is silent for half a minute.
+pub(crate) const PING_TIME: Duration = Duration::from_secs(15);
+/// How long the client of a socket may give none: three of its answers to pings may be lost.
+pub(crate) const SILENCE_TIME: Duration = Duration::from_mins(1);
+/// The time in which the client of a socket says who it is.
+pub(crate) const HELLO_TIME: Duration = Duration::from_secs(10);
+/// How long a stream's writer waits for its reader.
+pub(crate) const PATIENCE_TIME: Duration = Duration::from_secs(30);
+
 /// A request body.
 pub(crate) const BODY_BYTES: usize = 1024 * 1024;
 /// What is read and thrown away of a body that is too large, so that its sender gets to read why.

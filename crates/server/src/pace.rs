@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::limits::{HEADERS_TIME, HELLO_TIME, PATIENCE_TIME, PING_TIME, SILENCE_TIME};
+
 /// Tests are less patient than users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
@@ -21,11 +23,11 @@ pub struct Pace {
 impl Default for Pace {
     fn default() -> Self {
         Self {
-            headers: Duration::from_secs(10),
-            ping: Duration::from_secs(15),
-            silence: Duration::from_mins(1),
-            hello: Duration::from_secs(10),
-            patience: Duration::from_secs(30),
+            headers: HEADERS_TIME,
+            ping: PING_TIME,
+            silence: SILENCE_TIME,
+            hello: HELLO_TIME,
+            patience: PATIENCE_TIME,
         }
     }
 }

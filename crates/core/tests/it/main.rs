@@ -18,7 +18,6 @@ mod head;
 mod journals;
 mod kinds;
 mod layers;
-mod limits_page;
 mod long;
 mod options;
 mod order;

@@ -1,5 +1,6 @@
 //! What an agent of another framework asks.
 
+use holdshort_core::actor::unknown_decider;
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use holdshort_protocol::Ask;
@@ -26,10 +27,12 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
         problems.push(Problem::new("/assignment/approvers", format!("holds more than {APPROVERS}")));
     }
     for (i, approver) in approvers.iter().enumerate() {
-        if approver.trim().is_empty() || approver.len() > LINE_BYTES {
-            let rule = format!("is empty or longer than {LINE_BYTES} bytes");
-            problems.push(Problem::new(format!("/assignment/approvers/{i}"), rule));
-        }
+        let rule = if approver.trim().is_empty() || approver.len() > LINE_BYTES {
+            Some(format!("is empty or longer than {LINE_BYTES} bytes"))
+        } else {
+            unknown_decider(approver)
+        };
+        problems.extend(rule.map(|rule| Problem::new(format!("/assignment/approvers/{i}"), rule)));
     }
     if !problems.is_empty() {
         return Err(Refused::invalid(problems));

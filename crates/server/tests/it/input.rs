@@ -102,6 +102,10 @@ async fn what_does_not_fit_is_named() {
         ),
         (ask(json!({"kind": "choice", "response_schema": {}, "options": [{"id": "a"}]})), "/response_schema"),
         (ask(json!({"assignment": {"approvers": [""]}})), "/assignment/approvers/0"),
+        (
+            ask(json!({"assignment": {"approvers": ["operator", "release-manager"]}})),
+            "/assignment/approvers/1",
+        ),
         (ask(json!({"assignment": {"approver": []}})), "/assignment/approver"),
         (ask(json!({"assignment": [[]]})), "/assignment"),
         (ask(json!({"options": [["approve"]]})), "/options/0"),

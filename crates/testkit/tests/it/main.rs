@@ -16,6 +16,7 @@ mod endings;
 mod files;
 mod fuzz;
 mod kills;
+mod limits;
 mod mars;
 mod matrix;
 mod model;

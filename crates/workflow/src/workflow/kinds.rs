@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_core::actor::DECIDERS;
+use holdshort_core::actor::{DECIDERS, unknown_decider};
 use holdshort_core::definition::{KindGate, PhaseKind};
 use holdshort_core::interrupt::{self, Carry, Choice, Effect, Kind, Row};
 
@@ -74,7 +74,9 @@ pub(super) fn read(
     let approvers = fields.find("approvers");
     let named = approvers.and_then(|item| item.texts(bounds::LIST, bounds::LINE, problems));
     for (name, item) in named.iter().flatten() {
-        known(name, item, problems);
+        if let Some(message) = unknown_decider(name) {
+            problems.unknown(item, name, message, DECIDERS);
+        }
     }
     if let (Some(item), Some([])) = (approvers, named.as_deref())
         && !usual.approvers.is_empty()
@@ -104,15 +106,6 @@ pub(super) fn read(
         }
     }
     Some(gate)
-}
-
-/// What only somebody who is not there may decide waits for ever.
-fn known(name: &str, item: &Item<'_>, problems: &mut Problems) {
-    if !DECIDERS.contains(&name) {
-        let there = DECIDERS.map(|name| format!("`{name}`")).join(", ");
-        let message = format!("nobody here is `{name}`; who decides is one of: {there}");
-        problems.unknown(item, name, message, DECIDERS);
-    }
 }
 
 /// Which options are offered, in this order. One that does not release work must be among them: who can only agree
