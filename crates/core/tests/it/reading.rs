@@ -106,7 +106,9 @@ fn line(row: &Row, spec: &str) -> String {
     };
     let operand = match row.operands {
         Operands::None | Operands::Beside(_) => "",
-        Operands::Files | Operands::Words | Operands::Most(_) | Operands::Without(_) => " x",
+        Operands::Files | Operands::Words | Operands::Names | Operands::Most(_) | Operands::Without(_) => {
+            " x"
+        }
         Operands::Beginning(_) => " +x",
         Operands::Numbers => " 1",
         Operands::OneKey => " a.b",
@@ -222,7 +224,8 @@ fn where_commands_are_forbidden_what_is_unclear_asks() {
         ("npm pub", true),
         ("python3 -c x", true),
         ("node -e x", true),
-        ("awk '{print}' f", true),
+        ("awk '{print > \"f\"}' f", true),
+        ("awk '{print}' f", false),
         ("vim f", true),
         ("make -f M", true),
         ("make SHELL=./x", true),

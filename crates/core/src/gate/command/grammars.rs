@@ -4,7 +4,7 @@
 
 use super::shell::Expansion;
 use super::tables::{Row, one_by_one, part_of_a_grammar};
-use super::{Inner, Part, inner, options, programs};
+use super::{Inner, Part, awk, inner, options, programs};
 
 /// Whether it reads, for a program with a grammar of its own; `None`: it has none.
 pub(super) fn reads(part: &Part) -> Option<bool> {
@@ -14,9 +14,12 @@ pub(super) fn reads(part: &Part) -> Option<bool> {
         "test" | "[" => plain && tests(&part.program, &words),
         // The format alone is looked at for options.
         "printf" => !part.expands(0) && !programs::changes_the_shell("printf", &part.arguments),
+        // It has no option that does more than print.
+        "echo" => true,
+        "awk" | "gawk" | "mawk" | "nawk" => awk::only_prints(part.words_and_expansions()),
         "set" => plain && !programs::changes_the_shell("set", &part.arguments),
-        "cd" => matches!(words.as_slice(), [folder] if plain && stays(folder)),
-        "find" => part.expansion() != Expansion::Anything && finds(&words),
+        "cd" => matches!(words.as_slice(), [folder] if plain && names_a_folder(folder)),
+        "find" => finds(&words) && (0..words.len()).all(|at| becomes_no_predicate(part, at)),
         "sed" | "gsed" => {
             let in_place = |word: &&str| word.starts_with("-i") || word.starts_with("--i");
             part.only_edits() && !words.iter().any(in_place)
@@ -59,6 +62,7 @@ pub(super) fn xargs_options(words: &[&str]) -> Option<usize> {
             "-0" | "-r" | "-t" | "-x" | "-i" | "-I{}" | "--null" | "--no-run-if-empty" | "--exit" => 1,
             "-I" => 2,
             word => match word.get(..2)? {
+                "-d" if word.len() == 2 => words.get(at + 1).map(|_| 2)?,
                 "-n" | "-L" | "-P" | "-s" => {
                     valued(&word[2..], words.get(at + 1).filter(|word| number(word)))?
                 }
@@ -88,9 +92,17 @@ fn tests(program: &str, words: &[&str]) -> bool {
     })
 }
 
-/// A folder beneath the present one.
-fn stays(folder: &str) -> bool {
-    !folder.is_empty() && !folder.starts_with(['/', '-', '~']) && folder.split('/').all(|name| name != "..")
+/// A folder that the word names: not the one before, nor that of a person. To read there is to read its files by their
+/// full name.
+fn names_a_folder(folder: &str) -> bool {
+    !folder.is_empty() && !folder.starts_with(['-', '~'])
+}
+
+/// What a file pattern can not become: `find . -name *.rs` is told apart from an option, for no word of find's has a
+/// dot. Files that it becomes too many of are an error.
+fn becomes_no_predicate(part: &Part, at: usize) -> bool {
+    part.expansions.get(at) != Some(&Expansion::Anything)
+        || part.arguments[at].contains('.') && !part.arguments[at].contains('[')
 }
 
 /// `find PATHS EXPRESSION`, of tests and of actions that print.

@@ -5,6 +5,7 @@
 //! `shell.rs` splits the line; `tables/` says which programs read, and with which options; `programs.rs` and `launch.rs`
 //! know which run another one; `pattern.rs` what file patterns may become; `place.rs` where parts run.
 
+mod awk;
 mod grammars;
 mod launch;
 mod options;
@@ -231,13 +232,16 @@ impl Reading {
             self.opaque("the subcommand is a pattern");
         }
         if programs::with_subcommands(&part.program)
-            .is_some_and(|known| known.after_options(&part.arguments).is_none())
+            .is_some_and(|known| known.after_options(&part.arguments).is_none() && !part.tells_version())
         {
             self.opaque("an option before the subcommand is not known");
             self.guess_suffixes(&part, depth);
         }
         if programs::changes_the_shell(&part.program, &part.arguments) {
             self.opaque("it changes the shell that runs the rest");
+        }
+        if place::leads_anywhere(&part) {
+            self.opaque("nobody can tell which folder the rest runs in");
         }
         let inner = inner(&part);
         self.push(part.clone());

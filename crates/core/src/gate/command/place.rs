@@ -73,6 +73,19 @@ fn changes_folder(part: &Part) -> bool {
     matches!(part.program.as_str(), "cd" | "pushd" | "popd")
 }
 
+impl Part {
+    /// Whether it changes into a folder beneath the present one.
+    pub(super) fn stays_below(&self) -> bool {
+        let stays = |to: &str| !to.starts_with('/') && to.split('/').all(|name| name != "..");
+        target(self).is_some_and(stays)
+    }
+}
+
+/// Whether it changes into a folder that the line does not say: `cd -`, `cd ~/x`.
+pub(super) fn leads_anywhere(part: &Part) -> bool {
+    changes_folder(part) && target(part).is_none()
+}
+
 fn target(part: &Part) -> Option<&str> {
     match part.arguments.as_slice() {
         [to] if part.program == "cd"

@@ -348,14 +348,14 @@ pub(super) fn is_interpreter(program: &str) -> bool {
 
 /// A program that reads whatever its arguments are.
 pub(super) fn only_reads(program: &str) -> bool {
-    tables::of_program(program).is_some_and(|row| row.takes_any_name)
+    program == "echo" || tables::of_program(program).is_some_and(|row| row.takes_any_name)
 }
 
-/// `set -e` and its like only make the shell stricter.
+/// `set -e` and its like only make the shell stricter, and `set +e` as it was.
 pub(super) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
     let strict = |word: &String| {
         matches!(word.as_str(), "pipefail" | "errexit" | "nounset" | "xtrace")
-            || word.strip_prefix('-').is_some_and(|flags| flags.chars().all(|c| "euxo".contains(c)))
+            || word.strip_prefix(['-', '+']).is_some_and(|flags| flags.chars().all(|c| "euxo".contains(c)))
     };
     CHANGES_THE_SHELL.contains(&program)
         || (program == "set" && !arguments.iter().all(strict))
@@ -509,7 +509,7 @@ impl Part {
 
     pub(in crate::gate) fn is_memorable(&self) -> bool {
         let rights = matches!(self.program.as_str(), "sudo" | "su" | "doas" | "pkexec" | "run0" | "");
-        let elsewhere = self.program == "cd" && !self.is_read_only();
+        let elsewhere = self.program == "cd" && !self.stays_below();
         // `git config` writes down what other git commands then run.
         let configures = self.program == "git" && self.subcommand().as_deref() == Some("config");
         let unclear = match with_subcommands(&self.program) {

@@ -81,6 +81,10 @@ impl Part {
         Some(match row.operands {
             Operands::Files | Operands::Words => true,
             Operands::None => operands.is_empty(),
+            Operands::Names => {
+                let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.+:".contains(c);
+                all(&|word| word.chars().all(is_name)) && !expands()
+            }
             Operands::Most(many) => operands.len() <= many && !expands(),
             Operands::Without(text) => all(&|word| !word.starts_with(text)) && !expands(),
             Operands::Beginning(text) => all(&|word| word.starts_with(text)) && !expands(),
@@ -95,7 +99,7 @@ impl Part {
         })
     }
 
-    fn tells_version(&self) -> bool {
+    pub(super) fn tells_version(&self) -> bool {
         let [only] = self.arguments.as_slice() else { return false };
         !self.expands(0)
             && tables::versions::ROWS.iter().any(|(programs, words)| {

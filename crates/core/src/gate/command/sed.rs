@@ -17,14 +17,17 @@ pub(super) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -
         let is_plain = option.chars().all(|c| FLAGS.contains(c))
             || option.starts_with('i')
             || matches!(option, "-in-place" | "-quiet" | "-silent" | "-regexp-extended");
-        match option {
-            "e" => match words.next() {
-                Some(script) if is_edit(script) => named = true,
-                Some(_) | None => return false,
-            },
-            _ if is_plain => {}
+        // `-ne script`, `--expression=script`
+        let script = match (option.strip_suffix('e'), option.strip_prefix("-expression=")) {
+            (Some(flags), _) if flags.chars().all(|c| FLAGS.contains(c)) => words.next(),
+            (_, Some(script)) => Some((script, expands)),
+            _ if is_plain => continue,
             _ => return false,
+        };
+        if !script.is_some_and(is_edit) {
+            return false;
         }
+        named = true;
     }
     named || first.is_some_and(is_edit)
 }
@@ -37,8 +40,17 @@ fn is_edit(script: &str) -> bool {
         if rest.is_empty() {
             return true;
         }
-        let Some(after) = address(rest).and_then(command) else { return false };
-        if !after.is_empty() && !after.starts_with([';', '\n']) {
+        if let Some(after) = rest.strip_prefix('}') {
+            rest = after;
+            continue;
+        }
+        let Some(commanded) = address(rest) else { return false };
+        if let Some(after) = commanded.strip_prefix('{') {
+            rest = after;
+            continue;
+        }
+        let Some(after) = command(commanded) else { return false };
+        if !after.is_empty() && !after.starts_with([';', '\n', '}']) {
             return false;
         }
         rest = after;
@@ -71,7 +83,12 @@ fn command(text: &str) -> Option<&str> {
             // `e` runs what comes of it, `w` writes it.
             flags.trim_start_matches(|c: char| c.is_ascii_digit() || "gpiImM".contains(c))
         }
-        'd' | 'p' | 'q' | '=' | 'D' | 'P' | 'h' | 'H' | 'g' | 'G' | 'x' | 'n' | 'N' => chars.as_str(),
+        'y' => {
+            let delimiter =
+                chars.next().filter(|c| !c.is_alphanumeric() && !matches!(c, '\\' | '\n' | ' '))?;
+            until(until(chars.as_str(), delimiter)?, delimiter)?
+        }
+        'd' | 'p' | 'q' | '=' | 'l' | 'D' | 'P' | 'h' | 'H' | 'g' | 'G' | 'x' | 'n' | 'N' => chars.as_str(),
         _ => return None,
     };
     Some(after.trim_start_matches([' ', '\t']))
@@ -79,7 +96,7 @@ fn command(text: &str) -> Option<&str> {
 
 /// What follows the delimiter, wherever it is not escaped. Within brackets it may mean itself, which is refused here
 /// all the same: nothing is taken for harmless that is not.
-fn until(text: &str, delimiter: char) -> Option<&str> {
+pub(super) fn until(text: &str, delimiter: char) -> Option<&str> {
     let mut chars = text.chars();
     let mut in_brackets = false;
     while let Some(c) = chars.next() {

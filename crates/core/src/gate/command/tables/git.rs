@@ -106,7 +106,8 @@ pub(super) const ROWS: &[Row] = &[
         &["--tags --all --long --always --abbrev: --match: --exclude: --exact-match --contains --first-parent \
            --candidates: --dirty? --debug"],
     ),
-    git("shortlog", &[LOG, "-n -s -e -c -w? --numbered --summary --email --committer --group:"]),
+    // Its own come first: `-n` stands alone here.
+    git("shortlog", &["-n -s -e -c -w? --numbered --summary --email --committer --group:", LOG]),
     git("cat-file", &["-t -s -p -e --batch? --batch-check? --batch-all-objects --buffer --unordered -Z"]),
     git("merge-base", &["-a --all --is-ancestor --fork-point --octopus --independent"]),
     git("name-rev", &["--tags --refs: --exclude: --name-only --all --always --no-undefined"]),
@@ -139,6 +140,10 @@ pub(super) const ROWS: &[Row] = &[
     // A word makes a tag, but for what lists them. `-v` runs the program that checks signatures.
     git("tag", &[REFS, "-l -n? --list"])
         .with(Operands::Beside(&["-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"])),
+    git("config get", &["--all --regexp --show-origin --show-scope --show-names --null -z --type: --default: --local --global --system --worktree --includes --no-includes"])
+        .with(Operands::OneKey),
+    git("config list", &["--show-origin --show-scope --name-only --null -z --local --global --system --worktree --includes --no-includes"])
+        .with(Operands::None),
     // With one name it is shown, with two words it is set.
     git(
         "config",

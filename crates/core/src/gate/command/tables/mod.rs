@@ -50,6 +50,8 @@ pub enum Operands {
     Files,
     /// Texts that no file is named by.
     Words,
+    /// The same, of letters, digits and few signs: with a `/` in it, it would be a file.
+    Names,
     None,
     /// So many at most: the next one is a file that is written.
     Most(usize),

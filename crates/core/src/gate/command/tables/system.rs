@@ -4,7 +4,7 @@ use super::{Operands, Row, row};
 
 pub(super) const ROWS: &[Row] = &[
     row(&["true", "false", ":"], "").with(Operands::Words).takes_any_name(),
-    row(&["sleep"], "").with(Operands::Numbers),
+    row(&["sleep", "exit"], "").with(Operands::Numbers),
     row(&["whoami", "arch", "logname", "tty"], "").with(Operands::None),
     row(&["id"], "-a -g -G -n -r -u -z -Z --group --groups --name --real --user --zero"),
     row(&["groups"], ""),

@@ -15,12 +15,19 @@ pub(super) const ROWS: &[Row] = &[
         "-# -n: -c: -q -v -z --lines: --bytes: --quiet --silent --verbose --zero-terminated",
     )
     .takes_any_name(),
-    // Without `-f`, which never ends.
+    // Without `--pid`, which asks about other processes.
     row(
         &["tail"],
-        "-# -n: -c: -q -v -z --lines: --bytes: --quiet --silent --verbose --zero-terminated",
+        "-# -n: -c: -f -F -s: --follow? --retry --sleep-interval: -q -v -z --lines: --bytes: --quiet --silent --verbose --zero-terminated",
     )
     .takes_any_name(),
+    // Where no terminal is, they show their files and take no keys. Without files of keys, of tags and of what is
+    // shown; `+` begins a command.
+    row(&["less"], "-e -E -F -g -G -i -I -J -m -M -n -N -q -Q -r -R -s -S -w -X").with(Operands::Without("+")),
+    row(&["more"], "-d -f -l -p -c -s -u").with(Operands::Without("+")),
+    // Without pagers, formatters, configuration, other folders, and pages that are files of the workspace.
+    row(&["man"], "-k -f -a -w -i -I --apropos --whatis --all --where --path --regex --wildcard").with(Operands::Names),
+    row(&["whatis", "apropos"], "-r -w -l -s: --regex --wildcard --long --sections:").with(Operands::Names),
     // Without `--files0-from`, which names its files where nobody sees them.
     row(
         &["wc"],
@@ -129,7 +136,6 @@ pub(super) const ROWS: &[Row] = &[
         "-d: -z --from: --to: --from-unit: --to-unit: --field: --format: --header? --padding: --round: --suffix: \
          --grouping --delimiter: --invalid: --zero-terminated --debug",
     ),
-    row(&["echo"], "-n -e -E -ne -en").with(Operands::Words).takes_any_name(),
     row(&["seq"], "-f: -s: -w --format: --separator: --equal-width").with(Operands::Numbers),
     row(&["factor"], "-h --exponents").with(Operands::Numbers),
     row(&["expr"], "").with(Operands::Words),
