@@ -1,5 +1,6 @@
-//! `cargo xtask reader`: plays many command lines that the reader calls reading in real shells, and looks whether
-//! anything changed. The lines and the shells are in `crates/tools/tests/it/reader/`.
+//! `cargo xtask reader`: plays many command lines that the reader calls reading in real shells and looks whether
+//! anything changed, and asks a second parser which commands they hold. The lines, the shells and the second parser are
+//! in `crates/tools/tests/it/reader/`.
 
 use anyhow::Result;
 
@@ -8,21 +9,15 @@ use crate::run::{cargo, step};
 /// What a person has the patience for.
 const LINES: &str = "10000";
 
+/// Shells beside each other: nearly all of the time goes into starting programs.
+const JOBS: &str = "2";
+
 pub(crate) fn reader(arguments: &[&str]) -> Result<()> {
     let mut cargo = cargo();
-    cargo.args([
-        "test",
-        "--release",
-        "--locked",
-        "--quiet",
-        "--package",
-        "holdshort-tools",
-        "--test",
-        "it",
-        "reader::",
-    ]);
+    cargo.args(["test", "--locked", "--quiet", "--package", "holdshort-tools", "--test", "it", "reader::"]);
     cargo.args(["--", "--nocapture"]);
     cargo.env("HOLDSHORT_READER_LINES", arguments.first().unwrap_or(&LINES));
+    cargo.env("HOLDSHORT_READER_JOBS", JOBS);
     if let Some(seed) = arguments.get(1) {
         cargo.env("HOLDSHORT_READER_SEED", seed);
     }

@@ -6,8 +6,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 
-use holdshort_core::gate::command::Command;
 use tempfile::TempDir;
+
+use super::{Line, trace};
 
 /// Files whose names are options, or code: what patterns may put in their place.
 const HOSTILE: [&str; 12] = [
@@ -81,16 +82,37 @@ impl Scratch {
         Self { folder, before, traces }
     }
 
-    /// What a line did that reading does not.
-    pub(super) fn play(&self, shell: &str, line: &str, command: &Command) -> Option<String> {
-        let workspace = self.folder.path().join("ws");
-        let trace = self.folder.path().join("trace");
-        let mut process = Process::new("timeout");
-        process.args(["--signal=KILL", TIME]);
-        if self.traces {
-            process.args(["strace", "-f", "-qq", "-s", "256", "-e", "trace=execve", "-o"]).arg(&trace);
+    /// What each of some lines did that reading does not. They run one after another, which is quick; where anything
+    /// happened, each runs again by itself, in a workspace that nobody has touched.
+    pub(super) fn play(&self, shell: &str, lines: &[Line]) -> Vec<String> {
+        let quiet = |lines: &[Line]| {
+            let trace = self.run(shell, lines);
+            let changed = self.changed();
+            let started = self.traces.then(|| trace::foreign(&trace, shell, lines)).flatten();
+            changed.or(started)
+        };
+        if quiet(lines).is_none() {
+            return Vec::new();
         }
-        process.args([shell, "-c", line]).current_dir(&workspace).env_clear();
+        lines
+            .iter()
+            .filter_map(|line| {
+                let did = quiet(std::slice::from_ref(line))?;
+                Some(format!("{shell}: {:?}: {did}", line.text))
+            })
+            .collect()
+    }
+
+    /// Runs lines, and tells which programs started.
+    fn run(&self, shell: &str, lines: &[Line]) -> String {
+        let trace = self.folder.path().join("trace");
+        let mut process = Process::new(if self.traces { "strace" } else { "env" });
+        if self.traces {
+            process.args(["-f", "--seccomp-bpf", "-qq", "-s", "256", "-e", "trace=execve", "-o"]).arg(&trace);
+        }
+        let each = format!("for line do timeout {} {TIME} {shell} -c \"$line\"; done", trace::EACH);
+        process.args(["sh", "-c", &each, "sh"]).args(lines.iter().map(|line| &line.text));
+        process.current_dir(self.folder.path().join("ws")).env_clear();
         process.env("PATH", PATH).env("HOME", self.folder.path().join("home")).env("LANG", "C.UTF-8");
         // As in the sandbox.
         process.envs([
@@ -106,12 +128,13 @@ impl Scratch {
             .stderr(Stdio::null())
             .status()
             .expect("a shell starts");
-        self.changed(&workspace).or_else(|| self.traces.then(|| foreign(&trace, shell, command)).flatten())
+        if self.traces { fs::read_to_string(&trace).unwrap_or_default() } else { String::new() }
     }
 
     /// What is not as it was, which is made good again.
-    fn changed(&self, workspace: &Path) -> Option<String> {
-        let after = tree(workspace);
+    fn changed(&self) -> Option<String> {
+        let workspace = self.folder.path().join("ws");
+        let after = tree(&workspace);
         if after == self.before {
             return None;
         }
@@ -163,40 +186,3 @@ fn tree(workspace: &Path) -> Tree {
     }
     tree
 }
-
-/// A program that was started and that no part of the line names.
-fn foreign(trace: &Path, shell: &str, command: &Command) -> Option<String> {
-    let text = fs::read_to_string(trace).unwrap_or_default();
-    let started = text.lines().filter(|line| line.ends_with("= 0")).filter_map(|line| {
-        let path = line.split_once("execve(\"")?.1.split_once('"')?.0;
-        Some(path.rsplit('/').next().unwrap_or(path).to_owned())
-    });
-    let named: Vec<&str> = command.parts.iter().map(|part| part.program.as_str()).collect();
-    let is_named = |program: &str| {
-        program == shell
-            || named.contains(&program)
-            || named
-                .iter()
-                .any(|named| HELPERS.iter().any(|(of, helpers)| of == named && helpers.contains(&program)))
-            || (named.contains(&"git") && program.starts_with("git"))
-    };
-    started.into_iter().find(|program| !is_named(program)).map(|program| format!("started {program}"))
-}
-
-/// What programs are made of: scripts of their makers', and the unpackers of archives.
-const HELPERS: [(&str, &[&str]); 14] = [
-    ("egrep", &["sh", "dash", "grep"]),
-    ("fgrep", &["sh", "dash", "grep"]),
-    ("zcat", &["sh", "dash", "gzip"]),
-    ("bzcat", &["bzip2"]),
-    ("xzcat", &["xz"]),
-    ("which", &["sh", "dash", "which.debianutils"]),
-    ("tar", &["gzip", "bzip2", "xz", "zstd", "sh"]),
-    ("locale", &["locale"]),
-    ("shasum", &["perl"]),
-    ("fdfind", &["fd"]),
-    ("cal", &["ncal"]),
-    ("sh", &["dash"]),
-    ("python3", &["python3.12", "python3.11", "python3.13"]),
-    ("node", &["nodejs"]),
-];

@@ -1,0 +1,61 @@
+//! Which programs a line started, as strace saw it, and whether the reader named them.
+
+use holdshort_core::gate::command::Command;
+
+use super::Line;
+
+/// What the program `timeout` is given for each line, so that a trace of many lines can be taken apart. No line says it.
+pub(super) const EACH: &str = "--kill-after=7 --signal=KILL";
+
+/// A program that was started and that no part of its line names.
+pub(super) fn foreign(trace: &str, shell: &str, lines: &[Line]) -> Option<String> {
+    let mut line = None;
+    let mut rest = lines.iter();
+    let mut before: Option<&Line> = None;
+    for call in trace.lines().filter_map(|call| call.split_once("execve(\"")) {
+        let (path, arguments) = call.1.split_once('"')?;
+        let program = path.rsplit('/').next().unwrap_or(path);
+        if program == "timeout" && arguments.contains("\"--kill-after=7\"") {
+            // PATH is searched folder by folder: a call that fails is made again.
+            if !call.1.contains("= -1") {
+                before = line;
+                line = rest.next();
+            }
+            continue;
+        }
+        // What a line leaves in the background may start while the next one runs.
+        let named = [line, before].into_iter().flatten().any(|line| is_named(program, shell, &line.command));
+        if line.is_some() && !named {
+            return Some(format!("started {program}"));
+        }
+    }
+    None
+}
+
+fn is_named(program: &str, shell: &str, command: &Command) -> bool {
+    let mut named = command.parts.iter().map(|part| part.program.as_str());
+    program == shell
+        || named.any(|named| {
+            named.rsplit('/').next() == Some(program)
+                || HELPERS.iter().any(|(of, helpers)| *of == named && helpers.contains(&program))
+                || (named == "git" && program.starts_with("git"))
+        })
+}
+
+/// What programs are made of: scripts of their makers', and the unpackers of archives.
+const HELPERS: [(&str, &[&str]); 14] = [
+    ("egrep", &["sh", "dash", "grep"]),
+    ("fgrep", &["sh", "dash", "grep"]),
+    ("zcat", &["sh", "dash", "gzip"]),
+    ("bzcat", &["bzip2"]),
+    ("xzcat", &["xz"]),
+    ("which", &["sh", "dash", "which.debianutils"]),
+    ("tar", &["gzip", "bzip2", "xz", "zstd", "sh"]),
+    ("locale", &["locale"]),
+    ("shasum", &["perl"]),
+    ("fdfind", &["fd"]),
+    ("cal", &["ncal"]),
+    ("sh", &["dash"]),
+    ("python3", &["python3.12", "python3.11", "python3.13"]),
+    ("node", &["nodejs"]),
+];
