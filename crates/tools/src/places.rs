@@ -63,6 +63,10 @@ fn place(folder: &Path, path: &str) -> Option<Place> {
 /// The path without links as far as it exists; what does not exist yet follows as it is named. `None` where nobody
 /// can look.
 fn real(path: &Path) -> Option<PathBuf> {
+    follow(path, limits::SYMLINKS)
+}
+
+fn follow(path: &Path, links: usize) -> Option<PathBuf> {
     let mut missing = Vec::new();
     let mut exists = path;
     loop {
@@ -73,12 +77,9 @@ fn real(path: &Path) -> Option<PathBuf> {
             }
             // A link to what is not there (yet): whoever writes through it makes the file there.
             Err(_) if fs::symlink_metadata(exists).is_ok_and(|found| found.is_symlink()) => {
-                let target = fs::read_link(exists).ok()?;
-                let target = exists.parent()?.join(target);
-                // One step; a chain of such links is nothing that anybody has to tell apart.
-                let target = fs::canonicalize(target.parent()?).ok()?.join(target.file_name()?);
+                let target = exists.parent()?.join(fs::read_link(exists).ok()?);
                 let all = missing.iter().rev().fold(target, |path, name| path.join(name));
-                return Some(plain(&all));
+                return if links == 0 { None } else { follow(&all, links - 1) };
             }
             Err(_) => match exists.components().next_back()? {
                 Component::Normal(name) => missing.push(PathBuf::from(name)),
@@ -105,8 +106,8 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// The files that a pattern of the shell stands for now. `None`: there are too many, or the pattern holds what is
-/// not understood here.
+/// The files that a pattern of the shell stands for now. `None`: there are too many, or the pattern or a name beside it
+/// holds what is not understood here.
 fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
     if pattern.contains(['{', '\\']) || pattern.contains("[:") || pattern.contains("[^") {
         return None;
@@ -120,7 +121,7 @@ fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
                 "/" => format!("/{name}"),
                 before => format!("{before}/{name}"),
             };
-            if !name.contains(['*', '?']) {
+            if !name.contains(['*', '?', '[']) {
                 next.push(join(name));
                 continue;
             }
@@ -130,9 +131,9 @@ fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
                 if seen > limits::PLACES_ENTRIES {
                     return None;
                 }
-                let Some(entry) = entry.ok().and_then(|entry| entry.file_name().into_string().ok()) else {
-                    continue;
-                };
+                let Ok(entry) = entry else { continue };
+                // A name that is no text may be what the shell finds, and nobody could say where it leads.
+                let entry = entry.file_name().into_string().ok()?;
                 if is_like.is_match(&entry) {
                     next.push(join(&entry));
                 }

@@ -1,7 +1,9 @@
 //! Where the paths lead that a call names.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
@@ -28,7 +30,9 @@ async fn links_are_told_apart_from_what_they_say() {
     symlink("../secrets/key", bench.at("src/known")).unwrap();
     symlink("/nowhere/at/all", bench.at("dangling")).unwrap();
     symlink("not-yet", bench.at("ahead")).unwrap();
-    let rows: [(&str, Value, Led<'_>); 12] = [
+    symlink("ahead", bench.at("further")).unwrap();
+    symlink("loop", bench.at("loop")).unwrap();
+    let rows: [(&str, Value, Led<'_>); 16] = [
         ("read_file", json!({"path": "src/a"}), &[]),
         ("read_file", json!({"path": "link/key"}), &[("link/key", Some("WS/secrets/key"))]),
         ("list_directory", json!({"path": "link"}), &[("link", Some("WS/secrets"))]),
@@ -48,13 +52,31 @@ async fn links_are_told_apart_from_what_they_say() {
         ("run_command", json!({"command": "cat src/k*"}), &[("src/k*", Some("WS/secrets/key"))]),
         ("run_command", json!({"command": "touch link/new"}), &[("link/new", Some("WS/secrets/new"))]),
         ("run_command", json!({"command": "cp src/a ahead"}), &[("ahead", Some("WS/not-yet"))]),
-        ("run_command", json!({"command": "cat x > dangling"}), &[("dangling", None)]),
+        ("run_command", json!({"command": "cat x > dangling"}), &[("dangling", Some("/nowhere/at/all"))]),
+        ("run_command", json!({"command": "cp src/a further"}), &[("further", Some("WS/not-yet"))]),
+        ("run_command", json!({"command": "cat loop"}), &[("loop", None)]),
+        ("run_command", json!({"command": "cat src/[k]nown"}), &[("src/[k]nown", Some("WS/secrets/key"))]),
+        (
+            "run_command",
+            json!({"command": "cd src && cat [j-l]*"}),
+            &[("src/[j-l]*", Some("WS/secrets/key"))],
+        ),
     ];
     for (tool, arguments, expected) in rows {
         let expected: Vec<_> =
             expected.iter().map(|(named, to)| ((*named).to_owned(), to.map(ToOwned::to_owned))).collect();
         assert_eq!(places(&bench, tool, arguments.clone()).await, expected, "{arguments}");
     }
+}
+
+/// A name that is no text may be what a pattern finds, and nobody can say where it leads.
+#[tokio::test]
+async fn a_name_that_is_no_text_may_lead_anywhere() {
+    let bench = Bench::new();
+    fs::create_dir(bench.at("src")).unwrap();
+    symlink("../secrets", bench.at("src").join(OsStr::from_bytes(b"l\xff"))).unwrap();
+    let told = places(&bench, "run_command", json!({"command": "cat src/l*"})).await;
+    assert_eq!(told, [("src/l*".to_owned(), None)]);
 }
 
 #[tokio::test]

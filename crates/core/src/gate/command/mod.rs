@@ -31,7 +31,7 @@ use self::shell::{Token, Word};
 use crate::tool::Category;
 
 /// A command line as gates see it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
     /// Every simple command in it, in order, through `&&`, `|`, `sh -c` and the like.
     pub parts: Vec<Part>,
@@ -43,6 +43,8 @@ pub struct Command {
     /// Why it may be another command than it seems: an alias, code, an option that nobody knows. It asks where a rule
     /// forbids commands, or deploying.
     pub unclear: Option<&'static str>,
+    /// Whether a word of it begins in a home folder (`~`, `~name`): where that lies only the shell knows.
+    pub names_home: bool,
 }
 
 /// One simple command.
@@ -64,7 +66,7 @@ pub struct Part {
 
 /// Parses a command line.
 pub fn parse(line: &str) -> Command {
-    let command = Command { parts: Vec::new(), guesses: Vec::new(), opaque: None, unclear: None };
+    let command = Command::default();
     let mut reading = Reading { command, guessing: false, lines: 0, folders: Folders::default() };
     if line.len() > MAX_BYTES {
         reading.opaque("it is too long");
@@ -140,6 +142,7 @@ impl Reading {
         if let Some(why) = found.opaque {
             self.opaque(why);
         }
+        self.command.names_home |= found.home;
         let mut simple = Simple::default();
         let mut tokens = found.list.into_iter();
         while let Some(token) = tokens.next() {

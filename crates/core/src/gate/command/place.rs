@@ -149,12 +149,20 @@ impl Part {
         let named = programs::with_subcommands(&self.program)
             .and_then(|_| self.subcommand())
             .map_or(0, |sub| self.begins() + sub.split(' ').count());
-        let words = self.words_and_expansions().skip(named).flat_map(|(word, expands)| {
+        // Where nobody knows which letters of `-f.env` are options, it may be `-f` and the file `.env`.
+        let values = self.option_values();
+        let words = self.words_and_expansions().skip(named).flat_map(move |(word, expands)| {
             let value = word.split_once('=').map(|(_, value)| value);
-            let glued = word.strip_prefix('-').filter(|rest| !rest.starts_with('-') && rest.contains('/'));
-            let glued = glued.and_then(|rest| rest.char_indices().nth(1).map(|(at, _)| &rest[at..]));
+            let bundle = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
+            let is_value = |tail: &str| values.as_ref().is_none_or(|values| values.contains(&tail));
+            let tails: Vec<&str> = bundle
+                .char_indices()
+                .skip(1)
+                .map(|(at, _)| &bundle[at..])
+                .filter(|tail| is_value(tail))
+                .collect();
             let operand = (!word.starts_with('-')).then_some(word);
-            [operand, value, glued].into_iter().flatten().map(move |text| (text, expands))
+            [operand, value].into_iter().flatten().chain(tails).map(move |text| (text, expands))
         });
         let files = self.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));
         let program = Some((self.program.as_str(), false)).filter(|(program, _)| program.contains('/'));

@@ -33,21 +33,9 @@ impl Part {
             Some(false) => return Known::Otherwise,
             None => {}
         }
-        let (row, from) = if let Some(known) = programs::with_subcommands(&self.program) {
-            let Some(from) = known.after_harmless(&self.program, &self.arguments) else {
-                // Another folder, another configuration: clear, and not harmless.
-                let is_clear = known.after_options(&self.arguments).is_some();
-                return if is_clear { Known::Otherwise } else { Known::Unknown };
-            };
-            match tables::of_subcommand(&self.program, &self.arguments[from..]) {
-                Some((row, words)) => (row, from + words),
-                None => return Known::No,
-            }
-        } else {
-            match tables::of_program(&self.program) {
-                Some(row) => (row, 0),
-                None => return Known::No,
-            }
+        let (row, from) = match self.row() {
+            Ok(found) => found,
+            Err(known) => return known,
         };
         // What names the subcommand is no pattern.
         if (0..from).any(|at| self.expands(at)) {
@@ -60,6 +48,28 @@ impl Part {
             None if matches!(row.operands, Operands::Beside(_) | Operands::OneKey) => Known::Otherwise,
             None => Known::Unknown,
         }
+    }
+
+    /// The row that speaks of it, and where its options begin.
+    fn row(&self) -> Result<(&'static Row, usize), Known> {
+        let Some(known) = programs::with_subcommands(&self.program) else {
+            return tables::of_program(&self.program).map(|row| (row, 0)).ok_or(Known::No);
+        };
+        let Some(from) = known.after_harmless(&self.program, &self.arguments) else {
+            // Another folder, another configuration: clear, and not harmless.
+            let is_clear = known.after_options(&self.arguments).is_some();
+            return Err(if is_clear { Known::Otherwise } else { Known::Unknown });
+        };
+        let (row, words) = tables::of_subcommand(&self.program, &self.arguments[from..]).ok_or(Known::No)?;
+        Ok((row, from + words))
+    }
+
+    /// The values that its options have, those within their words included. `None`: nobody knows all its options.
+    pub(super) fn option_values(&self) -> Option<Vec<&str>> {
+        let (row, from) = self.row().ok()?;
+        let expansions = self.expansions.get(from..).unwrap_or_default();
+        let given = options::read(row, self.arguments.get(from..)?, expansions)?;
+        Some(given.options.iter().filter_map(|(_, value)| *value).collect())
     }
 
     /// `None`: an option is not in the row.

@@ -62,6 +62,8 @@ pub(super) struct Tokens {
     pub(super) opaque: Option<&'static str>,
     /// Commands within double quotes: `"$(…)"`.
     pub(super) hidden: Vec<String>,
+    /// Whether a word begins in a home folder: `~`, `~name`, and behind `=` and `:`.
+    pub(super) home: bool,
 }
 
 /// How many commands within double quotes are looked at.
@@ -144,6 +146,11 @@ impl Lexer<'_> {
             c => {
                 if c.is_control() {
                     self.opaque("it holds a control character");
+                }
+                if c == '~' {
+                    // Behind `=` and `:` some shells do, and some do not.
+                    let begins = |word: &Word| word.text.is_empty() || word.text.ends_with(['=', ':']);
+                    self.found.home |= self.word.as_ref().is_none_or(begins);
                 }
                 let in_braces = self.word.as_ref().is_some_and(|word| word.braces > 0);
                 let range = c == '.' && self.last == '.';

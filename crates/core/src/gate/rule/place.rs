@@ -119,7 +119,8 @@ impl<'a> Globs<'a> {
         let by_name = |path: &str| {
             self.may_cover(path) || plain(path, self.workspace).is_some_and(|path| self.may_cover(&path))
         };
-        self.meet_places(subject)
+        command.names_home
+            || self.meet_places(subject)
             || command.parts.iter().chain(&command.guesses).any(|part| {
                 if part.folders.is_empty() {
                     return true;
@@ -151,35 +152,41 @@ impl<'a> Globs<'a> {
     /// Whether all that a command names is surely inside; where a part names nothing, the folder it runs in is meant.
     fn hold_command(&self, command: &Command, subject: &Subject<'_>) -> bool {
         let cwd = Cwd::of(subject);
-        let hold = |part: &Part, text: &str| {
-            let named = part.located(text);
-            !named.is_empty() && named.iter().all(|named| self.hold(&cwd.join(named), named, subject))
-        };
         command.opaque.is_none()
+            && !command.names_home
             // What changes the folder counts by what runs there.
             && command.parts.iter().filter(|part| part.program != "cd" || !part.is_read_only()).all(|part| {
                 let mut operands = part.operands().peekable();
                 if operands.peek().is_none() {
-                    return hold(part, ANY_FILE);
+                    return self.hold_operand(part, ANY_FILE, &cwd, subject);
                 }
-                operands.all(|(text, expands)| match (expands, text.find(['*', '?', '['])) {
-                    // What a pattern stands for lies in the folder that its names begin with.
-                    (true, Some(at)) => {
-                        let folder = text[..at].rsplit_once('/').map_or("", |(folder, _)| folder);
-                        let deep = text[at..].contains('/');
-                        let places = subject.places.iter().filter(|place| place.named == text);
-                        !deep
-                            && hold(part, format!("{folder}/{ANY_FILE}").trim_start_matches('/'))
-                            && places.clone().all(|place| {
-                                place
-                                    .resolved
-                                    .as_deref()
-                                    .and_then(|path| plain(path, self.workspace))
-                                    .is_some_and(|path| self.cover(&path))
-                            })
-                    }
-                    (_, _) => hold(part, text),
+                operands.all(|(text, expands)| match text.find(['*', '?', '[']).filter(|_| expands) {
+                    Some(at) => self.hold_pattern(part, text, at, &cwd, subject),
+                    None => self.hold_operand(part, text, &cwd, subject),
                 })
+            })
+    }
+
+    /// Whether a path that a part names is inside, in each folder that the part may run in.
+    fn hold_operand(&self, part: &Part, text: &str, cwd: &Cwd, subject: &Subject<'_>) -> bool {
+        let named = part.located(text);
+        !named.is_empty() && named.iter().all(|named| self.hold(&cwd.join(named), named, subject))
+    }
+
+    /// Whether all that a pattern stands for is inside: it lies in the folder that its names begin with, and the
+    /// inspection has looked up what is there through links.
+    fn hold_pattern(&self, part: &Part, text: &str, at: usize, cwd: &Cwd, subject: &Subject<'_>) -> bool {
+        let (names, pattern) = text.split_at(at);
+        let folder = names.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let any = format!("{folder}/{ANY_FILE}");
+        let any = if folder.is_empty() && !names.starts_with('/') { ANY_FILE } else { &any };
+        let located = part.located(text);
+        let mut places = subject.places.iter().filter(|place| located.contains(&place.named));
+        !pattern.contains('/')
+            && self.hold_operand(part, any, cwd, subject)
+            && places.all(|place| {
+                let resolved = place.resolved.as_deref().and_then(|path| plain(path, self.workspace));
+                resolved.is_some_and(|path| self.cover(&path))
             })
     }
 }

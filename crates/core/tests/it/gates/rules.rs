@@ -386,6 +386,7 @@ fn a_rule_on_paths_sees_through_links() {
     let leads = |to| place("src/link", to);
     let (secret, safe, out, unknown) =
         (leads(Some("/ws/secrets/key")), leads(Some("/ws/src/b")), leads(Some("/etc/passwd")), leads(None));
+    let behind = place("src/l*", Some("/ws/secrets/key"));
     let anywhere = place("", None);
     let list = |path| Subject { tool: "list_directory", category: Category::ReadOnly, ..file(path) };
     let search = |path| Subject { tool: "search_codebase", category: Category::ReadOnly, ..file(path) };
@@ -432,6 +433,20 @@ fn a_rule_on_paths_sees_through_links() {
         ("a pattern", command("cat src/*.rs", &[]), true, false),
         ("a pattern elsewhere", command("cat */a", &[]), false, true),
         ("too many to look at", Subject { places: &anywhere, ..command("cat src/a", &[]) }, false, true),
+        (
+            "a pattern behind a folder",
+            Subject { places: &behind, ..command("cd src && cat l*", &[]) },
+            false,
+            true,
+        ),
+        ("a pattern of the root", command("cat /*", &[]), false, false),
+        ("a home folder", command("cat ~ann/ws/secrets/key", &[]), false, true),
+        ("a home folder in a value", command("x --file=~/key src/a", &[]), false, true),
+        ("a tilde in a name", command("cat src/a~", &[]), true, false),
+        ("a quoted tilde", command("cat 'src'/'~a'", &[]), true, false),
+        ("a value in one word with its option", command("file -f.env src/a", &[]), false, false),
+        ("letters that are options", command("ls -la src/x", &[]), true, false),
+        ("letters that nobody knows", command("x -la src/x", &[]), false, false),
         ("a value", command("x --file=src/a", &[]), true, false),
         ("a value elsewhere", command("x src/a --file=/etc/passwd", &[]), false, false),
         ("a program of the workspace", command("./x src/a", &[]), false, false),
