@@ -42,6 +42,13 @@ impl Interrupt {
         self.response_schema.as_ref().map_or_else(|| self.replaced().is_string(), is_of_text)
     }
 
+    /// Whether a bare number is an answer. Options of such a question go by their names, for `2` is no second option.
+    pub fn takes_a_number(&self) -> bool {
+        let is_data = self.options.iter().any(|option| option.id == "answer" && option.needs_edit);
+        let fits = |schema: &Value| may_be_a_number(schema, schema, DEPTH);
+        self.kind == Kind::Question && is_data && self.response_schema.as_ref().is_some_and(fits)
+    }
+
     /// The answers that a question suggests: its own, or the texts that its schema allows.
     pub fn suggestions(&self) -> Vec<&str> {
         let takes_words = self.options.iter().any(|option| option.id == "answer" && option.needs_text);
@@ -62,6 +69,24 @@ fn is_of_text(schema: &Value) -> bool {
     schema.get("type").is_some_and(|name| name == "string")
         || schema.get("const").is_some_and(Value::is_string)
         || schema.get("enum").is_some_and(all_texts)
+}
+
+/// Whether a number may fit a schema; one that says nothing of types takes numbers too.
+fn may_be_a_number(root: &Value, schema: &Value, depth: usize) -> bool {
+    let schema = followed(root, schema);
+    let Some(depth) = depth.checked_sub(1) else { return true };
+    let branches = |key: &&str| schema.get(*key).and_then(Value::as_array);
+    if let Some(branches) = ["oneOf", "anyOf"].iter().find_map(branches) {
+        return branches.iter().any(|branch| may_be_a_number(root, branch, depth));
+    }
+    let is_number = |name: &Value| matches!(name.as_str(), Some("integer" | "number"));
+    match (schema.get("const"), schema.get("enum").and_then(Value::as_array), schema.get("type")) {
+        (Some(only), _, _) => only.is_number(),
+        (None, Some(allowed), _) => allowed.iter().any(Value::is_number),
+        (None, None, Some(Value::Array(names))) => names.iter().any(is_number),
+        (None, None, Some(name)) => is_number(name),
+        (None, None, None) => schema.get("properties").is_none(),
+    }
 }
 
 /// The schema behind references within `root`.

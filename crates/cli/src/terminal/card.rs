@@ -45,7 +45,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
-/// The options as the server lists them, numbered after the choices of a question.
+/// The options as the server lists them, numbered after the choices of a question; by their names where a number is an
+/// answer.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let mut out = Vec::new();
     let mut number = 0;
@@ -59,7 +60,12 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
         number += 1;
         let label = plain::line(&option.label);
         let does = does(interrupt, option, paint);
-        out.extend(paint.fold(&format!("  {} {label}{does}", paint.bold(&format!("{number:>2}"))), 5));
+        let mark = if interrupt.takes_a_number() {
+            plain::line(&option.id).into_owned()
+        } else {
+            format!("{number:>2}")
+        };
+        out.extend(paint.fold(&format!("  {} {label}{does}", paint.bold(&mark)), 5));
     }
     out
 }

@@ -83,6 +83,7 @@ impl Prompt {
     /// The keys, below the options.
     pub(crate) fn keys(&self, paint: Paint) -> Vec<String> {
         let typed = match natural(&self.interrupt) {
+            Some(_) if self.interrupt.takes_a_number() => "the answer as JSON, or an option's name",
             Some(choice) if choice.needs_edit => "a number, or the answer as JSON",
             Some(choice) if choice.effect == "respond" => "a number, or your own words",
             Some(choice) if choice.effect == "proceed" => "a number, or your own words to go along",
@@ -218,7 +219,7 @@ impl Prompt {
     /// A number or an option's name, and nothing else.
     fn picked(&mut self, line: &str) -> Option<Reaction> {
         let choices = self.interrupt.suggestions();
-        if let Ok(number) = line.parse::<usize>() {
+        if let Some(number) = self.number(line) {
             if (1..=choices.len()).contains(&number) {
                 let text = choices[number - 1].to_owned();
                 return Some(Reaction::Decide(self.decision("answer", Some(text))));
@@ -253,10 +254,15 @@ impl Prompt {
         choice.is_some_and(|choice| matches!(&*choice.effect, "fail_run" | "cancel_run"))
     }
 
+    /// The number of an option; none where numbers are answers.
+    fn number(&self, word: &str) -> Option<usize> {
+        word.parse().ok().filter(|_| !self.interrupt.takes_a_number())
+    }
+
     /// By its number or its id.
     fn listed(&self, word: &str) -> Option<&Choice> {
         let options = &self.interrupt.options;
-        if let Ok(number) = word.parse::<usize>() {
+        if let Some(number) = self.number(word) {
             let first = self.interrupt.suggestions().len() + 1;
             return number.checked_sub(first).and_then(|index| options.get(index));
         }
@@ -541,5 +547,26 @@ mod tests {
             let expected = Decision { edit, ..decision("answer", None) };
             assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
         }
+    }
+
+    /// Where a number is an answer, no option has one.
+    #[test]
+    fn a_number_is_an_answer_where_the_schema_takes_one() {
+        let mut question = interrupt(Kind::Question);
+        question.payload = serde_json::json!({});
+        question.response_schema = Some(serde_json::json!({"type": "integer"}));
+        let answer = question.options.iter_mut().find(|option| option.id == "answer").unwrap();
+        (answer.needs_text, answer.needs_edit) = (false, true);
+        let paint = Paint::plain();
+        let shown = card::options(&question, paint).join("\n");
+        assert!(shown.contains("answer") && !shown.contains(" 1 "), "{shown}");
+        let mut prompt = Prompt::new(question);
+        for number in [0, 2, 7] {
+            let Reaction::Ask(told) = prompt.line(&number.to_string(), paint) else { panic!("sent unseen") };
+            assert!(told.join("\n").contains(&number.to_string()), "{told:?}");
+            let expected = Decision { edit: serde_json::json!(number), ..decision("answer", None) };
+            assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
+        }
+        assert!(matches!(prompt.line("answer", paint), Reaction::Edit(_)));
     }
 }

@@ -113,18 +113,9 @@ fn greet(info: &Info, sample: &Shipped, repository: &Path, start: &StartRun, pla
 
 fn farewell(sample: &Shipped, repository: &Path, place: &Place) {
     let paint = Paint::stdout();
-    // New files are changes, too, here and in the command below.
-    let _ = git(repository, &["add", "--intent-to-add", "--", ".", ":(exclude,glob)**/__pycache__/**"]);
-    let changed =
-        git(repository, &["-c", "color.ui=never", "diff", "--no-ext-diff", "--no-textconv", "--stat"]);
-    let changed =
-        changed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     say("");
     say(&paint.bold("What changed"));
-    if changed.trim().is_empty() {
-        say("  nothing");
-    }
-    changed.lines().for_each(|line| say(&format!("  {}", plain::line(line.trim()))));
+    changed(repository).iter().for_each(|line| say(&format!("  {}", plain::line(line))));
     say("");
     say(&paint.bold("Go on"));
     let data = quoted(&place.path.display().to_string());
@@ -142,6 +133,25 @@ fn farewell(sample: &Shipped, repository: &Path, place: &Place) {
         say(&format!("  {command}"));
         paint.fold(&format!("      {what}"), 6).iter().for_each(|line| say(&paint.dim(line)));
     }
+}
+
+/// What git says changed; one sentence where it is not asked.
+fn changed(repository: &Path) -> Vec<String> {
+    // To compare a file git runs the filters that the configuration names. The sample names none.
+    let filters = git(repository, &["config", "--includes", "--get-regexp", "^filter\\."]);
+    if !filters.is_ok_and(|output| output.status.code() == Some(1)) {
+        return vec![
+            "nobody looked: the repository's configuration names programs for git to run".to_owned(),
+        ];
+    }
+    // New files are changes, too, here and in the command below.
+    let _ = git(repository, &["add", "--intent-to-add", "--", ".", ":(exclude,glob)**/__pycache__/**"]);
+    let diff = git(repository, &["-c", "color.ui=never", "diff", "--no-ext-diff", "--no-textconv", "--stat"]);
+    let diff = diff.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    if diff.trim().is_empty() {
+        return vec!["nothing".to_owned()];
+    }
+    diff.lines().map(|line| line.trim().to_owned()).collect()
 }
 
 /// Writes the sample and makes one commit of it.
@@ -198,4 +208,29 @@ fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
         .env_remove("GIT_INDEX_FILE")
         .output()
         .map_err(|error| usage(format!("the demo needs git, which can not be started: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an agent put into the configuration does not run when the demo says what changed.
+    #[test]
+    fn a_filter_of_the_repository_does_not_run() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let repository = folder.path();
+        fs::write(repository.join("a.txt"), "a\n").expect("a file");
+        for arguments in [&["init", "--quiet"][..], &["add", "--all"]] {
+            assert!(git(repository, arguments).expect("git").status.success());
+        }
+        fs::write(repository.join("a.txt"), "b\n").expect("a file");
+        assert!(changed(repository)[0].contains("a.txt"));
+        let ran = repository.join("ran");
+        let program = format!("touch {}; cat", ran.display());
+        git(repository, &["config", "filter.evil.clean", &program]).expect("git");
+        fs::write(repository.join(".gitattributes"), "* filter=evil\n").expect("a file");
+        fs::write(repository.join("a.txt"), "c\n").expect("a file");
+        assert!(changed(repository)[0].starts_with("nobody looked"));
+        assert!(!ran.exists());
+    }
 }
