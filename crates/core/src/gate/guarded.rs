@@ -20,6 +20,9 @@ const GIT_HOOKS: &str = "git runs what lies in it";
 const GIT_POINTER: &str = "it says where git takes its configuration and its hooks from";
 const EDITOR: &str = "an editor that opens the folder reads it, and runs what it names";
 const SHELL: &str = "a shell runs it when it starts";
+const DESKTOP: &str = "a desktop runs it, or sets variables by it, when its owner logs in";
+const AGENT: &str = "an agent that opens the folder reads it, and runs what it names";
+const DEBUGGER: &str = "a tool that starts in the folder runs it";
 const ON_ENTRY: &str = "a shell that enters the folder runs it, or sets variables by it";
 const ON_COMMIT: &str = "git hooks run what it names";
 
@@ -63,7 +66,11 @@ const NAMES: &[Guarded] = &[
     guarded("lefthook.yaml", ON_COMMIT),
     guarded("lefthook-local.yml", ON_COMMIT),
     guarded(".lefthook.yml", ON_COMMIT),
+    guarded(".lefthook.yaml", ON_COMMIT),
+    guarded("lefthook.toml", ON_COMMIT),
+    guarded("lefthook.json", ON_COMMIT),
     guarded(".lefthook", ON_COMMIT),
+    guarded(".overcommit.yml", ON_COMMIT),
     // What runs when somebody enters the folder.
     guarded(".envrc", ON_ENTRY),
     guarded(".direnv", ON_ENTRY),
@@ -84,6 +91,21 @@ const NAMES: &[Guarded] = &[
     guarded(".dir-locals.el", EDITOR),
     guarded(".devcontainer", EDITOR),
     guarded(".devcontainer.json", EDITOR),
+    guarded(".vim", EDITOR),
+    guarded(".nvim", EDITOR),
+    guarded(".emacs", EDITOR),
+    guarded(".emacs.d", EDITOR),
+    guarded(".config/nvim", EDITOR),
+    guarded(".mcp.json", AGENT),
+    guarded(".claude", AGENT),
+    guarded(".cursor", AGENT),
+    guarded(".gemini", AGENT),
+    guarded(".codex", AGENT),
+    guarded(".gdbinit", DEBUGGER),
+    guarded(".lldbinit", DEBUGGER),
+    guarded(".pdbrc", DEBUGGER),
+    guarded(".rprofile", DEBUGGER),
+    guarded(".hg/hgrc", "hg reads it in the next command of its owner, and runs what it names"),
     // What runs when somebody logs in, where the workspace is a home folder.
     guarded(".bashrc", SHELL),
     guarded(".bash_profile", SHELL),
@@ -95,8 +117,22 @@ const NAMES: &[Guarded] = &[
     guarded(".zshenv", SHELL),
     guarded(".zprofile", SHELL),
     guarded(".zlogin", SHELL),
+    guarded(".zlogout", SHELL),
+    guarded(".kshrc", SHELL),
+    guarded(".mkshrc", SHELL),
+    guarded(".cshrc", SHELL),
+    guarded(".tcshrc", SHELL),
+    guarded(".login", SHELL),
+    guarded(".logout", SHELL),
+    guarded(".inputrc", SHELL),
+    guarded(".xprofile", DESKTOP),
+    guarded(".xsession", DESKTOP),
+    guarded(".xsessionrc", DESKTOP),
+    guarded(".xinitrc", DESKTOP),
+    guarded(".pam_environment", DESKTOP),
     guarded(".config/fish", SHELL),
-    guarded(".config/autostart", "a desktop runs it when its owner logs in"),
+    guarded(".config/environment.d", DESKTOP),
+    guarded(".config/autostart", DESKTOP),
     guarded(".config/systemd", "the system runs it when its owner logs in"),
     guarded(".ssh", "it says who gets in, and what ssh runs"),
 ];

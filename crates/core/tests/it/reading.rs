@@ -211,6 +211,89 @@ fn a_rule_covers_harmless_options_and_those_that_it_names() {
     assert_eq!(told, rows);
 }
 
+/// A rule that forbids a command is not evaded by its other names, by options in another order or form, or by options
+/// between its words.
+#[test]
+fn what_is_forbidden_is_so_in_other_words() {
+    let rows = [
+        ("git push *", "git send-pack . HEAD", true),
+        ("git push *", "git -C x send-pack . HEAD", true),
+        ("git push *", "git --no-pager push", true),
+        ("git push --force *", "git push origin main --force", true),
+        ("git push --force *", "git push -f", true),
+        ("git push --force *", "git push -uf origin main", true),
+        ("git push --force *", "git push --forc origin", true),
+        ("git push --force *", "git push origin main", false),
+        ("git push origin *", "git push -q origin main", true),
+        ("git push origin *", "git push --push-option x origin main", true),
+        ("git push origin *", "git push backup main", false),
+        ("git branch -D *", "git branch -d x", false),
+        ("git branch -D *", "git branch x -D", true),
+        ("rm -rf *", "rm -fr x", true),
+        ("rm -rf *", "rm -r -f x", true),
+        ("rm -rf *", "rm x -Rf", true),
+        ("rm -rf *", "rm --recursive --force x", true),
+        ("rm -rf *", "rm -f x", false),
+        ("rm -rf *", "rm -f -- -r", false),
+        ("cargo run *", "cargo r --release", true),
+        ("cargo run *", "cargo +nightly r", true),
+        ("cargo publish *", "cargo test", false),
+        ("npm install *", "npm i x", true),
+        ("npm install *", "npm --loglevel x install y", true),
+        ("npm install *", "npm run install-hooks", false),
+        ("npm run deploy *", "npm run-script deploy", true),
+        ("npm run test *", "npm t", true),
+        ("yarn run deploy *", "yarn deploy", true),
+        ("npm exec *", "npx x", true),
+        ("pip install *", "pip3 install x", true),
+        ("pip install *", "python3.12 -m pip install x", true),
+        ("python *", "python3 a.py", true),
+        ("pytest *", "python3 -m pytest -q", true),
+        ("docker compose up *", "docker-compose up -d", true),
+        ("docker run *", "docker compose run x", false),
+        ("gh pr merge *", "gh pr --repo x merge 1", true),
+        ("sudo *", "sudoedit x", true),
+        ("node *", "nodejs a.js", true),
+        ("make *", "gmake test", true),
+    ];
+    let none = BTreeSet::new();
+    let told = rows.map(|(pattern, line, _)| {
+        let forbids =
+            Rule { commands: vec![pattern.to_owned()], ..rule(RuleAction::Forbid, &["run_command"], &[]) };
+        (pattern, line, matches!(vote(line, &[forbids, allow(&["run_command"])], &none), Verdict::Forbid(_)))
+    });
+    assert_eq!(told, rows);
+}
+
+/// No rule that allows a command of git covers one by which git runs another program, however its option is written.
+#[test]
+fn a_rule_covers_no_option_that_runs_a_program() {
+    let lines = [
+        "git fetch --upload-pack=./x .",
+        "git fetch --upload-pa=./x .",
+        "git fetch --upl ./x .",
+        "git push --receive-p=./x .",
+        "git push --exe=./x .",
+        "git rebase --ex ./x main",
+        "git rebase -ix ./x main",
+        "git rebase -i -x ./x main",
+        "git send-email --sendmail-cmd=./x p",
+        "git send-email --smtp-serv=/x p",
+        "git grep -nO./x a",
+        "git grep --open-files a",
+    ];
+    let none = BTreeSet::new();
+    let allowed: Vec<&str> = lines
+        .into_iter()
+        .filter(|line| {
+            let name: Vec<&str> = line.split(' ').take(2).collect();
+            let rule = [Rule { commands: vec![format!("{} *", name.join(" "))], ..allow(&["run_command"]) }];
+            matches!(vote(line, &rule, &none), Verdict::Allow(_))
+        })
+        .collect();
+    assert_eq!(allowed, Vec::<&str>::new());
+}
+
 /// Where a rule forbids commands, whatever may be another command than it seems asks, whatever allows it.
 #[test]
 fn where_commands_are_forbidden_what_is_unclear_asks() {

@@ -7,6 +7,7 @@
 
 mod awk;
 mod grammars;
+mod held;
 mod launch;
 mod options;
 mod own_tools;
@@ -14,6 +15,7 @@ mod pattern;
 mod place;
 mod programs;
 mod reads;
+mod same;
 mod scripts;
 mod sed;
 mod shape;
@@ -230,6 +232,9 @@ impl Reading {
             // `/usr/lib/git-core/git-push` is `git push`.
             let command = [Word::plain("git"), Word::plain(sub)];
             self.guess_words(command.into_iter().chain(rest.iter().cloned()).collect(), depth);
+        }
+        for words in same::as_well(&part) {
+            self.guess_words(words.iter().map(|word| Word::plain(word)).collect(), depth);
         }
         if part.subcommand().is_some_and(|sub| sub.contains(['*', '?', '['])) {
             self.opaque("the subcommand is a pattern");
@@ -487,7 +492,7 @@ impl Part {
     /// Whether it may be so once the shell has put files in place of its patterns: one pattern becomes any number of
     /// words, and moves those behind it.
     pub fn may_match(&self, pattern: &str) -> bool {
-        if self.matches(pattern) {
+        if self.matches(pattern) || self.says_the_same(pattern) {
             return true;
         }
         let pattern: Vec<&str> = pattern.split_whitespace().collect();

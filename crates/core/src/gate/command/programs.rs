@@ -78,7 +78,7 @@ const WITH_SUBCOMMANDS: [WithSubcommands; 17] = [
     ),
     with(&["helm"], &[], &["-n", "--namespace", "--kube-context", "--kubeconfig"], &["repo", "plugin"]),
     with(&["terraform", "tofu"], &[], &["-chdir"], &["state", "workspace"]),
-    with(&["go"], &[], &["-C"], &["mod", "work", "tool"]),
+    with(&["go"], &[], &["-C"], &["mod", "work", "tool", "run"]),
     with(&["apt", "apt-get"], &["-y", "-q", "-qq", "--yes", "--no-install-recommends"], &["-o"], &[]),
     with(&["systemctl"], &["--user", "--system", "--no-pager"], &["-H", "--host"], &[]),
     with(&["gh", "aws", "gcloud"], &[], &["-R", "--repo", "--profile", "--region", "--project"], &["*"]),
@@ -146,7 +146,7 @@ const BY_TARGET: [&str; 12] = [
     "invoke",
 ];
 
-const INTERPRETERS: [&str; 13] = [
+const INTERPRETERS: [&str; 20] = [
     "python",
     "pypy",
     "node",
@@ -160,6 +160,13 @@ const INTERPRETERS: [&str; 13] = [
     "Rscript",
     "julia",
     "osascript",
+    "tsx",
+    "ts-node",
+    "bats",
+    "dart",
+    "elixir",
+    "racket",
+    "raku",
 ];
 
 const SHELLS: [&str; 16] = [
@@ -389,17 +396,17 @@ pub(super) fn runs_arguments(program: &str, arguments: &[String]) -> bool {
                 .windows(2)
                 .any(|pair| matches!(pair, ["submodule", "foreach"] | ["bisect", "run"] | ["grep", "-O"]));
             by_subcommand
-                || any(&|word| {
-                    matches!(word, "filter-branch" | "for-each-repo" | "difftool" | "mergetool")
-                        || ["--exec", "--upload-pack", "--receive-pack", "--extcmd", "--open-files-in-pager"]
-                            .iter()
-                            .any(|option| word.starts_with(option))
-                })
-                || (words.contains(&"grep") && any(&|word| word.starts_with("-O")))
-                || (words.contains(&"rebase") && any(&|word| word.starts_with("-x")))
+                || any(&|word| matches!(word, "filter-branch" | "for-each-repo" | "difftool" | "mergetool"))
+                || (words.contains(&"grep") && any(&|word| bundles(word, 'O')))
+                || (words.contains(&"rebase") && any(&|word| bundles(word, 'x')))
+                || runs::runs_by_option(program, arguments)
         }
         _ => runs::runs_by_option(program, arguments),
     }
+}
+
+fn bundles(word: &str, letter: char) -> bool {
+    word.strip_prefix('-').is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(letter))
 }
 
 /// It moves files about, and runs none of them.

@@ -3,7 +3,7 @@
 //! Not among them: what names another repository or folder (`-C`, `--git-dir`, `--no-index`), a program (`--ext-diff`,
 //! `--textconv`, `-O`, `--show-signature`, `--filters`) or a file to write (`--output`), and whatever asks the network.
 
-use super::{Operands, Row, git};
+use super::{Operands, Parser, Row, git};
 
 /// Options before the subcommand that change nothing of what it does.
 pub(in crate::gate::command) const BEFORE: &[&str] = &[
@@ -141,15 +141,19 @@ pub(super) const ROWS: &[Row] = &[
     git("tag", &[REFS, "-l -n? --list"])
         .with(Operands::Beside(&["-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"])),
     git("config get", &["--all --regexp --show-origin --show-scope --show-names --null -z --type: --default: --local --global --system --worktree --includes --no-includes"])
+        .parsed(Parser::OneByOne)
         .with(Operands::OneKey),
     git("config list", &["--show-origin --show-scope --name-only --null -z --local --global --system --worktree --includes --no-includes"])
+        .parsed(Parser::OneByOne)
         .with(Operands::None),
+    // Behind a name an option is the value that it gets: `git config a.b -l`.
     // With one name it is shown, with two words it is set.
     git(
         "config",
         &["-l -z --list --get --get-all --get-regexp --show-origin --show-scope --name-only --local --global --system \
            --worktree --null --type: --bool --int --path --includes --no-includes --default:"],
     )
+    .parsed(Parser::OneByOne)
     .with(Operands::OneKey),
 ];
 
