@@ -2,11 +2,12 @@
 //!
 //! Starts both as processes and talks to them over HTTP. Asserts no time: it prints what it finds. `measure.rs` is
 //! the order of things, `cycle.rs` the work, `hand/` the loop. `parked/` and `streams/` measure what waits and what
-//! listens, `peers.rs` has others do the same work; `results.rs` keeps the page.
+//! listens, `audit/` what proof costs, `peers.rs` has others do the same work; `results.rs` keeps the page.
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]
 
 mod attach;
+mod audit;
 mod client;
 mod cycle;
 mod disk;
@@ -71,6 +72,8 @@ enum Kind {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// What an audit of a long journal costs, and what evidence costs an append
+    Audit(audit::Options),
     /// Put load on a server that runs already, to profile it
     Load(attach::Options),
     /// What runs that wait cost: disk, memory, and the first things after a start
@@ -87,6 +90,7 @@ fn main() -> Result<()> {
     let args = Args::parse();
     let text = match &args.verb {
         Some(Verb::ServeLoop(options)) => return hand::serve(options),
+        Some(Verb::Audit(options)) => audit::audit(options, &args.binary()?, args.folder()?.path())?,
         Some(Verb::Load(options)) => attach::attach(options)?,
         Some(Verb::Parked(options)) => parked::parked(options, &args.binary()?, args.folder()?.path())?,
         Some(Verb::Peers(options)) => peers::peers(options)?,

@@ -13,9 +13,10 @@ pub(crate) enum Part {
     Peers,
     Parked,
     Streams,
+    Audit,
 }
 
-const PARTS: [Part; 4] = [Part::Cycles, Part::Peers, Part::Parked, Part::Streams];
+const PARTS: [Part; 5] = [Part::Cycles, Part::Peers, Part::Parked, Part::Streams, Part::Audit];
 const TITLE: &str =
     "# Results\n\nEach part is written by the command that it names, and says on what it was measured.\n";
 
@@ -27,6 +28,7 @@ impl Part {
             Self::Peers => "<!-- peers -->",
             Self::Parked => "<!-- parked -->",
             Self::Streams => "<!-- streams -->",
+            Self::Audit => "<!-- audit -->",
         }
     }
 }

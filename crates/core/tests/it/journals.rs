@@ -6,16 +6,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use holdshort_core::definition::Definition;
+use holdshort_core::definition::{Definition, RuleAction};
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Sealed, SealedContent};
 use holdshort_core::id::StreamId;
-use holdshort_core::json;
-use holdshort_core::projection::Status;
+use holdshort_core::interrupt::Kind;
+use holdshort_core::run::{Input, Run};
+use holdshort_core::session::Session;
+use holdshort_core::{json, limits};
 use serde::{Deserialize, Serialize};
 
+use crate::endings::finish::{finishes, finishing};
 use crate::events::{open, replay, seal, story};
-use crate::world::{World, tell};
+use crate::plans;
+use crate::world::{World, calls, choose, choose_with, command, read, rule, says, tell, write};
 
 #[derive(Serialize, Deserialize)]
 struct Line {
@@ -53,27 +57,74 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/journals")
 }
 
-/// Writes a new journal: `NEW_JOURNAL=v2 cargo test -p holdshort-core`. Existing ones stay as they are.
+/// What new journals are made of.
+fn stories() -> [(&'static str, World); 3] {
+    [("turns", story()), ("endings", endings()), ("plan", plans::story())]
+}
+
+/// Replies that are no end, calls in the order of their reply, a grant for the shape of a command, a command in doubt,
+/// a limit of failures, and an end by the tool that leaves something undone.
+fn endings() -> World {
+    let mut definition = finishing();
+    definition.gates.rules.push(rule(RuleAction::Allow, &["run_command"], &["false"]));
+    let mut script = vec![
+        says("Shall I go on?"),
+        calls(&[write("a.txt"), command("make x"), read("a.txt")]),
+        calls(&[command("make x")]),
+    ];
+    script.extend((0..limits::FAILED_CALLS).map(|_| calls(&[command("false")])));
+    script.push(finishes(serde_json::json!({ "summary": "Done.", "undone": ["the changelog"] })));
+    let mut world = World::started(definition, script);
+    let approve = |world: &mut World, call: &str, option: &str| {
+        let interrupt = world.run.calls[call].interrupt.clone().expect("it asks");
+        world.person(Input::Decide { interrupt, decision: choose(option) });
+    };
+    world.work();
+    approve(&mut world, "call_1", "approve");
+    world.work();
+    // The command is under way when the process ends.
+    approve(&mut world, "call_2", "approve_session");
+    world.begin_tool("call_2");
+    world.crash();
+    world.decide(Kind::UnknownOutcome, choose("rerun"));
+    world.work();
+    world.decide(Kind::Continuation, choose_with("continue", "try something else"));
+    world.work();
+    world
+}
+
+/// How a run stands that was replayed.
+fn end_of(run: &Run, session: &Session) -> String {
+    let ended = run.ended.as_ref().expect("it has ended");
+    let (open, actions) = (run.open_interrupts().count(), run.actions().len());
+    let grants = session.grants.len();
+    let text = String::from_utf8(json::canonical(&ended.result["text"])).expect("JSON is UTF-8");
+    format!("{:?} {}, {open} open, {actions} actions, {grants} grants, {text}\n", ended.status, ended.reason)
+}
+
+/// Writes new journals: `NEW_JOURNAL=v3 cargo test -p holdshort-core`. Existing ones stay as they are.
 #[test]
-fn a_new_journal_is_written_on_demand() {
-    let Ok(name) = std::env::var("NEW_JOURNAL") else { return };
-    let world = story();
-    let lines: Vec<String> = seal(&world.log)
-        .into_iter()
-        .map(|sealed| String::from_utf8(json::canonical(&Line::from(sealed))).expect("JSON is UTF-8"))
-        .collect();
-    let told: Vec<String> = world.log.iter().map(tell).collect();
-    for (suffix, text) in [
-        ("jsonl", lines.join("\n") + "\n"),
-        (
-            "definition.json",
-            String::from_utf8(json::canonical(&*world.run.definition)).expect("JSON is UTF-8") + "\n",
-        ),
-        ("story.txt", told.join("\n") + "\n"),
-    ] {
-        let path = folder().join(format!("{name}.{suffix}"));
-        assert!(!path.exists(), "{} is there already: journals are never rewritten", path.display());
-        std::fs::write(path, text).expect("the folder can be written");
+fn new_journals_are_written_on_demand() {
+    let Ok(version) = std::env::var("NEW_JOURNAL") else { return };
+    for (name, world) in stories() {
+        let lines: Vec<String> = seal(&world.log)
+            .into_iter()
+            .map(|sealed| String::from_utf8(json::canonical(&Line::from(sealed))).expect("JSON is UTF-8"))
+            .collect();
+        let told: Vec<String> = world.log.iter().map(tell).collect();
+        for (suffix, text) in [
+            ("jsonl", lines.join("\n") + "\n"),
+            (
+                "definition.json",
+                String::from_utf8(json::canonical(&*world.run.definition)).expect("JSON is UTF-8") + "\n",
+            ),
+            ("story.txt", told.join("\n") + "\n"),
+            ("end.txt", end_of(&world.run, &world.session)),
+        ] {
+            let path = folder().join(format!("{version}-{name}.{suffix}"));
+            assert!(!path.exists(), "{} is there already: journals are never rewritten", path.display());
+            std::fs::write(path, text).expect("the folder can be written");
+        }
     }
 }
 
@@ -88,33 +139,27 @@ fn old_journals_replay() {
             continue;
         };
         found += 1;
-        let read = |suffix: &str| {
+        let kept = |suffix: &str| {
             std::fs::read_to_string(folder().join(format!("{name}.{suffix}")))
                 .expect("it is beside the journal")
         };
-        let sealed: Vec<Sealed> = read("jsonl")
+        let sealed: Vec<Sealed> = kept("jsonl")
             .lines()
             .map(|line| json::from_slice::<Line>(line.as_bytes()).expect("a line is an event").into())
             .collect();
         let log = open(&sealed).expect("the chain holds");
-        let definition: Definition = json::from_slice(read("definition.json").as_bytes()).expect("it is one");
+        let definition: Definition = json::from_slice(kept("definition.json").as_bytes()).expect("it is one");
         let StreamId::Run(id) = sealed[0].stream.clone() else { panic!("a run's stream comes first") };
         let mut world = World::new(definition);
-        world.run = holdshort_core::run::Run::new(id, Arc::clone(&world.run.definition));
+        world.run = Run::new(id, Arc::clone(&world.run.definition));
         let (run, session) = replay(&world, &log);
 
         assert_eq!(
             log.iter().map(|event| tell(event) + "\n").collect::<String>(),
-            read("story.txt"),
+            kept("story.txt"),
             "{name}"
         );
-        assert_eq!(
-            (run.status(), run.open_interrupts().count(), run.actions(), session.grants.len()),
-            (Status::Completed, 0, Vec::new(), 1),
-            "{name}",
-        );
-        let result = run.ended.map(|ended| ended.result["text"].clone());
-        assert_eq!(result, Some("Done.".into()), "{name}");
+        assert_eq!(end_of(&run, &session), kept("end.txt"), "{name}");
     }
-    assert!(found > 0, "no journal is kept");
+    assert!(found >= 4, "{found} journals are kept");
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::stage::{SOLO, Stage, operator};
 use crate::world::Say;
 
-fn key(body: &str) -> IdempotencyKey {
+pub(crate) fn key(body: &str) -> IdempotencyKey {
     let digest = Digest::of(body.as_bytes());
     IdempotencyKey { scope: "operator POST /v1/runs".into(), key: "k1".into(), digest }
 }

@@ -161,3 +161,29 @@ async fn a_server_whose_writer_dies_says_that_it_is_not_ready_and_ends_with_the_
     assert_eq!(server.lines("count.txt"), 1);
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
+
+/// A command has a scratch folder of its own. Who is killed can not take it away; the next start does, and leaves what
+/// is not its own.
+#[tokio::test]
+async fn the_scratch_folder_of_a_killed_command_goes_at_the_next_start() {
+    let line = "echo one >> count.txt; echo half > \"$TMPDIR/half\"; sleep 60";
+    let (_model, mut server) = solo([one(command(line)), done()]).await;
+    let temporary = server.workspace().parent().unwrap().join("tmp");
+    let foreign = temporary.join("holdshort-of-somebody");
+    std::fs::create_dir(&foreign).unwrap();
+    let scratch = || -> Vec<_> {
+        let entries = std::fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.join("lock").exists()).collect()
+    };
+    let run = server.start_run("solo", "count").await;
+    server.choose(&server.wait_one(&run).await, "approve").await;
+    eventually("the command runs", async || (server.lines("count.txt") == 1).then_some(())).await;
+    let left = scratch();
+    assert_eq!(left.len(), 1, "{left:?}");
+    server.kill();
+    assert_eq!(scratch(), left, "nobody was there to take it away");
+    server.start().await;
+    assert_eq!(server.wait_one(&run).await["kind"], "unknown_outcome");
+    assert!(!left[0].exists(), "taken away before anything else began");
+    assert!(foreign.exists(), "a folder without a lock is another's");
+}

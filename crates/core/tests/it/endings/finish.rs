@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Answer, World, calls, choose, choose_with, command, definition, read, says};
 
-fn finishing() -> Definition {
+pub(crate) fn finishing() -> Definition {
     let mut definition = definition();
     definition.tools.insert(FINISH.to_owned(), finish());
     let agent = definition.agents.get_mut("pair").expect("it is there");
@@ -17,7 +17,7 @@ fn finishing() -> Definition {
     definition
 }
 
-fn finishes(arguments: Value) -> Answer {
+pub(crate) fn finishes(arguments: Value) -> Answer {
     calls(&[(FINISH, arguments)])
 }
 

@@ -1,6 +1,6 @@
 //! Which replies are an honest end, and what follows from those that are not.
 
-mod finish;
+pub(crate) mod finish;
 mod flow;
 
 use holdshort_core::reply::{Known, asked, written_call};

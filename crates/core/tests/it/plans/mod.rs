@@ -15,6 +15,7 @@ use holdshort_core::definition::{Agent, Control, Definition, Ends, Phase, PhaseK
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::Message;
 use holdshort_core::projection::Status;
+use holdshort_core::run::Input;
 use serde_json::{Value, json};
 
 use crate::world::{Answer, World, choose, definition, one_shot, says};
@@ -74,6 +75,20 @@ fn gated(gates: StepGates) -> Definition {
 fn proposed(definition: Definition, subtasks: &[Value]) -> World {
     let mut world = World::started(definition, Vec::new()).with("plan/plan", vec![proposes(subtasks)]);
     world.work();
+    world
+}
+
+/// A plan that is carried out, and planned anew while a subtask of it is held.
+pub(crate) fn story() -> World {
+    let gates = StepGates { before_step: true, ..StepGates::default() };
+    let mut world = approved(gated(gates), &[subtask("a", &[]), subtask("b", &["a"])]);
+    let mut other = subtask("a", &[]);
+    other["description"] = json!("do a otherwise");
+    let anew = Input::Replan { phase: "plan".to_owned(), version: Some(1), plan: plan_of(&[other]) };
+    world.person(anew);
+    world.decide(Kind::PlanApproval, choose("approve"));
+    world.decide(Kind::Checkpoint, choose("approve"));
+    say(&mut world, "work/a", "a is done.");
     world
 }
 

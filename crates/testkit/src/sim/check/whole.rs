@@ -1,4 +1,7 @@
 //! Everything at once: chains, replays and rows, as an audit and a rebuild find them.
+//!
+//! Rows are compared twice, by other code each time: an audit that misses one, and a rebuild that makes one wrong,
+//! would otherwise vouch for themselves.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

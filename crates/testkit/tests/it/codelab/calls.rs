@@ -431,3 +431,31 @@ async fn a_call_is_decided_on_by_the_request() {
     let info = Ide::open(&server, "s").await.next().await;
     assert_eq!(info["pending_approvals"], 0, "{info}");
 }
+
+/// Calls of this wire run in the IDE, so what they may say is what their schemas say. What does not fit is an error
+/// frame that names its place, and the call waits on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_that_no_tool_could_carry_out_leaves_the_call_open() {
+    let (_model, server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
+    let call = ide.next().await;
+    ide.next().await;
+    let mut edit = on_call(&call, "edit");
+    for (arguments, place) in [
+        (json!({ "path": "", "content": "y" }), "/modified_arguments/path"),
+        (json!({ "path": 7, "content": "y" }), "/modified_arguments/path"),
+        (json!({ "path": "b.py", "content": null }), "/modified_arguments/content"),
+        (json!({ "command": "rm -rf ." }), "/modified_arguments"),
+        (json!("b.py"), "/modified_arguments"),
+    ] {
+        edit["modified_arguments"] = arguments;
+        let refused = ide.refused(&edit).await;
+        let said = (&refused["code"], refused["errors"][0]["pointer"].as_str().unwrap());
+        assert_eq!(said, (&json!("invalid_request"), place), "{refused}");
+    }
+    let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!((server.open(&run).await.len(), server.events_of(&run, "decision_made").await.len()), (1, 0));
+    edit["modified_arguments"] = json!({ "path": "b.py", "content": "y" });
+    ide.say(&edit).await;
+    let frames = ide.until("done").await;
+    assert_eq!(the(&frames, "tool_call")["arguments"], json!({ "path": "b.py", "content": "y" }));
+}

@@ -609,3 +609,33 @@ async fn smart_approval_holds_what_speaks_of_risk() {
     assert!(model.requests_of("engineer")[2].texts().join("\n").contains("archive instead"));
     sound(&server, &mars).await;
 }
+
+/// An edit that no tool could carry out is an error of the person, named where it was sent; the approval stands.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_that_no_tool_could_carry_out_leaves_the_approval_open() {
+    let (model, server) = planned(&[]).await;
+    model.script("engineer", [one(count("one")), done()]);
+    let mut mars = Mars::start(&server, "t1", "Count.", json!({"tool_approval": "prompt"})).await;
+    let asked = mars.asked().await;
+    for (arguments, place) in [
+        (json!({"command": "  "}), "/command"),
+        (json!({"command": "true\u{0}"}), "/command"),
+        (json!({"command": "true", "cwd": "../elsewhere"}), "/cwd"),
+    ] {
+        for (modifications, before) in
+            [(json!({"arguments": arguments}), "/arguments"), (arguments.clone(), "")]
+        {
+            let frame = json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "edit",
+                               "modifications": modifications});
+            let refused = mars.refused(&frame).await;
+            let pointer = format!("/modifications{before}{place}");
+            assert_eq!(words(&refused), ("invalid_request", &*pointer), "{modifications}: {refused}");
+        }
+    }
+    let open = server.open(&mars.run()).await;
+    assert_eq!((open.len(), server.events_of(&mars.run(), "decision_made").await.len()), (1, 0));
+    mars.resolve(&asked, "edit", json!({"modifications": {"command": "echo edited >> count.txt"}})).await;
+    mars.wait("workflow_completed").await;
+    assert_eq!(std::fs::read_to_string(server.workspace().join("count.txt")).unwrap(), "edited\n");
+    sound(&server, &mars).await;
+}

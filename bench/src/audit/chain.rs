@@ -1,0 +1,30 @@
+//! What the one chain over all events adds to an append in SQLite: a hash, and its bytes in the event's row.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use holdshort_core::digest::Digest;
+use holdshort_core::head::Head;
+
+/// Hashes that are timed.
+const HASHES: u32 = 200_000;
+
+pub(super) struct Chain {
+    /// Of one event.
+    pub(super) hash: Duration,
+    /// Of one event, in its row.
+    pub(super) bytes: usize,
+}
+
+impl Chain {
+    pub(super) fn measure() -> Self {
+        let event = Digest::of(b"an event");
+        let mut head = Head::START;
+        let began = Instant::now();
+        for _ in 0..HASHES {
+            head = head.then(black_box(&event));
+        }
+        let hash = began.elapsed() / HASHES;
+        Self { hash, bytes: black_box(head).hash.as_bytes().len() }
+    }
+}

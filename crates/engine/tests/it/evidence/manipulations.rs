@@ -1,0 +1,269 @@
+//! The table of `docs/journal.md`: what somebody does to a journal, and whether an audit finds it.
+
+use std::fmt;
+
+use super::folder::{DATABASE, Files, LOG, PIN};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// By the journal alone.
+    Alone,
+    /// Only against a head that was noted before.
+    Head,
+    No,
+}
+use Found::{Alone, Head, No};
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Alone => "alone",
+            Head => "against a head",
+            No => "not found",
+        })
+    }
+}
+
+/// How a data folder is changed that no server uses.
+#[derive(Clone, Copy)]
+pub(super) enum Change {
+    Sql(&'static str),
+    Code(fn(&Files)),
+}
+use Change::{Code, Sql};
+
+pub(super) struct Manipulation {
+    /// As in the table.
+    pub(super) what: &'static str,
+    pub(super) folder: (Change, Found),
+    /// Statements in PostgreSQL. `None`: there is no such thing.
+    pub(super) database: Option<(&'static str, Found)>,
+}
+
+impl Manipulation {
+    /// By the same statements in both.
+    const fn alike(what: &'static str, sql: &'static str) -> Self {
+        Self { what, folder: (Sql(sql), Alone), database: Some((sql, Alone)) }
+    }
+
+    /// By other statements in each.
+    const fn each(what: &'static str, folder: Change, database: &'static str) -> Self {
+        Self { what, folder: (folder, Alone), database: Some((database, Alone)) }
+    }
+
+    /// What is done to files.
+    const fn to_files(what: &'static str, code: fn(&Files)) -> Self {
+        Self { what, folder: (Code(code), Alone), database: None }
+    }
+
+    const fn found(mut self, folder: Found, database: Found) -> Self {
+        self.folder.1 = folder;
+        if let Some(there) = &mut self.database {
+            there.1 = database;
+        }
+        self
+    }
+}
+
+/// A run alone in its session, with its rows.
+macro_rules! take_run_away {
+    ($($then:literal)?) => {
+        concat!(
+            "CREATE TEMP TABLE gone AS SELECT run, session FROM runs
+                 WHERE session IN (SELECT session FROM sessions WHERE seq = 0)
+                     AND session NOT IN (SELECT session FROM grants) ORDER BY run LIMIT 1;
+             DELETE FROM events WHERE stream = (SELECT run FROM gone);
+             DELETE FROM interrupts WHERE run = (SELECT run FROM gone);
+             DELETE FROM sessions WHERE session = (SELECT session FROM gone);
+             DELETE FROM runs WHERE run = (SELECT run FROM gone);",
+            $($then)?
+        )
+    };
+}
+
+pub(super) const MANIPULATIONS: &[Manipulation] = &[
+    Manipulation::each(
+        "an event is rewritten",
+        Sql("UPDATE events SET head = CAST(replace(CAST(head AS TEXT), 'operator', 'somebody') AS BLOB) WHERE seq = 1"),
+        "UPDATE events SET head = convert_to(replace(convert_from(head, 'UTF8'), 'operator', 'somebody'), 'UTF8')
+         WHERE seq = 1",
+    ),
+    Manipulation::each(
+        "a text is rewritten",
+        Sql("UPDATE events SET content = CAST('{\"text\":\"yes\"}' AS BLOB)
+             WHERE position = (SELECT min(position) FROM events WHERE content IS NOT NULL)"),
+        "UPDATE events SET content = '{\"text\":\"yes\"}'
+         WHERE position = (SELECT min(position) FROM events WHERE content IS NOT NULL)",
+    ),
+    Manipulation::alike(
+        "a text is taken away",
+        "UPDATE events SET content = NULL, salt = NULL
+         WHERE position = (SELECT min(position) FROM events WHERE content IS NOT NULL)",
+    ),
+    Manipulation::alike(
+        "an event is taken away",
+        "DELETE FROM events WHERE seq = 2 AND stream = (SELECT stream FROM events WHERE seq = 3 LIMIT 1)",
+    ),
+    Manipulation::alike(
+        "two events change places in the order of commits",
+        "CREATE TEMP TABLE two AS SELECT position FROM events ORDER BY position LIMIT 2 OFFSET 1;
+         UPDATE events SET position = -1 WHERE position = (SELECT min(position) FROM two);
+         UPDATE events SET position = (SELECT min(position) FROM two)
+             WHERE position = (SELECT max(position) FROM two);
+         UPDATE events SET position = (SELECT max(position) FROM two) WHERE position = -1",
+    ),
+    Manipulation::alike(
+        "the last event of the journal is taken away",
+        "DELETE FROM events WHERE position = (SELECT max(position) FROM events)",
+    ),
+    Manipulation::each(
+        "a run is taken away with its rows, and later events move up",
+        Code(Files::take_run_away),
+        take_run_away!(),
+    ),
+    Manipulation::each(
+        "freezes and policies are taken away, and later events move up",
+        Code(|files| {
+            files.sql("DELETE FROM events WHERE stream = x'03'");
+            files.move_up();
+        }),
+        "DELETE FROM events WHERE stream = 'sys'",
+    ),
+    Manipulation::each(
+        "an event is put in at the end that fits its stream",
+        Code(Files::forge_at_the_end),
+        "INSERT INTO events (stream, seq, position, hash, head)
+         SELECT stream, seq + 1, position + 1, sha256(hash || forged), forged FROM (
+             SELECT *, convert_to(replace(convert_from(head, 'UTF8'),
+                    '\"seq\":' || seq, '\"seq\":' || seq + 1), 'UTF8') AS forged
+             FROM events WHERE stream = 'sys' ORDER BY seq DESC LIMIT 1
+         ) last",
+    )
+    .found(Alone, No),
+    Manipulation::alike(
+        "a row of a list is changed: the state of a run",
+        "UPDATE runs SET status = 'completed' WHERE status = 'waiting'",
+    ),
+    Manipulation::alike(
+        "a row of a list is changed: an open interrupt is closed",
+        "UPDATE interrupts SET open = false WHERE open",
+    ),
+    Manipulation::alike(
+        "a row of a list is changed: the state of a session",
+        "UPDATE sessions SET state = 'open' WHERE state = 'suspended'",
+    ),
+    Manipulation::alike(
+        "a row of a list is changed: a revoked grant holds again",
+        "UPDATE grants SET revoked = false WHERE revoked",
+    ),
+    Manipulation::alike("a row of a list is taken away: an interrupt", "DELETE FROM interrupts WHERE open"),
+    Manipulation::alike("a row of a list is taken away: a grant", "DELETE FROM grants WHERE NOT revoked"),
+    Manipulation::alike(
+        "a row of a list is taken away: a session",
+        "DELETE FROM sessions WHERE session = (SELECT min(session) FROM sessions)",
+    ),
+    Manipulation::each(
+        "a row of a list is made up: a run",
+        Sql("INSERT INTO runs SELECT zeroblob(17), session, workflow, status, end_reason, runnable, deadline,
+                 seq, ended_seq, created_at, updated_at FROM runs LIMIT 1"),
+        "INSERT INTO runs SELECT 'run_00000000000000000000000000', session, workflow, status, end_reason,
+             runnable, deadline, seq, ended_seq, created_at, updated_at FROM runs LIMIT 1",
+    ),
+    Manipulation::each(
+        "a row of a list is made up: an interrupt",
+        Sql("INSERT INTO interrupts SELECT zeroblob(17), run, session, kind, open, calm, created_at, expires_at,
+                 opened_seq, resolved_seq FROM interrupts LIMIT 1"),
+        "INSERT INTO interrupts SELECT 'int_00000000000000000000000000', run, session, kind, open, risk,
+             created_at, expires_at, opened_seq, resolved_seq FROM interrupts LIMIT 1",
+    ),
+    Manipulation::each(
+        "a row of a list is made up: an interrupt of no run",
+        Sql("INSERT INTO interrupts SELECT zeroblob(17), zeroblob(17), session, kind, open, calm, created_at,
+                 expires_at, opened_seq, resolved_seq FROM interrupts LIMIT 1"),
+        "INSERT INTO interrupts SELECT 'int_00000000000000000000000000', 'run_00000000000000000000000000',
+             session, kind, open, risk, created_at, expires_at, opened_seq, resolved_seq FROM interrupts LIMIT 1",
+    ),
+    Manipulation::each(
+        "a row of a list is made up: a grant",
+        Sql("INSERT INTO grants SELECT zeroblob(17), session, added_seq, revoked FROM grants LIMIT 1"),
+        "INSERT INTO grants SELECT 'grt_00000000000000000000000000', session, added_seq, revoked FROM grants LIMIT 1",
+    ),
+    Manipulation::each(
+        "a row of a list is made up: a session",
+        Sql("INSERT INTO sessions SELECT zeroblob(17), workflow, state, 0, created_at, changed_at, idle_ms
+             FROM sessions LIMIT 1"),
+        "INSERT INTO sessions SELECT 'ses_00000000000000000000000000', workflow, state, 0, created_at, changed_at,
+             idle_ms FROM sessions LIMIT 1",
+    ),
+    Manipulation::alike(
+        "the lists are emptied",
+        "DELETE FROM runs; DELETE FROM sessions; DELETE FROM interrupts; DELETE FROM grants",
+    ),
+    Manipulation::alike("a workflow that runs pin is taken away", "DELETE FROM blobs"),
+    Manipulation::to_files("a page of the database is damaged", Files::damage_a_page),
+    Manipulation::to_files("the database is replaced by an older one", |files| files.go_back(DATABASE)),
+    Manipulation::to_files("the log is taken away that a killed server left", |files| {
+        files.be_killed();
+        files.remove(LOG);
+    }),
+    Manipulation::to_files("the log is replaced by an older one", |files| {
+        files.be_killed();
+        files.shorten_the_log(2);
+    }),
+    Manipulation::to_files("the database of a running server is copied without its log", |files| {
+        files.be_killed();
+        files.remove(LOG);
+        files.remove(PIN);
+    }),
+    Manipulation::to_files("the whole data folder is replaced by an older one", |files| {
+        files.go_back(DATABASE);
+        files.go_back(PIN);
+    })
+    .found(Head, Head),
+    Manipulation::each(
+        "the last event is taken away, and everything that is chained or pinned is computed anew",
+        Code(|files| {
+            files.sql("DELETE FROM events WHERE position = (SELECT max(position) FROM events)");
+            files.compute_anew();
+        }),
+        "DELETE FROM events WHERE position = (SELECT max(position) FROM events); DELETE FROM seals",
+    )
+    .found(Head, Head),
+    Manipulation::each(
+        "a run is taken away with its rows, and everything that is chained or pinned is computed anew",
+        Code(|files| {
+            files.take_run_away();
+            files.compute_anew();
+        }),
+        take_run_away!("DELETE FROM seals"),
+    )
+    .found(Head, Head),
+    Manipulation::each(
+        "the last event is rewritten, and everything that is chained or pinned is computed anew",
+        Code(|files| {
+            files.rewrite_the_last();
+            files.compute_anew();
+        }),
+        "UPDATE events SET head = new.head, hash = sha256(new.before || new.head) FROM (
+             SELECT position, convert_to(replace(convert_from(head, 'UTF8'), '\"test\"', '\"else\"'), 'UTF8') AS head,
+                    (SELECT hash FROM events b WHERE b.stream = e.stream AND b.seq = e.seq - 1) AS before
+             FROM events e ORDER BY position DESC LIMIT 1
+         ) new WHERE events.position = new.position;
+         DELETE FROM seals",
+    )
+    .found(Head, Head),
+    Manipulation::to_files(
+        "an event is put in at the end, and everything that is chained or pinned is computed anew",
+        |files| {
+            files.forge_at_the_end();
+            files.compute_anew();
+        },
+    )
+    .found(No, No),
+    Manipulation::each(
+        "an idempotency key is changed or taken away",
+        Sql("UPDATE keys SET reference = 'run_00000000000000000000000000'"),
+        "DELETE FROM keys",
+    )
+    .found(No, No),
+];

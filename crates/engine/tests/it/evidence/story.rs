@@ -1,0 +1,84 @@
+//! What happened in the journals that are manipulated: data folders with one history, up to different points.
+
+use std::fs;
+use std::sync::{Arc, LazyLock};
+
+use holdshort_core::head::Noted;
+use holdshort_core::run::Origin;
+use holdshort_core::system;
+use holdshort_store::{Append, Journal, Sqlite};
+use tempfile::TempDir;
+
+use super::folder::{DATABASE, LOG, PIN};
+use crate::keys::{ask, external, key};
+use crate::stage::{Stage, operator};
+use crate::upkeep::play;
+
+/// Data folders with the same history, up to different points.
+pub(super) struct Story {
+    /// Closed.
+    pub(super) whole: TempDir,
+    /// The same folder, closed earlier.
+    pub(super) older: TempDir,
+    /// The folder of a server that was killed with events in its log.
+    pub(super) killed: TempDir,
+    /// Of `whole`, on the way and at its end.
+    pub(super) heads: Vec<Noted>,
+}
+
+pub(super) fn story() -> &'static Story {
+    static STORY: LazyLock<Story> = LazyLock::new(|| {
+        // Tests of one runtime each ask for it.
+        let thread = std::thread::spawn(|| {
+            tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(tell())
+        });
+        thread.join().unwrap()
+    });
+    &STORY
+}
+
+/// A request that can be repeated.
+pub(super) async fn ask_with_a_key<J: Journal>(stage: &Stage<J>) {
+    let start = external(Origin::ExternalOnce, Some(ask("Which?")), Some(key("a")));
+    stage.driver.start(start, operator()).await.unwrap();
+}
+
+async fn tell() -> Story {
+    let (folder, older, killed) = (TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap());
+    let stage = play(Arc::new(Sqlite::open(folder.path()).unwrap())).await;
+    ask_with_a_key(&stage).await;
+    let mut heads = vec![stage.driver.journal().head().await.unwrap()];
+    stage.driver.change_system(system::Input::Freeze, operator()).await.unwrap();
+    stage.driver.journal().close().await.unwrap();
+    for name in [DATABASE, PIN] {
+        fs::copy(folder.path().join(name), older.path().join(name)).unwrap();
+    }
+    let journal = Arc::new(Sqlite::open(folder.path()).unwrap());
+    let stage = Stage::on(journal, stage.world.clone(), stage.clock.clone());
+    for _ in 0..2 {
+        stage.driver.change_system(system::Input::Unfreeze, operator()).await.unwrap();
+        stage.driver.change_system(system::Input::Freeze, operator()).await.unwrap();
+    }
+    stage.driver.change_system(system::Input::Unfreeze, operator()).await.unwrap();
+    heads.push(stage.driver.journal().head().await.unwrap());
+    // A kill leaves the files as they are.
+    for name in [DATABASE, LOG, PIN] {
+        fs::copy(folder.path().join(name), killed.path().join(name)).unwrap();
+    }
+    stage.driver.journal().close().await.unwrap();
+    let heads = heads.iter().map(|head| head.to_string().parse().unwrap()).collect();
+    Story { whole: folder, older, killed, heads }
+}
+
+/// Some more events, and the heads before and after them.
+pub(super) async fn noted_in<J: Journal>(stage: &Stage<J>) -> Vec<Noted> {
+    let mut heads = Vec::new();
+    for _ in 0..2 {
+        stage.driver.change_system(system::Input::Freeze, operator()).await.unwrap();
+        stage.driver.change_system(system::Input::Unfreeze, operator()).await.unwrap();
+        let written = stage.driver.journal().append(Append::default()).await.unwrap().position;
+        stage.driver.journal().watch().wait_for(|visible| *visible >= written).await.unwrap();
+        heads.push(stage.driver.journal().head().await.unwrap().to_string().parse().unwrap());
+    }
+    heads
+}

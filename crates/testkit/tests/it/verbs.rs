@@ -1,0 +1,69 @@
+//! The verbs of the terminal that show and decide, each a process of its own against a server that works.
+
+use std::fs;
+
+use holdshort_testkit::server::TestServer;
+use serde_json::json;
+
+use crate::play::{command, done, one, solo};
+
+/// Exit code, and what it printed and said in one line.
+fn verb(server: &TestServer, arguments: &[&str]) -> (i32, String) {
+    let output = server.client_command().args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    (output.status.code().unwrap(), said.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The words of the effect that the machine enforces, for each of the effects that a card of a command can have.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn show_says_what_a_command_may_do() {
+    let table = [
+        ("ls", "effect reads: it writes and executes nothing of the workspace, and has no network"),
+        (
+            "echo one >> count.txt",
+            "effect writes the workspace, but not what your own tools run by themselves",
+        ),
+        ("echo x >> .envrc", "effect writes the workspace, and what your own tools run by themselves"),
+    ];
+    let steps: Vec<_> = table.iter().map(|(line, _)| one(command(line))).chain([done()]).collect();
+    let (_model, server) = solo(steps).await;
+    let run = server.start_run("solo", "count").await;
+    for (line, words) in table {
+        let asked = server.wait_one(&run).await;
+        let (code, said) = verb(&server, &["show", asked["id"].as_str().unwrap()]);
+        assert_eq!((code, said.contains(line), said.contains(words)), (0, true, true), "{said}");
+        server.choose(&asked, "approve").await;
+    }
+    server.wait_status(&run, &["completed"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_that_no_tool_could_carry_out_is_refused_in_the_terminal_and_closes_nothing() {
+    let (_model, server) = solo([one(command("echo one >> count.txt")), done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let asked = server.wait_one(&run).await;
+    let id = asked["id"].as_str().unwrap();
+    let edit = server.workspace().parent().unwrap().join("edit.json");
+    let file = edit.to_str().unwrap();
+    for (arguments, place) in [
+        (json!({"command": "  "}), "--edit, at /command: "),
+        (json!({"command": "touch b\u{0}"}), "--edit, at /command: "),
+        (json!({"command": "touch b", "cwd": "../elsewhere"}), "--edit, at /cwd: "),
+        (json!({"command": "touch b", "cwd": "nowhere"}), "--edit, at /cwd: "),
+    ] {
+        fs::write(&edit, arguments.to_string()).unwrap();
+        let (code, said) = verb(&server, &["decide", id, "edit", "--edit", file]);
+        assert_eq!(
+            (code, said.contains(place), said.contains("[invalid_request]")),
+            (2, true, true),
+            "{said}"
+        );
+        let stands = server.get(&format!("/v1/interrupts/{id}")).await.ok();
+        assert_eq!((&stands["status"], &stands["version"]), (&json!("open"), &asked["version"]));
+    }
+    assert!(server.events_of(&run, "decision_made").await.is_empty());
+    fs::write(&edit, json!({"command": "echo two >> count.txt"}).to_string()).unwrap();
+    assert_eq!(verb(&server, &["decide", id, "edit", "--edit", file]).0, 0);
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(fs::read_to_string(server.workspace().join("count.txt")).unwrap(), "two\n");
+}
