@@ -147,6 +147,8 @@ test("what a card can not show is said before it is allowed", async (t) => {
     assert.equal(diff.truncated, true);
     const drawn = (op) => diff.hunks.flatMap(({ lines }) => lines).filter((line) => line.op === op).length;
     const missing = text("card.diff.truncated", { added: diff.added - drawn("+"), removed: diff.removed - drawn("-") });
+    // The server says the same, for those who see no card.
+    assert.equal(cut.unseen, missing);
     await visitCard(page, cut);
     await card(page).getByText(missing).waitFor();
     await card(page).getByRole("button", { name: text("card.diff.rest", { n: 4_000 }) }).click();

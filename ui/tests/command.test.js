@@ -1,10 +1,11 @@
-// The card of a command: what the machine will let it do, and the files that it runs.
+// The card of a command: what the machine will let it do, the files that it runs, what a grant would cover, and what
+// runs before it.
 import test from "node:test";
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, visitCard } from "./harness/card.js";
+import { card, option, outcome, shown, visitCard } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
@@ -27,6 +28,16 @@ ${call("first", "touch one.txt")}
     - text: Then these.
       calls:
 ${call("run", "sh tools/pack.sh")}
+    - text: And this.
+      calls:
+${call("three", "touch three.txt")}
+    - text: Then three more.
+      calls:
+${call("four", "touch four.txt")}
+    - text: At the end two that depend on each other.
+      calls:
+${call("again", "touch two.txt")}
+${call("behind", "mkdir out")}
     - text: Done.
 `;
 
@@ -48,7 +59,9 @@ test("the card of a command", async (t) => {
     const first = await next("touch one.txt");
     assert.equal(first.payload.effect, "workspace");
     await visitCard(page, first);
-    assert.equal(await fact(text("card.does")).innerText(), text("card.does.workspace"));
+    // In the words of the server, which the terminal and the pages behind links have, too.
+    assert.equal(first.command_effect.text, "write the workspace, but not what your own tools run by themselves");
+    assert.equal(await fact(text("card.does")).innerText(), first.command_effect.text);
     await option(page, "Allow once").click();
     await outcome(page, /approved/).waitFor();
   });
@@ -63,5 +76,32 @@ test("the card of a command", async (t) => {
     await assertSound(page, "a script on a card");
     await option(page, "Allow once").click();
     await outcome(page, /approved/).waitFor();
+  });
+
+  await t.test("what a grant would cover, in words, and the latest three of this run that it would have covered", async () => {
+    for (const line of ["touch three.txt", "touch four.txt"]) {
+      await server.api("POST", `/v1/interrupts/${(await next(line)).id}/decisions`, { option: "approve" });
+    }
+    const again = await next("touch two.txt");
+    const { words, past } = again.payload.grant;
+    assert.match(words, /`touch`/);
+    assert.equal(past.length, 3);
+    await visitCard(page, again);
+    // What stands between backticks is drawn as a name.
+    assert.equal(await fact(text("card.grant")).first().innerText(), words.replaceAll("`", ""));
+    const lines = fact(text("card.grant.past")).locator("code");
+    assert.deepEqual((await lines.allInnerTexts()).sort(), ["touch four.txt", "touch one.txt", "touch three.txt"]);
+    await assertSound(page, "a grant in words");
+  });
+
+  await t.test("what runs before it, and what became of that", async () => {
+    const behind = await next("mkdir out");
+    await visitCard(page, behind);
+    assert.equal(await fact(text("card.after")).innerText(), `run_command: touch two.txt (${text("card.became.waits")})`);
+    await assertSound(page, "a call that runs after another one");
+    await server.api("POST", `/v1/interrupts/${(await next("touch two.txt")).id}/decisions`, { option: "reject" });
+    await page.reload();
+    await shown(page, behind);
+    assert.equal(await fact(text("card.after")).innerText(), `run_command: touch two.txt (${text("card.became.refused")})`);
   });
 });

@@ -322,6 +322,9 @@ pub(crate) struct Decide {
     /// Only if the interrupt still has this version.
     #[arg(long, value_name = "N")]
     pub version: Option<u64>,
+    /// Let a change go on of which the card does not show all: without this it is refused.
+    #[arg(long)]
+    pub unseen: bool,
 }
 
 #[derive(Clone, Debug, Subcommand)]

@@ -33,10 +33,61 @@ pub struct DiffLine {
     pub no_newline_at_end: bool,
 }
 
+/// Lines of a new file that are shown, all of them; more would hold up a page.
+const WHOLE_LINES: usize = 20_000;
+
 impl Diff {
-    /// The diff of a card's payload, if it has one that this version understands.
+    /// The diff of a card's payload, if it has one that this version understands. Of a new file all of it is in the
+    /// call, however little of it the runtime drew.
     pub fn of(payload: &Value) -> Option<Self> {
-        Self::deserialize(payload.get("diff")?).ok()
+        let diff = Self::deserialize(payload.get("diff")?).ok()?;
+        let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
+        let content = payload.pointer("/arguments/content").and_then(Value::as_str);
+        let whole = content.filter(|_| diff.truncated && is_new).and_then(Self::of_new_file);
+        Some(whole.unwrap_or(diff))
+    }
+
+    fn of_new_file(content: &str) -> Option<Self> {
+        let is_ended = content.ends_with('\n');
+        let mut lines: Vec<DiffLine> = content
+            .strip_suffix('\n')
+            .unwrap_or(content)
+            .split('\n')
+            .take(WHOLE_LINES + 1)
+            .map(|text| DiffLine { op: "+".to_owned(), text: text.to_owned(), no_newline_at_end: false })
+            .collect();
+        lines.last_mut()?.no_newline_at_end = !is_ended;
+        let added = lines.len();
+        let hunk = Hunk { old_start: 1, old_lines: 0, new_start: 1, new_lines: added, lines };
+        (added <= WHOLE_LINES).then(|| Self { hunks: vec![hunk], added, removed: 0, truncated: false })
+    }
+
+    /// What of a payload's change is not shown, in words; `None` where all of it is.
+    pub fn unseen_of(payload: &Value) -> Option<String> {
+        // Of most payloads nothing is cut, and their lines need not be read.
+        payload.pointer("/diff/truncated").filter(|is_cut| **is_cut == Value::Bool(true))?;
+        Self::of(payload)?.unseen()
+    }
+
+    /// What of the change is not shown, in words; `None` where all of it is.
+    pub fn unseen(&self) -> Option<String> {
+        if !self.truncated {
+            return None;
+        }
+        if self.hunks.is_empty() {
+            return Some("The change can not be shown: the file as it is now is not text.".to_owned());
+        }
+        let drawn =
+            |op: &str| self.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.op == op).count();
+        let added = self.added.saturating_sub(drawn("+"));
+        let removed = self.removed.saturating_sub(drawn("-"));
+        Some(format!("Not shown here: {added} more lines that are added, {removed} that are removed."))
+    }
+
+    /// Of a change that is cut: the whole text that it puts into the file, as far as the call holds it.
+    pub fn new_text<'a>(&self, payload: &'a Value) -> Option<&'a str> {
+        let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str);
+        text("/arguments/content").or_else(|| text("/arguments/new")).filter(|_| self.truncated)
     }
 }
 

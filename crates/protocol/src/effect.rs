@@ -1,29 +1,37 @@
-//! What a card says of a command's effect, and of the scripts that it names: one text for terminal and pages.
+//! What a card says of a command's effect, and of the scripts that it names: one text for terminal, pages and browser.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 /// What the machine lets a command do that is approved with this card.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "text": "write the workspace, but not what your own tools run by themselves", "is_unusual": false
+}))]
 pub struct CommandEffect {
+    /// Goes on after “it may”.
     pub text: String,
     /// More than commands usually may.
     pub is_unusual: bool,
 }
 
 impl CommandEffect {
-    /// Of a card's payload; `None` where it says nothing of an effect.
+    /// Of the payload of a call; `None` where it says nothing of an effect.
     pub fn of(payload: &Value) -> Option<Self> {
         let effect = payload.get("effect")?;
         let usual = |text: &str| Some(Self { text: text.to_owned(), is_unusual: false });
         if let Some(places) = effect.pointer("/writes/places").and_then(Value::as_array) {
             let places: Vec<&str> = places.iter().filter_map(Value::as_str).collect();
-            return usual(&format!("writes only {}", places.join(", ")));
+            return usual(&format!("write only {}", places.join(", ")));
         }
         match effect.as_str()? {
-            "reads" => usual("reads: it writes and executes nothing of the workspace, and has no network"),
-            "workspace" => usual("writes the workspace, but not what your own tools run by themselves"),
+            "reads" => {
+                usual("only read: it writes and executes nothing of the workspace, and has no network")
+            }
+            "workspace" => usual("write the workspace, but not what your own tools run by themselves"),
             "guarded" => Some(Self {
-                text: "writes the workspace, and what your own tools run by themselves".to_owned(),
+                text: "write the workspace, and what your own tools run by themselves".to_owned(),
                 is_unusual: true,
             }),
             _ => None,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::effect::CommandEffect;
 use crate::warning::Warning;
 
 /// One pause that a person ends.
@@ -49,6 +50,13 @@ pub struct Interrupt {
     /// What it is about, by kind. Written by agents: show it as data.
     #[schema(value_type = Value)]
     pub payload: Value,
+    /// Of a command of ours: what the machine lets it do once it is approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command_effect: Option<CommandEffect>,
+    /// What of a change the payload does not show, in words: say it before it is approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = "Not shown here: 2762 more lines that are added, 2762 that are removed.")]
+    pub unseen: Option<String>,
     /// What may be decided; draw these and no others.
     pub options: Vec<Choice>,
     /// JSON Schema of an edit, or of the answer to a question.
@@ -134,6 +142,22 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// Whether what is held stays where it is. Of an effect that is not known it does not.
+    pub fn holds(&self) -> bool {
+        matches!(
+            &*self.effect,
+            "refuse"
+                | "drop_plan"
+                | "end_turn"
+                | "fail_run"
+                | "cancel_run"
+                | "respond"
+                | "skip"
+                | "replan"
+                | "finish"
+        )
+    }
+
     /// What its effect does, in a few words. An agent of another framework labels its options as it likes: beside
     /// such a label stands what the option really does.
     pub fn does(&self) -> &str {

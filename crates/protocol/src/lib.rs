@@ -15,6 +15,7 @@ pub mod frame;
 mod interrupt;
 mod list;
 mod login;
+mod marked;
 pub mod plain;
 mod plan;
 mod problem;
@@ -35,6 +36,7 @@ pub use interrupt::{
 };
 pub use list::List;
 pub use login::{Identity, Link, LinkRequest, Login, Redeem};
+pub use marked::LookAlikes;
 pub use plan::{
     DraftSubtask, ModelMessage, ModelRequest, ModelRole, Place, Plan, PlanDraft, PlanLayout, PlanVersion,
     Replan, Subtask, SubtaskStatus,

@@ -973,6 +973,19 @@ export interface components {
          * @enum {string}
          */
         Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        /**
+         * @description What the machine lets a command do that is approved with this card.
+         * @example {
+         *       "text": "write the workspace, but not what your own tools run by themselves",
+         *       "is_unusual": false
+         *     }
+         */
+        CommandEffect: {
+            /** @description More than commands usually may. */
+            is_unusual: boolean;
+            /** @description Goes on after “it may”. */
+            text: string;
+        };
         /** @description A head that somebody noted. */
         ComparedHead: {
             head: string;
@@ -1233,6 +1246,7 @@ export interface components {
             action_digest?: string | null;
             agent?: string | null;
             assignment: components["schemas"]["Assignment"];
+            command_effect?: components["schemas"]["CommandEffect"] | null;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -1268,6 +1282,11 @@ export interface components {
             /** @description What its run was asked to do, cut to 300 characters. */
             task?: string | null;
             title: string;
+            /**
+             * @description What of a change the payload does not show, in words: say it before it is approved.
+             * @example Not shown here: 2762 more lines that are added, 2762 that are removed.
+             */
+            unseen?: string | null;
             /**
              * Format: int64
              * @description Grows when it changes; a decision may name the one it was made on.
@@ -1380,6 +1399,7 @@ export interface components {
                 action_digest?: string | null;
                 agent?: string | null;
                 assignment: components["schemas"]["Assignment"];
+                command_effect?: components["schemas"]["CommandEffect"] | null;
                 /** Format: date-time */
                 created_at: string;
                 /** Format: date-time */
@@ -1415,6 +1435,11 @@ export interface components {
                 /** @description What its run was asked to do, cut to 300 characters. */
                 task?: string | null;
                 title: string;
+                /**
+                 * @description What of a change the payload does not show, in words: say it before it is approved.
+                 * @example Not shown here: 2762 more lines that are added, 2762 that are removed.
+                 */
+                unseen?: string | null;
                 /**
                  * Format: int64
                  * @description Grows when it changes; a decision may name the one it was made on.

@@ -261,7 +261,7 @@ export const later = {
   "keys.text": "write: an answer, a reason, a message",
   "keys.back": "back to the list; closes a dialog",
   "keys.help": "this list",
-  "keys.confirm": "What releases something of high risk, or ends the run, asks once more.",
+  "keys.confirm": "What releases something that is risky, or that was not all shown, asks once more. To refuse never does.",
   "keys.letters": "Single letters are keys",
   "keys.letters.how": "Without them everything is reached with Tab and Enter; this list by its button in the header. This browser remembers it.",
   "keys.close": "Close",

@@ -1,10 +1,11 @@
 //! The card: what stopped, why, and what can be decided.
 //!
-//! What the runtime knows stands bare; what an agent says stands behind a bar, escaped and capped.
+//! What the runtime knows stands bare; what an agent says stands behind a bar, escaped and capped. Letters that pass for
+//! others are written as their numbers wherever they stand.
 
 use holdshort_protocol::{
-    Before, Choice, CommandEffect, Covered, Interrupt, InterruptStatus, Kind, Level, Origin, Outcome, Script,
-    plain,
+    Before, Choice, CommandEffect, Covered, Interrupt, InterruptStatus, Kind, Level, LookAlikes, Origin,
+    Outcome, Script, plain,
 };
 use serde_json::Value;
 
@@ -25,6 +26,7 @@ pub(crate) struct View<'a> {
 
 pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     let paint = view.paint;
+    let interrupt = &LookAlikes::written(interrupt);
     let cap = if view.uncut { Cap::None } else { PART };
     let mut out = vec![paint.rule(&format!("{}: {}", holding(interrupt), kind(interrupt.kind)))];
     out.extend(facts(interrupt, paint));
@@ -48,6 +50,7 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
 /// The options as the server lists them, numbered after the choices of a question; by their names where a number is an
 /// answer.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
+    let interrupt = &LookAlikes::written(interrupt);
     let mut out = Vec::new();
     let mut number = 0;
     for choice in interrupt.suggestions() {
@@ -268,7 +271,7 @@ fn call(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
     let command =
         payload.get("command").or_else(|| payload.pointer("/arguments/command")).and_then(Value::as_str);
     if let Some(command) = command {
-        out.extend(run_of(command, payload, cap, paint));
+        out.extend(run_of(command, interrupt, cap, paint));
     } else if let Some(diff) = diff::of_card(interrupt, cap, paint) {
         out.push(String::new());
         out.extend(diff.into_iter().map(|line| format!("  {line}")));
@@ -279,15 +282,16 @@ fn call(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
     out
 }
 
-fn run_of(command: &str, payload: &Value, cap: Cap, paint: Paint) -> Vec<String> {
+fn run_of(command: &str, interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
+    let payload = &interrupt.payload;
     let string = |key: &str| payload.get(key).and_then(Value::as_str);
     let mut out = Vec::new();
     if let Some(cwd) = string("cwd") {
         out.extend(fact("in", &plain::line(cwd), paint));
     }
-    if let Some(CommandEffect { text, is_unusual }) = CommandEffect::of(payload) {
-        let text = plain::line(&text);
-        out.extend(fact("effect", &if is_unusual { paint.yellow(&text) } else { text.into_owned() }, paint));
+    if let Some(CommandEffect { text, is_unusual }) = &interrupt.command_effect {
+        let text = plain::line(text);
+        out.extend(fact("it may", &if *is_unusual { paint.yellow(&text) } else { text.into_owned() }, paint));
     }
     let sandbox = match string("sandbox") {
         Some("full") => "full: holds it to that; beside it only a private temporary folder".to_owned(),
@@ -413,8 +417,8 @@ mod tests {
 
   tool      run_command
   in        /work
-  effect    reads: it writes and executes nothing of the workspace, and has no
-            network
+  it may    only read: it writes and executes nothing of the workspace, and has
+            no network
   sandbox   full: holds it to that; beside it only a private temporary folder
   network   no
   at most   120 s

@@ -5,7 +5,7 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use super::paint::Paint;
-use super::quote::Cap;
+use super::quote::{Cap, quote};
 
 /// The diff of a card, if it has one that is understood.
 pub(crate) fn of_card(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Option<Vec<String>> {
@@ -35,10 +35,16 @@ pub(crate) fn of_card(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Option<V
         lines.push(paint.yellow(&format!("… {more} more lines: v shows all of it")));
     }
     out.append(&mut lines);
-    if diff.truncated {
-        out.push(
-            paint.red("The change is larger than what is shown here: look at the arguments and the file."),
-        );
+    if let Some(unseen) = diff.unseen() {
+        out.push(paint.red(&unseen));
+        match (diff.new_text(payload), cap) {
+            (Some(text), Cap::None) => {
+                out.push(String::new());
+                out.extend(quote(text, "all of the new text", cap, paint));
+            }
+            (Some(_), Cap::Lines(_)) => out.push(paint.yellow("v shows all of the new text")),
+            (None, _) => {}
+        }
     }
     Some(out)
 }

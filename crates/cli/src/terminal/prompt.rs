@@ -102,7 +102,7 @@ impl Prompt {
         match std::mem::replace(&mut self.stage, Stage::Choose) {
             Stage::Confirm(decision) => self.confirmed(decision, line, paint),
             Stage::Words(option) if !line.is_empty() => {
-                if self.ends_the_run(&option) {
+                if self.asks_again(&option).is_some() {
                     return self.confirm(&option, line, paint);
                 }
                 Reaction::Decide(self.decision(&option, Some(line.to_owned())))
@@ -239,19 +239,21 @@ impl Prompt {
             return Some(Reaction::Ask(vec![what]));
         }
         let decision = self.decision(&choice.id, None);
-        if self.ends_the_run(&choice.id) {
-            self.stage = Stage::Confirm(decision);
-            return Some(Reaction::Ask(vec![format!(
-                "  {}: this ends the run.",
-                plain::line(&choice.label)
-            )]));
-        }
-        Some(Reaction::Decide(decision))
+        let Some(why) = self.asks_again(&choice.id) else { return Some(Reaction::Decide(decision)) };
+        let shown = vec![format!("  {}: {why}.", plain::line(&choice.label))];
+        self.stage = Stage::Confirm(decision);
+        Some(Reaction::Ask(shown))
     }
 
-    fn ends_the_run(&self, option: &str) -> bool {
-        let choice = self.interrupt.options.iter().find(|choice| choice.id == option);
-        choice.is_some_and(|choice| matches!(&*choice.effect, "fail_run" | "cancel_run"))
+    /// Why an option is shown back before it is sent: nobody can take it back, or the card has not shown all that it
+    /// lets go on.
+    fn asks_again(&self, option: &str) -> Option<String> {
+        let choice = self.interrupt.options.iter().find(|choice| choice.id == option)?;
+        if matches!(&*choice.effect, "fail_run" | "cancel_run") {
+            return Some("this ends the run".to_owned());
+        }
+        let unseen = self.interrupt.unseen.as_ref().filter(|_| !choice.holds())?;
+        Some(plain::line(unseen.trim_end_matches('.')).into_owned())
     }
 
     /// The number of an option; none where numbers are answers.
@@ -318,8 +320,10 @@ impl Prompt {
     fn sentence(&self, option: &str) -> String {
         let choice = self.interrupt.options.iter().find(|choice| choice.id == option);
         let label = plain::line(choice.map_or(option, |choice| &choice.label));
-        let ends = if self.ends_the_run(option) { " (this ends the run)" } else { "" };
-        format!("{label}{ends}:")
+        match self.asks_again(option) {
+            Some(why) => format!("{label} ({why}):"),
+            None => format!("{label}:"),
+        }
     }
 
     fn decision(&self, option: &str, text: Option<String>) -> Decision {
@@ -453,6 +457,29 @@ mod tests {
             }
             assert_eq!(sent, *expected, "{kind:?} {lines:?}");
         }
+    }
+
+    /// What the card cut is said before it goes on; to refuse needs no second look.
+    #[test]
+    fn what_a_card_has_not_shown_is_said_before_it_is_released() {
+        let paint = Paint::plain();
+        let cut = || {
+            let mut interrupt = interrupt(Kind::ToolApproval);
+            interrupt.unseen =
+                Some("Not shown here: 9 more lines that are added, 8 that are removed.".to_owned());
+            Prompt::new(interrupt)
+        };
+        for option in ["1", "y", "approve", "2"] {
+            let mut prompt = cut();
+            let Reaction::Ask(shown) = prompt.line(option, paint) else { panic!("{option}: sent unseen") };
+            let said = "Not shown here: 9 more lines that are added, 8 that are removed.";
+            assert!(shown[0].ends_with(said), "{option}: {shown:?}");
+            let Reaction::Decide(_) = prompt.line("y", paint) else { panic!("{option}: not sent") };
+        }
+        assert_eq!(cut().line("5", paint), Reaction::Decide(decision("reject", None)));
+        let mut prompt = cut();
+        prompt.line("1", paint);
+        assert_eq!(prompt.line("n", paint), Reaction::Ask(vec!["  Not sent.".to_owned()]));
     }
 
     /// A31, with E34: a letter for each option, and words that are shown back before they go along.

@@ -35,7 +35,7 @@ pub(crate) fn interrupt(kind: Kind) -> Interrupt {
     serde_json::from_value(json!({
         "id": "int_1", "run": "run_1", "session": "ses_1", "step": "work", "agent": "pair", "kind": kind,
         "origin": "native", "status": "open", "title": "run_command: ls", "message": "I look around.",
-        "payload": payload, "options": options.collect::<Vec<_>>(), "response_schema": schema,
+        "payload": payload, "command_effect": holdshort_protocol::CommandEffect::of(&payload), "options": options.collect::<Vec<_>>(), "response_schema": schema,
         "risk": {"level": "medium", "reasons": [{"source": "workflow", "code": "rule", "rule": 1, "text": "a rule asks"}]},
         "assignment": {"approvers": [], "quorum": {"required": 1}}, "on_expiry": "reject", "version": 1,
         "created_at": "2026-01-31T09:30:00.000Z",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use holdshort_protocol::{Decision, Interrupt};
+use holdshort_protocol::{Decision, Interrupt, InterruptStatus, plain};
 use serde_json::Value;
 
 use super::Scene;
@@ -17,12 +17,16 @@ use crate::terminal::paint::Paint;
 pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let interrupt = id_of(&args.interrupt, "int")?;
-    let edit = match &args.edit {
-        Some(path) => {
-            let now: Interrupt = client.get(&format!("/v1/interrupts/{interrupt}")).await?;
-            edit(&now, path, &file_or_stdin(path)?)?
-        }
-        None => Value::Null,
+    let mut now: Option<Interrupt> = None;
+    if args.edit.is_some() || !args.unseen {
+        now = Some(client.get(&format!("/v1/interrupts/{interrupt}")).await?);
+    }
+    if let Some(now) = now.as_ref().filter(|_| !args.unseen) {
+        refuse_unseen(now, &args.option)?;
+    }
+    let edit = match (&args.edit, &now) {
+        (Some(path), Some(now)) => edit(now, path, &file_or_stdin(path)?)?,
+        _ => Value::Null,
     };
     let decision = Decision { option: args.option, text: args.text, edit, version: args.version };
     let decided: Value = client.post(&format!("/v1/interrupts/{interrupt}/decisions"), &decision).await?;
@@ -38,6 +42,21 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
         }
     }
     Ok(Exit::Ok)
+}
+
+/// What a card can not show goes on only where somebody says that they know. An option that is not listed is refused by
+/// the server, and a word that stands for one may stand for what releases it.
+fn refuse_unseen(interrupt: &Interrupt, option: &str) -> anyhow::Result<()> {
+    let is_open = interrupt.status == InterruptStatus::Open;
+    let holds = interrupt.options.iter().any(|choice| choice.id == option && choice.holds());
+    match interrupt.unseen.as_ref().filter(|_| is_open && !holds) {
+        Some(unseen) => Err(usage(format!(
+            "{} Look at it with `holdshort show {}`, then let it go on with `--unseen`.",
+            plain::line(unseen),
+            interrupt.id
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// JSON, or the text itself where a text is edited.

@@ -4,6 +4,7 @@
 
 mod audit;
 mod browser;
+mod cards;
 mod demo;
 mod errors;
 mod examples;

@@ -169,7 +169,9 @@ impl Draft<'_> {
             self.fail_run(&format!("limit_{limit}"), format!("the limit `{limit}` of {value} is reached"));
             return;
         }
-        let title = format!("Step `{id}` has reached its limit of {value} {}", limit.replace('_', " "));
+        let counted = limit.replace('_', " ");
+        let counted = if value == 1 { counted.trim_end_matches('s') } else { &counted };
+        let title = format!("Step `{id}` has reached its limit of {value} {counted}");
         let mut opening = Opening::new(Kind::Continuation, About::Limit(id.to_owned()), title);
         opening.step = Some(id.to_owned());
         let (spent, words) = self.run.spent_so_far(self.now());

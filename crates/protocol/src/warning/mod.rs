@@ -62,9 +62,10 @@ impl Warning {
             WarningKind::HiddenCharacters => {
                 format!("{at} holds characters that hide or control what you see, written out here: {text}")
             }
-            WarningKind::LookAlike => format!(
-                "“{text}” is not the “{looks}” that it looks like: it mixes or borrows letters of other scripts."
-            ),
+            WarningKind::LookAlike => {
+                let letters = foreign(text);
+                format!("“{text}” is not the “{looks}” that it looks like: {letters} of another script.")
+            }
             WarningKind::ExternalImage => {
                 format!("It names an image elsewhere, which is not loaded here: {text}")
             }
@@ -72,6 +73,16 @@ impl Warning {
             WarningKind::More => format!("Not everything of this kind is listed: {text}."),
         }
     }
+}
+
+/// Its letters that ASCII does not have, with their numbers: the eye does not tell them apart.
+fn foreign(word: &str) -> String {
+    let mut letters: Vec<char> = word.chars().filter(|letter| !letter.is_ascii() && *letter != '…').collect();
+    letters.sort_unstable();
+    letters.dedup();
+    let number = |letter: &char| format!("{letter} (\\u{{{:x}}})", u32::from(*letter));
+    let are = if letters.len() == 1 { "is" } else { "are" };
+    format!("{} {are}", letters.iter().map(number).collect::<Vec<_>>().join(", "))
 }
 
 /// What could deceive in an interrupt, each thing once.

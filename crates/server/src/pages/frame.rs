@@ -1,14 +1,16 @@
 //! The frame of every page without scripts: its templates, its style, its headers.
 //!
-//! A template prints no text as it came: whatever it prints is made plain and escaped here. What a person edits
-//! is the one exception, and says so: `exact`.
+//! A template prints no text as it came: whatever it prints is made plain and escaped here, and letters that pass for
+//! others are marked (`look_alikes`: the words that hold them). What a person edits is the one exception, and says so:
+//! `exact`.
 
+use std::fmt::Write;
 use std::sync::LazyLock;
 
 use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY};
 use axum::response::{IntoResponse, Response};
-use holdshort_protocol::{Code, plain};
+use holdshort_protocol::{Code, LookAlikes, plain};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, context, escape_formatter};
 
@@ -41,10 +43,33 @@ fn environment() -> Environment<'static> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_filter("exact", |text: &str| Value::from_safe_string(HtmlEscape(text).to_string()));
     environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
-        Some(text) => escape_formatter(out, state, &Value::from(plain::text(text))),
+        Some(text) => {
+            let text = plain::text(text);
+            let words = if text.is_ascii() { None } else { state.lookup("look_alikes") };
+            match words {
+                Some(words) => escape_formatter(out, state, &Value::from_safe_string(marked(&text, &words))),
+                None => escape_formatter(out, state, &Value::from(text)),
+            }
+        }
         None => escape_formatter(out, state, value),
     });
     environment
+}
+
+/// The text as HTML, with the foreign letters of those words marked.
+fn marked(text: &str, words: &Value) -> String {
+    let words: Vec<Value> = words.try_iter().into_iter().flatten().collect();
+    let words = LookAlikes::new(words.iter().filter_map(Value::as_str));
+    let mut out = String::new();
+    for piece in words.pieces(text) {
+        let text = HtmlEscape(piece.text);
+        let _ = if piece.is_foreign {
+            write!(out, "<mark title=\"A letter of another script than it seems\">{text}</mark>")
+        } else {
+            write!(out, "{text}")
+        };
+    }
+    out
 }
 
 /// A page: a template in the frame. A page that can not be drawn is a mistake of ours.

@@ -203,6 +203,8 @@ fn show(parts: Parts<'_>) -> wire::Interrupt {
         title: text("title"),
         message: text("message"),
         impact: payload.get("impact").filter(|_| opened.about != About::External).cloned(),
+        command_effect: None,
+        unseen: wire::Diff::unseen_of(&payload),
         payload,
         options: opened.options.iter().map(choice).collect(),
         response_schema: content.get("response_schema").cloned(),
@@ -223,6 +225,7 @@ fn show(parts: Parts<'_>) -> wire::Interrupt {
     };
     if opened.about != About::External {
         shown.risk.reasons.extend(judgement(&shown.payload));
+        shown.command_effect = wire::CommandEffect::of(&shown.payload);
     }
     shown.warnings = wire::warnings(&shown);
     shown

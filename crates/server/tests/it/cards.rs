@@ -20,8 +20,15 @@ async fn each_kind_shows_what_is_decided() {
     let table = [
         (
             "{tool: run_command, arguments: {command: rm -r build}}",
-            &["A call to allow", "rm -r build", "Sandbox", "can do whatever you can do", "name=\"confirm\""]
-                [..],
+            &[
+                "A call to allow",
+                "rm -r build",
+                "It may",
+                "write the workspace, but not what",
+                "Sandbox",
+                "can do whatever you can do",
+                "name=\"confirm\"",
+            ][..],
         ),
         (
             "{tool: write_file, arguments: {path: a.txt, content: \"one\\ntwo\\n\"}}",

@@ -316,3 +316,43 @@ async fn where_the_risk_is_high_a_tick_comes_first() {
     let path = link(&served, &asked).await;
     assert_eq!(send(&served, &path, &[("option", "reject"), ("edit", "The output")]).await.status, 200);
 }
+
+/// What the page cut of a change is allowed only by a tick that says so; letters that pass for others are marked in it.
+#[tokio::test]
+async fn what_a_page_does_not_show_of_a_change_needs_a_tick() {
+    const LINES: usize = 4_000;
+    // Every other line stays, so that the card draws lines of both.
+    let line = |n: usize, word: &str| if n % 2 == 1 { format!("{word} {n}") } else { format!("line {n}") };
+    let new = |n: usize| if n == 1 { "p\u{430}ypal".to_owned() } else { line(n, "new") };
+    let content: String = (0..LINES).map(|n| format!("{}\\n", new(n))).collect();
+    let call = format!("{{tool: write_file, arguments: {{path: table.txt, content: \"{content}\"}}}}");
+    let again = format!("    - text: Again.\n      calls:\n        - {call}\n");
+    let served = Served::playing(&format!("{again}{again}")).await;
+    let old: String = (0..LINES).map(|n| format!("{}\n", line(n, "old"))).collect();
+    std::fs::write(served.workspace().join("table.txt"), old).unwrap();
+    let asked = served.held().await;
+    let unseen = text(&asked, "unseen");
+    assert!(unseen.starts_with("Not shown here: "), "{unseen}");
+    let path = link(&served, &asked).await;
+    let page = get(&served, &path).await.text;
+    let marked = "<span class=\"added\">+ p<mark title=\"A letter of another script than it seems\">\u{430}</mark>ypal</span>";
+    for part in [
+        marked,
+        &*format!("<p class=\"notice\">{unseen}</p>"),
+        "All of the new text",
+        "new 3999",
+        "name=\"confirm\"",
+    ] {
+        assert!(page.contains(part), "{part}: {}", &page[..page.len().min(9_000)]);
+    }
+    let refused = send(&served, &path, &[("option", "approve")]).await;
+    assert_eq!(refused.status, 422);
+    assert!(refused.text.contains("this page does not show all of the change"), "{}", refused.text.len());
+    // To refuse needs no tick.
+    assert_eq!(send(&served, &path, &[("option", "reject")]).await.status, 200);
+
+    let asked = served.next_of(text(&asked, "run")).await;
+    let path = link(&served, &asked).await;
+    let allowed = send(&served, &path, &[("option", "approve"), ("confirm", "yes")]).await;
+    assert!(allowed.status == 200 && allowed.text.contains("<strong>Approved</strong>"));
+}

@@ -1,14 +1,13 @@
 // What an option means for the eye and for the hand: its tone, its key, whether it asks once more.
 import type { Choice, Interrupt } from "../../api/types";
-import { missing } from "./diff/diff";
 
 export type Tone = "go" | "stop" | "plain";
 
 const GO = ["proceed", "grant", "release"];
 const STOP = ["refuse", "end_turn", "drop_plan", "fail_run", "cancel_run"];
 const REFUSES = ["refuse", "end_turn", "drop_plan", "fail_run"];
-/** Effects after which something happens that was held back. */
-const RELEASES = [...GO, "proceed_with_edit", "retry", "redo"];
+/** Effects after which what is held stays where it is: of any other, also of one that is not known, it does not. */
+const HOLDS = [...STOP, "respond", "skip", "replan", "finish"];
 /** Effects that nobody can take back: the run is over. */
 const ENDS = ["fail_run", "cancel_run"];
 /** Kinds to which a response is what was asked for, not a way around it. */
@@ -46,15 +45,19 @@ export function isRisky(interrupt: Interrupt): boolean {
 }
 
 export function releases(choice: Choice): boolean {
-  return RELEASES.includes(choice.effect);
+  return !HOLDS.includes(choice.effect);
 }
 
-/** Whether it is asked about once more before it is sent: what releases something, and what ends the run. To refuse
- *  is always safe. */
+/** Whether it ends the run: said beside its label, since nothing asks again. */
+export function endsRun(choice: Choice): boolean {
+  return ENDS.includes(choice.effect);
+}
+
+/** Whether it is asked about once more before it is sent: what releases something that is risky, or that was not shown.
+ *  What releases nothing is sent at once. */
 export function asksAgain(choice: Choice, interrupt: Interrupt): boolean {
-  if (ENDS.includes(choice.effect)) return true;
   if (!releases(choice) && !isAnswer(choice, interrupt)) return false;
-  return isRisky(interrupt) || missing(interrupt) !== undefined;
+  return isRisky(interrupt) || Boolean(interrupt.unseen);
 }
 
 export type Keys = { a?: Choice; e?: Choice; r?: Choice };

@@ -32,10 +32,12 @@ impl Typed {
             edit: self.edit(interrupt, option, &mut problems),
             version: self.version,
         };
-        let goes_on = option.is_none_or(|option| !holds(option));
-        if goes_on && is_risky(interrupt) && self.confirm.is_empty() {
-            let rule = "tick this first: the risk is high, and the work goes on with it";
-            problems.push(Problem::new("/confirm", rule));
+        let goes_on = option.is_none_or(|option| !option.holds());
+        if let Some(why) = confirms(interrupt).filter(|_| goes_on && self.confirm.is_empty()) {
+            problems.push(Problem::new(
+                "/confirm",
+                format!("tick this first: {why}, and the work goes on with it"),
+            ));
         }
         (decision, problems)
     }
@@ -69,7 +71,7 @@ impl Typed {
             });
         }
         // Whoever changed something and lets the work go on without it means something else.
-        if !holds(option) && !typed.is_empty() && edit.is_changed(&typed) {
+        if !option.holds() && !typed.is_empty() && edit.is_changed(&typed) {
             let rule = "is changed, and this option takes no change: choose the one that does, or undo it";
             problems.push(Problem::new("/edit", rule));
         }
@@ -84,7 +86,7 @@ pub(super) struct Form<'a> {
     suggestions: Vec<Suggestion<'a>>,
     text: Field<'a>,
     edit: Option<Editor<'a>>,
-    confirm: Option<Field<'a>>,
+    confirm: Option<Confirm<'a>>,
     options: Vec<Offered<'a>>,
     problems: Vec<Wrong<'a>>,
 }
@@ -113,6 +115,15 @@ struct Wrong<'a> {
     field: Option<&'a str>,
     label: String,
     message: &'a str,
+}
+
+/// The tick without which nothing is released.
+#[derive(Serialize)]
+struct Confirm<'a> {
+    risk: bool,
+    /// What of the change is not shown.
+    unseen: Option<&'a str>,
+    field: Field<'a>,
 }
 
 /// What stands in a field, and what is wrong with it.
@@ -168,7 +179,11 @@ impl<'a> Form<'a> {
                 .collect(),
             text: field("text", &typed.text),
             edit: Edit::of(interrupt).map(editor),
-            confirm: is_risky(interrupt).then(|| field("confirm", &typed.confirm)),
+            confirm: confirms(interrupt).map(|_| Confirm {
+                risk: is_risky(interrupt),
+                unseen: interrupt.unseen.as_deref(),
+                field: field("confirm", &typed.confirm),
+            }),
             options: interrupt.options.iter().map(|option| offered(option, interrupt.origin)).collect(),
             problems: wrong,
         }
@@ -208,24 +223,18 @@ fn offered(option: &Choice, origin: Origin) -> Offered<'_> {
             _ => "",
         },
         notes: notes.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note).collect(),
-        holds: holds(option),
+        holds: option.holds(),
     }
 }
 
-/// Whether what is held stays where it is. Of an effect that is not known it does not.
-fn holds(option: &Choice) -> bool {
-    matches!(
-        &*option.effect,
-        "refuse"
-            | "drop_plan"
-            | "end_turn"
-            | "fail_run"
-            | "cancel_run"
-            | "respond"
-            | "skip"
-            | "replan"
-            | "finish"
-    )
+/// Why a tick is asked for before anything is released; `None` where none is.
+fn confirms(interrupt: &Interrupt) -> Option<&'static str> {
+    match (is_risky(interrupt), interrupt.unseen.is_some()) {
+        (true, true) => Some("the risk is high, this page does not show all of the change"),
+        (true, false) => Some("the risk is high"),
+        (false, true) => Some("this page does not show all of the change"),
+        (false, false) => None,
+    }
 }
 
 fn is_risky(interrupt: &Interrupt) -> bool {

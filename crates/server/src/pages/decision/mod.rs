@@ -12,7 +12,7 @@ use axum::response::Response;
 use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::run::Fact;
-use holdshort_protocol::{Code, Interrupt, InterruptStatus, Outcome};
+use holdshort_protocol::{Code, Interrupt, InterruptStatus, LookAlikes, Outcome};
 use minijinja::context;
 use minijinja::value::Serde;
 
@@ -104,6 +104,7 @@ fn draw(interrupt: &Interrupt, model: Option<&str>, news: News<'_>) -> Response 
         News::Wrong(typed, refused) => Some(Form::again(interrupt, typed, &refused.0.errors)),
         News::None | News::Decided | News::TooLate => Some(Form::new(interrupt)),
     };
-    let values = context! { headline, card => Serde(&card), form => Serde(&form) };
+    let look_alikes = LookAlikes::of(interrupt);
+    let values = context! { headline, card => Serde(&card), form => Serde(&form), look_alikes => Serde(look_alikes.words()) };
     frame::page(status, headline, "decision.html", values)
 }

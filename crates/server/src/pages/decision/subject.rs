@@ -24,6 +24,8 @@ pub(super) enum Part<'a> {
         path: &'a str,
         is_new: bool,
         diff: Diff,
+        /// What of it is not shown.
+        unseen: Option<String>,
     },
     Plan {
         subtasks: Vec<Subtask<'a>>,
@@ -56,7 +58,7 @@ pub(super) fn of(interrupt: &Interrupt) -> (Vec<Fact>, Vec<Part<'_>>) {
     }
     let parts = match interrupt.kind {
         Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall => {
-            return (call_facts(payload), call(payload));
+            return (call_facts(interrupt), call(payload));
         }
         Kind::PlanApproval => plan(payload).map_or_else(|| whole(payload), |plan| vec![plan]),
         Kind::Question => {
@@ -98,7 +100,8 @@ fn external(interrupt: &Interrupt) -> Vec<Part<'_>> {
     parts
 }
 
-fn call_facts(payload: &Value) -> Vec<Fact> {
+fn call_facts(interrupt: &Interrupt) -> Vec<Fact> {
+    let payload = &interrupt.payload;
     let mut facts = vec![Fact::new("Tool", plain::line(text(payload, "tool")))];
     facts.extend(Before::of(payload).iter().map(|before| {
         let said = format!("{}, which {}", plain::line(before.title), before.state());
@@ -111,8 +114,9 @@ fn call_facts(payload: &Value) -> Vec<Fact> {
         }
     }
     if command(payload).is_some() {
-        facts.extend(CommandEffect::of(payload).map(|CommandEffect { text, is_unusual }| {
-            if is_unusual { Fact::notice("Effect", text) } else { Fact::new("Effect", text) }
+        facts.extend(interrupt.command_effect.as_ref().map(|CommandEffect { text, is_unusual }| {
+            let text = plain::line(text);
+            if *is_unusual { Fact::notice("It may", text) } else { Fact::new("It may", text) }
         }));
         let sandbox = payload.get("sandbox").and_then(Value::as_str);
         facts.extend(sandbox.map(|level| match level {
@@ -145,13 +149,16 @@ fn call(payload: &Value) -> Vec<Part<'_>> {
         let command = Part::Command { text: command, note: text(payload, "note") };
         return std::iter::once(command).chain(scripts).collect();
     }
-    let change = diff(payload);
-    let is_whole = matches!(&change, Some(Part::Diff { diff, .. }) if !diff.truncated);
-    let mut parts: Vec<Part<'_>> = change.into_iter().collect();
-    if !is_whole {
-        parts.extend(data(payload, "arguments", "Arguments"));
-    }
-    parts
+    let Some(change) = Diff::of(payload) else {
+        return data(payload, "arguments", "Arguments").into_iter().collect();
+    };
+    // Where the change is cut, the call still has all that would be written.
+    let rest = match change.new_text(payload) {
+        Some(text) => Some(Part::Data { label: "All of the new text", text: text.to_owned() }),
+        None if change.truncated => data(payload, "arguments", "Arguments"),
+        None => None,
+    };
+    diff(payload).into_iter().chain(rest).collect()
 }
 
 fn command(payload: &Value) -> Option<&str> {
@@ -161,7 +168,7 @@ fn command(payload: &Value) -> Option<&str> {
 fn diff(payload: &Value) -> Option<Part<'_>> {
     let diff = Diff::of(payload)?;
     let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
-    Some(Part::Diff { path: text(payload, "path"), is_new, diff })
+    Some(Part::Diff { path: text(payload, "path"), is_new, unseen: diff.unseen(), diff })
 }
 
 fn plan(payload: &Value) -> Option<Part<'_>> {

@@ -1,6 +1,4 @@
 // A diff as the tools give it, and one that is made here of two texts.
-import type { Interrupt } from "../../../api/types";
-import { t } from "../../../texts";
 import { type Data, data, list, text } from "../payload";
 import { shared } from "./sequence";
 
@@ -79,15 +77,6 @@ export function listing(content: string, op: Op): Diff | undefined {
 export function undrawn(diff: Diff): { added: number; removed: number } {
   const drawn = (op: Op): number => diff.hunks.reduce((sum, hunk) => sum + hunk.lines.filter((line) => line.op === op).length, 0);
   return { added: diff.added - drawn("+"), removed: diff.removed - drawn("-") };
-}
-
-/** What of a call's change its card does not show, in words; nothing where it shows all of it. */
-export function missing(interrupt: Interrupt): string | undefined {
-  const payload = data(interrupt.payload);
-  const diff = whole(readDiff(payload.diff), payload);
-  if (!diff?.truncated) return undefined;
-  if (diff.hunks.length === 0) return t("card.diff.unshowable");
-  return t("card.diff.truncated", undrawn(diff));
 }
 
 /** Nothing of the file is left. */

@@ -1,0 +1,134 @@
+//! Letters that pass for others, marked where they stand: a warning names the word, and this finds it in every text of
+//! its interrupt. PURE; says nothing about which words deceive, that is `warning/alike.rs`.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::interrupt::Interrupt;
+use crate::warning::{Warning, WarningKind};
+
+/// The words of an interrupt that can be taken for others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LookAlikes(Vec<String>);
+
+/// A part of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marked<'a> {
+    pub text: &'a str,
+    /// A letter that makes the difference.
+    pub is_foreign: bool,
+}
+
+impl LookAlikes {
+    pub fn of(interrupt: &Interrupt) -> Self {
+        let words = interrupt.warnings.iter().filter(|warning| warning.kind == WarningKind::LookAlike);
+        Self::new(words.map(|Warning { text, .. }| text.as_str()))
+    }
+
+    pub fn new<'a>(words: impl Iterator<Item = &'a str>) -> Self {
+        // A long one is cut.
+        let words = words.map(|word| word.trim_end_matches('…').to_owned());
+        Self(words.filter(|word| !word.is_ascii()).collect())
+    }
+
+    pub fn words(&self) -> &[String] {
+        &self.0
+    }
+
+    /// The text in pieces, the foreign letters of those words apart.
+    pub fn pieces<'a>(&self, text: &'a str) -> Vec<Marked<'a>> {
+        let mut pieces = Vec::new();
+        let mut shown = 0;
+        for (at, letter) in text.char_indices().filter(|(_, letter)| !letter.is_ascii()) {
+            if self.0.iter().any(|word| is_within(text, at, word)) {
+                let end = at + letter.len_utf8();
+                pieces.push(Marked { text: &text[shown..at], is_foreign: false });
+                pieces.push(Marked { text: &text[at..end], is_foreign: true });
+                shown = end;
+            }
+        }
+        pieces.push(Marked { text: &text[shown..], is_foreign: false });
+        pieces.retain(|piece| !piece.text.is_empty());
+        pieces
+    }
+
+    /// The interrupt as a surface without marks shows it: those letters are written as their numbers, as hidden
+    /// characters are. For the eye alone; what is edited is the interrupt as it is.
+    pub fn written(interrupt: &Interrupt) -> Interrupt {
+        let mut shown = interrupt.clone();
+        let words = Self::of(interrupt);
+        if words.0.is_empty() {
+            return shown;
+        }
+        words.write(&mut shown.title);
+        words.write(&mut shown.message);
+        words.write_all(&mut shown.payload);
+        for option in &mut shown.options {
+            words.write(&mut option.label);
+        }
+        shown.agent.iter_mut().for_each(|agent| words.write(agent));
+        shown
+    }
+
+    fn write_all(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.write(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.write_all(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.write_all(field)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn write(&self, text: &mut String) {
+        if text.is_ascii() {
+            return;
+        }
+        let mut out = String::new();
+        for Marked { text, is_foreign } in self.pieces(text) {
+            match text.chars().next().filter(|_| is_foreign) {
+                Some(letter) => {
+                    let _ = write!(out, "\\u{{{:x}}}", u32::from(letter));
+                }
+                None => out.push_str(text),
+            }
+        }
+        *text = out;
+    }
+}
+
+/// Whether the letter at this place is one of the word, as the word stands there.
+fn is_within(text: &str, at: usize, word: &str) -> bool {
+    let letter = text[at..].chars().next();
+    let places = word.char_indices().filter(|(_, each)| Some(*each) == letter);
+    places.into_iter().any(|(before, _)| {
+        at.checked_sub(before).and_then(|start| text.get(start..)).is_some_and(|rest| rest.starts_with(word))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_foreign_letters_of_the_words_are_apart() {
+        let words = LookAlikes::new(["\u{441}url", "p\u{440}…"].into_iter());
+        let table: &[(&str, &[(&str, bool)])] = &[
+            ("", &[]),
+            ("curl", &[("curl", false)]),
+            ("\u{441}url -d", &[("\u{441}", true), ("url -d", false)]),
+            (
+                "a \u{441}url|\u{441}url",
+                &[("a ", false), ("\u{441}", true), ("url|", false), ("\u{441}", true), ("url", false)],
+            ),
+            ("\u{441}", &[("\u{441}", false)]),
+            // Its beginning is what is known of a word that is cut.
+            ("p\u{440}oduction", &[("p", false), ("\u{440}", true), ("oduction", false)]),
+        ];
+        for (text, expected) in table {
+            let found: Vec<_> =
+                words.pieces(text).iter().map(|piece| (piece.text, piece.is_foreign)).collect();
+            assert_eq!(found, *expected, "{text}");
+        }
+    }
+}
