@@ -42,6 +42,8 @@ test("26 open requests", async (t) => {
     await page.goto(`/runs/${id}`);
     const which = page.getByRole("list", { name: text("run.open.which") });
     await which.getByRole("listitem").filter({ hasText: "Which of the two tables counts?" }).getByText(/^expires in /).waitFor();
+    // Also there a letter that passes for another is marked.
+    assert.equal(await which.locator("mark").allTextContents().then((all) => all.sort().join("")), "\u0440\u0441");
     await page.goto("/runs");
     const ours = page.getByRole("row").filter({ hasText: "Rewrite the table of the archive." });
     await ours.getByText("workspace", { exact: true }).waitFor();
@@ -58,6 +60,15 @@ test("26 open requests", async (t) => {
     await shown(page, ours);
     await card(page).getByText(task, { exact: true }).waitFor();
     await card(page).getByText(server.workspace, { exact: true }).first().waitFor();
+    await page.keyboard.press("Escape");
+  });
+
+  await t.test("the plan of an agent elsewhere is a list, too", async () => {
+    const plan = open.find(({ title }) => title === "Move the archive");
+    await row(page, plan).click();
+    await shown(page, plan);
+    const subtasks = card(page).getByRole("list", { name: text("card.plan.subtasks") });
+    assert.deepEqual(await subtasks.getByRole("listitem").locator("code").allTextContents(), ["copy", "check", "copy"]);
     await page.keyboard.press("Escape");
   });
 

@@ -67,7 +67,7 @@ impl LookAlikes {
         for option in &mut shown.options {
             words.write(&mut option.label);
         }
-        shown.agent.iter_mut().for_each(|agent| words.write(agent));
+        shown.agent.iter_mut().chain(&mut shown.task).for_each(|text| words.write(text));
         shown
     }
 

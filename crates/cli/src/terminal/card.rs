@@ -147,6 +147,16 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
     }
 }
 
+/// What its run was asked to do, and where: for a card that stands alone.
+pub(crate) fn of_run(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
+    let interrupt = &LookAlikes::written(interrupt);
+    // Of a single question of an agent elsewhere it is the title.
+    let task = interrupt.task.as_deref().filter(|task| *task != interrupt.title);
+    let lines = [("task", task), ("workspace", interrupt.workspace.as_deref())];
+    let line = |(label, text): (&str, Option<&str>)| text.map(|text| fact(label, &plain::line(text), paint));
+    lines.into_iter().filter_map(line).flatten().collect()
+}
+
 /// What the runtime knows about who, where and why.
 fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let mut who = match (&interrupt.agent, interrupt.origin) {

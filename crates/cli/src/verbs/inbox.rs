@@ -1,6 +1,6 @@
 //! `inbox`: what waits for a decision.
 
-use holdshort_protocol::{Interrupt, InterruptStatus, Level, plain};
+use holdshort_protocol::{Interrupt, InterruptStatus, Level, LookAlikes, plain};
 
 use super::{Scene, system};
 use crate::exit::Exit;
@@ -40,10 +40,17 @@ fn line(interrupt: &Interrupt, paint: Paint) {
         Level::High => paint.red("  high risk"),
         Level::Critical => paint.red("  CRITICAL risk"),
     };
-    let title = plain::line(&interrupt.title);
+    let shown = LookAlikes::written(interrupt);
+    let title = plain::line(&shown.title);
     let title = console::truncate_str(&title, paint.width.saturating_sub(4), "…");
     say(&format!("{}  {}{level}", paint.bold(&interrupt.id), card::kind(interrupt.kind)));
     say(&format!("    {title}"));
+    let task = interrupt.task.as_deref().filter(|task| *task != interrupt.title);
+    let about: Vec<&str> = [interrupt.workspace.as_deref(), task].into_iter().flatten().collect();
+    if !about.is_empty() {
+        let about = plain::line(&about.join(" · ")).into_owned();
+        say(&format!("    {}", console::truncate_str(&about, paint.width.saturating_sub(4), "…")));
+    }
     if !interrupt.warnings.is_empty() {
         say(&paint.red("    ! not all of it is what it looks like: `holdshort show` tells"));
     }

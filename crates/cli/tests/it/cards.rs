@@ -52,6 +52,12 @@ fn a_card_marks_what_deceives_and_what_it_cut_is_said_before_it_goes_on() {
     let command = home.open_interrupt();
     let id = command["id"].as_str().unwrap();
     let shown = home.run(&["show", id]).out;
+    for about in ["task      Write it.", "workspace ", "in        ", "it may    write the workspace, but not"]
+    {
+        assert!(shown.contains(about), "{about}: {shown}");
+    }
+    let inbox = home.run(&["inbox"]).out;
+    assert!(inbox.contains("run_command: \\u{441}url") && inbox.contains("workspace · Write it."), "{inbox}");
     assert!(shown.contains("$ \\u{441}url -d @all.csv"), "the letter is marked in the command: {shown}");
     assert!(
         shown.contains("! “\u{441}url” is not the “curl” that it looks like: \u{441} (\\u{441}) is"),

@@ -52,7 +52,7 @@ async fn each_kind_shows_what_is_decided() {
         let served =
             Served::playing(&format!("    - text: I say so.\n      calls:\n        - {call}\n")).await;
         let page = page(&served, &served.held().await).await;
-        for part in parts.iter().chain(&["agent ada, step work"]) {
+        for part in parts.iter().chain(&["agent ada, step work", "<dt>Task</dt><dd><bdi>t</bdi></dd>"]) {
             assert!(page.text.contains(part), "{call}: {part}: {}", page.text);
         }
     }

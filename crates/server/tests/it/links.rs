@@ -322,13 +322,14 @@ async fn where_the_risk_is_high_a_tick_comes_first() {
 async fn what_a_page_does_not_show_of_a_change_needs_a_tick() {
     const LINES: usize = 4_000;
     // Every other line stays, so that the card draws lines of both.
-    let line = |n: usize, word: &str| if n % 2 == 1 { format!("{word} {n}") } else { format!("line {n}") };
-    let new = |n: usize| if n == 1 { "p\u{430}ypal".to_owned() } else { line(n, "new") };
-    let content: String = (0..LINES).map(|n| format!("{}\\n", new(n))).collect();
+    let line =
+        |n: usize, word: &str| if n % 2 == 1 { format!("{word} {n}\n") } else { format!("line {n}\n") };
+    let new = |n: usize| if n == 1 { "p\u{430}ypal\n".to_owned() } else { line(n, "new") };
+    let content = (0..LINES).map(new).collect::<String>().replace('\n', "\\n");
     let call = format!("{{tool: write_file, arguments: {{path: table.txt, content: \"{content}\"}}}}");
     let again = format!("    - text: Again.\n      calls:\n        - {call}\n");
     let served = Served::playing(&format!("{again}{again}")).await;
-    let old: String = (0..LINES).map(|n| format!("{}\n", line(n, "old"))).collect();
+    let old: String = (0..LINES).map(|n| line(n, "old")).collect();
     std::fs::write(served.workspace().join("table.txt"), old).unwrap();
     let asked = served.held().await;
     let unseen = text(&asked, "unseen");

@@ -95,7 +95,17 @@ fn facts(interrupt: &Interrupt) -> Vec<Fact> {
     if let Some(step) = &interrupt.step {
         who = format!("{who}, step {}", plain::line(step));
     }
-    let mut facts = vec![Fact::new("Asked by", who)];
+    let mut facts = Vec::new();
+    // Of a single question of an agent elsewhere it is the title.
+    if let Some(task) = interrupt.task.as_ref().filter(|task| **task != interrupt.title) {
+        facts.push(Fact::new("Task", plain::line(task)));
+    }
+    let folder = interrupt.workspace.as_deref();
+    if let Some(folder) = folder.filter(|folder| interrupt.payload.get("cwd") != Some(&Value::from(*folder)))
+    {
+        facts.push(Fact::new("Workspace", plain::line(folder)));
+    }
+    facts.push(Fact::new("Asked by", who));
     for reason in &interrupt.risk.reasons {
         let text = plain::line(&reason.text);
         let source = plain::line(&reason.source);

@@ -107,9 +107,9 @@ fn call_facts(interrupt: &Interrupt) -> Vec<Fact> {
         let said = format!("{}, which {}", plain::line(before.title), before.state());
         if before.is_missing() { Fact::notice("After", said) } else { Fact::new("After", said) }
     }));
-    for (key, label) in [("path", "Path"), ("cwd", "In"), ("workspace", "Workspace")] {
+    for (key, label) in [("path", "Path"), ("cwd", "In")] {
         let value = text(payload, key);
-        if !value.is_empty() && (key != "workspace" || text(payload, "cwd").is_empty()) {
+        if !value.is_empty() {
             facts.push(Fact::new(label, plain::line(value)));
         }
     }
