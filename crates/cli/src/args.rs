@@ -182,14 +182,14 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "STATE", value_parser = ["open", "suspended", "closed"])]
         state: Option<String>,
     },
-    /// What was allowed for a session
+    /// What was allowed for a session, or for all of them
     Grants {
-        /// `ses_…`; a run names its session.
-        session: String,
+        /// `ses_…`; a run names its session [default: all sessions].
+        session: Option<String>,
     },
     /// Take a grant back
     Revoke {
-        /// `gra_…`: `holdshort grants SESSION` lists them.
+        /// `gra_…`: `holdshort grants` lists them.
         grant: String,
     },
     /// Stop everything: no tool and no model call starts

@@ -39,6 +39,19 @@ impl Covered {
         format!("every {}", commands.join(", "))
     }
 
+    /// What it covers, and where. `here`: the folder that whoever reads it has before their eyes.
+    pub fn sentence(&self, here: Option<&str>) -> String {
+        // The core's own words name the place.
+        if self.words.is_some() {
+            return self.words();
+        }
+        let place = match here {
+            Some(here) if here == self.workspace => "this folder".into(),
+            Some(_) | None => plain::line(&self.workspace),
+        };
+        format!("{} in {place}", self.words())
+    }
+
     /// The latest commands of the run that it would have covered, each on one line; none where there are none.
     pub fn past(&self) -> Option<String> {
         let past: Vec<String> = self.past.iter().map(|line| format!("`{}`", plain::line(line))).collect();
@@ -77,10 +90,14 @@ mod tests {
             ),
         ];
         for (value, words) in table {
-            assert_eq!(Covered::of(&value).unwrap().words(), words);
+            let covered = Covered::of(&value).unwrap();
+            assert_eq!(covered.words(), words);
+            assert_eq!(covered.sentence(None), format!("{words} in /w"));
+            assert_eq!(covered.sentence(Some("/w")), format!("{words} in this folder"));
         }
         let said = json!({"tool": "run_command", "workspace": "/w", "words": "`rm` without options\n", "past": ["rm a", "rm b"]});
         let said = Covered::of(&said).unwrap();
+        assert_eq!(said.sentence(Some("/w")), said.words(), "they say where");
         assert_eq!(
             (said.words(), said.past()),
             (plain::line("`rm` without options\n").into_owned(), Some("`rm a`, `rm b`".to_owned()))

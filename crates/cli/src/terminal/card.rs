@@ -20,6 +20,8 @@ const PART: Cap = Cap::Lines(60);
 pub(crate) struct View<'a> {
     pub paint: Paint,
     pub uncut: bool,
+    /// Nothing around it tells of its run.
+    pub alone: bool,
     /// What the agent said just above: not said again.
     pub said: &'a str,
 }
@@ -29,6 +31,9 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
     let cap = if view.uncut { Cap::None } else { PART };
     let mut out = vec![paint.rule(&format!("{}: {}", holding(interrupt), kind(interrupt.kind)))];
+    if view.alone {
+        out.extend(of_run(interrupt, paint));
+    }
     out.extend(facts(interrupt, paint));
     out.push(String::new());
     let said = interrupt.message.trim();
@@ -86,11 +91,9 @@ fn session(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let is_offered = interrupt.options.iter().any(|option| option.effect == "grant");
     let grant = interrupt.payload.get("grant").filter(|_| is_offered).and_then(Covered::of);
     let Some(grant) = grant else { return Vec::new() };
-    let here = interrupt.payload.get("workspace").and_then(Value::as_str) == Some(&*grant.workspace);
-    let place =
-        if here { "in this folder".to_owned() } else { format!("in {}", plain::line(&grant.workspace)) };
+    let here = interrupt.payload.get("workspace").and_then(Value::as_str);
     let past = grant.past().map(|past| format!("; before, it would have covered {past}")).unwrap_or_default();
-    paint.fold(&format!("  for the session: {} {place}{past}", grant.words()), 4)
+    paint.fold(&format!("  for the session: {}{past}", grant.sentence(here)), 4)
 }
 
 /// How it ended, for those that are resolved.
@@ -147,9 +150,8 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// What its run was asked to do, and where: for a card that stands alone.
-pub(crate) fn of_run(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    let interrupt = &LookAlikes::written(interrupt);
+/// What its run was asked to do, and where.
+fn of_run(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     // Of a single question of an agent elsewhere it is the title.
     let task = interrupt.task.as_deref().filter(|task| *task != interrupt.title);
     let lines = [("task", task), ("workspace", interrupt.workspace.as_deref())];
@@ -408,7 +410,7 @@ mod tests {
     use crate::terminal::test::interrupt;
 
     fn shown(interrupt: &Interrupt, said: &str) -> String {
-        let view = View { paint: Paint::plain(), uncut: false, said };
+        let view = View { paint: Paint::plain(), uncut: false, alone: false, said };
         let mut lines = render(interrupt, view);
         lines.extend(options(interrupt, Paint::plain()));
         lines.join("\n")
@@ -462,7 +464,7 @@ mod tests {
     #[test]
     fn a_narrow_window_cuts_no_line_of_ours() {
         for kind in [Kind::ToolApproval, Kind::Question, Kind::Error, Kind::PlanApproval] {
-            let view = View { paint: Paint::narrow(60), uncut: false, said: "" };
+            let view = View { paint: Paint::narrow(60), uncut: false, alone: false, said: "" };
             for line in render(&interrupt(kind), view) {
                 assert!(console::measure_text_width(&line) <= 60, "{line}");
             }

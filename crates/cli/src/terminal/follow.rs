@@ -269,7 +269,7 @@ impl Follower<'_> {
     fn ask(&mut self, interrupt: Interrupt) {
         let paint = Paint::stderr();
         tell("");
-        let view = View { paint, uncut: false, said: self.story.said() };
+        let view = View { paint, uncut: false, alone: false, said: self.story.said() };
         tell_all(&card::render(&interrupt, view));
         tell_all(&card::options(&interrupt, paint));
         let prompt = Prompt::new(interrupt);
@@ -321,7 +321,7 @@ impl Follower<'_> {
                     reaction = Reaction::Ask(help::options(&prompt.interrupt, self.client.words(), paint));
                 }
                 Reaction::Uncut => {
-                    let view = View { paint, uncut: true, said: "" };
+                    let view = View { paint, uncut: true, alone: false, said: "" };
                     let mut lines = card::render(&prompt.interrupt, view);
                     lines.extend(card::options(&prompt.interrupt, paint));
                     reaction = Reaction::Ask(lines);

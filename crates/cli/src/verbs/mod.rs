@@ -60,7 +60,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Workflows { verb: None } => workflows::workflows(&scene).await,
         Verb::Workflows { verb: Some(Workflows::Check { paths }) } => workflows::check(&scene, &paths),
         Verb::Sessions { state } => sessions::sessions(&scene, state.as_deref()).await,
-        Verb::Grants { session } => sessions::grants(&scene, &session).await,
+        Verb::Grants { session } => sessions::grants(&scene, session.as_deref()).await,
         Verb::Revoke { grant } => sessions::revoke(&scene, &grant).await,
         Verb::Freeze => system::change(&scene, "freeze").await,
         Verb::Unfreeze => system::change(&scene, "unfreeze").await,

@@ -33,7 +33,9 @@ fn show(scene: &Scene, plans: &[Plan]) -> anyhow::Result<()> {
         return document(&List { items: plans.to_vec(), next_cursor: None });
     }
     if plans.is_empty() {
-        say("This run has no plan.");
+        say(
+            "No plan of this run is carried out in steps; what its agents proposed is in `holdshort events RUN`.",
+        );
     }
     for (i, plan) in plans.iter().enumerate() {
         if i > 0 {

@@ -40,17 +40,25 @@ pub(super) async fn sessions(scene: &Scene, state: Option<&str>) -> anyhow::Resu
     Ok(Exit::Ok)
 }
 
-pub(super) async fn grants(scene: &Scene, session: &str) -> anyhow::Result<Exit> {
+/// Of one session, or of all.
+pub(super) async fn grants(scene: &Scene, session: Option<&str>) -> anyhow::Result<Exit> {
     let client = scene.client()?;
-    let session = id_of(session, "ses")?;
-    let items = client.list(&format!("/v1/sessions/{session}/grants"), &[]).await?;
+    let path = match session {
+        Some(session) => format!("/v1/sessions/{}/grants", id_of(session, "ses")?),
+        None => "/v1/grants".to_owned(),
+    };
+    let items = client.list(&path, &[]).await?;
     if scene.json {
         document(&items)?;
         return Ok(Exit::Ok);
     }
     let paint = Paint::stdout();
     if items.is_empty() {
-        tell("Nothing was allowed for this session.");
+        tell(if session.is_some() {
+            "Nothing was allowed for this session."
+        } else {
+            "Nothing was allowed for any session."
+        });
     } else {
         tell(&paint.dim(&format!("holdshort revoke ID{}", client.words())));
     }
@@ -59,7 +67,8 @@ pub(super) async fn grants(scene: &Scene, session: &str) -> anyhow::Result<Exit>
         let grant: Grant = serde_json::from_value(item)?;
         let state = grant.revoked_at.as_ref().map(|at| format!("  revoked {at}")).unwrap_or_default();
         say(&format!("{}{}", paint.bold(&grant.id), paint.yellow(&plain::line(&state))));
-        say_all(&paint.fold(&format!("    {covered} in {}", plain::line(&grant.workspace)), 6));
+        say_all(&paint.fold(&format!("    {covered}"), 6));
+        say(&paint.dim(&format!("    workspace {}", plain::line(&grant.workspace))));
         say(&paint.dim(&format!(
             "    given by {} at {} ({})",
             plain::line(&grant.owner),

@@ -47,8 +47,7 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
 }
 
 fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
-    let view = View { paint, uncut: true, said: "" };
-    say_all(&card::of_run(interrupt, paint));
+    let view = View { paint, uncut: true, alone: true, said: "" };
     say_all(&card::render(interrupt, view));
     if let Some(resolution) = card::resolution(interrupt, paint) {
         say(&format!("  {resolution}"));

@@ -58,6 +58,7 @@ fn a_run_in_a_repository_of_ones_own() {
     let followed = home.run(&["events", run, "--follow"]);
     assert_eq!(followed.code, 0, "{followed:?}");
     let grants = home.json(&["grants", open["session"].as_str().unwrap()]);
+    assert_eq!(home.json(&["grants"]), grants, "without a session: of all");
     let grant = grants[0]["id"].as_str().unwrap();
     assert_eq!(home.run(&["revoke", grant]).code, 0);
     // The run itself failed in the end: it says so, and why.

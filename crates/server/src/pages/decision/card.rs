@@ -140,7 +140,7 @@ fn grant(interrupt: &Interrupt) -> Option<Fact> {
     let covered = interrupt.payload.get("grant").filter(|_| is_offered).and_then(Covered::of)?;
     let past =
         covered.past().map(|past| format!("; before, it would have covered {past}")).unwrap_or_default();
-    let text = format!("{} in {}{past}", covered.words(), plain::line(&covered.workspace));
+    let text = format!("{}{past}", covered.sentence(None));
     Some(Fact::new("For the session", text))
 }
 
