@@ -933,7 +933,7 @@ export interface components {
             title: string;
         };
         AskAssignment: {
-            /** @description Who may decide, by id; empty means every operator. */
+            /** @description Who may decide, by id; empty means every operator. An id that nobody has is refused. */
             approvers?: string[];
         };
         /** @description An option, by its id and perhaps with a label of its own. */
