@@ -64,7 +64,7 @@ impl Run {
                 CallState::Proposed if here && call.look.is_none() && !self.is_deferred(id, call) => {
                     actions.push(Action::Inspect { call: id.clone(), revision: call.revision });
                 }
-                CallState::Gated(_) if call.look_again => {
+                CallState::Gated(_) if call.look_again && call.shows_files() => {
                     actions.push(Action::Inspect { call: id.clone(), revision: call.revision });
                 }
                 CallState::Started { epoch } if epoch < self.epoch => {
@@ -86,10 +86,16 @@ impl Run {
                 continue;
             }
             let writes = self.writes(&call.tool);
-            if !writes || !taken {
-                actions.push(Action::CallTool { call: id.clone(), attempt: call.attempt + 1 });
-                taken |= writes;
+            if writes && taken {
+                continue;
             }
+            taken |= writes;
+            // What it was released on may have changed while it waited its turn.
+            actions.push(if call.look_again {
+                Action::Inspect { call: id.clone(), revision: call.revision }
+            } else {
+                Action::CallTool { call: id.clone(), attempt: call.attempt + 1 }
+            });
         }
         for (id, step) in &self.steps {
             if self.wants_model(id) {

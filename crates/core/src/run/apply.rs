@@ -16,6 +16,7 @@ use crate::id::InterruptId;
 use crate::interrupt::{About, Interrupt, Kind, Made, Resolution};
 use crate::plan::{Plan, Subtask};
 use crate::projection::Status;
+use crate::tool::Runs;
 
 impl Run {
     /// Takes one event of this run's stream. Events of other streams change nothing here.
@@ -229,6 +230,8 @@ impl Run {
             Fact::ToolDoubted { call: id } => {
                 self.call(id, |call| call.state = CallState::Doubted(None));
                 self.crashed(id);
+                // Whether it wrote is the doubt.
+                self.look_again(id);
             }
 
             Fact::HandedOver { step, to, .. } => self.step(step, |step| step.agent.clone_from(to)),
@@ -419,13 +422,17 @@ impl Run {
         Some((last, reasons))
     }
 
-    /// After a write, what waits for a person may show files that are no longer so.
+    /// After a write, what other calls were looked at for may be no longer so: files, and where paths lead. A look that
+    /// is under way may have begun before the write, and counts no longer.
     fn look_again(&mut self, writer: &str) {
+        let definition = self.definition.clone();
         for (id, call) in &mut self.calls {
-            let waits = matches!(call.state, CallState::Gated(_));
-            let relies = call.look.as_ref().is_some_and(|look| !look.preconditions.is_empty());
-            if id != writer && waits && relies {
-                Arc::make_mut(call).look_again = true;
+            let here =
+                definition.tools.get(&call.tool).is_some_and(|spec| matches!(spec.runs, Runs::Here { .. }));
+            if id != writer && here && !call.is_ended() {
+                let call = Arc::make_mut(call);
+                call.revision += 1;
+                call.look_again = call.look.is_some();
             }
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::draft::{Draft, Opening};
 use super::fact::{Authority, Returned};
 use super::input::Rejection;
-use super::{Call, CallEnd, CallState, Fact};
+use super::{Call, CallEnd, CallState, Fact, Look};
 use crate::digest::Digest;
 use crate::event::Content;
 use crate::gate::{Reason, Release, Source, Verdict};
@@ -40,9 +40,9 @@ impl Draft<'_> {
         let call = self.call(id)?;
         let awaited = match call.state {
             CallState::Proposed => call.look.is_none() && !self.run.is_deferred(id, &call),
-            CallState::Gated(_) => call.look_again,
-            CallState::Authorised
-            | CallState::Started { .. }
+            CallState::Gated(_) => call.look_again && call.shows_files(),
+            CallState::Authorised => call.look_again,
+            CallState::Started { .. }
             | CallState::WithClient(_)
             | CallState::Doubted(_)
             | CallState::Ended(_) => false,
@@ -64,6 +64,10 @@ impl Draft<'_> {
         };
         let (look, card) = self.run.look_of(&call, inspection);
         let as_shown = call.look.as_ref() == Some(&look);
+        if call.state == CallState::Authorised {
+            self.looked_before_start(id, &call, look, card);
+            return Ok(());
+        }
         self.emit(Fact::ToolInspected { call: id.to_owned(), look }, Content::data(card));
         if let CallState::Gated(_) = call.state {
             if as_shown {
@@ -78,6 +82,22 @@ impl Draft<'_> {
         }
         self.gate(id);
         Ok(())
+    }
+
+    /// A released call whose turn has come, looked at behind the writes that it waited for. What released it counts only
+    /// for what it was released on; otherwise the gates vote anew.
+    fn looked_before_start(&mut self, id: &str, call: &Call, look: Look, card: Value) {
+        let as_released = call.look.as_ref() == Some(&look);
+        let verdict = self.run.vote(call, &self.session, self.cx.system);
+        let stands = as_released && self.still_releases(call, &verdict);
+        if !stands {
+            let why = if as_released { Returned::Withdrawn } else { Returned::Changed };
+            self.give_back(id, why, Vec::new());
+        }
+        self.emit(Fact::ToolInspected { call: id.to_owned(), look }, Content::data(card));
+        if !stands {
+            self.gate(id);
+        }
     }
 
     /// An interrupt that shows what is no longer so ends; another one may take its place.
@@ -196,7 +216,7 @@ impl Draft<'_> {
     /// Last checks, then the event before the effect: what was released is what is about to run.
     pub(super) fn begin_tool(&mut self, id: &str, observed: &[Precondition]) {
         let Ok(call) = self.call(id) else { return };
-        if call.state != CallState::Authorised || !self.run.may_start(id) {
+        if call.state != CallState::Authorised || call.look_again || !self.run.may_start(id) {
             return;
         }
         let (Some(look), Some(digest)) = (call.look.clone(), call.digest) else { return };

@@ -27,7 +27,7 @@ impl Draft<'_> {
 
 impl Run {
     /// Whether a call of the same reply has to end before this one starts.
-    pub(super) fn waits_its_turn(&self, id: &str, call: &Call) -> bool {
+    pub fn waits_its_turn(&self, id: &str, call: &Call) -> bool {
         if self.is_client_call(call) {
             return false;
         }

@@ -188,12 +188,12 @@ pub struct Call {
     pub tool: String,
     pub arguments: Value,
     pub state: CallState,
-    /// Grows each time the call goes back to the gate.
+    /// Grows each time the call has to be looked at anew: a look of an older revision counts no longer.
     pub revision: u32,
     /// Starts so far.
     pub attempt: u32,
     pub look: Option<Look>,
-    /// Something was written since the look: look again.
+    /// Something was written since the look: looked at again before it starts, and at once where a card shows files.
     pub look_again: bool,
     /// It could not be done before the calls that come before it: looked at again after them.
     pub deferred: bool,
@@ -243,6 +243,11 @@ impl Call {
             result: None,
             outcome: Value::Null,
         }
+    }
+
+    /// Whether its card shows files as they are.
+    pub fn shows_files(&self) -> bool {
+        self.look.as_ref().is_some_and(|look| !look.preconditions.is_empty())
     }
 
     pub fn is_ended(&self) -> bool {

@@ -1,13 +1,13 @@
 //! Calls of one reply run in the order in which the reply names them; a card says what runs before it.
 
-use holdshort_core::definition::{Definition, RuleAction};
+use holdshort_core::definition::{Definition, Rule, RuleAction};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Action, Input};
+use holdshort_core::run::{Action, Config, Input};
 use serde_json::{Value, json};
 
 use crate::world::{
-    World, allow, calls, choose, choose_with, command, definition, edit, read, rule, says, write,
+    World, allow, calls, choose, choose_with, command, definition, edit, one_shot, read, rule, says, write,
 };
 
 /// The calls of one reply.
@@ -157,6 +157,103 @@ fn a_later_call_is_looked_at_again_when_its_ground_has_changed() {
     world.person(Input::Decide { interrupt: again, decision: choose("approve") });
     world.work();
     assert_eq!((world.effects.len(), world.run.status()), (2, Status::Completed));
+}
+
+/// The rules of a world where `src` may be read, and `secrets` may not.
+fn reading_src(others: &[(RuleAction, &str)]) -> Definition {
+    let mut definition = definition();
+    let on = |action, path: &str| Rule { paths: vec![path.to_owned()], ..rule(action, &[], &[]) };
+    let reads = Rule { paths: vec!["src/**".to_owned()], ..rule(RuleAction::Allow, &["read_file"], &[]) };
+    let cats = Rule { paths: reads.paths.clone(), ..rule(RuleAction::Allow, &["run_command"], &["cat *"]) };
+    definition.gates.rules =
+        others.iter().map(|(action, path)| on(*action, path)).chain([reads, cats]).collect();
+    definition
+}
+
+/// A call is released, by a rule or by a person, and waits for one that makes a link of what it reads: it is looked at
+/// again, and the gates vote on where the path leads then.
+#[test]
+fn a_released_call_is_looked_at_again_behind_a_write() {
+    let forbid = [(RuleAction::Forbid, "secrets/**")];
+    let link = || command("ln -s ../secrets/key src/a");
+    let elsewhere = || command("ln -s ../secrets/key src/b");
+    let (reads, cats) = (|| read("src/a"), || command("cat src/a"));
+    let returned = ["tool_returned call_2 changed", "tool_inspected call_2"];
+    let refused = [&returned[..], &["tool_finished call_2 refused forbidden"]].concat();
+    let asked = [&returned[..], &["interrupt_opened tool_approval"]].concat();
+    let as_it_was = vec!["tool_inspected call_2", "tool_started call_2"];
+    let table = [
+        // A rule released it.
+        (reading_src(&forbid), link(), reads(), &refused),
+        (reading_src(&forbid), link(), cats(), &refused),
+        (reading_src(&[]), link(), reads(), &asked),
+        (reading_src(&[]), link(), cats(), &asked),
+        (reading_src(&forbid), elsewhere(), reads(), &as_it_was),
+        (reading_src(&forbid), elsewhere(), cats(), &as_it_was),
+        // A person did, who was shown another place.
+        (reading_src(&forbid), link(), command("wc src/a"), &refused),
+        (reading_src(&[]), link(), command("wc src/a"), &asked),
+        (reading_src(&forbid), elsewhere(), command("wc src/a"), &as_it_was),
+    ];
+    for (definition, first, second, expected) in table {
+        let case = format!("{first:?}, {second:?}: {:?}", definition.gates.rules);
+        let mut world = World::started(definition, vec![calls(&[first, second])]);
+        world.work();
+        // The second first: the call that writes is under way before anything else is.
+        let mut open: Vec<_> = world.run.open_interrupts().map(|(id, _)| id.clone()).collect();
+        open.reverse();
+        for interrupt in open {
+            world.person(Input::Decide { interrupt, decision: choose("approve") });
+        }
+        let told = world.work();
+        let of_it = |line: &&String| line.contains("call_2") || line.starts_with("interrupt_opened");
+        let of_it: Vec<_> = told.iter().filter(of_it).take(expected.len()).collect();
+        assert_eq!(of_it, expected.iter().collect::<Vec<_>>(), "{case}");
+        if expected == &asked {
+            let asked = world.open(Kind::ToolApproval);
+            assert_eq!(world.run.calls["call_2"].interrupt, Some(asked), "{case}");
+        }
+    }
+}
+
+/// A look that began before a write is of the files before it, also where it is told after it.
+#[test]
+fn a_look_that_a_write_has_overtaken_counts_for_nothing() {
+    let script = vec![calls(&[command("ln -s ../secrets/key src/a"), read("src/a")])];
+    let mut world = World::started(reading_src(&[(RuleAction::Forbid, "secrets/**")]), script);
+    world.work_once();
+    let overtaken = world.inspect("call_2");
+    let inspected = world.inspect("call_1");
+    world.send(Input::Inspected { call: "call_1".to_owned(), revision: 0, inspected });
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.begin_tool("call_1");
+    let outcome = world.execute("call_1");
+    world.send(Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome });
+    let late = Input::Inspected { call: "call_2".to_owned(), revision: 0, inspected: overtaken };
+    assert!(
+        world.handle(&holdshort_core::actor::Actor::engine(), late).is_err(),
+        "it is of an older revision"
+    );
+    assert_eq!(world.work(), ["tool_inspected call_2", "tool_finished call_2 refused forbidden"]);
+}
+
+/// Who can not tell whether something was written looks again as well.
+#[test]
+fn a_doubt_has_what_other_steps_do_looked_at_again() {
+    let mut definition = free(&["*"]);
+    definition.phases = vec![one_shot("one", &[]), one_shot("two", &[])];
+    let mut world = World::new(definition);
+    world.start(Config::default());
+    for (step, call) in [("one", command("make")), ("two", write("a"))] {
+        world.begin_model(step);
+        world.answer(step, 0, calls(&[call]));
+    }
+    looked(&mut world);
+    world.begin_tool("call_1");
+    assert_eq!(due(&world), Vec::<String>::new(), "one writes at a time");
+    world.crash();
+    assert_eq!(world.open_kinds(), ["unknown_outcome"]);
+    assert_eq!(due(&world), ["inspect/call_2/1"]);
 }
 
 /// What can not be done before an earlier call is no failure: it is looked at again after that one.

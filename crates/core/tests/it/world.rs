@@ -15,12 +15,14 @@ use holdshort_core::handoff;
 use holdshort_core::id::{Draw, InterruptId, RunId, Seed, SessionId};
 use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, RequestedCall};
-use holdshort_core::run::{Action, Begin, CallState, Config, Context, Input, Origin, Rejection, Run, Start};
+use holdshort_core::run::{
+    Action, Begin, Call, CallState, Config, Context, Input, Origin, Rejection, Run, Start,
+};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::{
-    Category, Effect, Inspected, Inspection, OnCrash, Opens, Outcome, Precondition, Probed, Runs,
+    Category, Effect, Inspected, Inspection, OnCrash, Opens, Outcome, Place, Precondition, Probed, Runs,
     SandboxLevel, Spec,
 };
 use serde_json::{Value, json};
@@ -42,6 +44,8 @@ pub(crate) struct World {
     /// What the model says next, by step.
     pub(crate) script: BTreeMap<String, VecDeque<Answer>>,
     pub(crate) files: BTreeMap<String, String>,
+    /// Links of the workspace, by name: where each leads. `ln -s ../TARGET FOLDER/NAME` makes one.
+    pub(crate) links: BTreeMap<String, String>,
     /// Codes that the inspection of any call finds.
     pub(crate) findings: Vec<String>,
     /// Side effects, in order: `write_file a.txt`, `run_command ls`.
@@ -297,6 +301,7 @@ impl World {
             log: Vec::new(),
             script: BTreeMap::new(),
             files: BTreeMap::new(),
+            links: BTreeMap::new(),
             findings: Vec::new(),
             effects: Vec::new(),
             commits: Vec::new(),
@@ -518,9 +523,20 @@ impl World {
             preconditions,
             sandbox: call.argument("command").map(|_| SandboxLevel::Full),
             ask_because: self.findings.clone(),
-            places: Vec::new(),
+            places: self.places(call),
             card: json!({ "diff": { "path": call.argument("path") } }),
         })
+    }
+
+    /// Where the names of a call lead that are links.
+    fn places(&self, call: &Call) -> Vec<Place> {
+        let words = call.argument("command").into_iter().flat_map(str::split_whitespace);
+        let named = words.chain(call.argument("path")).filter_map(|name| self.links.get_key_value(name));
+        let place = |(name, target): (&String, &String)| Place {
+            named: name.clone(),
+            resolved: Some(format!("{WORKSPACE}/{target}")),
+        };
+        named.map(place).collect()
     }
 
     /// Runs a started call as a tool would: a file is replaced only if it is the one that was shown.
@@ -542,7 +558,11 @@ impl World {
                 Outcome::Done { text: "written".to_owned(), data: Value::Null }
             }
             _ => {
-                self.effects.push(format!("run_command {}", call.argument("command").unwrap_or_default()));
+                let line = call.argument("command").unwrap_or_default();
+                self.effects.push(format!("run_command {line}"));
+                if let ["ln", "-s", target, name] = *line.split(' ').collect::<Vec<_>>() {
+                    self.links.insert(name.to_owned(), target.trim_start_matches("../").to_owned());
+                }
                 let code = i32::from(call.argument("command") == Some("false"));
                 Outcome::Done { text: format!("exit code {code}"), data: json!({ "exit_code": code }) }
             }

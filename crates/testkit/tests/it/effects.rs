@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use holdshort_testkit::model::ScriptedModel;
+use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
@@ -173,4 +173,40 @@ async fn a_script_that_changed_is_asked_about_anew() {
     server.choose(&anew, "approve").await;
     server.wait_status(&run, &["completed"]).await;
     assert_eq!(fs::read_to_string(server.workspace().join("count.txt")).unwrap(), "two\n");
+}
+
+/// A rule released two reads while the call before them was asked about, and that call makes a link of what they read:
+/// they are looked at again behind it, and what a rule forbids is not read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_made_by_an_approved_call_leads_no_released_read_astray() {
+    let workflow = "
+name: solo
+agents: {solo: {instructions: Work., tools: [run_command, read_file]}}
+phases: [{id: work, kind: one_shot, agent: solo}]
+gates:
+  rules:
+    - {paths: [secrets/**], do: forbid}
+    - {tools: [read_file], paths: [src/**], do: allow}
+    - {tools: [run_command], commands: ['cat *'], paths: [src/**], do: allow}
+";
+    let link = command("ln -sf ../secrets/key src/a");
+    let reads = [link, ("read_file", json!({ "path": "src/a" })), command("cat src/a")];
+    let (model, server) = play(workflow, [Scripted::calls(reads), done()]).await;
+    for (folder, name, text) in [("secrets", "key", "the key"), ("src", "a", "harmless")] {
+        fs::create_dir(server.workspace().join(folder)).unwrap();
+        fs::write(server.workspace().join(folder).join(name), text).unwrap();
+    }
+    let run = server.start_run("solo", "Read it.").await;
+    server.wait_status(&run, &["waiting"]).await;
+    let asked = server.wait_one(&run).await;
+    assert_eq!(asked["payload"]["call_id"], "call_1");
+    assert_eq!(server.events_of(&run, "tool_authorised").await.len(), 2, "both reads are released");
+    server.choose(&asked, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    let ends = server.events_of(&run, "tool_finished").await;
+    let ends: Vec<_> = ends.iter().map(|event| (&event["data"]["call"], &event["data"]["end"])).collect();
+    let end = |call: &str, end: &str| (json!(call), json!(end));
+    let expected = [end("call_1", "done"), end("call_2", "refused"), end("call_3", "refused")];
+    assert_eq!(ends, expected.each_ref().map(|(call, end)| (call, end)));
+    assert!(!last_told(&model).contains("the key"), "{}", last_told(&model));
 }

@@ -74,6 +74,8 @@ fn writes_take_turns() {
     assert_eq!(world.begin_tool("call_3"), Vec::<String>::new());
     let outcome = world.execute("call_1");
     world.send(Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome });
+    assert_eq!(due(&world), ["inspect/call_2/1"], "it is looked at behind the write");
+    world.work_once();
     assert_eq!(due(&world), ["tool/call_2/1"]);
 }
 
