@@ -33,15 +33,16 @@ pub enum Flaw {
 }
 
 impl Flaw {
-    /// The `end_reason` of a run in which nobody may be asked.
-    pub fn reason(self) -> &'static str {
+    /// The `end_reason` of a run in which nobody may be asked. `None`: it is an end there.
+    pub fn reason(self) -> Option<&'static str> {
         match self {
-            Self::Cut => "reply_cut",
-            Self::Filtered => "reply_filtered",
-            Self::Unclear => "reply_unclear",
-            Self::CallAsText => "call_as_text",
-            Self::Asks => "asked_in_words",
-            Self::NotFinished => "not_finished",
+            Self::Cut => Some("reply_cut"),
+            Self::Filtered => Some("reply_filtered"),
+            Self::Unclear => Some("reply_unclear"),
+            Self::CallAsText => Some("call_as_text"),
+            Self::NotFinished => Some("not_finished"),
+            // A guess about language fails no run.
+            Self::Asks => None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The end of a step is honest, or it is none: a reply that was cut or filtered, that holds a tool call as text, or that
-//! asks in words is told to the model once; if it does it again, a person is asked.
+//! asks in words is told to the model once; if it does it again, a person is asked. Where nobody may be asked the run fails
+//! with it, but for words that ask: that they do is a guess, and they are an end there.
 //!
 //! What a text says is read in `reply/`; here stands who is read, and what follows.
 
@@ -20,21 +21,25 @@ use crate::tool::{Opens, Runs};
 const TOLD: u32 = 1;
 
 impl Draft<'_> {
-    /// What is wrong with the last word is told once, then asked about; where nobody may be asked, the run fails with it.
-    /// `about`: the question that was printed, or the tool that was written down.
-    pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) {
+    /// What is wrong with the last word is told once, then asked about, or fails the run. `false`: it is an end all the
+    /// same. `about`: the question that was printed, or the tool that was written down.
+    pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) -> bool {
+        let may_ask = self.run.definition.asking.enabled;
         if step.refused_ends < TOLD {
             let fact = Fact::EndRefused { step: id.to_owned(), turn: step.turn, flaw };
             let text = self.run.told_of_flaw(step, flaw, about);
             self.emit(fact, Content::text(text));
-        } else if !self.run.definition.asking.enabled {
-            let text = format!("the last reply of `{}` {}{}", step.agent, flaw.says(), after_colon(about));
-            self.fail_run(flaw.reason(), text);
-        } else if flaw == Flaw::Asks {
+        } else if may_ask && flaw == Flaw::Asks {
             self.ask_what_was_printed(id, step, about);
-        } else {
+        } else if may_ask {
             self.ask_about_end(id, step, flaw, about);
+        } else if let Some(reason) = flaw.reason() {
+            let text = format!("the last reply of `{}` {}{}", step.agent, flaw.says(), after_colon(about));
+            self.fail_run(reason, text);
+        } else {
+            return false;
         }
+        true
     }
 
     /// A question that was printed instead of asked is asked all the same.

@@ -235,8 +235,9 @@ impl Draft<'_> {
     /// What an agent wrote or proposed: the plan goes its way, ideas are judged, anything else is the step's
     /// last word.
     fn step_rests(&mut self, id: &str, step: &Step) -> bool {
-        if let Some((flaw, about)) = self.run.flaw(step) {
-            self.end_refused(id, step, flaw, &about);
+        if let Some((flaw, about)) = self.run.flaw(step)
+            && self.end_refused(id, step, flaw, &about)
+        {
             return true;
         }
         match step.role {

@@ -3,7 +3,7 @@
 use holdshort_testkit::model::Scripted;
 use serde_json::json;
 
-use crate::play::{SOLO, count, done, last_told, one, play, solo, write};
+use crate::play::{SOLO, command, count, done, last_told, one, play, solo, write};
 
 /// Cut at a length: told once, then a person. What a person takes as it is, is no simple `done`.
 #[tokio::test]
@@ -44,16 +44,42 @@ async fn a_call_as_text_and_a_question_in_words_reach_a_person() {
     assert!(last_told(&model).contains("yes, do"));
 }
 
-/// Where nobody may be asked, a run with nothing done never completes.
+/// Where nobody may be asked, a call as text fails the run. Words that ask are a guess: told once, they are an end.
 #[tokio::test]
-async fn where_nobody_may_be_asked_it_fails() {
+async fn where_nobody_may_be_asked() {
     let workflow =
         format!("{SOLO}asking: {{enabled: false}}\n").replace("read_file, ask_human]", "read_file]");
-    let asks = || Scripted::text("I need the API key to continue.");
-    let (_model, server) = play(&workflow, [asks(), asks()]).await;
-    let run = server.start_run("solo", "go on").await;
-    let ended = server.wait_status(&run, &["failed", "completed"]).await;
-    assert_eq!((&ended["status"], &ended["end_reason"]), (&json!("failed"), &json!("asked_in_words")));
+    let call = "<tool_call>{\"name\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}</tool_call>";
+    let table = [
+        (call, "failed", "call_as_text"),
+        ("It is done. Should I write a changelog, too?", "completed", "done"),
+    ];
+    for (text, status, reason) in table {
+        let (model, server) = play(&workflow, [Scripted::text(text), Scripted::text(text)]).await;
+        let run = server.start_run("solo", "go on").await;
+        let ended = server.wait_status(&run, &["failed", "completed"]).await;
+        assert_eq!((&ended["status"], &ended["end_reason"]), (&json!(status), &json!(reason)), "{text}");
+        assert_eq!(model.requests().len(), 2, "told once: {text}");
+    }
+}
+
+/// Failed calls in a row, one a reply: a person is asked before it goes on like that.
+#[tokio::test]
+async fn failed_calls_in_a_row_reach_a_person() {
+    let workflow = SOLO.replace("[read_file, ask_human], do", "[read_file, run_command], do");
+    let fails = |n: u32| one(command(&format!("test -e missing-{n}")));
+    // One that does what it should begins the count anew.
+    let replies = (0..5).map(fails).chain([one(command("true"))]).chain((5..11).map(fails));
+    let (model, server) = play(&workflow, replies.chain([done()]).collect::<Vec<_>>()).await;
+    let run = server.start_run("solo", "find it").await;
+    let asked = server.wait_one(&run).await;
+    assert_eq!(
+        (&asked["kind"], &asked["payload"]["limit"]),
+        (&json!("continuation"), &json!("failed_calls"))
+    );
+    assert_eq!(model.requests().len(), 12);
+    server.choose(&asked, "continue").await;
+    server.wait_status(&run, &["completed"]).await;
 }
 
 /// `ends: finish`: what was left undone is in the result, in the reason and in the terminal's last lines.

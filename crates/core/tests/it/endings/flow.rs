@@ -19,15 +19,15 @@ fn stopped(stop: Stop) -> Answer {
     says("Half of").map(|reply| Reply { stop, ..reply })
 }
 
-/// A name, the reply, what a person is asked, and the reason with which the run fails where nobody may be.
-fn dishonest() -> Vec<(&'static str, Answer, Kind, &'static str)> {
+/// A name, the reply, what a person is asked, and the reason with which the run fails where nobody may be, if it does.
+fn dishonest() -> Vec<(&'static str, Answer, Kind, Option<&'static str>)> {
     let json = "```json\n{\"tool\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}\n```";
     vec![
-        ("cut", stopped(Stop::Cut), Kind::Continuation, "reply_cut"),
-        ("filtered", stopped(Stop::Filtered), Kind::Continuation, "reply_filtered"),
-        ("unclear", stopped(Stop::Unclear), Kind::Continuation, "reply_unclear"),
-        ("call_as_text", says(json), Kind::Continuation, "call_as_text"),
-        ("asks", says("Should I proceed? Reply with yes or no."), Kind::Question, "asked_in_words"),
+        ("cut", stopped(Stop::Cut), Kind::Continuation, Some("reply_cut")),
+        ("filtered", stopped(Stop::Filtered), Kind::Continuation, Some("reply_filtered")),
+        ("unclear", stopped(Stop::Unclear), Kind::Continuation, Some("reply_unclear")),
+        ("call_as_text", says(json), Kind::Continuation, Some("call_as_text")),
+        ("asks", says("Should I proceed? Reply with yes or no."), Kind::Question, None),
     ]
 }
 
@@ -49,14 +49,16 @@ fn it_is_told_once_and_then_a_person_is_asked() {
     }
 }
 
+/// That words ask is a guess: told once, they are an end where nobody may be asked.
 #[test]
 fn where_nobody_may_be_asked_it_fails_with_its_reason() {
     for (flaw, reply, _, reason) in dishonest() {
         let mut world = World::started(asking_off(), vec![reply.clone(), reply]);
         world.work();
         let ended = world.run.ended.clone().expect("it is");
-        assert_eq!((ended.status, ended.reason.as_str(), flaw), (Status::Failed, reason, flaw));
-        assert_eq!(world.count("end_refused"), 1, "{flaw}");
+        let expected = reason.map_or((Status::Completed, "done"), |reason| (Status::Failed, reason));
+        assert_eq!((ended.status, ended.reason.as_str()), expected, "{flaw}");
+        assert_eq!((world.count("end_refused"), world.count("interrupt_opened")), (1, 0), "{flaw}");
     }
 }
 
