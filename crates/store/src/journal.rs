@@ -182,6 +182,13 @@ pub struct NodeRow {
     pub runs: u64,
 }
 
+/// A run whose deadline has come.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Due {
+    pub deadline: Timestamp,
+    pub run: RunId,
+}
+
 /// A node's right to drive a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
@@ -340,8 +347,13 @@ pub trait Journal: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Lease>, Error>> + Send;
 
-    /// Runs whose deadline is at or before `now`, earliest first.
-    fn due(&self, now: Timestamp, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
+    /// Runs whose deadline is at or before `now`, earliest first, behind the given one: what stays due is passed by.
+    fn due(
+        &self,
+        now: Timestamp,
+        after: Option<&Due>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<Due>, Error>> + Send;
 
     /// The earliest deadline of all runs.
     fn next_deadline(&self) -> impl Future<Output = Result<Option<Timestamp>, Error>> + Send;

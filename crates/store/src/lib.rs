@@ -13,7 +13,7 @@ pub mod sqlite;
 mod store;
 
 pub use journal::{
-    Append, AppendError, Appended, Blob, CONTENT_INLINE_LIMIT, Change, Cursor, Error, GrantFilter,
+    Append, AppendError, Appended, Blob, CONTENT_INLINE_LIMIT, Change, Cursor, Due, Error, GrantFilter,
     InterruptFilter, Journal, Key, Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
     StreamAppend,
 };

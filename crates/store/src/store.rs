@@ -13,8 +13,8 @@ use tokio::sync::watch;
 
 use crate::folder::{self, Lock};
 use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
+    Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};
@@ -250,8 +250,8 @@ impl Journal for Store {
         on!(self, leases(after, limit).await)
     }
 
-    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
-        on!(self, due(now, limit).await)
+    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
+        on!(self, due(now, after, limit).await)
     }
 
     async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {

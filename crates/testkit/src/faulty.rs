@@ -12,8 +12,8 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
+    Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 use tokio::sync::watch;
 
@@ -219,8 +219,8 @@ impl<J: Journal> Journal for Faulty<J> {
         self.inner.draw_epoch().await
     }
 
-    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
-        self.inner.due(now, limit).await
+    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
+        self.inner.due(now, after, limit).await
     }
 
     async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {

@@ -178,33 +178,28 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.beginnings.close().await;
     }
 
-    /// Lets every run act whose deadline has come.
+    /// Lets every run act whose deadline has come. What stays due although it was looked at, such as in a frozen
+    /// installation, keeps none behind it from its turn.
     pub async fn due(self: &Arc<Self>) -> Result<usize, Error> {
         const AT_ONCE: usize = 500;
-        let runs = self.journal.due(self.clock.now(), AT_ONCE).await?;
-        for run in &runs {
-            self.nudge(run).await?;
+        let now = self.clock.now();
+        let (mut looked_at, mut last) = (0, None);
+        loop {
+            let page = self.journal.due(now, last.as_ref(), AT_ONCE).await?;
+            for due in &page {
+                self.nudge(&due.run).await?;
+            }
+            looked_at += page.len();
+            if page.len() < AT_ONCE {
+                return Ok(looked_at);
+            }
+            last = page.into_iter().next_back();
         }
-        Ok(runs.len())
     }
 
-    /// Lets every deadline that passed while no node looked take effect, before anybody is answered. What stays due
-    /// although it was looked at, such as in a frozen installation, is left to those that keep time.
+    /// Lets every deadline that passed while no node looked take effect, before anybody is answered.
     pub async fn catch_up(self: &Arc<Self>) -> Result<usize, Error> {
-        const AT_ONCE: usize = 500;
-        let (mut looked_at, mut last) = (0, Vec::new());
-        loop {
-            let runs = self.journal.due(self.clock.now(), AT_ONCE).await?;
-            if runs.is_empty() || runs == last {
-                break;
-            }
-            for run in &runs {
-                self.nudge(run).await?;
-            }
-            looked_at += runs.len();
-            last = runs;
-        }
-        Ok(looked_at + self.expire_sessions().await?)
+        Ok(self.due().await? + self.expire_sessions().await?)
     }
 
     async fn nudge(self: &Arc<Self>, run: &RunId) -> Result<(), Error> {

@@ -1,13 +1,15 @@
 //! Deadlines: they are in the journal, so they come whether or not anybody was there.
 
 use holdshort_core::interrupt::Outcome;
+use holdshort_core::message::FailureKind;
 use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
+use holdshort_core::system;
 use holdshort_engine::Error;
 use holdshort_store::Journal;
 use holdshort_testkit::clock::START;
 
-use crate::stage::{SOLO, Stage, command, option};
+use crate::stage::{SOLO, Stage, command, operator, option};
 use crate::world::Say;
 
 fn expiring() -> String {
@@ -50,6 +52,26 @@ async fn a_deadline_counts_also_while_the_sweep_is_late_and_the_run_paused() {
     stage.send(&run, Input::Resume).await.unwrap();
     stage.world.settle().await;
     assert_eq!(stage.status(&run).await, Status::Completed);
+}
+
+/// A frozen installation tries no model again: those runs stay due, also where they are more than are read at once.
+#[tokio::test]
+async fn what_stays_due_keeps_nothing_behind_it() {
+    const STAY: usize = 501;
+    let stage = Stage::solo(vec![Say::Fail(FailureKind::RateLimited)]);
+    stage.world.script("asker", vec![Say::Calls(vec![command("rm old")]), Say::Text("Done.")]);
+    for _ in 0..STAY {
+        stage.start().await;
+    }
+    stage.world.settle().await;
+    let run = stage.start_with(&expiring().replace("solo", "asker"), None).await;
+    stage.world.settle().await;
+    assert_eq!(stage.open(&run).await.len(), 1);
+    stage.driver.change_system(system::Input::Freeze, operator()).await.unwrap();
+    stage.clock.advance_ms(600_000);
+    assert_eq!(stage.driver.catch_up().await.unwrap(), STAY + 1);
+    assert_eq!(stage.open(&run).await.len(), 0, "it expired");
+    assert_eq!(stage.driver.due().await.unwrap(), STAY);
 }
 
 #[tokio::test]

@@ -19,6 +19,8 @@ use serde_json::{Value, json};
 pub(crate) enum Say {
     Text(&'static str),
     Calls(Vec<(&'static str, Value)>),
+    /// Fails with this, each time.
+    Fail(FailureKind),
     /// Fails once with this, then says the other.
     FailOnce(FailureKind, Box<Say>),
 }
@@ -204,13 +206,17 @@ impl Inner {
             }
             say = *then;
         }
+        if let Say::Fail(kind) = say {
+            let failure = Failure { kind, retry_after_ms: None, message: "scripted".to_owned() };
+            return Input::Failed { step: step.to_owned(), turn, failure };
+        }
         let mut reply = Reply { model: "scripted".to_owned(), ..Reply::default() };
         match say {
             Say::Text(text) => text.clone_into(&mut reply.text),
             Say::Calls(calls) => reply.calls.extend(calls.into_iter().map(|(tool, arguments)| {
                 RequestedCall { tool: tool.to_owned(), arguments: Arguments::Json(arguments) }
             })),
-            Say::FailOnce(..) => panic!("one failure at a time"),
+            Say::Fail(_) | Say::FailOnce(..) => panic!("one failure at a time"),
         }
         Input::Replied { step: step.to_owned(), turn, reply }
     }

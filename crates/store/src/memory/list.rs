@@ -7,7 +7,7 @@ use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
-use crate::journal::{GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter};
+use crate::journal::{Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter};
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
@@ -119,6 +119,15 @@ impl Tables {
     }
 
     /// The ids of the runs that `key` keeps, in order of that key.
+    pub(super) fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Vec<Due> {
+        let due = |row: &RunRow| row.deadline.map(|deadline| Due { deadline, run: row.run.clone() });
+        let mut due: Vec<Due> = self.runs.values().filter_map(due).collect();
+        due.retain(|each| each.deadline <= now && after.is_none_or(|after| each > after));
+        due.sort();
+        due.truncate(limit);
+        due
+    }
+
     pub(super) fn runs_by<K: Ord>(&self, key: impl Fn(&RunRow) -> Option<K>, limit: usize) -> Vec<RunId> {
         let mut keyed: Vec<_> =
             self.runs.values().filter_map(|row| key(row).map(|key| (key, &row.run))).collect();

@@ -22,8 +22,8 @@ use self::state::{Held, Node, State};
 use crate::check;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
 use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
+    Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 
 /// A journal in memory, as one of its nodes sees it.
@@ -277,8 +277,8 @@ impl Journal for Memory {
         Ok(leases.take(limit).collect())
     }
 
-    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
-        Ok(self.state()?.tables.runs_by(|row| row.deadline.filter(|deadline| *deadline <= now), limit))
+    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
+        Ok(self.state()?.tables.due(now, after, limit))
     }
 
     async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use holdshort_core::id::{RunId, SessionId};
+use holdshort_core::id::SessionId;
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
 use holdshort_core::time::Timestamp;
 use tokio_postgres::Row;
@@ -13,7 +13,7 @@ use super::column::{at_most, get, id};
 use super::pool::Pool;
 use super::rows;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
-use crate::journal::{Error, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
+use crate::journal::{Due, Error, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
 pub(super) async fn runs(
     pool: &Pool,
@@ -146,9 +146,20 @@ pub(super) async fn grants(
     Ok(Page::cut(items, limit, |row| GrantPlace::of(row).encode()))
 }
 
-pub(super) async fn due(pool: &Pool, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
-    let sql = "SELECT run FROM runs WHERE deadline <= $1 ORDER BY deadline, run LIMIT $2";
-    pool.read(sql, &[&now.as_millis(), &at_most(limit)]).await?.iter().map(|row| id(row, 0)).collect()
+pub(super) async fn due(
+    pool: &Pool,
+    now: Timestamp,
+    after: Option<&Due>,
+    limit: usize,
+) -> Result<Vec<Due>, Error> {
+    let sql = "SELECT deadline, run FROM runs WHERE deadline <= $1 AND (deadline, run) > ($2, $3)
+               ORDER BY deadline, run LIMIT $4";
+    let (deadline, run) =
+        after.map_or((i64::MIN, ""), |after| (after.deadline.as_millis(), after.run.as_str()));
+    let rows = pool.read(sql, &[&now.as_millis(), &deadline, &run, &at_most(limit)]).await?;
+    rows.iter()
+        .map(|row| Ok(Due { deadline: Timestamp::from_millis(get(row, 0)?), run: id(row, 1)? }))
+        .collect()
 }
 
 pub(super) async fn next_deadline(pool: &Pool) -> Result<Option<Timestamp>, Error> {

@@ -38,8 +38,8 @@ use self::node::Node;
 use self::pool::Pool;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
 use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
+    Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 
 /// Between two looks for runs that nobody drives.
@@ -308,8 +308,8 @@ impl Journal for Postgres {
         node::leases(&self.pool, after, limit).await
     }
 
-    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
-        list::due(&self.pool, now, limit).await
+    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
+        list::due(&self.pool, now, after, limit).await
     }
 
     async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {

@@ -10,12 +10,12 @@ use holdshort_core::time::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params, params_from_iter};
 
-use super::column::{Time, id, number};
+use super::column::{Key, Time, id, number};
 use super::packed::pack;
 use super::read::at_most;
 use super::rows;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
-use crate::journal::{Error, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
+use crate::journal::{Due, Error, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
 pub(super) fn runs(
     connection: &Connection,
@@ -258,12 +258,21 @@ pub(super) fn runnable_by_id(
     Ok(runs.into_iter().filter(|run| after.is_none_or(|after| run > after)).take(limit).collect())
 }
 
-pub(super) fn due(connection: &Connection, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
-    let sql = "SELECT run FROM runs INDEXED BY runs_by_deadline WHERE deadline <= ?1
-               ORDER BY deadline, run LIMIT ?2";
+pub(super) fn due(
+    connection: &Connection,
+    now: Timestamp,
+    after: Option<&Due>,
+    limit: usize,
+) -> Result<Vec<Due>, Error> {
+    let sql = "SELECT deadline, run FROM runs INDEXED BY runs_by_deadline
+               WHERE deadline <= ?1 AND (deadline, run) > (?2, ?3) ORDER BY deadline, run LIMIT ?4";
+    let (deadline, run) =
+        after.map_or((i64::MIN, ""), |after| (after.deadline.as_millis(), after.run.as_str()));
     let mut statement = connection.prepare_cached(sql)?;
-    let runs = statement.query_map(params![Time(now), at_most(limit)], |row| id(row, 0))?;
-    Ok(runs.collect::<Result<_, _>>()?)
+    let due = statement.query_map(params![Time(now), deadline, Key(run), at_most(limit)], |row| {
+        Ok(Due { deadline: Timestamp::from_millis(row.get(0)?), run: id(row, 1)? })
+    })?;
+    Ok(due.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn next_deadline(connection: &Connection) -> Result<Option<Timestamp>, Error> {

@@ -41,8 +41,8 @@ use crate::check;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
 use crate::folder::{self, Lock};
 use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
+    Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 
 /// How the store may use its folder.
@@ -339,8 +339,9 @@ impl Journal for Sqlite {
         self.pool.read(move |connection| list::runnable(connection, limit)).await
     }
 
-    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
-        self.pool.read(move |connection| list::due(connection, now, limit)).await
+    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
+        let after = after.cloned();
+        self.pool.read(move |connection| list::due(connection, now, after.as_ref(), limit)).await
     }
 
     async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {

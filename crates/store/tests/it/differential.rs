@@ -160,7 +160,10 @@ async fn answer(journal: &impl Journal, operation: Operation) -> String {
             let leased: Vec<_> = held.into_iter().map(|lease| (lease.run, lease.node.is_some())).collect();
             format!("{:?} {leased:?}", journal.runnable(limit).await)
         }
-        Operation::Due(now, limit) => format!("{:?}", journal.due(at(now), limit).await),
+        Operation::Due(now, limit) => {
+            let first = journal.due(at(now), None, limit).await.unwrap();
+            format!("{first:?} {:?}", journal.due(at(now), first.last(), limit).await)
+        }
         Operation::NextDeadline => format!("{:?}", journal.next_deadline().await),
         Operation::Streams(after, limit) => format!("{:?}", journal.streams(after.as_ref(), limit).await),
         Operation::ReplaceRows(rows) => format!("{:?}", journal.replace_rows(rows).await),

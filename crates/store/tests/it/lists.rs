@@ -4,7 +4,9 @@ use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
 use holdshort_core::session::{End, State};
-use holdshort_store::{Cursor, Error, GrantFilter, InterruptFilter, Journal, Rows, RunFilter, SessionFilter};
+use holdshort_store::{
+    Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Rows, RunFilter, SessionFilter,
+};
 
 use crate::conformance::on_every_store;
 use crate::fixture::{at, id, interrupt_row, put, put_interrupt, put_run, put_session, run_row, session_row};
@@ -334,9 +336,19 @@ async fn the_driver_finds_what_is_due<S: Subject>() {
         put_run(journal, RunRow { deadline: deadline.map(at), ..run_row(n) }).await;
     }
     assert_eq!(journal.next_deadline().await.unwrap(), Some(at(10)));
-    assert_eq!(journal.due(at(9), 10).await.unwrap(), []);
-    assert_eq!(journal.due(at(20), 10).await.unwrap(), [2, 3].map(id::<RunId>));
-    assert_eq!(journal.due(at(99), 1).await.unwrap(), [id::<RunId>(2)]);
+    // Two at the same time: by their ids.
+    put_run(journal, RunRow { deadline: Some(at(20)), ..run_row(5) }).await;
+    let due = |(deadline, n)| Due { deadline: at(deadline), run: id::<RunId>(n) };
+    let all = [(10, 2), (20, 3), (20, 5), (30, 1)].map(due);
+    for (now, reached) in [(9, 0), (10, 1), (20, 3), (99, 4)] {
+        assert_eq!(journal.due(at(now), None, 10).await.unwrap(), all[..reached], "at {now}");
+    }
+    for (i, after) in all.iter().enumerate() {
+        assert_eq!(journal.due(at(99), Some(after), 10).await.unwrap(), all[i + 1..], "behind {after:?}");
+    }
+    assert_eq!(journal.due(at(99), None, 1).await.unwrap(), all[..1]);
+    assert_eq!(journal.due(at(20), Some(&all[1]), 1).await.unwrap(), all[2..3]);
+    put_run(journal, RunRow { deadline: None, ..run_row(5) }).await;
     put_run(journal, RunRow { deadline: None, ..run_row(2) }).await;
     assert_eq!(journal.next_deadline().await.unwrap(), Some(at(20)));
 }

@@ -21,8 +21,8 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
+    Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 use tokio::sync::watch;
 
@@ -309,8 +309,8 @@ impl Journal for SimJournal {
         self.reading().await?.runnable(limit).await
     }
 
-    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
-        self.reading().await?.due(now, limit).await
+    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
+        self.reading().await?.due(now, after, limit).await
     }
 
     async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {

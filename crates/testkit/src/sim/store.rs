@@ -14,8 +14,8 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Change, Cursor, Error, GrantFilter, InterruptFilter, Journal, Key, Lease,
-    Link, Memory, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
+    Lease, Link, Memory, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
 use tokio::sync::watch;
 
@@ -301,10 +301,10 @@ impl Journal for Store {
         answer
     }
 
-    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<RunId>, Error> {
-        let answer = self.memory.due(now, limit).await;
+    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
+        let answer = self.memory.due(now, after, limit).await;
         if let Some(twin) = &self.twin {
-            twin.same("due", &answer, twin.due(now, limit));
+            twin.same("due", &answer, twin.due(now, after, limit));
         }
         answer
     }
