@@ -58,6 +58,15 @@ pub enum Work {
 /// Brings the answer back. On a store's error it may be called again: the answer is not lost.
 pub type Deliver = Arc<dyn Fn(Input) -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
 
+/// What is wrong with a call, with a pointer into its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// Whatever the workspace holds.
+    Always(Problem),
+    /// As the workspace is now: a call that runs before it may change that.
+    Now(Problem),
+}
+
 /// Performs actions, each once per call of `perform`.
 pub trait Executor: Send + Sync + 'static {
     /// Checks and completes what a run is started with: canonical paths, tools that need a workspace.
@@ -70,13 +79,13 @@ pub trait Executor: Send + Sync + 'static {
     /// The present state of the files that a call relies on.
     fn observe(&self, run: &Run, paths: &[String]) -> impl Future<Output = Vec<Precondition>> + Send;
 
-    /// Why no tool could carry such a call out as things stand, with a pointer into its arguments. Changes nothing.
+    /// Why no tool could carry such a call out. Changes nothing. Where nobody can look, nothing is wrong with the call.
     fn check_call(
         &self,
         run: &Run,
         tool: &str,
         arguments: &Value,
-    ) -> impl Future<Output = Result<(), Problem>> + Send;
+    ) -> impl Future<Output = Result<(), Unfit>> + Send;
 
     /// Whether a model answers for this run here. Where none does, its calls wait for a process that has one.
     fn has_model(&self, run: &Run) -> bool;
@@ -100,7 +109,7 @@ impl Executor for Idle {
         Vec::new()
     }
 
-    async fn check_call(&self, _: &Run, _: &str, _: &Value) -> Result<(), Problem> {
+    async fn check_call(&self, _: &Run, _: &str, _: &Value) -> Result<(), Unfit> {
         Ok(())
     }
 

@@ -17,5 +17,5 @@ mod upkeep;
 pub use clock::{Clock, SystemClock};
 pub use driver::{Driver, IdempotencyKey, OpenSession, OpenedSession, StartRun, StartedRun};
 pub use error::Error;
-pub use executor::{Deliver, Executor, Idle, Job, Work};
+pub use executor::{Deliver, Executor, Idle, Job, Unfit, Work};
 pub use upkeep::{keep_time, keep_up};

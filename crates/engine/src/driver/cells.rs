@@ -33,8 +33,8 @@ pub(super) struct Live {
     pub(super) driven_here: bool,
     /// Somebody else wrote, or may have: read the run again before anything is decided on it.
     pub(super) stale: bool,
-    /// The sequence that an append builds on whose answer nobody waited for. As long as the stream ends there, the
-    /// append may still be on its way: what is read before it is written is old a moment later.
+    /// An append built on this sequence was dropped before its answer came. While the stream still ends here it may yet
+    /// be written, so a read is not final.
     pub(super) unanswered: Option<u64>,
 }
 

@@ -16,7 +16,7 @@ use holdshort_store::Journal;
 use super::Driver;
 use super::cells::{Live, Slot};
 use super::commit::{Committed, Extra};
-use crate::{Clock, Error, Executor};
+use crate::{Clock, Error, Executor, Unfit};
 
 /// How often a step is decided again because somebody else wrote first.
 const ATTEMPTS: usize = 20;
@@ -211,20 +211,25 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(Tried::Done { granted })
     }
 
-    /// An edit that no tool could carry out is refused before it closes anything, as an edit of a plan is.
+    /// An edit that no tool could carry out is refused before it closes anything, as an edit of a plan is. What a call
+    /// before it may still change is no reason: it is looked at again in its turn.
     async fn check_edits(&self, decided: &Decided) -> Result<(), Error> {
         for event in &decided.events {
             let event::Fact::Run(Fact::ToolReturned { call, why: Returned::Edited, .. }) = &event.fact else {
                 continue;
             };
-            let Some(call) = decided.run.calls.get(call).filter(|call| decided.run.runs_here(&call.tool))
+            let Some(edited) = decided.run.calls.get(call).filter(|call| decided.run.runs_here(&call.tool))
             else {
                 continue;
             };
-            if let Err(problem) = self.executor.check_call(&decided.run, &call.tool, &call.arguments).await {
-                let problem = Problem { pointer: format!("/edit{}", problem.pointer), ..problem };
-                return Err(Rejection::Refused(Refusal::Invalid(vec![problem])).into());
-            }
+            let checked = self.executor.check_call(&decided.run, &edited.tool, &edited.arguments).await;
+            let problem = match checked {
+                Ok(()) => continue,
+                Err(Unfit::Now(_)) if decided.run.waits_its_turn(call, edited) => continue,
+                Err(Unfit::Now(problem) | Unfit::Always(problem)) => problem,
+            };
+            let problem = Problem { pointer: format!("/edit{}", problem.pointer), ..problem };
+            return Err(Rejection::Refused(Refusal::Invalid(vec![problem])).into());
         }
         Ok(())
     }

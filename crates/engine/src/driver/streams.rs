@@ -22,8 +22,8 @@ pub(super) const ATTEMPTS: usize = 10;
 pub(super) struct Streams {
     sessions: Mutex<BTreeMap<SessionId, (Arc<Session>, Chain)>>,
     system: Mutex<Option<(Arc<System>, Chain)>>,
-    /// Where streams end that are being appended to, and by how many. Whoever asked for an append may go away before
-    /// it is written: as long as the stream ends there, nothing that is kept of it is believed.
+    /// Per stream: the sequence that pending appends build on, and how many are pending. A cached session that ends there
+    /// is read again.
     unanswered: Mutex<BTreeMap<StreamId, (u64, u32)>>,
 }
 

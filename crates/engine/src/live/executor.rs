@@ -21,7 +21,7 @@ use serde_json::Value;
 use tokio::task::AbortHandle;
 
 use super::preview::{Kind, Preview, Previews};
-use crate::{Deliver, Error, Executor, Job, Work};
+use crate::{Deliver, Error, Executor, Job, Unfit, Work};
 
 /// The name of the model that plays the script beside the workflow.
 pub const REHEARSAL: &str = "rehearsal";
@@ -31,6 +31,18 @@ pub const REHEARSAL: &str = "rehearsal";
 const DRAIN_TIME: Duration = Duration::from_secs(8);
 /// Between two tries to write down an answer that the store refused.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
+
+/// Codes of refusals that speak of what the workspace holds, and not of the arguments alone.
+const OF_THE_WORKSPACE: &[&str] = &[
+    "not_a_directory",
+    "not_a_file",
+    "not_found",
+    "not_readable",
+    "not_utf8",
+    "old_not_found",
+    "old_not_unique",
+    "symlink",
+];
 
 /// Spawns one task per job.
 pub struct Live {
@@ -113,6 +125,12 @@ impl Live {
             previews: self.previews.clone(),
         }
     }
+
+    /// The tools of a run, to look with.
+    fn looker(&self, run: &Run) -> Result<Tools, String> {
+        let workspace = run.config().and_then(|config| config.workspace.as_deref());
+        tools(&self.data, &self.sandbox_program, workspace, run.definition.network)
+    }
 }
 
 impl Executor for Live {
@@ -149,37 +167,24 @@ impl Executor for Live {
     }
 
     async fn observe(&self, run: &Run, paths: &[String]) -> Vec<Precondition> {
-        let Some(workspace) = run.config().and_then(|config| config.workspace.clone()) else {
-            return Vec::new();
-        };
-        let network = run.definition.network;
-        let worker = Worker {
-            data: self.data.clone(),
-            sandbox_program: self.sandbox_program.clone(),
-            model: None,
-            previews: self.previews.clone(),
-        };
-        match worker.tools(Some(&workspace), network) {
+        match self.looker(run) {
             Ok(tools) => tools.observe(paths).await,
             Err(_) => Vec::new(),
         }
     }
 
-    async fn check_call(&self, run: &Run, tool: &str, arguments: &Value) -> Result<(), Problem> {
-        let config = run.config().cloned().unwrap_or_default();
-        let worker = Worker {
-            data: self.data.clone(),
-            sandbox_program: self.sandbox_program.clone(),
-            model: None,
-            previews: self.previews.clone(),
-        };
-        let tools = worker.tools(config.workspace.as_deref(), run.definition.network);
-        let tools = tools.map_err(|message| Problem::new("", message))?;
+    async fn check_call(&self, run: &Run, tool: &str, arguments: &Value) -> Result<(), Unfit> {
+        let Ok(tools) = self.looker(run) else { return Ok(()) };
         match tools.inspect(&Call { tool: tool.to_owned(), arguments: arguments.clone() }).await {
-            Inspected::Ready(_) => Ok(()),
+            Inspected::Ready(_) | Inspected::Impossible { code: "internal", .. } => Ok(()),
             Inspected::Impossible { code, message } => {
                 let pointer = holdshort_tools::argument(tool, code).map(|name| format!("/{name}"));
-                Err(Problem::new(pointer.unwrap_or_default(), message))
+                let problem = Problem::new(pointer.unwrap_or_default(), message);
+                Err(if OF_THE_WORKSPACE.contains(&code) {
+                    Unfit::Now(problem)
+                } else {
+                    Unfit::Always(problem)
+                })
             }
         }
     }
@@ -252,6 +257,20 @@ fn broken_off(job: &Job) -> Input {
     }
 }
 
+/// The tools of a run: in its workspace, with its network.
+fn tools(
+    data: &Path,
+    sandbox_program: &Path,
+    workspace: Option<&str>,
+    network: bool,
+) -> Result<Tools, String> {
+    let path = workspace.ok_or("the run has no workspace")?;
+    let workspace = Workspace::open(Path::new(path), data).map_err(|error| error.to_string())?;
+    let mut settings = Settings::new(sandbox_program.to_owned(), data.to_owned());
+    settings.network = network;
+    Ok(Tools::new(workspace, settings))
+}
+
 /// What one task needs.
 struct Worker {
     data: PathBuf,
@@ -261,16 +280,9 @@ struct Worker {
 }
 
 impl Worker {
-    fn tools(&self, workspace: Option<&str>, network: bool) -> Result<Tools, String> {
-        let path = workspace.ok_or("the run has no workspace")?;
-        let workspace = Workspace::open(Path::new(path), &self.data).map_err(|error| error.to_string())?;
-        let mut settings = Settings::new(self.sandbox_program.clone(), self.data.clone());
-        settings.network = network;
-        Ok(Tools::new(workspace, settings))
-    }
-
     async fn work(&self, job: &Job) -> Input {
-        let tools = || self.tools(job.config.workspace.as_deref(), job.definition.network);
+        let workspace = job.config.workspace.as_deref();
+        let tools = || tools(&self.data, &self.sandbox_program, workspace, job.definition.network);
         match &job.work {
             Work::Inspect { call, revision, tool, arguments } => {
                 let inspected = match tools() {

@@ -11,7 +11,7 @@ use holdshort_core::message::{Arguments, Failure, FailureKind, Message, Reply, R
 use holdshort_core::run::{ActionId, Config, Input, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel};
-use holdshort_engine::{Deliver, Executor, Job, Work};
+use holdshort_engine::{Deliver, Executor, Job, Unfit, Work};
 use serde_json::{Value, json};
 
 /// What the model says to a request with so many replies in it.
@@ -232,10 +232,10 @@ impl Executor for World {
         paths.iter().map(|path| inner.state(path)).collect()
     }
 
-    async fn check_call(&self, _: &Run, tool: &str, arguments: &Value) -> Result<(), Problem> {
+    async fn check_call(&self, _: &Run, tool: &str, arguments: &Value) -> Result<(), Unfit> {
         match self.inner().inspect(tool, arguments) {
             Inspected::Ready(_) => Ok(()),
-            Inspected::Impossible { message, .. } => Err(Problem::new("/path", message)),
+            Inspected::Impossible { message, .. } => Err(Unfit::Always(Problem::new("/path", message))),
         }
     }
 

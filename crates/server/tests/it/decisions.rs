@@ -247,6 +247,28 @@ async fn an_edit_that_no_tool_could_carry_out_leaves_it_open() {
     }
 }
 
+/// A call before it makes the file: whether the edit fits is told when its turn comes. What no file makes fit is refused.
+#[tokio::test]
+async fn an_edit_may_need_what_an_earlier_call_makes() {
+    let calls = "    - calls:\n        - {tool: write_file, arguments: {path: new.md, content: one}}\n        \
+                 - {tool: edit_file, arguments: {path: a.txt, old: one, new: two}}\n    - {text: done}\n";
+    let served = Served::playing(calls).await;
+    std::fs::write(served.workspace().join("a.txt"), "one\n").unwrap();
+    let operator = served.operator();
+    let run = text(&served.held().await, "run").to_owned();
+    let open = served.open_of(&run, 2).await;
+    let of = |tool: &str| open.iter().find(|each| each["payload"]["tool"] == tool).unwrap().clone();
+    let edit = |path: &str| json!({"option": "edit", "edit": {"path": path, "old": "one", "new": "two"}});
+    let said = operator.decide(&of("edit_file"), &edit("../new.md")).await;
+    assert_eq!(refusal(&said), (422, "invalid_request", vec!["/edit/path"]));
+    let decided = ok(operator.decide(&of("edit_file"), &edit("new.md")).await);
+    assert_eq!(decided["resolution"]["effect"], "proceed_with_edit");
+    ok(operator.decide(&of("write_file"), &json!({"option": "approve"})).await);
+    // Looked at in its turn, it fits: the person has edited it, and is asked no second time.
+    assert_eq!(served.ended(&run).await["status"], "completed");
+    assert_eq!(std::fs::read_to_string(served.workspace().join("new.md")).unwrap(), "two");
+}
+
 #[tokio::test]
 async fn sending_back_what_was_shown_is_an_approval() {
     let (served, asked) = held("{tool: write_file, arguments: {path: b.txt, content: x}}").await;

@@ -89,20 +89,42 @@ impl Served {
 
     /// The interrupt that a run waits for next.
     pub(crate) async fn next_of(&self, run: &str) -> Value {
+        self.open_of(run, 1).await.swap_remove(0)
+    }
+
+    /// The open interrupts of a run, once there are so many.
+    pub(crate) async fn open_of(&self, run: &str, count: usize) -> Vec<Value> {
         let path = format!("/v1/interrupts?status=open&run={run}");
         let waited = tokio::time::timeout(SOON, async {
             loop {
                 let list = ok(self.operator().get(&path).await);
-                if let Some(interrupt) = list["items"].get(0) {
-                    return interrupt.clone();
+                if let Some(open) = list["items"].as_array().filter(|open| open.len() >= count) {
+                    return open.clone();
                 }
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         });
-        let Ok(interrupt) = waited.await else {
+        let Ok(open) = waited.await else {
             panic!("{:?}", self.operator().get(&format!("/v1/runs/{run}/events")).await)
         };
-        interrupt
+        open
+    }
+
+    /// A run, once it has ended.
+    pub(crate) async fn ended(&self, run: &str) -> Value {
+        let waited = tokio::time::timeout(SOON, async {
+            loop {
+                let run = ok(self.operator().get(&format!("/v1/runs/{run}")).await);
+                if matches!(run["status"].as_str(), Some("completed" | "failed" | "cancelled")) {
+                    return run;
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        });
+        let Ok(run) = waited.await else {
+            panic!("{:?}", self.operator().get(&format!("/v1/runs/{run}/events")).await)
+        };
+        run
     }
 
     pub(crate) async fn with(change: impl FnOnce(&mut Options)) -> Self {

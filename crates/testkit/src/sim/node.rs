@@ -10,7 +10,7 @@ use holdshort_core::run::{ActionId, Config, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::Precondition;
-use holdshort_engine::{Clock, Deliver, Driver, Executor, Job};
+use holdshort_engine::{Clock, Deliver, Driver, Executor, Job, Unfit};
 use serde_json::Value;
 
 use super::journal::SimJournal;
@@ -110,7 +110,7 @@ impl Executor for Hands {
     }
 
     /// What it can not do it says when it looks.
-    async fn check_call(&self, _: &Run, _: &str, _: &Value) -> Result<(), Problem> {
+    async fn check_call(&self, _: &Run, _: &str, _: &Value) -> Result<(), Unfit> {
         Ok(())
     }
 
