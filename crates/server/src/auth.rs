@@ -66,13 +66,10 @@ impl Door {
             }
         };
         let actor = actor.ok_or_else(|| Refused::of(Code::Unauthenticated))?;
-        if let Some(connection) = strangers::current() {
-            connection.known();
-        }
-        if actor.role == Role::Agent && !app.agents.admits(Instant::now()) {
-            return Err(Refused::of(Code::TooManyRequests));
-        }
-        Ok(Caller { app, actor })
+        authenticated();
+        let caller = Caller { app, actor };
+        caller.charge()?;
+        Ok(caller)
     }
 
     /// Lets somebody in with the token of a decision link. Of one that we did not seal nothing is told.
@@ -82,6 +79,8 @@ impl Door {
             let rule = "this link is not whole or was never given out; `holdshort link ID` makes another";
             Refused::new(Code::NotFound, rule)
         })?;
+        // The seal is ours: whoever shows it was given the link.
+        authenticated();
         if claim.expires_at <= app.now() {
             return Err(Refused::of(Code::LinkExpired));
         }
@@ -148,6 +147,16 @@ impl FromRequestParts<Door> for Operator {
 }
 
 impl Caller {
+    /// Counts a request of an agent, or a frame of its socket, against the rate of all agents. People have none.
+    pub(crate) fn charge(&self) -> Answer<()> {
+        let is_free = self.actor.role != Role::Agent;
+        if is_free || self.app.agents.admits(Instant::now()) {
+            Ok(())
+        } else {
+            Err(Refused::of(Code::TooManyRequests))
+        }
+    }
+
     pub(crate) fn is_operator(&self) -> bool {
         self.actor.role == Role::Operator
     }
@@ -218,6 +227,13 @@ pub(crate) async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     }
     let first = app.event(&StreamId::Run(row.run.clone()), 1).await?;
     Ok(Some(first.actor))
+}
+
+/// The client of the connection that is being served has said who it is: it counts among the unauthenticated no more.
+fn authenticated() {
+    if let Some(connection) = strangers::current() {
+        connection.known();
+    }
 }
 
 fn others() -> Refused {

@@ -47,6 +47,10 @@ pub const AGENT_REQUESTS: u32 = 200;
 /// Requests that they may make at once, in seconds of that average.
 pub(crate) const AGENT_BURST_SECONDS: u32 = 5;
 
+/// Frames in a row that a socket's agent is told are too many before the socket is closed: one that waits as it is told
+/// never gets there.
+pub(crate) const OVER_RATE_FRAMES: u32 = 100;
+
 /// Event streams and sockets open at once.
 pub(crate) const STREAMS: u32 = 20_000;
 /// Long polls waiting at once.

@@ -1,6 +1,6 @@
-//! Connections whose client has not said yet who it is. They have a share of the descriptors of this process; where
-//! it is used up, the oldest of them gives way to the newest. So a flood of them locks nobody out: whoever says who
-//! it is with its first request has only to be faster than the flood takes to fill the share.
+//! Connections that have not authenticated share a quota of descriptors; a new one beyond it evicts the oldest. So a flood
+//! of them locks nobody out: a client that authenticates with its first request has only to be faster than the flood takes
+//! to fill the quota.
 //!
 //! The connection that a request came over is task-local while the request is served, so that whoever checks
 //! credentials can tell it (`auth.rs`).

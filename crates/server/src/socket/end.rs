@@ -34,6 +34,8 @@ pub(super) enum End {
     GaveWay,
     /// There is no place for another stream.
     Full(Refused),
+    /// Agents say more than their rate allows.
+    OverRate(Refused),
     /// The client did not say who it is, or not the truth.
     Unauthenticated(Refused),
     /// What came is not JSON text.
@@ -93,6 +95,7 @@ fn last_words(end: End) -> Option<(Option<ServerFrame>, CloseFrame)> {
             (None, close_code::AGAIN, "too many connections have not said who they are: come back")
         }
         End::Full(refused) => (error(refused), TOO_MANY, "too many streams are open"),
+        End::OverRate(refused) => (error(refused), TOO_MANY, "agents ask too often: come back later"),
         End::Silent => (closing(Reason::Silent), TIMEOUT, "nothing was heard from you"),
         End::Unauthenticated(refused) => (error(refused), UNAUTHENTICATED, "who are you?"),
         End::NotJson(refused) => (error(refused), BAD_REQUEST, "frames are JSON text"),

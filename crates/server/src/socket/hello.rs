@@ -35,7 +35,12 @@ pub(super) async fn receive(
     let unauthenticated = |why| End::Unauthenticated(Refused::new(Code::Unauthenticated, why));
     let received = timeout(pace.hello, incoming::next(incoming, pace.silence)).await;
     match received.map_err(|_| unauthenticated("nobody said `hello` in time"))??.frame {
-        Ok(ClientFrame::Hello(hello)) => who(door, headers, known, &hello).map_err(End::Unauthenticated),
+        Ok(ClientFrame::Hello(hello)) => {
+            who(door, headers, known, &hello).map_err(|refused| match refused.code() {
+                Code::TooManyRequests => End::OverRate(refused),
+                _ => End::Unauthenticated(refused),
+            })
+        }
         Ok(_) => Err(unauthenticated("the first frame is `hello`")),
         Err(refused) => Err(End::Unauthenticated(refused)),
     }

@@ -54,7 +54,8 @@ pub(crate) fn read_text(text: &[u8]) -> Answer<ClientFrame> {
             End::NotJson(refused)
             | End::TooLarge(refused)
             | End::Unauthenticated(refused)
-            | End::Full(refused),
+            | End::Full(refused)
+            | End::OverRate(refused),
         ) => Err(refused),
         Err(End::Left | End::Broken | End::Stopping | End::Behind | End::Silent | End::GaveWay) => {
             Err(Refused::of(Code::Internal))

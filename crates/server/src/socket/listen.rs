@@ -12,6 +12,7 @@ use super::end::End;
 use super::{incoming, subscribe};
 use crate::auth::Caller;
 use crate::decide;
+use crate::limits::OVER_RATE_FRAMES;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
 use crate::routes::steer;
@@ -22,15 +23,24 @@ pub(super) async fn all(
     pace: Pace,
     orders: mpsc::Sender<Order>,
 ) -> End {
+    let mut over_rate = 0;
     loop {
         let received = match incoming::next(incoming, pace.silence).await {
             Ok(received) => received,
             Err(end) => return end,
         };
-        let done = match received.frame {
+        let done = match (caller.charge(), received.frame) {
+            (Err(refused), _) if over_rate == OVER_RATE_FRAMES => return End::OverRate(refused),
+            (Err(refused), _) => {
+                over_rate += 1;
+                Err(refused)
+            }
             // On the heap for as long as it lasts: an idle socket is to be small.
-            Ok(frame) => Box::pin(carry_out(caller, frame)).await,
-            Err(refused) => Err(refused),
+            (Ok(()), Ok(frame)) => {
+                over_rate = 0;
+                Box::pin(carry_out(caller, frame)).await
+            }
+            (Ok(()), Err(refused)) => Err(refused),
         };
         let order = done.unwrap_or_else(|refused| Order::refuse(received.id, refused));
         // A client that asks and does not read the answers is waited for like any other that does not read.

@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::harness::{SOON, Served, ok, refusal, said};
+use crate::harness::{SOON, Served, created, ok, refusal, said, text};
 
 async fn connect(served: &Served, words: &str) -> TcpStream {
     let mut stream = TcpStream::connect(served.address()).await.unwrap();
@@ -77,6 +77,40 @@ async fn a_flood_of_strangers_locks_nobody_out() {
         assert_eq!(until_closed(stream).await, "");
     }
     ok(known.get("/v1/info").await);
+}
+
+/// The page of a decision link says who comes: its connection outlives the flood.
+#[tokio::test]
+async fn whoever_holds_a_link_is_no_stranger() {
+    let tuning = Tuning { strangers: Some(4), ..Tuning::default() };
+    let served = Served::with_tuning(tuning).await;
+    let host = served.address();
+    let asked = served.operator().ask().await;
+    let made =
+        served.operator().post(&format!("/v1/interrupts/{}/links", text(&asked, "id")), &json!({})).await;
+    let link = text(&created(made), "url").to_owned();
+    let path = link.strip_prefix(&format!("http://{host}")).unwrap();
+    let forged = path.replace("/d/", "/d/x");
+    assert_ne!(forged, path);
+    let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    let mut stays = connect(&served, &get(path)).await;
+    let mut goes = connect(&served, &get(&forged)).await;
+    for (stream, status) in [(&mut stays, "200"), (&mut goes, "404")] {
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).await.unwrap();
+        assert_eq!(head, *format!("HTTP/1.1 {status}").as_bytes());
+    }
+    let mut flood = Vec::new();
+    for _ in 0..8 {
+        flood.push(connect(&served, "").await);
+    }
+    until_closed(&mut goes).await;
+    stays.write_all(get("/healthz").as_bytes()).await.unwrap();
+    let mut said = Vec::new();
+    while !String::from_utf8_lossy(&said).contains("HTTP/1.1 200 OK\r\n") {
+        let read = timeout(SOON, stays.read_buf(&mut said)).await.unwrap().unwrap();
+        assert!(read > 0, "it was closed: {}", String::from_utf8_lossy(&said));
+    }
 }
 
 /// Sockets that do not say who they are count as strangers, and take no place among the streams.

@@ -174,6 +174,54 @@ async fn whoever_does_not_say_who_it_is_stays_outside() {
     assert_eq!(socket.ask(&json!({"type": "hello"})).await["role"], "agent");
 }
 
+/// An agent's token is good: that there are too many of its requests is another thing, and said as such.
+#[tokio::test]
+async fn an_agent_over_its_rate_is_told_so_when_it_says_hello() {
+    let served = Served::with(|options| options.agent_requests = 1).await;
+    let hello = json!({"type": "hello", "token": served.agent_token()});
+    loop {
+        let mut socket = Socket::open(&served, &[]).await.unwrap();
+        let said = socket.ask(&hello).await;
+        if said["type"] != "welcome" {
+            assert_eq!(
+                (error(&said), socket.came().await),
+                ((None, "too_many_requests", vec![]), Came::Close(Some(4429)))
+            );
+            break;
+        }
+    }
+    Socket::operator(&served).await;
+}
+
+/// Frames count as requests do: too many are refused one by one, and a flood ends the socket. People have no rate.
+#[tokio::test]
+async fn an_agents_flood_ends_its_socket() {
+    let served = Served::with(|options| options.agent_requests = 1).await;
+    let mut agent = Socket::of(&served, served.agent_token()).await;
+    let ping = json!({"type": "ping", "id": "1"});
+    let mut refused = Vec::new();
+    let close = loop {
+        // It may be closed before it is sent.
+        agent.try_send(Message::text(ping.to_string())).await;
+        match agent.came().await {
+            Came::Frame(frame) if frame["type"] == "pong" => refused.clear(),
+            Came::Frame(frame) => refused.push(frame),
+            Came::Close(close) => break close,
+        }
+    };
+    // The last word belongs to no frame.
+    let last = refused.pop().unwrap();
+    assert_eq!((error(&last), close), ((None, "too_many_requests", vec![]), Some(4429)));
+    assert_eq!(refused.len(), 100);
+    for frame in &refused {
+        assert_eq!(error(frame), (Some("1"), "too_many_requests", vec![]));
+    }
+    let mut operator = Socket::operator(&served).await;
+    for _ in 0..200 {
+        assert_eq!(operator.ask(&ping).await["type"], "pong");
+    }
+}
+
 #[tokio::test]
 async fn the_request_that_opens_a_socket_is_checked_like_any_other() {
     let served = Served::new().await;
