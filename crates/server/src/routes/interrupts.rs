@@ -109,7 +109,9 @@ pub(super) async fn page(
     limit: usize,
 ) -> Answer<List<Interrupt>> {
     let read = |limit| app.journal().interrupts(filter, cursor.as_ref(), limit);
-    view::page::show(limit, read, async |row| view::interrupt::of_row(app, &row).await.map(Some)).await
+    let ends = view::interrupt::CallEnds::default();
+    view::page::show(limit, read, async |row| view::interrupt::of_page(app, &row, &ends).await.map(Some))
+        .await
 }
 
 /// Read an interrupt, or wait for its resolution.

@@ -1,11 +1,14 @@
 //! Interrupts as clients see them: from a row and the events it points at, or from a run that is loaded anyway.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use holdshort_core::event::{self, Event};
 use holdshort_core::gate::Source;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::{self, About, Cause, Choice, Kind, Level, Made, Opened, Outcome};
 use holdshort_core::projection::InterruptRow;
-use holdshort_core::run::{CallState, Fact, Run};
+use holdshort_core::run::{CallEnd, CallState, Fact, Run};
 use holdshort_core::time::Timestamp;
 use holdshort_protocol as wire;
 use holdshort_protocol::Code;
@@ -31,6 +34,11 @@ struct Parts<'a> {
 }
 
 pub(crate) async fn of_row(app: &App, row: &InterruptRow) -> Answer<wire::Interrupt> {
+    of_page(app, row, &CallEnds::default()).await
+}
+
+/// The same of a row of a page.
+pub(crate) async fn of_page(app: &App, row: &InterruptRow, ends: &CallEnds) -> Answer<wire::Interrupt> {
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
     let event::Fact::Run(Fact::InterruptOpened(opened)) = &event.fact else { return Err(damaged(row)) };
@@ -45,7 +53,7 @@ pub(crate) async fn of_row(app: &App, row: &InterruptRow) -> Answer<wire::Interr
         resolution: resolution(app, row, opened).await?,
     });
     if shown.status == wire::InterruptStatus::Open && !after(&mut shown.payload).is_empty() {
-        tell_what_became(&*app.driver.load(&row.run).await?, &mut shown.payload);
+        tell_what_became(&*ends.of(app, &row.run).await?, &mut shown.payload);
     }
     Ok(shown)
 }
@@ -57,13 +65,45 @@ fn after(payload: &mut Value) -> &mut [Value] {
 
 /// A card is opened while the calls before its own wait, run or are asked about: whoever reads it later reads what
 /// became of them since.
-fn tell_what_became(run: &Run, payload: &mut Value) {
+fn tell_what_became(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     for before in after(payload) {
-        let call = before.get("call_id").and_then(Value::as_str).and_then(|id| run.calls.get(id));
-        if let Some(CallState::Ended(end)) = call.map(|call| &call.state) {
+        let end = before.get("call_id").and_then(Value::as_str).and_then(|id| ends.get(id));
+        if let Some(end) = end {
             before["became"] = serde_json::json!(end);
         }
     }
+}
+
+/// How the calls of the runs of one page ended. A run that is not loaded is replayed once for all its cards.
+#[derive(Default)]
+pub(crate) struct CallEnds(Mutex<BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>>);
+
+impl CallEnds {
+    async fn of(&self, app: &App, id: &RunId) -> Answer<Arc<BTreeMap<String, CallEnd>>> {
+        if let Some(known) = self.runs().get(id) {
+            return Ok(known.clone());
+        }
+        let run = match app.driver.current(id).await {
+            Some(run) => run,
+            None => app.driver.load(id).await?,
+        };
+        let ends = Arc::new(ends(&run));
+        self.runs().insert(id.clone(), ends.clone());
+        Ok(ends)
+    }
+
+    /// A poisoned lock guards a plain map: what it holds is still right.
+    fn runs(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn ends(run: &Run) -> BTreeMap<String, CallEnd> {
+    let ended = run.calls.iter().filter_map(|(id, call)| match call.state {
+        CallState::Ended(end) => Some((id.clone(), end)),
+        _ => None,
+    });
+    ended.collect()
 }
 
 /// How the interrupt of a row ended.
@@ -92,7 +132,7 @@ pub(crate) fn of_run(run: &Run, id: &InterruptId) -> Option<wire::Interrupt> {
         resolution,
     });
     if shown.status == wire::InterruptStatus::Open {
-        tell_what_became(run, &mut shown.payload);
+        tell_what_became(&ends(run), &mut shown.payload);
     }
     Some(shown)
 }
