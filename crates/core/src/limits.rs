@@ -43,8 +43,8 @@ pub const BACKOFF_MAX_MS: u64 = 60_000;
 /// An identical call repeated so often in a row opens a `continuation`.
 pub const IDENTICAL_CALLS: u32 = 8;
 
-/// Replies in a row of which a call failed (a command that ends with another code than 0 among them) and none did what
-/// it should, before a `continuation` is asked. An agent that gets nothing done for so long needs help.
+/// After this many replies in a row in which calls failed (a command that ends with another code than 0 among them) and
+/// none succeeded, a person is asked (`continuation`). An agent that gets nothing done for so long needs help.
 pub const FAILED_CALLS: u32 = 6;
 
 /// What the failed calls of a reply said, in all, where a person is asked about them.

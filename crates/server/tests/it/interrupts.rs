@@ -51,6 +51,25 @@ async fn an_agent_asks_waits_and_gets_the_resolution() {
     assert_eq!(ended["result"]["outcome"], "rejected");
 }
 
+/// A person who could only agree decides nothing: an agent offers a way to say no, or is not heard.
+#[tokio::test]
+async fn an_agent_can_not_offer_only_what_releases() {
+    let served = Served::new().await;
+    let agent = served.agent();
+    let offer = |options: &[&str]| {
+        let mut question = crate::harness::question();
+        question["options"] = options.iter().map(|id| json!({"id": id, "label": "Go"})).collect();
+        question
+    };
+    for options in [&["approve"][..], &["approve", "edit"]] {
+        let said = agent.post("/v1/interrupts", &offer(options)).await;
+        assert_eq!(refusal(&said), (422, "invalid_request", vec!["/options"]), "{options:?}");
+    }
+    let runs = ok(served.operator().get("/v1/runs").await);
+    assert_eq!(runs["items"], json!([]), "nothing was started for it");
+    created(agent.post("/v1/interrupts", &offer(&["approve", "reject"])).await);
+}
+
 /// Whatever became due while no server ran is settled before the first answer.
 #[tokio::test]
 async fn deadlines_that_passed_meanwhile_are_settled_before_the_server_answers() {

@@ -223,6 +223,39 @@ async fn a_plan_is_written_anew_across_a_restart() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
+/// A subtask that is held at `before_step` has not started: the plan may have it otherwise, and what is held then is told
+/// as it is by now, also after a kill on each side of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_is_edited_where_a_subtask_is_held_before_it_begins() {
+    let gated = format!("{PLANNED}  before_step: ask\n");
+    let (_model, mut server, run) =
+        proposed(&gated, &[proposes(&[subtask("a", &[]), subtask("b", &["a"])])]).await;
+    let asked = server.wait_one(&run).await;
+    server.choose(&asked, "approve").await;
+    let before_a = server.wait_one(&run).await;
+    assert_eq!((&before_a["position"], &before_a["step"]), (&json!("before_step"), &json!("work/a")));
+
+    let otherwise = json!({ "id": "a", "description": "do a otherwise", "depends_on": [] });
+    replan(&server, &run, &json!({ "plan": plan(&[otherwise]), "version": 1 })).await.ok();
+    let new = server.wait_one(&run).await;
+    assert_eq!((&new["kind"], &new["payload"]["version"]), (&json!("plan_approval"), &json!(2)));
+    let late = server.decide(&before_a, &json!({"option": "approve"})).await;
+    assert_eq!(late.refusal(), (409, "already_resolved"));
+    server.kill();
+    server.start().await;
+    server.choose(&new, "approve").await;
+    let held = server.wait_one(&run).await;
+    assert_eq!((&held["position"], &held["step"]), (&json!("before_step"), &json!("work/a")));
+    assert!(held["payload"]["input"].to_string().contains("do a otherwise"), "{held:#}");
+    assert_eq!(server.lines("count.txt"), 0, "nothing has begun");
+    server.kill();
+    server.start().await;
+    server.choose(&held, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!((statuses(&server, &run).await.as_str(), server.lines("count.txt")), ("a completed", 1));
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+}
+
 /// With what and for how long is decided is a matter of the phase that asks.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_phase_has_its_own_options_and_its_own_time() {
