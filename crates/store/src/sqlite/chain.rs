@@ -24,6 +24,22 @@ pub(super) fn head_at(connection: &Connection, events: u64) -> Result<Option<Hea
     Ok(connection.prepare_cached(sql)?.query_row([Number(events)], read_head).optional()?)
 }
 
+/// The same two of a database whose events are not chained yet, as [`begin`] will chain them.
+pub(super) fn heads_unchained(connection: &Connection, events: u64) -> Result<(Head, Option<Head>), Error> {
+    let mut head = Head::START;
+    let mut at = (events == 0).then_some(head);
+    let mut statement = connection.prepare("SELECT hash FROM events ORDER BY position")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let Hash(hash) = row.get(0)?;
+        head = head.then(&hash);
+        if head.events == events {
+            at = Some(head);
+        }
+    }
+    Ok((head, at))
+}
+
 pub(super) fn links(connection: &Connection, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
     let sql = "SELECT position, chained, hash FROM events WHERE position > ?1 ORDER BY position LIMIT ?2";
     let mut statement = connection.prepare_cached(sql)?;

@@ -92,8 +92,9 @@ impl Sqlite {
         let database = folder::database(folder)?;
         log::check(&database)?;
         let evidence = Evidence::gather(folder, &database)?;
+        // Before anything is changed, also by SQLite, which empties a log when its last writer leaves.
+        evidence.check(&database)?;
         let connection = schema::writer(&database, config.max_pages)?;
-        evidence.check(&connection)?;
         evidence.note_missing_log(&connection)?;
         let epoch = schema::next_epoch(&connection)?;
         let head = chain::head(&connection)?;
@@ -323,12 +324,20 @@ impl Journal for Sqlite {
 
     async fn inspect(&self) -> Result<Vec<String>, Error> {
         let (folder, is_stopped) = (self.folder.clone(), self.queue.is_none());
+        let connect = || {
+            let database = folder::database_of(&self.folder);
+            if is_stopped {
+                schema::lone_reader(&database, pin::has_log(&database))
+            } else {
+                schema::reader(&database)
+            }
+        };
         let inspect = move |connection: &Connection| {
             let mut problems = schema::quick_check(connection)?;
             problems.extend(pin::problems(&folder, connection, is_stopped)?);
             Ok(problems)
         };
-        self.pool.read(inspect).await
+        self.pool.read_apart(connect, inspect).await
     }
 
     async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use holdshort_core::head::Head;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::chain;
 use super::error::from_io;
+use super::{chain, schema};
 use crate::folder::{database_of, private};
 use crate::journal::Error;
 
@@ -49,9 +49,20 @@ impl Evidence {
         Ok(Self { pin: read(&path)?, has_log, wants_log, path })
     }
 
-    /// Refuses a database that is not the one that the pin tells of.
-    pub(super) fn check(&self, connection: &Connection) -> Result<(), Error> {
-        match self.contradiction(connection, is_closed(connection)?)? {
+    /// Refuses a database that is not the one that the pin tells of, or of a version that is not known. Changes nothing.
+    pub(super) fn check(&self, database: &Path) -> Result<(), Error> {
+        let found = schema::look(database, self.has_log)?;
+        let Some(pin) = self.pin else { return Ok(()) };
+        let connection = &found.connection;
+        let why = if found.has_chain {
+            self.contradiction(connection, is_closed(connection)?)?
+        } else if found.is_made {
+            let (head, at) = chain::heads_unchained(connection, pin.events)?;
+            contradiction(pin, head, at, is_closed(connection)?)
+        } else {
+            contradiction(pin, Head::START, (pin.events == 0).then_some(Head::START), true)
+        };
+        match why {
             None => Ok(()),
             Some(why) => Err(Error::Corrupt(format!(
                 "{why}; to go on with it all the same, remove {}",
@@ -63,22 +74,8 @@ impl Evidence {
     /// How the database contradicts its pin. One that `is_closed` is exactly as long as that.
     fn contradiction(&self, connection: &Connection, is_closed: bool) -> Result<Option<String>, Error> {
         let Some(pin) = self.pin else { return Ok(None) };
-        let head = chain::head(connection)?;
-        let (there, pinned) = (head.events, pin.events);
-        Ok(if there < pinned {
-            Some(format!(
-                "the database has {there} events, and {pinned} were written: it is an older one, its log is missing, \
-                 or its last events were taken away"
-            ))
-        } else if chain::head_at(connection, pinned)? != Some(pin) {
-            Some(format!("the first {pinned} events of the database are not those that were written"))
-        } else if is_closed && there > pinned {
-            Some(format!(
-                "the database has {there} events, and {pinned} were written: the others came from elsewhere"
-            ))
-        } else {
-            None
-        })
+        let at = chain::head_at(connection, pin.events)?;
+        Ok(contradiction(pin, chain::head(connection)?, at, is_closed))
     }
 
     /// Whether events may be missing that were answered: the database was in use when it was copied, and its log
@@ -107,6 +104,25 @@ impl Evidence {
             problems.push(without_log(chain::head(connection)?.events));
         }
         Ok(problems)
+    }
+}
+
+/// How a database contradicts its pin that has this head, and had that one `at` the number of events of the pin.
+fn contradiction(pin: Head, head: Head, at: Option<Head>, is_closed: bool) -> Option<String> {
+    let (there, pinned) = (head.events, pin.events);
+    if there < pinned {
+        Some(format!(
+            "the database has {there} events, and {pinned} were written: it is an older one, its log is missing, \
+             or its last events were taken away"
+        ))
+    } else if at != Some(pin) {
+        Some(format!("the first {pinned} events of the database are not those that were written"))
+    } else if is_closed && there > pinned {
+        Some(format!(
+            "the database has {there} events, and {pinned} were written: the others came from elsewhere"
+        ))
+    } else {
+        None
     }
 }
 

@@ -1,9 +1,10 @@
 //! The readers: a few read-only connections, each used by one read at a time. Never writes.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, InterruptHandle};
 use tokio::sync::Semaphore;
 
 use super::schema;
@@ -16,6 +17,8 @@ const READERS: usize = 4;
 pub(super) struct Pool {
     permits: Arc<Semaphore>,
     idle: Arc<Idle>,
+    /// Reads apart: one at a time.
+    apart: Arc<Semaphore>,
 }
 
 type Idle = Mutex<Vec<Connection>>;
@@ -34,7 +37,8 @@ impl Pool {
     /// A pool of the connections that `connect` makes.
     pub(super) fn of(connect: impl Fn() -> Result<Connection, Error>) -> Result<Self, Error> {
         let idle = (0..READERS).map(|_| connect()).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { permits: Arc::new(Semaphore::new(READERS)), idle: Arc::new(Mutex::new(idle)) })
+        let (permits, apart) = (Arc::new(Semaphore::new(READERS)), Arc::new(Semaphore::new(1)));
+        Ok(Self { permits, idle: Arc::new(Mutex::new(idle)), apart })
     }
 
     /// Runs a read of a row or two where it is asked for: to hand it to another thread and back costs several
@@ -62,18 +66,76 @@ impl Pool {
         read.await.map_err(|error| Error::Io(Box::new(error)))?
     }
 
+    /// Runs a read that takes as long as the database is large, on a connection of its own: no other read waits for it.
+    /// Such reads go one after the other, and one that nobody waits for any more is interrupted.
+    pub(super) async fn read_apart<T: Send + 'static>(
+        &self,
+        connect: impl FnOnce() -> Result<Connection, Error>,
+        work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let permit = Arc::clone(&self.apart).acquire_owned().await.map_err(|_| Error::Closed)?;
+        let connection = connect()?;
+        let interrupts = Interrupts::of(&connection);
+        let is_left = Arc::clone(&interrupts.is_left);
+        let read = tokio::task::spawn_blocking(move || {
+            let result = unless_left(&connection, &is_left, work);
+            drop(connection);
+            drop(permit);
+            result
+        });
+        let result = read.await;
+        drop(interrupts);
+        result.map_err(|error| Error::Io(Box::new(error)))?
+    }
+
     /// Lets the running reads end, refuses those that wait, and closes the connections.
     pub(super) async fn close(&self) {
+        let apart = self.apart.acquire().await;
         let all = self.permits.acquire_many(u32::try_from(READERS).unwrap_or(u32::MAX)).await;
         self.drop_idle();
-        drop(all);
+        drop((all, apart));
     }
 
     /// Refuses reads from now on and closes the connections that are not in use.
     pub(super) fn drop_idle(&self) {
         self.permits.close();
+        self.apart.close();
         lock(&self.idle).clear();
     }
+}
+
+/// Interrupts what its connection does when it is dropped.
+struct Interrupts {
+    is_left: Arc<AtomicBool>,
+    handle: InterruptHandle,
+}
+
+impl Interrupts {
+    fn of(connection: &Connection) -> Self {
+        Self { is_left: Arc::default(), handle: connection.get_interrupt_handle() }
+    }
+}
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        self.is_left.store(true, Ordering::SeqCst);
+        self.handle.interrupt();
+    }
+}
+
+/// SQLite forgets an interrupt that comes while nothing runs. So a statement is kept open from before the last look.
+fn unless_left<T>(
+    connection: &Connection,
+    is_left: &AtomicBool,
+    work: impl FnOnce(&Connection) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut open = connection.prepare("SELECT 1 UNION ALL SELECT 2")?;
+    let mut rows = open.query([])?;
+    rows.next()?;
+    if is_left.load(Ordering::SeqCst) {
+        return Err(Error::Closed);
+    }
+    work(connection)
 }
 
 impl Loan {
@@ -95,4 +157,44 @@ impl Drop for Loan {
 /// A push or a pop is never half done.
 fn lock(idle: &Idle) -> std::sync::MutexGuard<'_, Vec<Connection>> {
     idle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{FutureExt, poll};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Never ends by itself.
+    fn endless(connection: &Connection) -> Result<i64, Error> {
+        let sql = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n";
+        Ok(connection.query_row(sql, [], |row| row.get(0))?)
+    }
+
+    fn one(connection: &Connection) -> Result<i64, Error> {
+        Ok(connection.query_row("SELECT 1", [], |row| row.get(0))?)
+    }
+
+    #[tokio::test]
+    async fn reads_apart_keep_nobody_waiting_and_end_with_whoever_waits_for_them() {
+        let folder = TempDir::new().unwrap();
+        let database = folder.path().join("holdshort.db");
+        let connect = || Ok(Connection::open(&database)?);
+        let pool = Pool::of(connect).unwrap();
+        for _ in 0..3 * READERS {
+            let mut apart = Box::pin(pool.read_apart(connect, endless));
+            let mut next = Box::pin(pool.read_apart(connect, endless));
+            assert!(poll!(&mut apart).is_pending() && poll!(&mut next).is_pending());
+            // The others read meanwhile.
+            for _ in 0..2 * READERS {
+                assert_eq!(pool.read(one).await.unwrap(), 1);
+            }
+            assert!((&mut apart).now_or_never().is_none() && (&mut next).now_or_never().is_none());
+        }
+        assert_eq!(pool.read_apart(connect, one).await.unwrap(), 1);
+        // It waits for what runs: nothing does.
+        pool.close().await;
+        assert!(matches!(pool.read_apart(connect, one).await, Err(Error::Closed)));
+    }
 }

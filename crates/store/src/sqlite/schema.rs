@@ -61,6 +61,13 @@ pub(super) fn reader(database: &Path) -> Result<Connection, Error> {
 /// Without one the file is read as it lies there, and SQLite makes no other beside it: what is evidence may be on a
 /// medium that can not be written.
 pub(super) fn lone_reader(database: &Path, has_log: bool) -> Result<Connection, Error> {
+    let (connection, found) = glance(database, has_log)?;
+    let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);
+    if found < known { Err(Error::Outdated { found, known }) } else { Ok(connection) }
+}
+
+/// The same for a database of any version that this binary knows, with that version.
+fn glance(database: &Path, has_log: bool) -> Result<(Connection, u32), Error> {
     let connection = if has_log {
         reader(database)?
     } else {
@@ -68,8 +75,22 @@ pub(super) fn lone_reader(database: &Path, has_log: bool) -> Result<Connection, 
         let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         connect(Path::new(&uri), access)?
     };
-    let (found, known) = (version(&connection)?, u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX));
-    if found < known { Err(Error::Outdated { found, known }) } else { Ok(connection) }
+    let version = version(&connection)?;
+    Ok((connection, version))
+}
+
+/// A database as it lies there, over a connection that can change nothing.
+pub(super) struct Found {
+    pub(super) connection: Connection,
+    /// Its events are chained; else that is done when it is opened.
+    pub(super) has_chain: bool,
+    /// It holds tables at all.
+    pub(super) is_made: bool,
+}
+
+pub(super) fn look(database: &Path, has_log: bool) -> Result<Found, Error> {
+    let (connection, version) = glance(database, has_log)?;
+    Ok(Found { connection, has_chain: version >= CHAIN, is_made: version > 0 })
 }
 
 /// A path as a URI holds it.

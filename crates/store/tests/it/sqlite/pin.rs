@@ -1,6 +1,7 @@
 //! The pin: a database that is not the one that was written here does not start, and a copy without its log says
 //! that it is one.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -52,6 +53,64 @@ async fn an_older_database_does_not_start_beside_its_pin() {
     // Whoever means it.
     fs::remove_file(folder.path().join(PIN)).unwrap();
     assert_eq!(Sqlite::open(folder.path()).unwrap().head().await.unwrap().events, 2);
+}
+
+/// Every file of a folder, but for those that a look at it may make.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let name = |entry: &fs::DirEntry| entry.file_name().into_string().unwrap();
+    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let kept = entries.filter(|entry| !["holdshort.db-shm", "holdshort.lock"].contains(&&*name(entry)));
+    kept.map(|entry| (name(&entry), fs::read(entry.path()).unwrap())).collect()
+}
+
+/// What is refused is evidence: neither brought up to date, nor its log taken in.
+#[tokio::test]
+async fn a_database_that_is_refused_is_byte_for_byte_what_it_was() {
+    let folder = TempDir::new().unwrap();
+    let store = Sqlite::open(folder.path()).unwrap();
+    write(&store, 0, 2).await;
+    let older_with_its_log = copy(folder.path(), &[DATABASE, LOG]);
+    write(&store, 2, 3).await;
+    store.close().await.unwrap();
+    let log = fs::metadata(older_with_its_log.path().join(LOG)).unwrap();
+    assert!(log.len() > 0);
+
+    // A backup of an earlier schema, with one event and with none.
+    let of_earlier_schema = |events: i64| {
+        let folder = TempDir::new().unwrap();
+        let first = rusqlite::Connection::open(folder.path().join(DATABASE)).unwrap();
+        first.execute_batch(include_str!("../../../migrations/sqlite/0001_journal.sql")).unwrap();
+        first.pragma_update(None, "user_version", 1).unwrap();
+        let run = [[1].as_slice(), &[0; 17]].concat();
+        first.execute("INSERT INTO streams (stream, id) VALUES (7, ?1)", [run]).unwrap();
+        let sql = "INSERT INTO events (position, stream, seq, hash, head) VALUES (?1, 7, ?1, zeroblob(32), x'7b7d')";
+        for position in 1..=events {
+            first.execute(sql, [position]).unwrap();
+        }
+        folder
+    };
+    let from_the_future = copy(folder.path(), &[DATABASE]);
+    let newer = rusqlite::Connection::open(from_the_future.path().join(DATABASE)).unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+    drop(newer);
+
+    let table = [
+        (&older_with_its_log, "the database has 2 events, and 5 were written"),
+        (&of_earlier_schema(1), "the database has 1 events, and 5 were written"),
+        (&of_earlier_schema(0), "the database has 0 events, and 5 were written"),
+        (&of_earlier_schema(5), "the first 5 events of the database are not those that were written"),
+        (&of_earlier_schema(6), "the first 5 events of the database are not those that were written"),
+        (&from_the_future, "schema version 99"),
+    ];
+    for (refused, why) in table {
+        fs::copy(folder.path().join(PIN), refused.path().join(PIN)).unwrap();
+        let before = files(refused.path());
+        for _ in 0..2 {
+            let error = Sqlite::open(refused.path()).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+            assert!(files(refused.path()) == before, "{why}");
+        }
+    }
 }
 
 #[tokio::test]
