@@ -476,7 +476,6 @@ impl Part {
             && sed::only_edits(self.words_and_expansions())
     }
 
-    /// Whether a grant may be given for it: whether program and subcommand say what it does.
     /// Why nobody can tell what it does, where that matters: because a rule forbids commands, or nothing may be deployed.
     pub(super) fn unclear(&self) -> Option<&'static str> {
         let program = self.program.as_str();
@@ -514,6 +513,7 @@ impl Part {
             })
     }
 
+    /// Whether a grant may remember it: its program and its subcommand say what it does.
     pub(in crate::gate) fn is_memorable(&self) -> bool {
         let rights = matches!(self.program.as_str(), "sudo" | "su" | "doas" | "pkexec" | "run0" | "");
         let elsewhere = self.program == "cd" && !self.stays_below();

@@ -110,7 +110,11 @@ impl Scratch {
         if self.traces {
             process.args(["-f", "--seccomp-bpf", "-qq", "-s", "256", "-e", "trace=execve", "-o"]).arg(&trace);
         }
-        let each = format!("for line do timeout {} {TIME} {shell} -c \"$line\"; done", trace::EACH);
+        // What a line leaves in the background may never end: it goes with the group that `timeout` leads.
+        let each = format!(
+            "for line do timeout {} {TIME} {shell} -c \"$line\" & wait $!; kill -KILL -$!; done",
+            trace::EACH
+        );
         process.args(["sh", "-c", &each, "sh"]).args(lines.iter().map(|line| &line.text));
         process.current_dir(self.folder.path().join("ws")).env_clear();
         process.env("PATH", PATH).env("HOME", self.folder.path().join("home")).env("LANG", "C.UTF-8");
