@@ -43,7 +43,14 @@ fn is_named(program: &str, shell: &str, command: &Command) -> bool {
 }
 
 /// What programs are made of: scripts of their makers', and the unpackers of archives.
-const HELPERS: [(&str, &[&str]); 14] = [
+const HELPERS: [(&str, &[&str]); 15] = [
+    (
+        "man",
+        &[
+            "apropos", "cat", "col", "dash", "groff", "grotty", "less", "locale", "nroff", "preconv", "sh",
+            "tbl", "troff", "whatis",
+        ],
+    ),
     ("egrep", &["sh", "dash", "grep"]),
     ("fgrep", &["sh", "dash", "grep"]),
     ("zcat", &["sh", "dash", "gzip"]),
