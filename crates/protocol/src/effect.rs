@@ -19,6 +19,17 @@ pub struct CommandEffect {
 impl CommandEffect {
     /// Of the payload of a call; `None` where it says nothing of an effect.
     pub fn of(payload: &Value) -> Option<Self> {
+        let asked = Self::asked_for(payload)?;
+        let sandbox = payload.get("sandbox").and_then(Value::as_str);
+        if !matches!(sandbox, Some("partial" | "none")) {
+            return Some(asked);
+        }
+        let text =
+            format!("{}; that is what is asked for, and this machine does not hold it to that", asked.text);
+        Some(Self { text, is_unusual: true })
+    }
+
+    fn asked_for(payload: &Value) -> Option<Self> {
         let effect = payload.get("effect")?;
         let usual = |text: &str| Some(Self { text: text.to_owned(), is_unusual: false });
         if let Some(places) = effect.pointer("/writes/places").and_then(Value::as_array) {

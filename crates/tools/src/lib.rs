@@ -13,6 +13,7 @@ mod refusal;
 mod request;
 pub mod sandbox;
 mod tools;
+mod turns;
 mod workspace;
 
 pub use catalogue::catalogue;

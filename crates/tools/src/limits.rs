@@ -54,8 +54,16 @@ pub const OUTPUT_TAIL_BYTES: usize = 32 * 1024;
 /// Entries of a workspace among which a command's sandbox looks for what is guarded, before and after the command. A
 /// workspace with more runs no command that writes: nobody could say what it writes to.
 pub const GUARD_ENTRIES: usize = 1_000_000;
-/// Names that are tried for what is renamed; beyond them the newest one takes the place of the first.
-pub const HELD_NAMES: u32 = 1000;
+/// Guarded names of a workspace in which a command writes: each is two mounts, and takes a millisecond.
+pub const GUARDED_NAMES: usize = 4096;
+/// Paths that were set aside which are named; the others are counted. They are part of an event.
+pub const SET_ASIDE_NAMED: usize = 20;
+/// Names tried in one folder for what is set aside; beyond them it is left, and a person is asked.
+pub const SET_ASIDE_NUMBERS: u32 = 2_000_000;
+/// How long a look for what is guarded may take before a command, which has all of its own time after it.
+pub const LOOK_TIME: Duration = Duration::from_secs(120);
+/// How long setting aside may take after a command; beyond it the workspace counts as not looked through.
+pub const SET_ASIDE_TIME: Duration = Duration::from_secs(300);
 /// Bytes that a command may write to disks altogether before it is stopped: more than a large build needs, less than a
 /// disk.
 pub const WRITE_BYTES: u64 = 16 * 1024 * 1024 * 1024;

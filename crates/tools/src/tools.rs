@@ -3,9 +3,10 @@
 //! Owns which tool does what. Never decides whether a call may run, and never keeps state between calls
 //! but the sandbox's level.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use holdshort_core::gate::guarded;
 use holdshort_core::tool::{
     CommandEffect, Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel,
 };
@@ -18,6 +19,7 @@ use crate::places;
 use crate::refusal::Refusal;
 use crate::request::{Change, OnFiles, Request};
 use crate::sandbox;
+use crate::turns;
 use crate::workspace::Workspace;
 
 /// One call. The arguments were validated against the tool's schema.
@@ -130,7 +132,18 @@ impl Tools {
             }
             Request::Files(request) => {
                 let preconditions = preconditions.to_vec();
-                let ran = self.blocking(move |inner| run_on_files(inner, &request, &preconditions)).await;
+                // What a person lets it write there shall not pass for what a command made.
+                let turn = match &request {
+                    OnFiles::Change(change) if guarded::guards(change.path().split('/')).is_some() => {
+                        Some(turns::wait(Path::new(self.0.workspace.path())).await)
+                    }
+                    OnFiles::Change(_) | OnFiles::Read(_) | OnFiles::List(_) | OnFiles::Search(_) => None,
+                };
+                let work = move |inner: &Inner| {
+                    let _turn = turn;
+                    run_on_files(inner, &request, &preconditions)
+                };
+                let ran = self.blocking(work).await;
                 ran.and_then(|ran| ran).unwrap_or_else(Outcome::from)
             }
         }

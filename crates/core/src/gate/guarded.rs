@@ -36,8 +36,9 @@ const NAMES: &[Guarded] = &[
     guarded(".git/info", "git takes attributes, and with them filters, from it"),
     guarded(".git/modules", "it holds the configuration and the hooks of submodules"),
     guarded(".git/worktrees", GIT_POINTER),
-    guarded(".git/commondir", GIT_POINTER),
     guarded(".git/gitdir", GIT_POINTER),
+    // Beside a `HEAD` it makes any folder a repository.
+    guarded("commondir", GIT_POINTER),
     guarded(".git/objects/info/alternates", "git reads objects from where it points to"),
     guarded(".git/rebase-merge", "git runs what a rebase that is under way has still to do"),
     guarded(".git/rebase-apply", "git runs what a rebase that is under way has still to do"),
@@ -49,7 +50,6 @@ const NAMES: &[Guarded] = &[
     guarded("*.git/info", "git takes attributes, and with them filters, from it"),
     guarded("*.git/modules", "it holds the configuration and the hooks of submodules"),
     guarded("*.git/worktrees", GIT_POINTER),
-    guarded("*.git/commondir", GIT_POINTER),
     guarded(".gitmodules", "it says what git fetches and where it puts it"),
     guarded(
         ".gitattributes",
@@ -151,6 +151,18 @@ pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static G
     let names: Vec<String> =
         names.into_iter().filter(|name| !matches!(*name, "" | ".")).map(str::to_lowercase).collect();
     NAMES.iter().find(|guarded| guarded.is_in(&names))
+}
+
+/// Whether the last of these names ends a guarded path. What lies below one is not told: ask for the folder.
+pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
+    let Some(last) = names.last().map(|name| name.as_ref().to_lowercase()) else { return false };
+    NAMES.iter().any(|guarded| {
+        let mut wanted = guarded.name.rsplit('/');
+        let above = names[..names.len() - 1].iter().rev();
+        wanted.next().is_some_and(|wanted| fits(&last, wanted))
+            && wanted.clone().count() < names.len()
+            && wanted.zip(above).all(|(wanted, name)| fits(&name.as_ref().to_lowercase(), wanted))
+    })
 }
 
 impl Guarded {

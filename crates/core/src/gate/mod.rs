@@ -210,7 +210,15 @@ fn guarded(subject: &Subject<'_>, command: Option<&command::Command>) -> Option<
     };
     match (command, subject.path) {
         (Some(command), _) if command.is_read_only() => None,
-        (Some(command), _) => command.own_tools(subject.cwd).or_else(through_links),
+        (Some(command), _) => {
+            // What lies above the workspace is not the command's to choose.
+            let below = |folder: &str| {
+                let below = folder.strip_prefix(subject.workspace).unwrap_or(folder);
+                guarded::guards(below.split('/')).copied()
+            };
+            let here = || command.writes_from(subject.cwd).find_map(|folder| below(&folder));
+            command.own_tools(subject.cwd).or_else(here).or_else(through_links)
+        }
         (None, Some(path)) if subject.category != Category::ReadOnly => {
             let written = format!("{}/{path}", subject.workspace);
             guarded::guards(written.split('/')).copied().or_else(through_links)
@@ -226,6 +234,9 @@ fn explain(code: &str) -> &'static str {
             "with it git takes the folder for a repository, and obeys the configuration in it"
         }
         "script_unbound" => "it runs something of the workspace that can not be bound to the approval",
+        "unguarded" => {
+            "a command left something that your own tools run and that could not be set aside; look at the workspace"
+        }
         "sandbox_none" => "commands can not be confined on this machine",
         "sandbox_partial" => "commands can only be confined in part on this machine",
         _ => "the inspection asks for a person",

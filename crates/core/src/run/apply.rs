@@ -16,7 +16,7 @@ use crate::id::InterruptId;
 use crate::interrupt::{About, Interrupt, Kind, Made, Resolution};
 use crate::plan::{Plan, Subtask};
 use crate::projection::Status;
-use crate::tool::Runs;
+use crate::tool::{CommandEffect, Runs};
 
 impl Run {
     /// Takes one event of this run's stream. Events of other streams change nothing here.
@@ -190,8 +190,11 @@ impl Run {
                     call.state = CallState::Ended(*end);
                     call.result = content.text.as_deref().map(Arc::from);
                     call.outcome = content.data.clone();
-                    if code.as_deref() == Some(super::CONFINED) {
-                        call.confined = call.effect.clone();
+                    match code.as_deref() {
+                        Some(super::CONFINED) => call.confined.clone_from(&call.effect),
+                        // Nothing narrower than what is guarded lets it do what it tried.
+                        Some(super::SET_ASIDE) => call.confined = Some(CommandEffect::Workspace),
+                        Some(_) | None => {}
                     }
                 });
                 if let Some(step) = self.calls.get(id).map(|call| call.step.clone()) {

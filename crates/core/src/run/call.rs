@@ -10,7 +10,7 @@ use crate::digest::Digest;
 use crate::event::Content;
 use crate::gate::{Reason, Release, Source, Verdict};
 use crate::interrupt::{About, Cause, Effect, Kind, Level, Outcome};
-use crate::tool::{Inspected, OnCrash, Outcome as Ran, Precondition, Probed};
+use crate::tool::{CommandEffect, Inspected, OnCrash, Outcome as Ran, Precondition, Probed};
 
 impl Draft<'_> {
     fn call(&self, id: &str) -> Result<Call, Rejection> {
@@ -182,6 +182,10 @@ impl Draft<'_> {
                 payload.entry(key.clone()).or_insert_with(|| value.clone());
             }
         }
+        if payload["effect"] == json!(CommandEffect::Reads) && payload.get("network").is_some() {
+            // What only reads has none, whatever the workflow says.
+            payload["network"] = json!(false);
+        }
         if !call.judgement.is_null() {
             payload["judgement"] = call.judgement.clone();
         }
@@ -289,14 +293,18 @@ impl Draft<'_> {
                 Fact::ToolFinished { call: id.to_owned(), end: CallEnd::Done, code: None },
                 Content { text: Some(text), data },
             ),
-            Ran::Confined { text, data } => self.emit(
-                Fact::ToolFinished {
-                    call: id.to_owned(),
-                    end: CallEnd::Done,
-                    code: Some(super::CONFINED.to_owned()),
-                },
-                Content { text: Some(text), data },
-            ),
+            Ran::Confined { text, data } => {
+                let made_guarded = ["held_back", "unguarded"].iter().any(|key| data.get(key).is_some());
+                let code = if made_guarded { super::SET_ASIDE } else { super::CONFINED };
+                self.emit(
+                    Fact::ToolFinished {
+                        call: id.to_owned(),
+                        end: CallEnd::Done,
+                        code: Some(code.to_owned()),
+                    },
+                    Content { text: Some(text), data },
+                );
+            }
             Ran::Failed { text } => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text),
             Ran::Changed { paths } => self.give_back(id, Returned::Changed, paths),
         }

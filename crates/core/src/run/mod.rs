@@ -60,6 +60,8 @@ use crate::tool;
 
 /// The code of a command that met the walls of its effect.
 const CONFINED: &str = "confined";
+/// Code of a command that made guarded paths, which were set aside, or could not be.
+const SET_ASIDE: &str = "set_aside";
 
 /// The state of a run. Public to read; only [`Run::apply`] writes.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,7 @@ use holdshort_core::definition::{Definition, Rule, RuleAction};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::run::Input;
 use holdshort_core::tool::CommandEffect;
+use serde_json::json;
 
 use crate::world::{World, calls, choose, command, definition, rule, says};
 
@@ -72,5 +73,53 @@ fn a_person_lets_through_what_the_card_says() {
         if option == "approve_session" {
             assert_eq!(effect(&world, "call_2"), Some(writes(&["."])), "{line}");
         }
+    }
+}
+
+/// What made guarded paths is let through to write them or not at all, whatever it was let through with before.
+#[test]
+fn what_was_set_aside_asks_for_what_is_guarded() {
+    let line = "touch docs/a";
+    let rules = vec![paths(&[], &["docs/**"])];
+    for (found, wider) in [
+        (json!({ "held_back": ["docs/.envrc"] }), CommandEffect::Guarded),
+        (json!({ "unguarded": "`docs/.envrc` could not be set aside" }), CommandEffect::Guarded),
+        (json!({}), CommandEffect::Workspace),
+    ] {
+        let script = vec![calls(&[command(line)]), calls(&[command(line)]), says("Done.")];
+        let mut world = World::started(allowing(rules.clone()), script);
+        world.confines = Some(found.clone());
+        world.work();
+        let interrupt = world.open(Kind::ToolApproval);
+        let payload = &world.run.interrupts[&interrupt].content["payload"];
+        assert_eq!(payload["effect"], serde_json::to_value(&wider).expect("it is data"), "{found}");
+    }
+}
+
+/// Where a command runs in a folder that is guarded, no grant and no rule covers it.
+#[test]
+fn a_guarded_folder_asks_for_whatever_writes_from_it() {
+    for (line, asks) in [
+        ("cd .husky && make", true),
+        ("cd .vscode; pytest", true),
+        ("cd .husky && ls", false),
+        ("cd src && make", false),
+    ] {
+        let rules = vec![rule(RuleAction::Allow, &["run_command"], &[])];
+        let mut world = World::started(allowing(rules), vec![calls(&[command(line)]), says("Done.")]);
+        world.work();
+        assert_eq!(!world.open_kinds().is_empty(), asks, "{line}");
+    }
+}
+
+/// What only reads has no network, whatever the workflow says.
+#[test]
+fn a_card_says_of_the_network_what_its_effect_does() {
+    for (line, network) in [("ls", false), ("make x", true)] {
+        let mut world = World::started(definition(), vec![calls(&[command(line)]), says("Done.")]);
+        world.network = true;
+        world.work();
+        let interrupt = world.open(Kind::ToolApproval);
+        assert_eq!(world.run.interrupts[&interrupt].content["payload"]["network"], network, "{line}");
     }
 }

@@ -46,11 +46,17 @@ fn what_writes_to_the_persons_own_tools_is_told() {
 
 #[test]
 fn the_scripts_that_a_line_names() {
-    let rows: [(&str, &[&str]); 21] = [
+    let rows: [(&str, &[&str]); 27] = [
         ("sh a.sh", &["a.sh"]),
         ("bash -x a.sh b", &["a.sh", "b"]),
-        ("python3 tools/x.py data", &["tools/x.py"]),
-        ("python3 -m tools.x", &["tools.x", "tools/x.py", "tools/x/__main__.py"]),
+        ("python3 tools/x.py data", &["tools/x.py", "tools/x.py/__main__.py"]),
+        ("python3 -m tools.x", &["tools/x.py", "tools/x/__main__.py"]),
+        ("python3 -m unittest tests", &["unittest.py", "unittest/__main__.py"]),
+        ("python3 app", &["app", "app/__main__.py"]),
+        ("sh < deploy.sh", &["deploy.sh"]),
+        ("cd sub && python3 < x.py > out", &["sub/x.py", "sub/x.py/__main__.py"]),
+        ("bash -m a.sh", &["a.sh"]),
+        ("sed -n p a.txt", &[]),
         ("./deploy.sh now", &["deploy.sh"]),
         (". ./env.sh", &["env.sh"]),
         ("make test", &["GNUmakefile", "Makefile", "makefile"]),
@@ -75,13 +81,38 @@ fn the_scripts_that_a_line_names() {
         ("npm run build", &[".npmrc", "package.json"]),
         ("nice sh a.sh", &["a.sh"]),
         ("env X=1 sh a.sh", &["a.sh"]),
-        ("sh -c 'sh a.sh'", &["a.sh", "sh a.sh"]),
-        ("/usr/bin/python3 x.py", &["x.py"]),
+        ("sh -c 'sh a.sh'", &["a.sh"]),
+        ("/usr/bin/python3 x.py", &["x.py", "x.py/__main__.py"]),
         ("ls -la", &[]),
         ("git commit -m x", &[]),
     ];
     let told = rows.map(|(line, _)| (line, parse(line).scripts()));
     assert_eq!(told, rows.map(|(line, scripts)| (line, scripts.iter().map(|&it| it.to_owned()).collect())));
+}
+
+/// Where something is run that no name on the line tells, nobody can bind it.
+#[test]
+fn what_is_run_without_a_name_is_told() {
+    let unnamed = [
+        "sh dep*.sh",
+        "bash ./[d]eploy.sh",
+        "sh ./*.sh",
+        "sh ~alice/proj/a.sh",
+        "python3 < x?.py",
+        "sh < ~/a.sh",
+        "node ~/server",
+        ". ./en*",
+    ];
+    let named = [
+        "sh deploy.sh",
+        "python3 -m pytest tests/*.py",
+        "sh a.sh *.txt",
+        "sed -i s/a/b/ *.txt",
+        "cat *.sh",
+        "cp *.sh d",
+    ];
+    let told = |lines: &[&str]| lines.iter().map(|line| parse(line).runs_unnamed()).collect::<Vec<_>>();
+    assert_eq!((told(&unnamed), told(&named)), (vec![true; unnamed.len()], vec![false; named.len()]));
 }
 
 #[test]

@@ -48,6 +48,10 @@ pub(crate) struct World {
     pub(crate) links: BTreeMap<String, String>,
     /// Codes that the inspection of any call finds.
     pub(crate) findings: Vec<String>,
+    /// The data of commands that meet a wall: all do.
+    pub(crate) confines: Option<Value>,
+    /// Commands reach the network.
+    pub(crate) network: bool,
     /// Side effects, in order: `write_file a.txt`, `run_command ls`.
     pub(crate) effects: Vec<String>,
     /// How long the log was after each append: the prefixes that a crash can leave.
@@ -303,6 +307,8 @@ impl World {
             files: BTreeMap::new(),
             links: BTreeMap::new(),
             findings: Vec::new(),
+            confines: None,
+            network: false,
             effects: Vec::new(),
             commits: Vec::new(),
             seeds: 0,
@@ -524,7 +530,11 @@ impl World {
             sandbox: call.argument("command").map(|_| SandboxLevel::Full),
             ask_because: self.findings.clone(),
             places: self.places(call),
-            card: json!({ "diff": { "path": call.argument("path") } }),
+            card: if self.network {
+                json!({ "network": true })
+            } else {
+                json!({ "diff": { "path": call.argument("path") } })
+            },
         })
     }
 
@@ -562,6 +572,9 @@ impl World {
                 self.effects.push(format!("run_command {line}"));
                 if let ["ln", "-s", target, name] = *line.split(' ').collect::<Vec<_>>() {
                     self.links.insert(name.to_owned(), target.trim_start_matches("../").to_owned());
+                }
+                if let Some(data) = &self.confines {
+                    return Outcome::Confined { text: "it met a wall".to_owned(), data: data.clone() };
                 }
                 let code = i32::from(call.argument("command") == Some("false"));
                 Outcome::Done { text: format!("exit code {code}"), data: json!({ "exit_code": code }) }

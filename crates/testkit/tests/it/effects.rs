@@ -210,3 +210,50 @@ gates:
     assert_eq!(ends, expected.each_ref().map(|(call, end)| (call, end)));
     assert!(!last_told(&model).contains("the key"), "{}", last_told(&model));
 }
+
+/// Each row: a script that a person approves on its card, and what its writer hopes for: that the person's own git runs
+/// `pwned` afterwards.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_approved_script_leaves_nothing_that_git_runs() {
+    let evil = "mkdir -p evil/objects evil/refs/heads && echo 'ref: refs/heads/main' > evil/HEAD && \
+                printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = touch pwned;\\n' > evil/config\n";
+    let scripts = [
+        // A workspace that looks like a repository itself.
+        "mkdir objects refs; echo 'ref: refs/heads/x' > HEAD; echo ../evil > .git/commondir\n",
+        // The parent of a repository is moved, and its path made anew.
+        "mv sub o2; mkdir -p sub/.git/objects sub/.git/refs; cp evil/HEAD evil/config sub/.git/\n",
+        // A link is exchanged, or what it leads to.
+        "rm .git/hooks; mkdir .git/hooks; printf '#!/bin/sh\\ntouch pwned\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/*\n",
+        "printf '#!/bin/sh\\ntouch pwned\\n' > githooks/pre-commit; chmod +x githooks/pre-commit\n",
+        // A name that can not be given another ending stands before the others.
+        "touch \"$(printf '!%.0s' $(seq 239)).code-workspace\"; echo ../evil > .git/commondir\n",
+    ];
+    let line = "sh run.sh";
+    let rules = FREE.replace("'sh tool.sh', ", "");
+    for script in scripts {
+        let (_model, server) = play(&rules, [one(command(line)), done()]).await;
+        let workspace = server.workspace();
+        for folder in [".", "sub"] {
+            git(&workspace, &["init", "-q", folder]);
+        }
+        fs::remove_dir_all(workspace.join(".git/hooks")).unwrap();
+        fs::create_dir(workspace.join("githooks")).unwrap();
+        std::os::unix::fs::symlink("../githooks", workspace.join(".git/hooks")).unwrap();
+        fs::write(workspace.join("run.sh"), format!("{evil}{script}")).unwrap();
+        let run = server.start_run("solo", "Run it.").await;
+        let asked = server.wait_one(&run).await;
+        assert_eq!(asked["payload"]["effect"], "workspace", "{asked:#}");
+        server.choose(&asked, "approve").await;
+        server.wait_status(&run, &["completed"]).await;
+        for folder in [workspace.clone(), workspace.join("sub")] {
+            for arguments in [&["status"][..], &["commit", "-q", "--allow-empty", "-m", "one"]] {
+                if folder.exists() {
+                    git(&folder, arguments);
+                }
+            }
+        }
+        let found = files(&workspace);
+        assert!(found.iter().any(|path| path.contains("/evil/")), "the script ran: {found:#?}");
+        assert!(!found.iter().any(|path| path.ends_with("pwned")), "{script}: {found:#?}");
+    }
+}

@@ -15,7 +15,8 @@ use tokio::time::{sleep, timeout};
 
 use super::transcript::{Decoder, Transcript};
 use crate::limits;
-use crate::sandbox::{Launched, Report};
+use crate::sandbox::{self, Launched, Report, SetAside};
+use crate::turns::Turn;
 
 const CHUNK_BYTES: usize = 16 * 1024;
 
@@ -36,20 +37,19 @@ pub(super) enum How {
 pub(super) struct Ended {
     pub how: How,
     pub transcript: Transcript,
-    /// What the command had made of guarded names, and was renamed.
-    pub held_back: Vec<String>,
-    /// Why nobody could look for that.
-    pub unguarded: Option<String>,
+    /// What became of the guarded paths that the command made; `None` where it may not write, or may write those too.
+    pub aside: Option<SetAside>,
 }
 
 /// Follows a command to its end. `preview` gets what it prints; when its other end is gone the command is
-/// stopped.
+/// stopped. `turn` ends when the first stage has.
 pub(super) async fn drive(
     launched: Launched<Child>,
     time: Duration,
     preview: mpsc::Sender<String>,
+    turn: Option<Turn>,
 ) -> io::Result<Ended> {
-    let Launched { mut child, line, output, scratch } = launched;
+    let Launched { mut child, line, output, scratch, guarded } = launched;
     line.set_nonblocking(true)?;
     let mut line = UnixStream::from_std(line)?;
     let mut output = Output {
@@ -62,20 +62,34 @@ pub(super) async fn drive(
     let caller = output.preview.clone();
     let mut sent = Vec::new();
     let mut stopped = None;
-    let time_is_up = sleep(time);
+    // The command's own time begins when what is guarded has been found.
+    let mut begins = guarded.is_none();
+    let time_is_up = sleep(if begins { time } else { limits::LOOK_TIME });
     tokio::pin!(time_is_up);
     loop {
         let stop = tokio::select! {
             more = line.read_buf(&mut sent) => match more {
                 // The stages are gone, and with them all that they watched over.
                 Ok(0) | Err(_) => break,
+                Ok(_) if !begins && Report::begins(&sent) => {
+                    begins = true;
+                    if stopped.is_none() {
+                        time_is_up.as_mut().reset(tokio::time::Instant::now() + time);
+                    }
+                    None
+                }
+                // It ended by itself; what remains is not the command's time.
+                Ok(_) if begins && stopped.is_none() && Report::ended(&sent) => {
+                    time_is_up.as_mut().reset(tokio::time::Instant::now() + limits::SET_ASIDE_TIME);
+                    None
+                }
                 Ok(_) => None,
             },
             () = output.read() => {
                 (output.transcript.total() > limits::OUTPUT_BYTES).then_some(How::TooMuchOutput)
             },
             () = &mut time_is_up => {
-                if stopped.is_some() {
+                if stopped.is_some() || Report::ended(&sent) {
                     break;
                 }
                 Some(How::TimedOut)
@@ -84,17 +98,37 @@ pub(super) async fn drive(
         };
         if let (Some(how), None) = (stop, &stopped) {
             stopped = Some(how);
-            // The stages see the line closed; the same clock now measures how long they take.
-            line.shutdown().await?;
-            time_is_up.as_mut().reset(tokio::time::Instant::now() + limits::STOP_TIME);
+            // The stages see the line closed; the same clock now measures how long they take. Where they are gone
+            // already the next read says so.
+            let _ = line.shutdown().await;
+            let takes = if guarded.is_some() { limits::SET_ASIDE_TIME } else { limits::STOP_TIME };
+            time_is_up.as_mut().reset(tokio::time::Instant::now() + takes);
         }
     }
     // Where it takes longer it is left alone, never killed: it is what stops the others.
-    let _ = timeout(limits::STOP_TIME, child.wait()).await;
+    if timeout(limits::STOP_TIME, child.wait()).await.is_ok() {
+        drop(turn);
+    } else {
+        tokio::spawn(async move {
+            let _ = child.wait().await;
+            drop(turn);
+        });
+    }
     let _ = timeout(limits::STOP_TIME, output.read_to_end()).await;
-    // What a command made unremovable stays behind in the host's temporary folder.
-    let _ = tokio::task::spawn_blocking(move || scratch.close()).await;
-    let (report, after) = Report::parse(&sent);
+    let (report, aside) = Report::parse(&sent);
+    // A command that did not begin has made nothing.
+    let has_begun = Report::begins(&sent);
+    let aside = guarded.as_ref().filter(|_| has_begun).map(|_| aside.unwrap_or_else(untold));
+    match guarded {
+        // The next command asks, and the list of what was there before is kept for it.
+        Some(workspace) if aside.as_ref().is_some_and(|aside| !aside.is_complete()) => {
+            sandbox::remember(&workspace, scratch.keep());
+        }
+        // What a command made unremovable stays behind in the host's temporary folder.
+        _ => {
+            let _ = tokio::task::spawn_blocking(move || scratch.close()).await;
+        }
+    }
     let how = match (report, stopped) {
         (Report::Exited { code }, _) => How::Exited(code),
         (Report::TooManyProcesses, _) => How::TooManyProcesses,
@@ -102,19 +136,15 @@ pub(super) async fn drive(
         (_, Some(how)) => how,
         (Report::Signalled { signal }, None) => How::Signalled(signal),
         (Report::Failed { why }, None) => How::Failed(why),
-        (Report::HeldBack { .. } | Report::Unguarded { .. }, None) => {
+        (Report::Begins | Report::SetAside(_), None) => {
             How::Failed("the sandbox did not tell how the command ended".to_owned())
         }
     };
-    let mut ended = Ended { how, transcript: output.transcript, held_back: Vec::new(), unguarded: None };
-    for report in after {
-        match report {
-            Report::HeldBack { paths } => ended.held_back.extend(paths),
-            Report::Unguarded { why } => ended.unguarded = Some(why),
-            _ => {}
-        }
-    }
-    Ok(ended)
+    Ok(Ended { how, transcript: output.transcript, aside })
+}
+
+fn untold() -> SetAside {
+    SetAside { unseen: Some("the sandbox ended before it had looked".to_owned()), ..SetAside::default() }
 }
 
 struct Output {

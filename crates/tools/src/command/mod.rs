@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
+use holdshort_core::gate::command;
 use holdshort_core::tool::{CommandEffect, Inspection, Outcome, Precondition, SandboxLevel};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -20,8 +21,9 @@ use crate::files::{self, Place};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::request::RunCommand;
-use crate::sandbox::{Identity, Launch, Tooling, tooling};
+use crate::sandbox::{self, Identity, Launch, SetAside, Tooling, tooling};
 use crate::tools::Inner;
+use crate::turns;
 
 /// Chunks of live output that may wait for a slow reader; further ones are left out of the preview.
 const WAITING_CHUNKS: usize = 256;
@@ -78,6 +80,11 @@ impl Command {
         let level = inner.level();
         let scripts = scripts::look(&inner.workspace, &self.folder, &self.line);
         inspection.ask_because.extend(ask_because(level).map(ToOwned::to_owned));
+        if !command::parse(&self.line).is_read_only()
+            && sandbox::is_unguarded(Path::new(inner.workspace.path()))
+        {
+            inspection.ask_because.push("unguarded".to_owned());
+        }
         if scripts.unbound {
             inspection.ask_because.push("script_unbound".to_owned());
         }
@@ -142,6 +149,13 @@ pub(crate) async fn run(
     effect: CommandEffect,
     output: impl Fn(&str) + Send,
 ) -> Outcome {
+    // Not part of the command's time.
+    let turn = match effect {
+        CommandEffect::Reads => None,
+        CommandEffect::Writes { .. } | CommandEffect::Workspace | CommandEffect::Guarded => {
+            Some(turns::wait(Path::new(inner.workspace.path())).await)
+        }
+    };
     let prepared = {
         let inner = inner.clone();
         let folders: Vec<_> = preconditions.iter().filter(|it| it.path.ends_with('/')).cloned().collect();
@@ -161,7 +175,7 @@ pub(crate) async fn run(
     };
     let (preview, mut chunks) = mpsc::channel(WAITING_CHUNKS);
     // A task of its own, since stopping a command takes a moment longer than dropping this future.
-    let driven = tokio::spawn(drive::drive(launched, command.timeout, preview));
+    let driven = tokio::spawn(drive::drive(launched, command.timeout, preview, turn));
     while let Some(chunk) = chunks.recv().await {
         output(&chunk);
     }
@@ -209,10 +223,8 @@ fn prepare(
     plan.effect = effect;
     plan.identities = identities;
     plan.write_bytes = settings.write_bytes;
-    if reads {
-        // Walls are told from other failures by what the system says of them, which is one text in one language.
-        plan.environment.insert("LC_ALL".to_owned(), "C.UTF-8".to_owned());
-    }
+    // Walls are told from other failures by what the system says of them, which is one text in one language.
+    plan.environment.insert("LC_ALL".to_owned(), "C.UTF-8".to_owned());
     plan.cwd = command.cwd.clone().into();
     workspace.clone_into(&mut plan.workspace);
     plan.tool_folders = folders;
@@ -235,6 +247,8 @@ const CPUS_PER_PROCESS: u64 = 16;
 
 impl Ended {
     fn into_outcome(self, timeout: Duration, level: SandboxLevel, effect: &CommandEffect) -> Outcome {
+        let aside = self.aside.unwrap_or_default();
+        let timed_out = self.how == drive::How::TimedOut;
         let (end, exit_code) = match self.how {
             drive::How::Exited(code) => (format!("exit code {code}"), Some(code)),
             drive::How::Signalled(signal) => (format!("killed by signal {signal}"), None),
@@ -247,11 +261,13 @@ impl Ended {
             }
             drive::How::TooManyBytes => ("killed: it wrote more than a command may".to_owned(), None),
             drive::How::Abandoned => ("killed: nobody waits for it any more".to_owned(), None),
-            drive::How::Failed(why) => {
+            drive::How::Failed(why) if aside == SetAside::default() => {
                 return Outcome::Failed {
                     text: format!("{}the sandbox failed: {why}", self.transcript.text()),
                 };
             }
+            // It ran, and left something.
+            drive::How::Failed(why) => (format!("the sandbox failed: {why}"), None),
         };
         let printed = self.transcript.text();
         let met_a_wall = exit_code != Some(0) && walls::met(effect, &printed, exit_code);
@@ -260,26 +276,55 @@ impl Ended {
             "exit_code": exit_code,
             "truncated": self.transcript.is_truncated(),
             "sandbox": level,
-            "timed_out": self.how == drive::How::TimedOut,
+            "timed_out": timed_out,
             "effect": effect,
         });
-        if !self.held_back.is_empty() {
-            data["held_back"] = json!(self.held_back);
-            for path in &self.held_back {
-                let renamed = format!("\n`{}` was renamed: {}", files::shown(path), walls::HELD_BACK);
-                text.push_str(&renamed);
-            }
+        if tell_of(&aside, &mut text, &mut data) {
+            // What writes where a person's own tools look is let through by a card that says so, whatever it was
+            // let through with.
+            text.push_str(walls::told(&CommandEffect::Workspace));
+            return Outcome::Confined { text, data };
         }
-        if let Some(why) = &self.unguarded {
-            data["unguarded"] = json!(why);
-            let unseen = format!("\nwhat the command wrote could not be looked through: {why}");
-            text.push_str(&unseen);
-        }
-        if *effect != CommandEffect::Guarded && (met_a_wall || !self.held_back.is_empty()) {
+        if met_a_wall {
             text.push('\n');
             text.push_str(walls::told(effect));
             return Outcome::Confined { text, data };
         }
         Outcome::Done { text, data }
     }
+}
+
+/// Adds what became of the guarded paths that a command made; `false` if it made none.
+fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
+    if *aside == SetAside::default() {
+        return false;
+    }
+    let paths: Vec<&str> = aside.renamed.iter().map(|renamed| renamed.path.as_str()).collect();
+    data["held_back"] = json!(paths);
+    text.push('\n');
+    for renamed in &aside.renamed {
+        let (path, now) = (files::shown(&renamed.path), files::shown(&renamed.now));
+        let told = format!("`{path}` was set aside as `{now}` in its folder: {}\n", walls::SET_ASIDE);
+        text.push_str(&told);
+    }
+    if aside.renamed_count > aside.renamed.len() {
+        data["held_back_count"] = json!(aside.renamed_count);
+        let told = format!("{} more were set aside\n", aside.renamed_count - aside.renamed.len());
+        text.push_str(&told);
+    }
+    if !aside.is_complete() {
+        let mut why: Vec<String> =
+            aside.left.iter().map(|path| format!("`{}`", files::shown(path))).collect();
+        if aside.left_count > aside.left.len() {
+            why.push(format!("{} more", aside.left_count - aside.left.len()));
+        }
+        let why = match &aside.unseen {
+            Some(unseen) => format!("the workspace could not be looked through: {unseen}"),
+            None => format!("{} could not be set aside", why.join(", ")),
+        };
+        data["unguarded"] = json!(why);
+        let told = format!("{why}. Until that is mended, every command that may write asks a person\n");
+        text.push_str(&told);
+    }
+    true
 }

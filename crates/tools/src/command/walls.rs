@@ -12,7 +12,7 @@ const REFUSALS: [&str; 2] = ["Read-only file system", "Device or resource busy"]
 /// What a shell exits with that may not execute what it found.
 const NOT_EXECUTED: i32 = 126;
 
-pub(super) const HELD_BACK: &str =
+pub(super) const SET_ASIDE: &str =
     "a person's own tools would run it by themselves, and nobody was asked about that";
 
 /// Of a command that failed.

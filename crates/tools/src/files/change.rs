@@ -16,6 +16,8 @@ use crate::workspace::Workspace;
 
 /// What a bare repository holds.
 pub(crate) const BARE: [&str; 3] = ["HEAD", "objects", "refs"];
+/// What a folder holds that leads git to a repository elsewhere.
+const LEADS_ELSEWHERE: [&str; 2] = ["HEAD", "commondir"];
 
 /// One file's change.
 pub(crate) struct Planned {
@@ -63,14 +65,18 @@ impl Planned {
         is_new
             && (0..names.len()).any(|depth| {
                 let (folder, below) = names.split_at(depth);
-                let part = below.first().filter(|name| BARE.contains(&name.as_str()));
+                let part = below.first();
                 // Without any of the folder's other parts it is none yet.
                 let has = |name: &str| {
                     part.is_some_and(|part| part == name)
                         || Place::open_folder(workspace, folder)
                             .is_ok_and(|dir| dir.symlink_metadata(name).is_ok())
                 };
-                part.is_some() && BARE.iter().all(|name| has(name))
+                let makes = |parts: &[&str]| {
+                    part.is_some_and(|part| parts.contains(&part.as_str()))
+                        && parts.iter().all(|name| has(name))
+                };
+                makes(&BARE) || makes(&LEADS_ELSEWHERE)
             })
     }
 

@@ -4,7 +4,7 @@ use std::io::{self, PipeReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
@@ -44,6 +44,8 @@ pub(crate) struct Launched<C> {
     pub output: PipeReader,
     /// Removed when dropped: not before everything ended.
     pub scratch: Scratch,
+    /// The workspace, where the command may write but not what is guarded.
+    pub guarded: Option<PathBuf>,
 }
 
 impl Launch {
@@ -97,7 +99,8 @@ impl Launch {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(writer.try_clone()?)
             .stderr(writer);
-        Ok(Launched { child: spawn(command)?, line, output, scratch: self.scratch })
+        let guarded = self.plan.is_guarded().then_some(self.plan.workspace);
+        Ok(Launched { child: spawn(command)?, line, output, scratch: self.scratch, guarded })
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Three processes stand between the server and the shell, each the same program again:
 //!
-//! - **start** (`stage::start`) leaves the server's session and makes namespaces. It cannot be seen from inside;
+//! - **start** (`stage::start`) leaves the server's session, finds what is guarded in the workspace, and makes
+//!   namespaces. When the command has ended, however it did, it sets aside what was made of guarded names. It cannot be
+//!   seen from inside;
 //! - **init** (`stage::init`) is process 1 of the new namespace: it builds the view of the file system, watches,
 //!   and takes everything with it when it goes;
 //! - **confine** (`stage::confine`) gives up capabilities, takes on Landlock, seccomp and resource limits for
@@ -26,7 +28,9 @@ mod scratch;
 mod seccomp;
 mod stage;
 mod supervise;
+mod unguarded;
 mod view;
+mod written;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -35,10 +39,12 @@ use std::process::ExitCode;
 use holdshort_core::tool::SandboxLevel;
 
 pub(crate) use folders::{Tooling, tooling};
+pub(crate) use guard::SetAside;
 pub(crate) use launch::{Launch, Launched};
 pub(crate) use plan::Identity;
 pub(crate) use report::Report;
 pub use scratch::clean_up;
+pub(crate) use unguarded::{is_unguarded, remember};
 
 /// The name of the hidden subcommand.
 pub const SUBCOMMAND: &str = "sandbox-exec";

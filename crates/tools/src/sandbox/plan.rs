@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use holdshort_core::gate::guarded;
 use holdshort_core::tool::{CommandEffect, SandboxLevel};
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +55,16 @@ impl Identity {
     }
 
     pub(super) fn check(&self) -> io::Result<()> {
-        if Self::of(&self.path)? == *self {
+        self.compare(&fs::metadata(&self.path)?)
+    }
+
+    /// Compares it with the working directory of this process, whatever path that has by now.
+    pub(super) fn check_here(&self) -> io::Result<()> {
+        self.compare(&fs::metadata(".")?)
+    }
+
+    fn compare(&self, found: &fs::Metadata) -> io::Result<()> {
+        if (found.dev(), found.ino()) == (self.device, self.inode) {
             return Ok(());
         }
         Err(io::Error::other(format!("`{}` is another folder now", self.path.display())))
@@ -67,9 +77,10 @@ impl Plan {
         self.scratch.join("private")
     }
 
-    /// Where the first stage writes down what is guarded, for the second.
+    /// Where the first stage writes down what is guarded: for the second, and for the next start of a server, should
+    /// this stage be killed before it set aside what was made.
     pub(super) fn guarded(&self) -> PathBuf {
-        self.scratch.join("guarded.json")
+        self.scratch.join(super::scratch::GUARDED)
     }
 
     /// Where the view of the file system is put together.
@@ -86,17 +97,21 @@ impl Plan {
     pub(super) fn written(&self) -> Vec<PathBuf> {
         match &self.effect {
             CommandEffect::Reads => Vec::new(),
-            CommandEffect::Writes { places } => places.iter().map(|place| self.place(place)).collect(),
+            // What is guarded is not written with this effect, whoever names it as a place.
+            CommandEffect::Writes { places } => places
+                .iter()
+                .filter(|place| guarded::guards(place.split('/')).is_none())
+                .map(|place| self.place(place))
+                .collect(),
             CommandEffect::Workspace | CommandEffect::Guarded => vec![self.workspace.clone()],
         }
     }
 
-    /// The folders in which what is guarded must not be written.
-    pub(super) fn guarded_roots(&self) -> Vec<PathBuf> {
+    /// Whether the command may write, but not what is guarded.
+    pub(crate) fn is_guarded(&self) -> bool {
         match &self.effect {
-            CommandEffect::Reads | CommandEffect::Guarded => Vec::new(),
-            CommandEffect::Workspace => vec![self.workspace.clone()],
-            CommandEffect::Writes { .. } => self.written().into_iter().filter(|path| path.is_dir()).collect(),
+            CommandEffect::Reads | CommandEffect::Guarded => false,
+            CommandEffect::Writes { .. } | CommandEffect::Workspace => true,
         }
     }
 

@@ -27,24 +27,6 @@ pub(super) fn count(scope: Scope) -> usize {
     }
 }
 
-/// Bytes that the processes have written to disks, those that ended included: the kernel adds them to whoever waited
-/// for them, in the end to this process.
-pub(super) fn written(scope: Scope) -> u64 {
-    let living = match scope {
-        Scope::Namespace => numbered().unwrap_or_default(),
-        Scope::Descendants => {
-            let found = descendants().unwrap_or_default();
-            found.into_iter().map(|process| process.pid).chain([getpid()]).collect()
-        }
-        Scope::Child => return 0,
-    };
-    let of = |pid: Pid| {
-        let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
-        text.lines().find_map(|line| line.strip_prefix("write_bytes:")?.trim().parse::<u64>().ok())
-    };
-    living.into_iter().filter_map(of).sum()
-}
-
 /// Stops every process of the scope.
 pub(super) fn stop(scope: Scope, child: Pid) {
     match scope {
@@ -80,10 +62,26 @@ fn stop_descendants() {
     }
 }
 
-struct Process {
-    pid: Pid,
-    parent: Pid,
+pub(super) struct Process {
+    pub pid: Pid,
+    pub parent: Pid,
     group: Pid,
+}
+
+/// All of a scope that were not reaped yet, and this process.
+pub(super) fn all(scope: Scope) -> io::Result<Vec<Process>> {
+    let own = getpid();
+    let mut found = match scope {
+        Scope::Namespace => numbered()?.into_iter().filter(|pid| *pid != own).filter_map(known).collect(),
+        Scope::Descendants => descendants()?,
+        Scope::Child => Vec::new(),
+    };
+    found.push(Process { pid: own, parent: own, group: own });
+    Ok(found)
+}
+
+fn known(pid: Pid) -> Option<Process> {
+    process(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// Those that still live.
@@ -114,12 +112,14 @@ fn numbered() -> io::Result<Vec<Pid>> {
         .collect())
 }
 
-/// Reads `/proc/PID/stat`: pid, a name in parentheses that may contain anything, state, parent, group.
 fn living(pid: Pid, stat: &str) -> Option<Process> {
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    if matches!(fields.next()?, "Z" | "X") {
-        return None;
-    }
+    let state = stat.rsplit_once(')')?.1.split_whitespace().next()?;
+    if matches!(state, "Z" | "X") { None } else { process(pid, stat) }
+}
+
+/// Reads `/proc/PID/stat`: pid, a name in parentheses that may contain anything, state, parent, group.
+fn process(pid: Pid, stat: &str) -> Option<Process> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(1);
     let mut next = || fields.next()?.parse().ok().map(Pid::from_raw);
     Some(Process { pid, parent: next()?, group: next()? })
 }

@@ -1,16 +1,41 @@
 //! The scratch folders of commands: one each, held by a lock for as long as its server lives, and taken away by the next
-//! server where that was killed. Never touches a folder that somebody holds, or that is not this user's.
+//! server where that was killed, after what the command made of guarded names is set aside. Never touches a folder that somebody holds, or that is not this user's.
 
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
+
+use super::guard::{Found, Guard};
+use super::plan::Plan;
+use super::unguarded;
 
 const PREFIX: &str = "holdshort-";
 const LOCK: &str = "lock";
+const NEW_LOCK: &str = "lock.new";
+/// What was guarded before the command; there until what the command made is set aside.
+pub(super) const GUARDED: &str = "guarded.json";
+
+/// The content of that file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Note {
+    workspace: PathBuf,
+    pub found: Found,
+}
+
+pub(super) fn note(plan: &Plan, found: &Found) -> io::Result<()> {
+    let note = Note { workspace: plan.workspace.clone(), found: found.clone() };
+    fs::write(plan.guarded(), serde_json::to_vec(&note)?)
+}
+
+pub(super) fn noted(file: &Path) -> io::Result<Note> {
+    Ok(serde_json::from_slice(&fs::read(file)?)?)
+}
 
 /// A folder that goes when this is dropped.
 #[derive(Debug)]
@@ -22,8 +47,11 @@ pub(crate) struct Scratch {
 impl Scratch {
     pub(super) fn new() -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
-        let lock = File::create(folder.path().join(LOCK))?;
+        // Held before it has its name, so that nobody finds it free.
+        let unnamed = folder.path().join(NEW_LOCK);
+        let lock = File::create(&unnamed)?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        fs::rename(unnamed, folder.path().join(LOCK))?;
         Ok(Self { folder, _lock: lock })
     }
 
@@ -35,15 +63,49 @@ impl Scratch {
     pub(crate) fn close(self) -> io::Result<()> {
         self.folder.close()
     }
+
+    /// Leaves the folder, for its list of what was guarded is still needed.
+    pub(crate) fn keep(self) -> PathBuf {
+        self.folder.keep()
+    }
 }
 
-/// Takes away what servers left that were killed. Blocks; what can not be taken away stays.
+/// Takes away what servers left that were killed, and sets aside what their commands made of guarded names. Blocks;
+/// what can not be taken away stays, and where something can not be set aside commands ask.
 pub fn clean_up() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {
-        if entry.file_name().to_string_lossy().starts_with(PREFIX) && is_left(&entry.path()) {
-            let _ = fs::remove_dir_all(entry.path());
+        if !entry.file_name().to_string_lossy().starts_with(PREFIX) || !is_left(&entry.path()) {
+            continue;
         }
+        match noted(&entry.path().join(GUARDED)) {
+            Ok(note) if !is_set_aside(&note) => unguarded::remember(&note.workspace, entry.path()),
+            _ => {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+}
+
+/// A workspace that is gone needs nothing.
+fn is_set_aside(note: &Note) -> bool {
+    match Guard::of(&note.workspace, note.found.clone()) {
+        Ok(guard) => guard.set_aside().is_complete(),
+        Err(_) => true,
+    }
+}
+
+/// Whether a command left something in the workspace of such a list that could not be set aside.
+pub(super) fn is_unguarded(list: &Path) -> bool {
+    let note = match noted(list) {
+        Ok(note) => note,
+        // Another server has set it aside.
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return false,
+        Err(_) => return true,
+    };
+    match Guard::of(&note.workspace, note.found) {
+        Ok(guard) => guard.what_is_new().map_or(true, |new| new > 0),
+        Err(_) => false,
     }
 }
 

@@ -7,7 +7,7 @@ use std::io;
 use nix::libc;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch, apply_filter,
+    TargetArch, apply_filter, sock_filter,
 };
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
@@ -34,8 +34,18 @@ const REFUSED: [libc::c_long; 8] = [
 /// Said not to be there, so that libraries take the call that does the same with arguments that a filter sees.
 const ABSENT: [libc::c_long; 1] = [libc::SYS_openat2];
 
-/// Said not to be supported here: it takes room on the disk that no count of written bytes shows.
-const UNSUPPORTED: [libc::c_long; 1] = [libc::SYS_fallocate];
+/// Said not to be supported here.
+const UNSUPPORTED: [libc::c_long; 5] = [
+    // Takes room on the disk that no count of written bytes shows.
+    libc::SYS_fallocate,
+    // Gives a file access control lists, and with them a mode. Which attribute it sets a filter does not see.
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    SYS_SETXATTRAT,
+];
+/// Later than the headers of some systems; one number on every architecture.
+const SYS_SETXATTRAT: libc::c_long = 463;
 
 /// Calls that give a file its mode, and the argument that holds it.
 const SETS_MODE: [(libc::c_long, u8); 5] = [
@@ -74,8 +84,20 @@ pub(super) fn take_on() -> io::Result<()> {
     for (rules, error) in filters {
         apply_filter(&program(rules, error).map_err(io::Error::other)?).map_err(io::Error::other)?;
     }
+    #[cfg(target_arch = "x86_64")]
+    apply_filter(&OTHER_NUMBERS).map_err(io::Error::other)?;
     Ok(())
 }
+
+/// Refuses the second set of numbers that a kernel may have for the same calls (x32), which the other filters do not
+/// know. The instructions of `seccomp(2)`: load the number, compare it, return.
+#[cfg(target_arch = "x86_64")]
+const OTHER_NUMBERS: [sock_filter; 4] = [
+    sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 },
+    sock_filter { code: 0x35, jt: 0, jf: 1, k: 0x4000_0000 },
+    sock_filter { code: 0x06, jt: 0, jf: 0, k: 0x0005_0000 | libc::EPERM.unsigned_abs() },
+    sock_filter { code: 0x06, jt: 0, jf: 0, k: 0x7fff_0000 },
+];
 
 /// No rule for a call means: whatever its arguments.
 fn whatever(calls: &[libc::c_long]) -> Rules {

@@ -3,21 +3,23 @@
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
+use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 
 use holdshort_core::tool::SandboxLevel;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::{chdir, geteuid, setsid};
 
-use super::guard::Found;
+use super::guard::{Found, Guard};
 use super::plan::Plan;
 use super::processes::Scope;
 use super::report::Report;
 use super::supervise::supervise;
-use super::{SUBCOMMAND, capabilities, guard, landlock, limit, namespaces, seccomp, view};
+use super::{SUBCOMMAND, capabilities, landlock, limit, namespaces, scratch, seccomp, view};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -53,50 +55,60 @@ fn dispatch(args: &[OsString]) -> Result<()> {
 fn start(plan: &Plan, text: &str) -> Result<()> {
     // Fails only where this process leads a group already, which serves as well.
     let _ = setsid();
-    let guarded = guard::find(&plan.guarded_roots()).map_err(because("the workspace can not be guarded"))?;
-    if plan.has_namespaces() {
-        namespaces::leave(plan.network).map_err(because("no namespaces of its own"))?;
-        fs::write(plan.guarded(), serde_json::to_vec(&guarded)?)?;
-        let init = next("init", text)?;
-        let ended = supervise(&init, Scope::Child, plan.write_bytes)?;
-        // `init` has reported before; this counts only if it could not.
-        if ended.is_some_and(|ended| ended != Report::Exited { code: 0 }) {
-            Report::Failed { why: "the sandbox was killed from outside".to_owned() }.send();
+    let guard = if plan.is_guarded() { Some(look(plan)?) } else { None };
+    Report::Begins.send();
+    let ran = run_guarded(plan, text);
+    // However it ended: every process of the command is gone by now.
+    if let Some(guard) = guard {
+        let aside = guard.set_aside();
+        if aside.is_complete() {
+            let _ = fs::remove_file(plan.guarded());
         }
-    } else {
-        prctl::set_child_subreaper(true)?;
-        watch_over_command(plan, text, Scope::Descendants)?;
+        Report::SetAside(aside).send();
     }
-    hold_back(plan, &guarded);
+    ran
+}
+
+/// Finds what is guarded, and writes it down.
+fn look(plan: &Plan) -> Result<Guard> {
+    let guard =
+        Guard::look(&plan.workspace, &server_waits).map_err(because("the workspace can not be guarded"))?;
+    scratch::note(plan, &guard.found)?;
+    Ok(guard)
+}
+
+/// Whether the server still holds its end of the line. It never sends anything: readable means closed.
+fn server_waits() -> bool {
+    let line = io::stdin();
+    let mut watched = [PollFd::new(line.as_fd(), PollFlags::POLLIN)];
+    poll(&mut watched, PollTimeout::ZERO) == Ok(0)
+}
+
+fn run_guarded(plan: &Plan, text: &str) -> Result<()> {
+    if !plan.has_namespaces() {
+        prctl::set_child_subreaper(true)?;
+        return watch_over_command(plan, text, Scope::Descendants);
+    }
+    namespaces::leave(plan.network).map_err(because("no namespaces of its own"))?;
+    let init = next("init", text)?;
+    let ended = supervise(&init, Scope::Child, plan.write_bytes)?;
+    // `init` has reported before; this counts only if it could not.
+    if ended.is_some_and(|ended| ended != Report::Exited { code: 0 }) {
+        Report::Failed { why: "the sandbox was killed from outside".to_owned() }.send();
+    }
     Ok(())
 }
 
 /// Process 1 of the new namespace. The kernel kills every other process there when it ends.
 fn init(plan: &Plan, text: &str) -> Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
-    let guarded = serde_json::from_slice(&fs::read(plan.guarded())?)?;
+    let guarded = if plan.is_guarded() { scratch::noted(&plan.guarded())?.found } else { Found::default() };
     view::enter(plan, &guarded).map_err(because("no view of the file system of its own"))?;
     if !plan.network {
         // Without it a program cannot talk to itself, and that is all.
         let _ = namespaces::raise_loopback();
     }
     watch_over_command(plan, text, Scope::Namespace)
-}
-
-/// Every process of the command is gone by now. Where there is a view, its root is this process's root too, so a link
-/// leads nowhere.
-fn hold_back(plan: &Plan, before: &Found) {
-    let report = match guard::hold_back(&plan.guarded_roots(), before) {
-        Ok(held) if held.is_empty() => return,
-        Ok(held) => {
-            let inside = |path: &PathBuf| {
-                path.strip_prefix(&plan.workspace).unwrap_or(path).to_string_lossy().into_owned()
-            };
-            Report::HeldBack { paths: held.iter().map(inside).collect() }
-        }
-        Err(e) => Report::Unguarded { why: e.to_string() },
-    };
-    report.send();
 }
 
 fn watch_over_command(plan: &Plan, text: &str, scope: Scope) -> Result<()> {
@@ -115,7 +127,9 @@ fn confine(plan: &Plan) -> Result<()> {
     capabilities::give_up(geteuid().is_root()).map_err(because("capabilities cannot be given up"))?;
     chdir(&plan.cwd).map_err(because("the working directory is gone"))?;
     for identity in &plan.identities {
-        identity.check().map_err(because("a folder was exchanged since it was looked at"))?;
+        let is_here = identity.path == plan.cwd;
+        let checked = if is_here { identity.check_here() } else { identity.check() };
+        checked.map_err(because("a folder was exchanged since it was looked at"))?;
     }
     rustix::thread::set_no_new_privs(true)?;
     if plan.level > SandboxLevel::None {

@@ -15,6 +15,7 @@ use nix::unistd::Pid;
 
 use super::processes::{self, Scope};
 use super::report::Report;
+use super::written::Written;
 use crate::limits;
 
 /// Waits until the child ended or has to; `None`: the server is gone, and nobody waits for a report.
@@ -36,6 +37,7 @@ fn watch(child: Pid, scope: Scope, write_bytes: u64) -> io::Result<Option<Report
     // It never sends anything: readable means closed.
     let server = io::stdin();
     let mut counted = Instant::now();
+    let mut written = Written::default();
     loop {
         if let Some(report) = reap(child)? {
             return Ok(Some(report));
@@ -46,7 +48,7 @@ fn watch(child: Pid, scope: Scope, write_bytes: u64) -> io::Result<Option<Report
         }
         if scope != Scope::Child && counted.elapsed() >= limits::COUNT_BYTES_EVERY {
             counted = Instant::now();
-            if processes::written(scope) > write_bytes {
+            if written.count(scope) > write_bytes {
                 return Ok(Some(Report::TooManyBytes));
             }
         }

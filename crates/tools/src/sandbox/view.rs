@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use holdshort_core::tool::CommandEffect;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{chdir, pivot_root};
 
@@ -24,6 +25,8 @@ const SHARED_MEMORY_OPTIONS: &str = "size=256m,mode=1777";
 
 /// Builds the view and enters it. This process must have mount and process namespaces of its own.
 pub(super) fn enter(plan: &Plan, guarded: &Found) -> io::Result<()> {
+    // The stage that waits outside keeps a root of its own: it sees the workspace without these mounts.
+    unshare(CloneFlags::CLONE_NEWNS)?;
     // What happens here stays here.
     mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
     let root = plan.view_root();
@@ -57,7 +60,7 @@ pub(super) fn enter(plan: &Plan, guarded: &Found) -> io::Result<()> {
         view.show(path, usage)?;
     }
     view.open(plan)?;
-    view.guard(guarded)?;
+    view.guard(plan, guarded)?;
 
     chdir(&view.root)?;
     pivot_root(".", ".")?;
@@ -73,14 +76,14 @@ enum Use {
     /// Read, whatever Landlock says: it may allow more, where the workspace lies in a folder that is written.
     ReadOnly,
     /// The same, and nothing there can be executed.
-    ReadAndNoMore,
+    ReadOnlyNoExec,
     Write,
 }
 
 impl Use {
     fn of_workspace(effect: &CommandEffect) -> Self {
         match effect {
-            CommandEffect::Reads => Self::ReadAndNoMore,
+            CommandEffect::Reads => Self::ReadOnlyNoExec,
             CommandEffect::Writes { .. } => Self::ReadOnly,
             CommandEffect::Workspace | CommandEffect::Guarded => Self::Write,
         }
@@ -123,16 +126,28 @@ impl View {
     }
 
     /// Makes read-only what is guarded. Here Landlock can not help: it takes nothing away below what it gave.
-    fn guard(&self, found: &Found) -> io::Result<()> {
+    fn guard(&self, plan: &Plan, found: &Found) -> io::Result<()> {
+        let written = plan.written();
+        let is_written = |path: &Path| written.iter().any(|place| path.starts_with(place));
         // A mount can not be renamed: a repository keeps its name, and what is guarded in it.
-        for folder in &found.repositories {
-            bind(folder, &self.place(folder), Use::Write)?;
+        for item in &found.repositories {
+            let folder = plan.workspace.join(&item.path);
+            if is_written(&folder) {
+                bind(&folder, &self.place(&folder), Use::Write)?;
+            }
         }
-        for path in &found.guarded {
-            // A link has no mount of its own; what takes its place is found afterwards only by its content.
-            if !fs::symlink_metadata(path)?.is_symlink() {
-                let place = self.place(path);
-                bind(path, &place, Use::Write)?;
+        for item in &found.guarded {
+            let path = plan.workspace.join(&item.path);
+            let path = match &item.link {
+                None => path,
+                Some(_) => match led_to(&plan.workspace, &path)? {
+                    Some(target) => target,
+                    None => continue,
+                },
+            };
+            if is_written(&path) || written.iter().any(|place| place.starts_with(&path)) {
+                let place = self.place(&path);
+                bind(&path, &place, Use::Write)?;
                 read_only(&place, MsFlags::empty())?;
             }
         }
@@ -172,6 +187,19 @@ impl View {
     }
 }
 
+/// What a guarded link leads to in the workspace, which is guarded with it: a link has no mount of its own.
+fn led_to(workspace: &Path, link: &Path) -> io::Result<Option<PathBuf>> {
+    let Ok(target) = fs::canonicalize(link) else { return Ok(None) };
+    if target == workspace {
+        let why = "leads to the workspace itself, which would be read-only: remove the link";
+        return Err(io::Error::other(format!("`{}` {why}", link.display())));
+    }
+    // A repository's folder is guarded by what is in it.
+    let is_repository =
+        link.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git")) && target.is_dir();
+    Ok((target.starts_with(workspace) && !is_repository).then_some(target))
+}
+
 /// Shows one path at another.
 fn bind(path: &Path, place: &Path, usage: Use) -> io::Result<()> {
     mount(Some(path), place, NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)?;
@@ -182,7 +210,7 @@ fn bind(path: &Path, place: &Path, usage: Use) -> io::Result<()> {
             Ok(())
         }
         Use::ReadOnly => read_only(place, MsFlags::empty()),
-        Use::ReadAndNoMore => read_only(place, MsFlags::MS_NOEXEC),
+        Use::ReadOnlyNoExec => read_only(place, MsFlags::MS_NOEXEC),
         Use::Write => Ok(()),
     }
 }

@@ -136,9 +136,12 @@ async fn a_wall_is_told_in_words() {
     let (text, _) = told(bench.command_as("echo x > y", &writes(&["sub"])).await);
     assert!(text.contains("in certain places only"), "{text}");
     let (text, data) = told(bench.command_as("echo x > .envrc", &CommandEffect::Workspace).await);
-    assert!(text.contains("`.envrc` was renamed"), "{text}");
+    assert!(text.contains("`.envrc` was set aside as `set-aside-1`"), "{text}");
     assert_eq!(data["held_back"], json!([".envrc"]));
-    assert_eq!(bench.content(".envrc.held"), "x\n");
+    assert_eq!(bench.content("set-aside-1"), "x\n");
+    // Said as such whatever it was let through with, and in whatever language the host speaks.
+    let (text, _) = told(bench.command_as("echo x > sub/.envrc", &writes(&["sub"])).await);
+    assert!(text.contains("configuration, hooks, start-up files"), "{text}");
     // What fails for reasons of its own meets no wall.
     for line in ["grep -q nothing store/config", "cat missing", "false"] {
         let outcome = bench.command_as(line, &CommandEffect::Reads).await;
@@ -204,6 +207,7 @@ async fn no_file_gets_rights_that_reach_further() {
         "python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('x')\"",
         "mknod x c 1 3",
         "install -m 4755 /bin/true x",
+        "touch x; python3 -c \"import os, struct; os.setxattr('x', 'system.posix_acl_access', struct.pack('<IHHIHHIHHI', 2, 1, 0, 2**32-1, 4, 0, 2**32-1, 32, 0, 2**32-1))\"",
     ] {
         let _ = fs::remove_file(bench.at("x"));
         let outcome = bench.command_as(line, &CommandEffect::Workspace).await;
@@ -228,9 +232,65 @@ async fn a_command_writes_so_much_and_no_more() {
         panic!()
     };
     assert!(text.contains("wrote more than a command may"), "{text}");
+    // Of children that nobody waits for, and of a process that keeps its numbers to itself.
+    let unwaited = "import os, signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nfor i in range(400):\n  if \
+                    os.fork() == 0:\n    f = os.open('g%d' % i, os.O_CREAT | os.O_WRONLY)\n    os.write(f, b'0' * 8388608)\n    \
+                    os.fsync(f)\n    os._exit(0)\n  \
+                    try: os.wait()\n  except ChildProcessError: pass\n";
+    bench.put("unwaited.py", unwaited);
+    let outcome = bench.command_as("python3 unwaited.py", &CommandEffect::Workspace).await;
+    assert!(matches!(&outcome, Outcome::Done { text, .. } if text.contains("wrote more")), "{outcome:?}");
     let line = "fallocate -l 1G big; stat -c %s big";
     let outcome = bench.command_as(line, &CommandEffect::Workspace).await;
     assert!(!matches!(&outcome, Outcome::Done { text, .. } if text.contains("1073741824")), "{outcome:?}");
+}
+
+/// A kernel may have a second set of numbers for its calls; none of them is let through.
+#[cfg(target_arch = "x86_64")]
+#[tokio::test]
+async fn calls_under_other_numbers_are_refused() {
+    let bench = bench();
+    let line = "python3 -c \"import ctypes; c = ctypes.CDLL(None, use_errno=True); print(c.syscall(0x40000000 | 39), ctypes.get_errno())\"";
+    let outcome = bench.command_as(line, &CommandEffect::Workspace).await;
+    // Not ENOSYS, which a kernel says that has no such numbers.
+    assert!(matches!(&outcome, Outcome::Done { text, .. } if text.starts_with("-1 1\n")), "{outcome:?}");
+}
+
+/// What is run, is there, and can not be bound, is told; what can be, is bound.
+#[tokio::test]
+async fn nothing_is_run_unbound_in_silence() {
+    let bench = bench();
+    bench.put("deploy.sh", "echo one\n");
+    bench.put("app/__main__.py", "print(1)\n");
+    bench.put("server.js", "1\n");
+    bench.put("tests/a.py", "1\n");
+    bench.put(".git/x.sh", "echo one\n");
+    symlink(bench.at("deploy.sh"), bench.at("run.sh")).unwrap();
+    let table = [
+        ("sh deploy.sh", Some("deploy.sh"), false),
+        ("sh < deploy.sh", Some("deploy.sh"), false),
+        ("python3 app", Some("app/__main__.py"), false),
+        ("node server", Some("server.js"), false),
+        ("python3 -m unittest tests", None, false),
+        ("sh run.sh", None, true),
+        ("sh .git/x.sh", None, true),
+        ("sh dep*.sh", None, true),
+        ("sh ~/a.sh", None, true),
+        ("python3 tests", None, true),
+        ("cat dep*.sh .git/x.sh", None, false),
+    ];
+    for (line, script, unbound) in table {
+        let found = bench.ready("run_command", json!({ "command": line })).await;
+        let is_bound =
+            |path: &str| found.preconditions.iter().any(|it| it.path == path && it.sha256.is_some());
+        assert!(script.is_none_or(is_bound), "{line}: {:?}", found.preconditions);
+        assert_eq!(
+            found.ask_because.contains(&"script_unbound".to_owned()),
+            unbound,
+            "{line}: {:?}",
+            found.ask_because
+        );
+    }
 }
 
 /// The working directory is the folder that was looked at, not one of that name.

@@ -56,7 +56,8 @@ impl Stages {
         let mut report = String::new();
         ours.read_to_string(&mut report).unwrap();
         child.wait().unwrap();
-        serde_json::from_str(report.lines().next().unwrap_or("null")).unwrap()
+        let mut said = report.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        said.find(|said| *said != "begins").unwrap_or_default()
     }
 }
 

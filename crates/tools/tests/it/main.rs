@@ -8,6 +8,7 @@ mod changes;
 mod commands;
 mod confinement;
 mod effects;
+mod guard;
 mod impact;
 mod levels;
 mod paths;

@@ -60,6 +60,8 @@ pub struct Part {
     pub redirected: bool,
     /// The files that it is redirected to and from.
     pub files: Vec<String>,
+    /// Those of them that it reads on its standard input.
+    pub inputs: Vec<String>,
     /// What file patterns may make of each argument.
     pub expansions: Vec<Expansion>,
     /// Where it may run, from the working directory of the call; an empty text is that one itself. None: nobody can tell.
@@ -162,6 +164,9 @@ impl Reading {
                             self.opaque("it opens a connection");
                         }
                         simple.redirected |= writes && target.text != "/dev/null";
+                        if !writes {
+                            simple.inputs.push(target.text.clone());
+                        }
                         simple.files.push(target.text);
                     }
                     Some(Token::Separator(_) | Token::Redirect { .. }) | None => {
@@ -191,9 +196,9 @@ impl Reading {
         }
         let Some((first, rest)) = words.split_first() else {
             if simple.redirected {
-                let Simple { redirected, files, .. } = simple;
+                let Simple { redirected, files, inputs, .. } = simple;
                 let folders = self.folders.now().to_vec();
-                self.push(Part { redirected, files, folders, ..Part::default() });
+                self.push(Part { redirected, files, inputs, folders, ..Part::default() });
             }
             return;
         };
@@ -215,6 +220,7 @@ impl Reading {
             arguments,
             redirected: simple.redirected,
             files: simple.files.clone(),
+            inputs: simple.inputs.clone(),
             expansions,
             folders: self.folders.now().to_vec(),
         };
@@ -224,8 +230,8 @@ impl Reading {
             }
             // A rule that forbids `sudo` means this one too.
             let words = std::iter::once(Word::plain(base)).chain(rest.iter().cloned()).collect();
-            let Simple { redirected, ref files, .. } = simple;
-            let named = Simple { words, redirected, files: files.clone() };
+            let Simple { redirected, ref files, ref inputs, .. } = simple;
+            let named = Simple { words, redirected, files: files.clone(), inputs: inputs.clone() };
             self.guess(|reading| reading.simple(named, depth + 1));
         }
         if let Some(sub) = base.strip_prefix("git-") {
@@ -260,8 +266,8 @@ impl Reading {
             Inner::None => {}
             Inner::Words(from) => {
                 let words = rest.get(from..).unwrap_or_default().to_vec();
-                let Simple { redirected, files, .. } = simple;
-                self.simple(Simple { words, redirected, files }, depth + 1);
+                let Simple { redirected, files, inputs, .. } = simple;
+                self.simple(Simple { words, redirected, files, inputs }, depth + 1);
             }
             Inner::Line => {
                 // A shell of its own: where it goes is nothing to the one that started it.
@@ -336,6 +342,7 @@ struct Simple {
     words: Vec<Word>,
     redirected: bool,
     files: Vec<String>,
+    inputs: Vec<String>,
 }
 
 /// The command that a command runs.

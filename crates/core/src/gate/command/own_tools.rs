@@ -45,6 +45,18 @@ impl Command {
     }
 }
 
+impl Command {
+    /// The folders that parts run in which may write, as far as they are known.
+    pub fn writes_from(&self, cwd: &str) -> impl Iterator<Item = String> {
+        let parts = self.parts.iter().chain(&self.guesses).filter(|part| !part.is_read_only());
+        parts.flat_map(move |part| {
+            let nobody_knows = part.folders.is_empty().then(|| cwd.to_owned());
+            let known = part.folders.iter().map(move |folder| normal(&join(cwd, folder)));
+            known.chain(nobody_knows)
+        })
+    }
+}
+
 impl Part {
     fn own_tools(&self, cwd: &str) -> Option<Guarded> {
         if self.is_read_only() {

@@ -76,11 +76,25 @@ impl Command {
     /// Files that the line names to be run, from the working directory of the call, sorted. They need not exist.
     /// Where a part runs that nobody can tell the folder of, its files are named from the working directory.
     pub fn scripts(&self) -> Vec<String> {
-        let mut scripts: Vec<String> =
-            self.parts.iter().chain(&self.guesses).flat_map(Part::scripts).collect();
+        let mut scripts: Vec<String> = self.runs().flat_map(Part::scripts).collect();
         scripts.sort();
         scripts.dedup();
         scripts
+    }
+
+    /// Those of them that an interpreter is given: where one is a folder, a file in it is run.
+    pub fn interpreted(&self) -> Vec<String> {
+        self.runs().flat_map(|part| part.from_here(part.interpreted())).collect()
+    }
+
+    /// Whether it runs something that no name on the line tells: a pattern, or a path in a home folder.
+    pub fn runs_unnamed(&self) -> bool {
+        self.runs().any(Part::runs_unnamed)
+    }
+
+    /// What only reads executes nothing of the workspace.
+    fn runs(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().chain(&self.guesses).filter(|part| !part.is_read_only())
     }
 }
 
@@ -102,11 +116,13 @@ impl Part {
                 named.extend(operands().map(str::to_owned));
             }
             base if programs::is_interpreter(base) => {
-                // Behind options, which may take a value, any word may be the script.
-                let plain = words.first().is_some_and(|first| !first.starts_with('-'));
-                let many = if plain { 1 } else { words.len() };
-                named.extend(operands().take(many).map(str::to_owned));
-                named.extend(module(&words));
+                for script in self.interpreted() {
+                    named.extend(also_run(base, &script));
+                    named.push(script);
+                }
+                if is_python(base) {
+                    named.extend(module(&words));
+                }
             }
             _ => {}
         }
@@ -127,12 +143,67 @@ impl Part {
                 values(&words, &["-f", "--file", "--makefile", "--justfile", "-F"]).map(str::to_owned),
             );
         }
+        self.from_here(named)
+    }
+
+    fn from_here(&self, named: Vec<String>) -> Vec<String> {
         let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
         folders
             .iter()
             .flat_map(|folder| named.iter().map(|name| join(folder, name.strip_prefix("./").unwrap_or(name))))
             .collect()
     }
+}
+
+impl Part {
+    fn interpreted(&self) -> Vec<String> {
+        let base = self.program.rsplit('/').next().unwrap_or_default();
+        if !programs::is_interpreter(base) {
+            return Vec::new();
+        }
+        let words = self.arguments.iter().take(self.script_words(base)).filter(|word| !word.starts_with('-'));
+        words.chain(&self.inputs).cloned().collect()
+    }
+
+    /// How many of an interpreter's words may be its script. Behind options, which may take a value, any may; those
+    /// behind `-m module` are for that module.
+    fn script_words(&self, base: &str) -> usize {
+        let words = &self.arguments;
+        if words.first().is_some_and(|first| !first.starts_with('-')) {
+            return 1;
+        }
+        let module = words.iter().position(|word| is_python(base) && word == "-m");
+        module.unwrap_or(words.len())
+    }
+
+    fn runs_unnamed(&self) -> bool {
+        let base = self.program.rsplit('/').next().unwrap_or_default();
+        let many = match base {
+            "." | "source" => 1,
+            "go" | "deno" | "bun" | "ts-node" | "tsx" | "bats" | "expect" | "php" => self.arguments.len(),
+            base if programs::is_interpreter(base) => self.script_words(base),
+            _ => return false,
+        };
+        let in_home = |word: &str| word.starts_with('~');
+        let mut words = self.words_and_expansions().take(many);
+        words.any(|(word, expands)| expands || in_home(word))
+            || self.inputs.iter().any(|input| input.contains(['*', '?', '[']) || in_home(input))
+    }
+}
+
+fn is_python(base: &str) -> bool {
+    base.starts_with("python") || base.starts_with("pypy")
+}
+
+/// What an interpreter runs where the word is a folder, or a file without its ending.
+fn also_run(base: &str, script: &str) -> Vec<String> {
+    let script = script.trim_end_matches('/');
+    let endings: &[&str] = match base {
+        base if is_python(base) => &["/__main__.py"],
+        "node" | "nodejs" => &[".js", ".cjs", ".mjs", ".json", "/index.js", "/package.json"],
+        _ => &[],
+    };
+    endings.iter().map(|ending| format!("{script}{ending}")).collect()
 }
 
 /// `python3 -m tools.x` runs `tools/x.py` or `tools/x/__main__.py`.

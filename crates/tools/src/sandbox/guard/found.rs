@@ -1,0 +1,156 @@
+//! What a look at a workspace found, as data, and whether something found later is the same. Touches no file but to
+//! learn its identity.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, StatxFlags};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Found {
+    pub root: Inode,
+    /// Guarded files, folders and links. Nothing below them is listed.
+    pub guarded: Vec<Item>,
+    /// Folders that hold a repository. Moved away, they would take what is guarded with them.
+    pub repositories: Vec<Item>,
+    /// Folders that could not be opened.
+    pub unreadable: Vec<Inode>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Item {
+    /// From the workspace. Bytes, since a name need not be UTF-8.
+    #[serde(serialize_with = "as_bytes", deserialize_with = "from_bytes")]
+    pub path: PathBuf,
+    pub inode: Inode,
+    pub link: Option<Link>,
+}
+
+/// Where a symbolic link leads.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Link {
+    pub target: Vec<u8>,
+    /// `None`: nowhere.
+    pub leads_to: Option<Inode>,
+}
+
+/// One file for as long as it exists. With the time of its making, where the file system knows it: the number of a file
+/// that was removed is given to the next one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Inode {
+    device: (u32, u32),
+    number: u64,
+    made: Option<(i64, u32)>,
+}
+
+/// What is known of a directory entry.
+pub(super) struct Seen {
+    pub inode: Inode,
+    pub is_folder: bool,
+    pub is_link: bool,
+}
+
+impl Inode {
+    pub(super) fn of_handle(file: BorrowedFd<'_>) -> io::Result<Self> {
+        Ok(look(file, OsStr::new(""), AtFlags::EMPTY_PATH)?.inode)
+    }
+}
+
+impl Seen {
+    /// Of an entry of a folder, without following it.
+    pub(super) fn of(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Self> {
+        look(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+    }
+}
+
+fn look(folder: BorrowedFd<'_>, name: &OsStr, flags: AtFlags) -> io::Result<Seen> {
+    let found = rustix::fs::statx(folder, name, flags, StatxFlags::BASIC_STATS | StatxFlags::BTIME)?;
+    let has_time = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+    let kind = rustix::fs::FileType::from_raw_mode(found.stx_mode.into());
+    Ok(Seen {
+        inode: Inode {
+            device: (found.stx_dev_major, found.stx_dev_minor),
+            number: found.stx_ino,
+            made: has_time.then_some((found.stx_btime.tv_sec, found.stx_btime.tv_nsec)),
+        },
+        is_folder: kind.is_dir(),
+        is_link: kind.is_symlink(),
+    })
+}
+
+impl Item {
+    pub(super) fn of(folder: BorrowedFd<'_>, name: &OsStr, path: PathBuf, seen: &Seen) -> io::Result<Self> {
+        let link = if seen.is_link {
+            let target = rustix::fs::readlinkat(folder, name, Vec::new())?.into_bytes();
+            let leads_to = look(folder, name, AtFlags::empty()).ok().map(|seen| seen.inode);
+            Some(Link { target, leads_to })
+        } else {
+            None
+        };
+        Ok(Self { path, inode: seen.inode, link })
+    }
+}
+
+/// The same, to be asked quickly.
+pub(super) struct Before {
+    guarded: BTreeSet<Inode>,
+    links: BTreeSet<(Link, Inode)>,
+    link_paths: BTreeSet<(Link, PathBuf)>,
+    repositories: BTreeSet<Inode>,
+    unreadable: BTreeSet<Inode>,
+}
+
+impl Before {
+    pub(super) fn of(found: &Found) -> Self {
+        let links = || found.guarded.iter().filter_map(|item| Some((item.link.clone()?, item)));
+        Self {
+            guarded: found.guarded.iter().filter(|it| it.link.is_none()).map(|it| it.inode).collect(),
+            links: links().map(|(link, item)| (link, item.inode)).collect(),
+            link_paths: links().map(|(link, item)| (link, item.path.clone())).collect(),
+            repositories: found.repositories.iter().map(|it| it.inode).collect(),
+            unreadable: found.unreadable.iter().copied().collect(),
+        }
+    }
+
+    /// A link has no mount of its own, so it is old as long as it leads where it led.
+    pub(super) fn has(&self, item: &Item) -> bool {
+        match &item.link {
+            None => self.guarded.contains(&item.inode),
+            Some(link) => {
+                self.links.contains(&(link.clone(), item.inode))
+                    || self.link_paths.contains(&(link.clone(), item.path.clone()))
+            }
+        }
+    }
+
+    pub(super) fn has_repository(&self, folder: Inode) -> bool {
+        self.repositories.contains(&folder)
+    }
+
+    pub(super) fn could_not_read(&self, folder: Inode) -> bool {
+        self.unreadable.contains(&folder)
+    }
+
+    pub(super) fn new_of(&self, now: &Found) -> usize {
+        now.guarded.iter().filter(|item| !self.has(item)).count()
+            + now.repositories.iter().filter(|item| !self.has_repository(item.inode)).count()
+            + now.unreadable.iter().filter(|folder| !self.could_not_read(**folder)).count()
+    }
+}
+
+fn as_bytes<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_os_str().as_bytes().serialize(serializer)
+}
+
+fn from_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+    Ok(OsString::from_vec(Vec::deserialize(deserializer)?).into())
+}

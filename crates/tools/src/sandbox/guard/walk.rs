@@ -1,0 +1,316 @@
+//! Goes through every folder of a workspace by its handle, so that no path is too long and no link leads out. Decides
+//! what is guarded by its names, and renames where it is told to. Never opens a file.
+
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use holdshort_core::gate::guarded;
+use rustix::fs::{Dir, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use super::SetAside;
+use super::found::{Before, Found, Inode, Item, Seen};
+use crate::files::BARE;
+use crate::limits;
+
+/// Git itself writes these while it works for the agent; the gates ask where a command line names one.
+const OF_GITS_OWN_WORK: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"];
+
+/// Where git keeps files that are named after branches. No branch has a name that begins with a dot.
+const NAMED_AFTER_BRANCHES: [&str; 2] = ["refs", "logs"];
+
+/// What is set aside is called so, with a number. Short, and guarded by no name.
+const ASIDE: &str = "set-aside-";
+
+/// Handles of folders that are kept on the way down. Further down the way back is `..`, checked by the inode.
+const HANDLES: usize = 128;
+
+/// Entries between two looks at whether somebody still waits.
+const LOOK_EVERY: usize = 4096;
+
+/// The longest guarded name has so many parts.
+const PARTS: usize = 4;
+
+pub(super) enum Purpose<'a> {
+    Look(&'a mut Found),
+    SetAside(&'a Before, &'a mut SetAside),
+}
+
+pub(super) struct Walk<'a> {
+    purpose: Purpose<'a>,
+    is_wanted: &'a dyn Fn() -> bool,
+    /// Names of the folder that is looked at, from the workspace.
+    names: Vec<OsString>,
+    left: usize,
+}
+
+/// A folder with folders that are still to be entered.
+struct Level {
+    handle: Option<OwnedFd>,
+    inode: Inode,
+    ahead: Vec<OsString>,
+    git: Git,
+}
+
+/// What a folder is to git.
+#[derive(Clone, Copy)]
+enum Git {
+    Nothing,
+    /// It lies so many names below a repository: 0 is the repository's own folder.
+    Within(usize),
+    /// Its files may be named after branches.
+    Branches,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(purpose: Purpose<'a>, is_wanted: &'a dyn Fn() -> bool) -> Self {
+        Self { purpose, is_wanted, names: Vec::new(), left: limits::GUARD_ENTRIES }
+    }
+
+    pub(super) fn go(mut self, root: BorrowedFd<'_>) -> io::Result<()> {
+        // Read from a handle of its own, since reading moves its position.
+        let mut current = open(root, OsStr::new("."))?;
+        let mut levels = vec![self.enter(current.as_fd(), Git::Nothing, false)?];
+        loop {
+            let depth = levels.len();
+            let Some(level) = levels.last_mut() else { return Ok(()) };
+            if let Some(name) = level.ahead.pop() {
+                let Some(next) = self.open(current.as_fd(), &name)? else { continue };
+                let git = git_of(level.git, &name);
+                let is_git = matches!(git, Git::Within(0));
+                let above = std::mem::replace(&mut current, next);
+                if depth <= HANDLES {
+                    level.handle = Some(above);
+                }
+                self.names.push(name);
+                levels.push(self.enter(current.as_fd(), git, is_git)?);
+                continue;
+            }
+            levels.pop();
+            self.names.pop();
+            let Some(above) = levels.last_mut() else { return Ok(()) };
+            current = match above.handle.take() {
+                Some(handle) => handle,
+                None => open(current.as_fd(), OsStr::new(".."))?,
+            };
+            if Inode::of_handle(current.as_fd())? != above.inode {
+                return Err(io::Error::other("a folder was moved while it was looked through; try again"));
+            }
+        }
+    }
+
+    /// Judges the entries of a folder. `is_git`: its name says that it is a repository.
+    fn enter(&mut self, folder: BorrowedFd<'_>, mut git: Git, is_git: bool) -> io::Result<Level> {
+        let inode = Inode::of_handle(folder)?;
+        let entries = self.entries(folder)?;
+        let has = |wanted: &str| entries.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        let is_bare = !is_git && (BARE.iter().all(|name| has(name)) || (has("HEAD") && has("commondir")));
+        if is_bare {
+            git = Git::Within(0);
+        }
+        let mut is_new = false;
+        if is_git || is_bare {
+            let path: PathBuf = self.names.iter().collect();
+            match &mut self.purpose {
+                Purpose::Look(found) => found.repositories.push(Item { path, inode, link: None }),
+                Purpose::SetAside(before, _) => is_new = !before.has_repository(inode),
+            }
+        }
+        let mut level = Level { handle: None, inode, ahead: Vec::new(), git };
+        let mut number = 0;
+        for (name, is_folder) in entries {
+            // Without its `HEAD` a folder is no repository.
+            let ends_repository = is_new && is_bare && name.eq_ignore_ascii_case("HEAD");
+            let is_repository = is_folder && name.eq_ignore_ascii_case(".git");
+            if !(ends_repository || is_repository || self.is_guarded(&name, git)) {
+                if is_folder {
+                    level.ahead.push(name);
+                }
+                continue;
+            }
+            match self.judge(folder, &name, is_repository, ends_repository, &mut number)? {
+                After::Enter(name) => level.ahead.push(name),
+                After::Pass => {}
+            }
+        }
+        if let Purpose::Look(found) = &self.purpose
+            && found.guarded.len() + found.repositories.len() > limits::GUARDED_NAMES
+        {
+            return Err(io::Error::other(format!(
+                "it holds more than {} files that are guarded",
+                limits::GUARDED_NAMES
+            )));
+        }
+        Ok(level)
+    }
+
+    /// An entry whose name is guarded, or that makes a repository.
+    fn judge(
+        &mut self,
+        folder: BorrowedFd<'_>,
+        name: &OsStr,
+        is_repository: bool,
+        ends_repository: bool,
+        number: &mut u32,
+    ) -> io::Result<After> {
+        let path: PathBuf = self.names.iter().map(OsString::as_os_str).chain([name]).collect();
+        let seen = match Seen::of(folder, name) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(After::Pass),
+            seen => seen?,
+        };
+        match &mut self.purpose {
+            Purpose::Look(found) if !is_repository => {
+                found.guarded.push(Item::of(folder, name, path, &seen)?);
+                Ok(After::Pass)
+            }
+            // Noted when it is entered.
+            Purpose::Look(_) => Ok(After::Enter(name.to_owned())),
+            Purpose::SetAside(before, _) if is_repository && before.has_repository(seen.inode) => {
+                Ok(After::Enter(name.to_owned()))
+            }
+            Purpose::SetAside(before, aside) => {
+                let item = Item::of(folder, name, path, &seen)?;
+                if !is_repository && !ends_repository && before.has(&item) {
+                    return Ok(After::Pass);
+                }
+                match rename(folder, name, number) {
+                    Ok(now) => {
+                        aside.renamed(&item.path, &now);
+                        // Under its new name it is a folder like any other, and may hold what is guarded.
+                        Ok(if seen.is_folder { After::Enter(now) } else { After::Pass })
+                    }
+                    Err(_) => {
+                        aside.left(&item.path);
+                        Ok(After::Pass)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a name in the folder that is looked at ends a guarded path.
+    fn is_guarded(&self, name: &OsStr, git: Git) -> bool {
+        let depth = match git {
+            Git::Within(0) if OF_GITS_OWN_WORK.iter().any(|own| name == *own) => return false,
+            Git::Branches if !name.as_bytes().starts_with(b".") => return false,
+            Git::Within(depth) => Some(depth),
+            Git::Nothing | Git::Branches => None,
+        };
+        let above = self.names.iter().rev().take(PARTS - 1).rev().map(|name| name.to_string_lossy());
+        let mut names: Vec<Cow<'_, str>> = above.chain([name.to_string_lossy()]).collect();
+        if guarded::ends_guarded(&names) {
+            return true;
+        }
+        // A repository is one whatever its name.
+        let Some(depth) = depth.filter(|depth| depth + 2 <= names.len()) else { return false };
+        let at = names.len() - depth - 2;
+        names[at] = Cow::Borrowed(".git");
+        guarded::ends_guarded(&names[at..])
+    }
+
+    fn entries(&mut self, folder: BorrowedFd<'_>) -> io::Result<Vec<(OsString, bool)>> {
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(folder)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            self.left = self.left.checked_sub(1).ok_or_else(|| {
+                io::Error::other(format!(
+                    "it holds more than {} files, too many to find git's configuration among them",
+                    limits::GUARD_ENTRIES
+                ))
+            })?;
+            if self.left.is_multiple_of(LOOK_EVERY) && !(self.is_wanted)() {
+                return Err(io::Error::other("nobody waits for the command any more"));
+            }
+            let is_folder = match entry.file_type() {
+                FileType::Unknown => Seen::of(folder, name).is_ok_and(|seen| seen.is_folder),
+                kind => kind.is_dir(),
+            };
+            entries.push((name.to_owned(), is_folder));
+        }
+        Ok(entries)
+    }
+
+    /// `None`: it is gone, or it can not be read, which is noted.
+    fn open(&mut self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<OwnedFd>> {
+        match open(folder, name) {
+            Ok(handle) => Ok(Some(handle)),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+            Err(Errno::ACCESS | Errno::PERM) => {
+                let path: PathBuf = self.names.iter().map(OsString::as_os_str).chain([name]).collect();
+                let inode = Seen::of(folder, name).map(|seen| seen.inode);
+                match (&mut self.purpose, inode) {
+                    (Purpose::Look(found), Ok(inode)) => found.unreadable.push(inode),
+                    (Purpose::SetAside(before, _), Ok(inode)) if before.could_not_read(inode) => {}
+                    (Purpose::SetAside(_, aside), _) => aside.left(&path),
+                    (Purpose::Look(_), Err(e)) => return Err(e),
+                }
+                Ok(None)
+            }
+            Err(e) => Err(e.into()),
+        }
+    }
+}
+
+enum After {
+    Enter(OsString),
+    Pass,
+}
+
+/// What a folder is to git, from what the one above it is.
+fn git_of(above: Git, name: &OsStr) -> Git {
+    if name.eq_ignore_ascii_case(".git") {
+        return Git::Within(0);
+    }
+    match above {
+        Git::Nothing => Git::Nothing,
+        Git::Within(0) if NAMED_AFTER_BRANCHES.iter().any(|branches| name == *branches) => Git::Branches,
+        Git::Within(depth) => Git::Within(depth + 1),
+        Git::Branches => Git::Branches,
+    }
+}
+
+fn open(folder: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    rustix::fs::openat(folder, name, flags, Mode::empty())
+}
+
+/// Gives an entry the next free name. A folder that does not let itself be written is made to, if it is this user's.
+fn rename(folder: BorrowedFd<'_>, name: &OsStr, number: &mut u32) -> rustix::io::Result<OsString> {
+    let mut may_change_mode = true;
+    loop {
+        let now = OsString::from(format!("{ASIDE}{}", *number + 1));
+        match rustix::fs::renameat_with(folder, name, folder, &now, RenameFlags::NOREPLACE) {
+            Ok(()) => {
+                *number += 1;
+                return Ok(now);
+            }
+            Err(Errno::EXIST) => *number += 1,
+            // A file system that can not refuse to replace.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                if Seen::of(folder, &now).is_ok() {
+                    *number += 1;
+                    continue;
+                }
+                rustix::fs::renameat(folder, name, folder, &now)?;
+                return Ok(now);
+            }
+            Err(Errno::ACCESS | Errno::PERM) if may_change_mode => {
+                may_change_mode = false;
+                let mode = Mode::from_raw_mode(rustix::fs::fstat(folder)?.st_mode);
+                rustix::fs::fchmod(folder, mode | Mode::RWXU)?;
+            }
+            Err(e) => return Err(e),
+        }
+        if *number >= limits::SET_ASIDE_NUMBERS {
+            return Err(Errno::EXIST);
+        }
+    }
+}

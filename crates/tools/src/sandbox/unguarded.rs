@@ -1,0 +1,44 @@
+//! Workspaces in which a command left guarded paths that could not be set aside: there whatever may write asks a person.
+//!
+//! Owned by the process; the next server finds the same in the scratch folders that stay. Never changes a workspace.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::scratch;
+
+/// The scratch folders of such commands, by workspace.
+static LEFT: Mutex<BTreeMap<PathBuf, Vec<PathBuf>>> = Mutex::new(BTreeMap::new());
+
+fn left() -> MutexGuard<'static, BTreeMap<PathBuf, Vec<PathBuf>>> {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes a command's scratch folder, which holds the list of what was guarded before it.
+pub(crate) fn remember(workspace: &Path, folder: PathBuf) {
+    left().entry(workspace.to_owned()).or_default().push(folder);
+}
+
+/// Whether something is still there that could not be set aside. Looks again each time, and forgets what is gone.
+pub(crate) fn is_unguarded(workspace: &Path) -> bool {
+    let overlaps = |other: &Path| other.starts_with(workspace) || workspace.starts_with(other);
+    let folders: Vec<(PathBuf, PathBuf)> = left()
+        .iter()
+        .filter(|(other, _)| overlaps(other))
+        .flat_map(|(other, folders)| folders.iter().map(|folder| (other.clone(), folder.clone())))
+        .collect();
+    let mut still = false;
+    for (workspace, folder) in folders {
+        if scratch::is_unguarded(&folder.join(scratch::GUARDED)) {
+            still = true;
+            continue;
+        }
+        let _ = fs::remove_dir_all(&folder);
+        if let Some(folders) = left().get_mut(&workspace) {
+            folders.retain(|other| *other != folder);
+        }
+    }
+    still
+}

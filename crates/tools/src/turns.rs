@@ -1,0 +1,73 @@
+//! Turns in a workspace: while a command runs that may write, no other one does, nor a file tool that writes what is
+//! guarded. Otherwise one would take for old what another has just made.
+//!
+//! Holds within this process, for workspaces that lie in one another too. Never decides whether a call may run.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+struct Waiting {
+    ticket: u64,
+    workspace: PathBuf,
+}
+
+#[derive(Default)]
+struct Queue {
+    next: u64,
+    /// In the order of asking. Those that nothing before them overlaps have their turn.
+    waiting: Vec<Waiting>,
+}
+
+static QUEUE: Mutex<Queue> = Mutex::new(Queue { next: 0, waiting: Vec::new() });
+static ENDED: Notify = Notify::const_new();
+
+/// A turn, or a place in the queue for one. Ends when dropped.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    ticket: u64,
+}
+
+fn queue() -> MutexGuard<'static, Queue> {
+    QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for the turn, after all who asked before. Dropping the future gives it up.
+pub(crate) async fn wait(workspace: &Path) -> Turn {
+    let turn = {
+        let mut queue = queue();
+        let ticket = queue.next;
+        queue.next += 1;
+        queue.waiting.push(Waiting { ticket, workspace: workspace.to_owned() });
+        Turn { ticket }
+    };
+    loop {
+        let ended = ENDED.notified();
+        tokio::pin!(ended);
+        // From here on no end is missed.
+        ended.as_mut().enable();
+        if turn.is_now() {
+            return turn;
+        }
+        ended.await;
+    }
+}
+
+impl Turn {
+    fn is_now(&self) -> bool {
+        let queue = queue();
+        let Some(own) = queue.waiting.iter().find(|other| other.ticket == self.ticket) else { return false };
+        let overlaps = |other: &&Waiting| {
+            other.workspace.starts_with(&own.workspace) || own.workspace.starts_with(&other.workspace)
+        };
+        queue.waiting.iter().find(overlaps).is_some_and(|first| first.ticket == self.ticket)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        queue().waiting.retain(|other| other.ticket != self.ticket);
+        ENDED.notify_waiters();
+    }
+}

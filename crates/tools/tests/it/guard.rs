@@ -1,0 +1,294 @@
+//! What a person's own tools run by themselves stays as it was, whatever a command does around it. These tests need a
+//! host with Landlock and namespaces, and say so.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use holdshort_core::tool::{CommandEffect, Outcome, SandboxLevel};
+use holdshort_tools::sandbox;
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, PROGRAM, names, until};
+
+const WORKSPACE: CommandEffect = CommandEffect::Workspace;
+
+/// A repository of the person's, with guarded files of its own in it and below it, and links to more.
+fn bench() -> Bench {
+    let held = sandbox::level(Path::new(PROGRAM), false);
+    assert_eq!(held, SandboxLevel::Full, "this host cannot confine commands");
+    let bench = Bench::new();
+    for folder in [".git", "sub/.git", "store"] {
+        bench.put(&format!("{folder}/HEAD"), "ref: refs/heads/main\n");
+        bench.put(&format!("{folder}/config"), "[core]\n");
+        bench.put(&format!("{folder}/info/exclude"), "");
+        bench.put(&format!("{folder}/objects/info/packs"), "");
+        bench.put(&format!("{folder}/refs/heads/main"), "");
+    }
+    bench.put("githooks/pre-commit", "person\n");
+    symlink("../githooks", bench.at(".git/hooks")).unwrap();
+    bench.put("cfg/env", "person\n");
+    symlink("cfg/env", bench.at(".envrc")).unwrap();
+    bench.put("pkg/.vscode/tasks.json", "person\n");
+    bench.put("src/a.txt", "a\n");
+    bench
+}
+
+/// Everything that is guarded by its name below a folder, and holds something that no person wrote.
+fn evil(bench: &Bench) -> Vec<String> {
+    fn through(folder: &Path, from: &Path, found: &mut Vec<String>) {
+        let mut entries: Vec<_> = fs::read_dir(folder).unwrap().flatten().map(|it| it.path()).collect();
+        entries.sort();
+        for path in entries {
+            if path.is_dir() && !path.is_symlink() {
+                through(&path, from, found);
+            }
+            let inside = path.strip_prefix(from).unwrap().to_string_lossy().into_owned();
+            let is_evil = fs::read_to_string(&path).is_ok_and(|text| text.contains("evil"));
+            if is_evil && holdshort_core::gate::guarded::guards(inside.split('/')).is_some() {
+                found.push(inside);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    through(&bench.at(""), &bench.at(""), &mut found);
+    found
+}
+
+/// The data of a command that made what is guarded; its text asks to make the call again.
+fn confined(outcome: Outcome) -> Value {
+    match outcome {
+        Outcome::Confined { data, .. } => data,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Each row: the line, and what is told.
+#[tokio::test]
+async fn no_path_around_the_guard_leaves_anything_live() {
+    let table: [(&str, &[&str]); 16] = [
+        // A folder that looks bare hides nothing, the workspace neither.
+        (
+            "mkdir objects refs; echo 'ref: refs/heads/x' > HEAD; echo ../evil > .git/commondir; \
+             mkdir -p app/.vscode; echo evil > app/.vscode/tasks.json",
+            &["HEAD", ".git/commondir", "app/.vscode"],
+        ),
+        (
+            "mkdir -p x/objects x/refs x/proj/.git; echo evil > x/HEAD; echo evil > x/proj/.git/config; \
+             echo evil > x/proj/.envrc",
+            &["x/HEAD", "x/proj/.envrc", "x/proj/.git"],
+        ),
+        // The parent is moved, and its path made anew.
+        ("mv pkg old; mkdir -p pkg/.vscode; echo evil > pkg/.vscode/tasks.json", &["pkg/.vscode"]),
+        (
+            "mv sub o2; mkdir -p sub/.git; echo evil > sub/.git/config; echo evil > sub/.envrc",
+            &["sub/.envrc", "sub/.git"],
+        ),
+        // Links, and what they lead to.
+        ("rm .envrc; echo evil > .envrc", &[".envrc"]),
+        ("rm .git/hooks; mkdir .git/hooks; echo evil > .git/hooks/pre-commit", &[".git/hooks"]),
+        ("mv cfg cfg2; mkdir cfg; echo evil > cfg/env", &[".envrc"]),
+        ("rm .envrc; echo evil > src/env; ln -s src/env .envrc", &[".envrc"]),
+        // One that can not be given its old ending keeps nothing else live.
+        (
+            "touch \"$(printf '!%.0s' $(seq 239)).code-workspace\"; echo evil > src/.envrc; echo ../evil > .git/commondir",
+            &["src/.envrc", ".git/commondir"],
+        ),
+        // A path beyond what the kernel takes.
+        (
+            "name=$(printf 'n%.0s' $(seq 200)); for i in $(seq 25); do mkdir $name; cd $name; done; \
+             echo evil > .envrc; cd $OLDPWD; echo evil > .envrc",
+            &[".envrc"],
+        ),
+        // What leads git to a repository elsewhere is one.
+        ("mkdir s2 evil; echo evil > s2/HEAD; echo ../evil > s2/commondir", &["s2/HEAD", "s2/commondir"]),
+        ("mkdir -p a/.GIT; echo evil > a/.GIT/config", &["a/.GIT"]),
+        // A repository that is set aside under another name is none under that.
+        (
+            "mkdir -p n/.git/objects n/.git/refs; echo evil > n/.git/HEAD; echo evil > n/.git/config",
+            &["n/.git"],
+        ),
+        // Within what is set aside.
+        ("mkdir -p .idea/p/.git; echo evil > .idea/p/.git/config; echo evil > .idea/p/.envrc", &[".idea"]),
+        // A folder that does not let itself be written.
+        ("mkdir d; echo evil > d/.envrc; chmod 500 d", &["d/.envrc"]),
+        (
+            "mkdir -p .git/refs/heads/.vscode; echo evil > .git/refs/heads/.vscode/tasks.json",
+            &[".git/refs/heads/.vscode"],
+        ),
+    ];
+    for (line, told) in table {
+        let bench = bench();
+        let data = confined(bench.command_as(line, &WORKSPACE).await);
+        let paths: Vec<&str> =
+            data["held_back"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        for path in told {
+            assert!(paths.iter().any(|found| found.ends_with(path)), "{line}: {path} of {data:#}");
+        }
+        assert!(data.get("unguarded").is_none(), "{line}: {data:#}");
+        assert_eq!(evil(&bench), Vec::<String>::new(), "{line}");
+        let person = [bench.content("githooks/pre-commit"), bench.content(".git/config")];
+        assert_eq!(person, ["person\n", "[core]\n"], "{line}");
+        // The next command finds nothing that it could take for old.
+        let next = bench.command_as("true", &WORKSPACE).await;
+        assert!(matches!(next, Outcome::Done { .. }), "{line}: {next:?}");
+    }
+}
+
+/// What a guarded link leads to is as read-only as the link's own name.
+#[tokio::test]
+async fn nothing_is_written_through_a_guarded_link() {
+    let bench = bench();
+    for line in
+        ["echo evil > .envrc", "echo evil > cfg/env", "echo evil > githooks/pre-commit", "mv githooks g"]
+    {
+        let outcome = bench.command_as(line, &WORKSPACE).await;
+        assert_eq!(
+            (bench.content("cfg/env"), bench.content("githooks/pre-commit")),
+            ("person\n".to_owned(), "person\n".to_owned()),
+            "{line}: {outcome:?}"
+        );
+    }
+}
+
+/// A place inside of a guarded folder is not opened, whoever names it.
+#[tokio::test]
+async fn a_guarded_place_is_not_written() {
+    for place in ["pkg/.vscode", "sub/.git/info", "store/info", "pkg/.vscode/tasks.json"] {
+        let bench = bench();
+        let effect = CommandEffect::Writes { places: vec![place.to_owned()] };
+        let line = "echo evil > pkg/.vscode/tasks.json; echo evil > pkg/.vscode/new; echo evil > sub/.git/info/attributes; echo evil > store/info/attributes";
+        bench.command_as(line, &effect).await;
+        assert_eq!(bench.content("pkg/.vscode/tasks.json"), "person\n", "{place}");
+        assert_eq!(evil(&bench), Vec::<String>::new(), "{place}");
+    }
+}
+
+/// Two commands at once: the second begins when what the first made is set aside.
+#[tokio::test]
+async fn commands_that_write_take_turns() {
+    let bench = bench();
+    // Whoever comes first: each finds nothing of the other.
+    let line = "mkdir busy && test ! -e src/.envrc && echo evil > src/.envrc && cat src/.envrc && rmdir busy";
+    let (first, second) =
+        tokio::join!(bench.command_as(line, &WORKSPACE), bench.command_as(line, &WORKSPACE));
+    for outcome in [first, second] {
+        let data = confined(outcome);
+        assert_eq!((&data["exit_code"], &data["held_back"]), (&json!(0), &json!(["src/.envrc"])));
+    }
+    assert_eq!(evil(&bench), Vec::<String>::new());
+}
+
+/// A wait for a turn ends with its caller, and those behind it go on.
+#[tokio::test]
+async fn who_gives_up_waiting_holds_nobody_up() {
+    let bench = bench();
+    let long = bench.command_as("while ! test -e src/go; do :; done", &WORKSPACE);
+    tokio::pin!(long);
+    {
+        let given_up = bench.command_as("touch src/late", &WORKSPACE);
+        tokio::pin!(given_up);
+        tokio::select! {
+            biased;
+            _ = &mut long => panic!("it ends when it is told to"),
+            _ = &mut given_up => panic!("it is not its turn"),
+            () = std::future::ready(()) => {}
+        }
+    }
+    let reads = bench.command_as("cat src/a.txt", &CommandEffect::Reads).await;
+    assert!(matches!(reads, Outcome::Done { .. }), "{reads:?}");
+    bench.put("src/go", "");
+    assert!(matches!(long.await, Outcome::Done { .. }));
+    assert!(
+        matches!(bench.command_as("test ! -e src/late", &WORKSPACE).await, Outcome::Done { data, .. } if data["exit_code"] == 0)
+    );
+}
+
+/// The first stage is killed: what the command made is told to be there, whatever may write asks until it is gone, and
+/// the next start of a server sets it aside.
+#[tokio::test]
+async fn what_is_left_makes_every_writing_command_ask() {
+    let bench = bench();
+    let asks = async |line: &str| {
+        let found = bench.ready("run_command", json!({ "command": line })).await;
+        found.ask_because.contains(&"unguarded".to_owned())
+    };
+    assert!(!asks("touch x").await);
+    let leave = async |marker: &str| {
+        let line = format!("echo evil > src/.envrc; : {marker}; touch up-{marker}; sleep 1000");
+        let at = bench.at(&format!("up-{marker}"));
+        let killed = tokio::task::spawn_blocking(move || {
+            until("the command runs", || at.exists());
+            kill(&first_stage(&format!(": {}", at.display().to_string().rsplit("up-").next().unwrap())));
+        });
+        let outcome = bench.command_as(&line, &WORKSPACE).await;
+        killed.await.unwrap();
+        confined(outcome)
+    };
+    let data = leave(&format!("one-{}", std::process::id())).await;
+    assert!(data["unguarded"].is_string(), "{data:#}");
+    assert_eq!(evil(&bench), ["src/.envrc"]);
+    assert!(asks("touch x").await);
+    assert!(!asks("cat src/a.txt").await);
+    fs::remove_file(bench.at("src/.envrc")).unwrap();
+    assert!(!asks("touch x").await);
+    leave(&format!("two-{}", std::process::id())).await;
+    assert!(asks("touch x").await);
+    sandbox::clean_up();
+    assert_eq!(evil(&bench), Vec::<String>::new());
+    assert_eq!(bench.content("src/set-aside-1"), "evil\n");
+    assert!(!asks("touch x").await);
+}
+
+/// The process of the first stage whose plan holds a text.
+fn first_stage(text: &str) -> String {
+    let is_it = |arguments: Vec<&str>| matches!(arguments[..], [_, "sandbox-exec", "start", plan, ..] if plan.contains(text));
+    let found = fs::read_dir("/proc").unwrap().flatten().find(|entry| {
+        let line = fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default();
+        is_it(line.split('\0').collect())
+    });
+    found.unwrap().file_name().into_string().unwrap()
+}
+
+fn kill(pid: &str) {
+    assert!(std::process::Command::new("kill").args(["-9", pid]).status().unwrap().success());
+}
+
+/// Named are the first of what is set aside, counted are all.
+#[tokio::test]
+async fn what_is_set_aside_is_told_in_bounds() {
+    let bench = bench();
+    let line =
+        "mkdir many; i=0; while [ $i -lt 300 ]; do echo evil > many/$i.code-workspace; i=$((i+1)); done";
+    let data = confined(bench.command_as(line, &WORKSPACE).await);
+    assert_eq!(data["held_back"].as_array().unwrap().len(), 20, "{data:#}");
+    assert_eq!(data["held_back_count"], 300);
+    assert_eq!(evil(&bench), Vec::<String>::new());
+}
+
+/// A name need not be text.
+#[tokio::test]
+async fn a_folder_whose_name_is_no_text_stops_nothing() {
+    let bench = bench();
+    let folder = bench.at("").join(OsStr::from_bytes(b"caf\xe9"));
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join(".gitattributes"), "person\n").unwrap();
+    let line = "cd caf*; echo evil > .gitattributes; echo evil > .envrc; true";
+    let data = confined(bench.command_as(line, &WORKSPACE).await);
+    assert_eq!(data["held_back"].as_array().unwrap().len(), 1, "{data:#}");
+    assert_eq!(fs::read_to_string(folder.join(".gitattributes")).unwrap(), "person\n");
+    assert_eq!(names(&folder), [".gitattributes", "set-aside-1"]);
+}
+
+/// A folder of the person's that nobody can read keeps no command from running.
+#[tokio::test]
+async fn an_unreadable_folder_of_before_stays_as_it_was() {
+    let bench = bench();
+    fs::create_dir(bench.at("closed")).unwrap();
+    fs::set_permissions(bench.at("closed"), fs::Permissions::from_mode(0o000)).unwrap();
+    let outcome = bench.command_as("touch x", &WORKSPACE).await;
+    fs::set_permissions(bench.at("closed"), fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
+}
