@@ -115,7 +115,9 @@ fn farewell(sample: &Shipped, repository: &Path, place: &Place) {
     let paint = Paint::stdout();
     say("");
     say(&paint.bold("What changed"));
-    changed(repository).iter().for_each(|line| say(&format!("  {}", plain::line(line))));
+    for line in changed(repository) {
+        say(&format!("  {}", plain::line(&line)));
+    }
     say("");
     say(&paint.bold("Go on"));
     let data = quoted(&place.path.display().to_string());
