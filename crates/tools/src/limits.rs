@@ -61,9 +61,9 @@ pub const SET_ASIDE_NAMED: usize = 20;
 /// Names tried in one folder for what is set aside; beyond them it is left, and a person is asked.
 pub const SET_ASIDE_NUMBERS: u32 = 2_000_000;
 /// How long a look for what is guarded may take before a command, which has all of its own time after it.
-pub const LOOK_TIME: Duration = Duration::from_secs(120);
+pub const LOOK_TIME: Duration = Duration::from_mins(2);
 /// How long setting aside may take after a command; beyond it the workspace counts as not looked through.
-pub const SET_ASIDE_TIME: Duration = Duration::from_secs(300);
+pub const SET_ASIDE_TIME: Duration = Duration::from_mins(5);
 /// Bytes that a command may write to disks altogether before it is stopped: more than a large build needs, less than a
 /// disk.
 pub const WRITE_BYTES: u64 = 16 * 1024 * 1024 * 1024;

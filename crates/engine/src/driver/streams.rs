@@ -18,10 +18,43 @@ use crate::{Clock, Error, Executor};
 const SESSIONS: usize = 4_096;
 pub(super) const ATTEMPTS: usize = 10;
 
+/// What is kept of one stream.
+struct Kept<T> {
+    state: Option<(Arc<T>, Chain)>,
+    /// The stream is known to have this event. Whoever read it, or wrote to it, before that may come later, and what
+    /// they have is not kept: nobody would ever read it again.
+    at_least: u64,
+}
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self { state: None, at_least: 0 }
+    }
+}
+
+impl<T> Kept<T> {
+    fn keep(&mut self, state: Arc<T>, chain: Chain) {
+        if chain.seq >= self.at_least {
+            self.at_least = chain.seq;
+            self.state = Some((state, chain));
+        }
+    }
+
+    /// `false`: it was known.
+    fn told(&mut self, seq: u64) -> bool {
+        self.at_least = self.at_least.max(seq);
+        let is_news = self.state.as_ref().is_none_or(|(_, chain)| chain.seq < seq);
+        if is_news {
+            self.state = None;
+        }
+        is_news
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Streams {
-    sessions: Mutex<BTreeMap<SessionId, (Arc<Session>, Chain)>>,
-    system: Mutex<Option<(Arc<System>, Chain)>>,
+    sessions: Mutex<BTreeMap<SessionId, Kept<Session>>>,
+    system: Mutex<Kept<System>>,
     /// Per stream: the sequence that pending appends build on, and how many are pending. A cached session that ends there
     /// is read again.
     unanswered: Mutex<BTreeMap<StreamId, (u64, u32)>>,
@@ -31,25 +64,30 @@ impl Streams {
     pub(super) fn forget(&self, stream: &StreamId) {
         match stream {
             StreamId::Session(id) => {
-                lock(&self.sessions).remove(id);
+                if let Some(kept) = lock(&self.sessions).get_mut(id) {
+                    kept.state = None;
+                }
             }
-            StreamId::System => *lock(&self.system) = None,
+            StreamId::System => lock(&self.system).state = None,
             StreamId::Run(_) => {}
         }
     }
 
     /// The stream has this event: what is older here is forgotten. `false`: it was known.
     pub(super) fn told(&self, stream: &StreamId, seq: u64) -> bool {
-        let known = match stream {
-            StreamId::Session(id) => lock(&self.sessions).get(id).map(|(_, chain)| chain.seq),
-            StreamId::System => lock(&self.system).as_ref().map(|(_, chain)| chain.seq),
-            StreamId::Run(_) => None,
-        };
-        let is_news = known.is_none_or(|known| known < seq);
-        if is_news {
-            self.forget(stream);
+        match stream {
+            StreamId::Session(id) => self.kept_of(id, |kept| kept.told(seq)),
+            StreamId::System => lock(&self.system).told(seq),
+            StreamId::Run(_) => true,
         }
-        is_news
+    }
+
+    fn kept_of<R>(&self, id: &SessionId, with: impl FnOnce(&mut Kept<Session>) -> R) -> R {
+        let mut sessions = lock(&self.sessions);
+        if sessions.len() >= SESSIONS && !sessions.contains_key(id) {
+            sessions.clear();
+        }
+        with(sessions.entry(id.clone()).or_default())
     }
 
     /// An append to the stream is asked for, at its `end`.
@@ -84,16 +122,9 @@ impl Streams {
         true
     }
 
-    /// Whoever read it before somebody wrote may come later: what is newer stays.
     pub(super) fn keep_session(&self, session: Arc<Session>, chain: Chain) {
-        let mut sessions = lock(&self.sessions);
-        if sessions.get(&session.id).is_some_and(|(_, known)| known.seq > chain.seq) {
-            return;
-        }
-        if sessions.len() >= SESSIONS {
-            sessions.clear();
-        }
-        sessions.insert(session.id.clone(), (session, chain));
+        let id = session.id.clone();
+        self.kept_of(&id, |kept| kept.keep(session, chain));
     }
 }
 
@@ -107,7 +138,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     pub(super) async fn session_chain(&self, id: &SessionId) -> Result<(Arc<Session>, Chain), Error> {
         let stream = StreamId::Session(id.clone());
-        let known = lock(&self.streams.sessions).get(id).cloned();
+        let known = lock(&self.streams.sessions).get(id).and_then(|kept| kept.state.clone());
         if let Some(known) = known.filter(|(_, chain)| !self.streams.may_have_more(&stream, chain.seq)) {
             return Ok(known);
         }
@@ -132,7 +163,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     pub(super) async fn system_chain(&self) -> Result<(Arc<System>, Chain), Error> {
-        let known = lock(&self.streams.system).clone();
+        let known = lock(&self.streams.system).state.clone();
         if let Some(known) =
             known.filter(|(_, chain)| !self.streams.may_have_more(&StreamId::System, chain.seq))
         {
@@ -146,9 +177,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 }
             })
             .await?;
-        let known = (Arc::new(system), chain);
-        *lock(&self.streams.system) = Some(known.clone());
-        Ok(known)
+        let system = Arc::new(system);
+        lock(&self.streams.system).keep(system.clone(), chain);
+        Ok((system, chain))
     }
 
     async fn fold(&self, stream: &StreamId, mut apply: impl FnMut(&Event)) -> Result<Chain, Error> {
@@ -219,7 +250,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         // Read again, also where it is not known whether it was written.
         self.streams.forget(&stream);
         match appended {
-            Ok(_) => Ok(Some(chain)),
+            Ok(_) => {
+                self.streams.told(&stream, chain.seq);
+                Ok(Some(chain))
+            }
             Err(AppendError::Conflict { .. } | AppendError::KeyTaken(_) | AppendError::Driven) => Ok(None),
             Err(AppendError::Malformed(why)) => Err(Error::Internal(why)),
             Err(AppendError::Store(error)) => Err(error.into()),

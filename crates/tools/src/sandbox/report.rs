@@ -58,11 +58,10 @@ impl Report {
         let mut aside = None;
         for line in lines(sent) {
             match serde_json::from_slice(line) {
-                Ok(Self::Begins) => {}
+                Ok(Self::Begins) | Err(_) => {}
                 Ok(Self::SetAside(found)) => aside = Some(found),
                 // The first one counts.
                 Ok(report) => end = end.or(Some(report)),
-                Err(_) => {}
             }
         }
         (end.unwrap_or_else(|| Self::Failed { why: "the sandbox ended without a word".to_owned() }), aside)

@@ -84,7 +84,7 @@ impl Command {
 
     /// Those of them that an interpreter is given: where one is a folder, a file in it is run.
     pub fn interpreted(&self) -> Vec<String> {
-        self.runs().flat_map(|part| part.from_here(part.interpreted())).collect()
+        self.runs().flat_map(|part| part.in_its_folders(&part.interpreted())).collect()
     }
 
     /// Whether it runs something that no name on the line tells: a pattern, or a path in a home folder.
@@ -143,10 +143,11 @@ impl Part {
                 values(&words, &["-f", "--file", "--makefile", "--justfile", "-F"]).map(str::to_owned),
             );
         }
-        self.from_here(named)
+        self.in_its_folders(&named)
     }
 
-    fn from_here(&self, named: Vec<String>) -> Vec<String> {
+    /// Paths from the working directory of the call, in each folder that it may run in.
+    fn in_its_folders(&self, named: &[String]) -> Vec<String> {
         let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
         folders
             .iter()

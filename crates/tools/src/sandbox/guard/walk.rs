@@ -177,17 +177,13 @@ impl<'a> Walk<'a> {
                 if !is_repository && !ends_repository && before.has(&item) {
                     return Ok(After::Pass);
                 }
-                match rename(folder, name, number) {
-                    Ok(now) => {
-                        aside.renamed(&item.path, &now);
-                        // Under its new name it is a folder like any other, and may hold what is guarded.
-                        Ok(if seen.is_folder { After::Enter(now) } else { After::Pass })
-                    }
-                    Err(_) => {
-                        aside.left(&item.path);
-                        Ok(After::Pass)
-                    }
-                }
+                let Ok(now) = rename(folder, name, number) else {
+                    aside.left(&item.path);
+                    return Ok(After::Pass);
+                };
+                aside.renamed(&item.path, &now);
+                // Under its new name it is a folder like any other, and may hold what is guarded.
+                Ok(if seen.is_folder { After::Enter(now) } else { After::Pass })
             }
         }
     }
