@@ -15,7 +15,7 @@ use holdshort_store::{
     Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
     Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
 };
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// What happens to an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub enum Fault {
     Full,
     /// It is written, and whoever asked hears of an error.
     LostAnswer,
+    /// It is written, and whoever asked hears of it at [`Faulty::answer`].
+    LateAnswer,
     /// It is on its way until [`Faulty::write_held`], and whoever asked hears nothing.
     Held,
     /// No fault: for scripts that skip appends.
@@ -36,11 +38,12 @@ pub struct Faulty<J> {
     inner: Arc<J>,
     faults: Mutex<VecDeque<Fault>>,
     held: Mutex<Vec<Append>>,
+    answers: Notify,
 }
 
 impl<J> Faulty<J> {
     pub fn new(inner: Arc<J>) -> Self {
-        Self { inner, faults: Mutex::default(), held: Mutex::default() }
+        Self { inner, faults: Mutex::default(), held: Mutex::default(), answers: Notify::new() }
     }
 
     pub fn inner(&self) -> &J {
@@ -50,6 +53,11 @@ impl<J> Faulty<J> {
     /// The next appends meet these, in order.
     pub fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
         self.faults().extend(faults);
+    }
+
+    /// Whoever waits for a late answer hears it.
+    pub fn answer(&self) {
+        self.answers.notify_waiters();
     }
 
     /// No more faults.
@@ -82,6 +90,11 @@ impl<J: Journal> Journal for Faulty<J> {
             Some(Fault::LostAnswer) => {
                 self.inner.append(append).await?;
                 Err(Error::Io("the answer got lost".into()).into())
+            }
+            Some(Fault::LateAnswer) => {
+                let appended = self.inner.append(append).await?;
+                self.answers.notified().await;
+                Ok(appended)
             }
             Some(Fault::Held) => {
                 self.held.lock().unwrap_or_else(PoisonError::into_inner).push(append);

@@ -139,6 +139,28 @@ async fn a_suspended_session_lets_nothing_start_and_pauses_every_run() {
     stage.try_start_in(&session).await.unwrap();
 }
 
+/// The answer to the suspension comes after the session was resumed: what it says is old by then.
+#[tokio::test]
+async fn a_late_answer_leaves_no_session_as_it_was() {
+    let journal = Arc::new(Faulty::new(Arc::new(Memory::new())));
+    let stage = on(journal.clone());
+    let session = stage.open_session().await;
+    journal.fail([Fault::LateAnswer]);
+    let suspending = tokio::spawn({
+        let (driver, session) = (stage.driver.clone(), session.clone());
+        async move { driver.suspend_session(&session, operator()).await }
+    });
+    let stream = StreamId::Session(session.clone());
+    while journal.chain(&stream).await.unwrap().seq < 2 {
+        tokio::task::yield_now().await;
+    }
+    stage.driver.resume_session(&session, operator()).await.unwrap();
+    journal.answer();
+    suspending.await.unwrap().unwrap();
+    assert_eq!(stage.state(&session).await, State::Open);
+    stage.try_start_in(&session).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_closed_session_is_over() {
     let stage = Stage::solo(asks_once());

@@ -67,6 +67,8 @@ pub struct Sqlite {
     thread: Mutex<Option<JoinHandle<()>>>,
     /// Somebody closes the journal: that its writer ends is no failure.
     is_closing: AtomicBool,
+    /// Somebody was told that the writer died. The thread drops its answers before its queue.
+    is_dead: AtomicBool,
     position: watch::Receiver<u64>,
     node: Node,
     /// Where the journal is only read. Else the writer holds it.
@@ -109,8 +111,9 @@ impl Sqlite {
         let (queue, thread) = writer.start(lock).map_err(from_io)?;
         let node = Node { first_epoch: epoch, last_epoch: AtomicU64::new(epoch), opened_at: now() };
         let (queue, thread) = (Some(queue), Mutex::new(Some(thread)));
-        let is_closing = AtomicBool::new(false);
-        Ok(Self { pool, folder: folder.to_owned(), queue, thread, is_closing, position, node, _lock: None })
+        let (is_closing, is_dead) = (AtomicBool::new(false), AtomicBool::new(false));
+        let folder = folder.to_owned();
+        Ok(Self { pool, folder, queue, thread, is_closing, is_dead, position, node, _lock: None })
     }
 
     /// Opens the journal of a folder that no server uses, to read it: nothing is written, not even what a crashed
@@ -131,6 +134,7 @@ impl Sqlite {
             queue: None,
             thread,
             is_closing,
+            is_dead: AtomicBool::new(false),
             position,
             node,
             _lock: lock,
@@ -155,7 +159,7 @@ impl Sqlite {
 
     /// Whether what is appended can be written.
     pub fn is_alive(&self) -> bool {
-        self.queue.as_ref().is_some_and(|queue| !queue.is_closed())
+        !self.is_dead.load(Ordering::Acquire) && self.queue.as_ref().is_some_and(|queue| !queue.is_closed())
     }
 
     /// Resolves when the writer has died, with what it said. Never where the journal was closed.
@@ -181,7 +185,11 @@ impl Sqlite {
     /// Why the writer takes no job, or has not answered one: it was closed, or it died. In the second case what it
     /// was given may be written all the same.
     fn unanswered(&self) -> Error {
-        if self.is_closing.load(Ordering::Acquire) { Error::Closed } else { error::WriterDied.into() }
+        if self.is_closing.load(Ordering::Acquire) {
+            return Error::Closed;
+        }
+        self.is_dead.store(true, Ordering::Release);
+        error::WriterDied.into()
     }
 }
 
