@@ -133,7 +133,7 @@ test("keyboard only", async (t) => {
     await dialog(page).waitFor({ state: "detached" });
     // To refuse is always safe.
     await press("r");
-    assert(await has(words(page)));
+    await words(page).and(page.locator(":focus")).waitFor();
     await page.keyboard.type("Not here, jack.");
     await press("Control+Enter");
     await decided(install, /rejected Refuse by operator/);
