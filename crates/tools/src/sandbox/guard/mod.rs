@@ -75,8 +75,7 @@ impl SetAside {
 impl Guard {
     /// Finds what is guarded below a workspace. `is_wanted` ends the look when it says no.
     pub(super) fn look(workspace: &Path, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let root = rustix::fs::open(workspace, flags, Mode::empty())?;
+        let root = opened(workspace)?;
         let mut found = Found { root: Inode::of_handle(root.as_fd())?, ..Found::default() };
         Walk::new(walk::Purpose::Look(&mut found), is_wanted).go(root.as_fd())?;
         Ok(Self { root, found })
@@ -84,8 +83,7 @@ impl Guard {
 
     /// The workspace as an earlier look found it; an error where another folder has its place now.
     pub(super) fn of(workspace: &Path, found: Found) -> io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let root = rustix::fs::open(workspace, flags, Mode::empty())?;
+        let root = opened(workspace)?;
         if Inode::of_handle(root.as_fd())? != found.root {
             return Err(io::Error::other("the workspace is another folder now"));
         }
@@ -112,4 +110,10 @@ impl Guard {
         Walk::new(walk::Purpose::Look(&mut now), &|| true).go(self.root.as_fd())?;
         Ok(before.new_of(&now))
     }
+}
+
+/// A workspace's folder; an error where a link has its place.
+fn opened(workspace: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(workspace, flags, Mode::empty())?)
 }
