@@ -16,6 +16,7 @@ export function isTyping(event: KeyboardEvent): boolean {
   if (performance.now() < quietUntil) return true;
   if (!letters.on && event.key.length === 1) return true;
   const target = event.target as HTMLElement | null;
-  if (target?.closest("input, textarea, select, [contenteditable], dialog")) return true;
+  if (target?.closest("input, textarea, select, [contenteditable]")) return true;
+  // A dialog that was closed keeps the focus until it is gone: the next key is a command again.
   return document.querySelector("dialog[open]") !== null;
 }

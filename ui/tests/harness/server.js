@@ -75,7 +75,8 @@ export class Server {
   /** Resolves when it listens. */
   async start() {
     assert(!this.#child, "it runs already");
-    this.#port ||= await freePort();
+    const isFirst = this.#port === 0;
+    if (isFirst) this.#port = await freePort();
     const own = this.#workflows ? ["--workflows", join(this.folder, "workflows")] : [];
     const args = ["serve", "--json", "--data", this.data, "--listen", `127.0.0.1:${this.#port}`, ...own];
     const child = spawn(PROGRAM, args, {
@@ -89,6 +90,13 @@ export class Server {
     child.stderr.on("data", (bytes) => (this.#stderr += bytes));
     const ended = once(child, "exit").then(() => undefined);
     const told = await Promise.race([once(createInterface(child.stdout), "line"), ended]);
+    if (!told && isFirst && this.#stderr.includes("Address already in use")) {
+      // Another test took the port since it was seen free.
+      this.#child = undefined;
+      this.#port = 0;
+      this.#stderr = "";
+      return this.start();
+    }
     assert(told, `the server did not start\n${this.#stderr}`);
     this.#told = JSON.parse(told[0]);
   }

@@ -162,7 +162,9 @@ impl Run {
                 call.judged = Some(*judgement);
                 call.judgement = content.data.clone();
             }),
+            // The look in its turn is another one: what this one brings a second time is no answer to it.
             Fact::ToolDeferred { call } => self.call(call, |call| {
+                call.revision += 1;
                 call.look_again = false;
                 call.deferred = true;
             }),
@@ -173,7 +175,10 @@ impl Run {
                 call.effect.clone_from(effect);
             }),
             Fact::ToolStarted { call, attempt, epoch, .. } => {
-                self.epoch = *epoch;
+                // A call of the client is handed out by any node, and leaves the work with the one that drives the run.
+                if self.calls.get(call).is_some_and(|call| self.runs_here(&call.tool)) {
+                    self.epoch = *epoch;
+                }
                 self.spent.calls += 1;
                 self.call(call, |call| {
                     call.state = CallState::Started { epoch: *epoch };

@@ -262,3 +262,15 @@ fn a_write_that_the_client_does_not_tell_of_is_in_doubt() {
     world.decide(Kind::UnknownOutcome, choose_with("happened", "written"));
     assert_eq!(heard(&world), "written");
 }
+
+/// Any node hands a client's call out. The node that drives the run is not told by it that another one took its work over.
+#[test]
+fn handing_a_call_out_takes_no_work_from_the_node_that_drives_the_run() {
+    let mut world = worked(vec![calls(&[store()]), says("Done.")]);
+    let driver = world.run.last_epoch();
+    world.epoch += 1;
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.work();
+    assert!(matches!(state(&world), CallState::WithClient(_)));
+    assert_eq!(world.run.last_epoch(), driver);
+}

@@ -3,7 +3,7 @@
 use holdshort_core::definition::{Definition, Rule, RuleAction};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Action, Config, Input};
+use holdshort_core::run::{Action, Config, Input, Rejection};
 use serde_json::{Value, json};
 
 use crate::world::{
@@ -286,6 +286,26 @@ fn what_an_earlier_call_makes_possible_waits_for_it() {
     let told =
         world.send(Input::Inspected { call: "call_1".to_owned(), revision: 0, inspected: impossible() });
     assert_eq!(told, ["tool_finished call_1 failed not_found"]);
+}
+
+/// The look that found it impossible comes back a second time when its turn has come: nothing was written in between,
+/// and still it is no answer to the look that is under way.
+#[test]
+fn the_look_that_put_a_call_off_does_not_answer_for_the_one_in_its_turn() {
+    let impossible = || holdshort_core::tool::Inspected::Impossible {
+        code: "not_found",
+        message: "there is no such text".to_owned(),
+    };
+    let mut world = World::started(definition(), vec![calls(&[write("a"), write("b")]), says("Done.")]);
+    world.work_once();
+    let inspected = world.inspect("call_1");
+    world.send(Input::Inspected { call: "call_1".to_owned(), revision: 0, inspected });
+    let first = || Input::Inspected { call: "call_2".to_owned(), revision: 0, inspected: impossible() };
+    assert_eq!(world.send(first()), ["tool_deferred call_2"]);
+    world.decide(Kind::ToolApproval, choose_with("reject", "Not this one."));
+    assert_eq!(due(&world), ["inspect/call_2/1"]);
+    let again = world.handle(&holdshort_core::actor::Actor::engine(), first());
+    assert!(matches!(again, Err(Rejection::Outdated)), "{again:?}");
 }
 
 /// Questions and plans are no part of the order, nor are calls of other replies and other steps.
