@@ -176,6 +176,9 @@ pub enum Outcome {
     Done { text: String, data: Value },
     /// A command ran and met the walls of its effect: it tried to write or to execute what it may not. The text says so.
     Confined { text: String, data: Value },
+    /// A command ran and made what a person's own tools run by themselves: it was set aside, or is left and the text
+    /// says so.
+    SetAside { text: String, data: Value },
     /// It did not do what it should; the text says why.
     Failed { text: String },
     /// A precondition no longer held, so nothing was done.

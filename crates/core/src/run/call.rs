@@ -30,6 +30,11 @@ impl Draft<'_> {
         );
     }
 
+    fn finish_done(&mut self, id: &str, code: Option<&str>, content: Content) {
+        let code = code.map(str::to_owned);
+        self.emit(Fact::ToolFinished { call: id.to_owned(), end: CallEnd::Done, code }, content);
+    }
+
     /// What the look before the gate found.
     pub(super) fn inspected(
         &mut self,
@@ -289,21 +294,12 @@ impl Draft<'_> {
             return Err(Rejection::Outdated);
         }
         match outcome {
-            Ran::Done { text, data } => self.emit(
-                Fact::ToolFinished { call: id.to_owned(), end: CallEnd::Done, code: None },
-                Content { text: Some(text), data },
-            ),
+            Ran::Done { text, data } => self.finish_done(id, None, Content { text: Some(text), data }),
             Ran::Confined { text, data } => {
-                let made_guarded = ["held_back", "unguarded"].iter().any(|key| data.get(key).is_some());
-                let code = if made_guarded { super::SET_ASIDE } else { super::CONFINED };
-                self.emit(
-                    Fact::ToolFinished {
-                        call: id.to_owned(),
-                        end: CallEnd::Done,
-                        code: Some(code.to_owned()),
-                    },
-                    Content { text: Some(text), data },
-                );
+                self.finish_done(id, Some(super::CONFINED), Content { text: Some(text), data });
+            }
+            Ran::SetAside { text, data } => {
+                self.finish_done(id, Some(super::SET_ASIDE), Content { text: Some(text), data });
             }
             Ran::Failed { text } => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text),
             Ran::Changed { paths } => self.give_back(id, Returned::Changed, paths),

@@ -3,7 +3,7 @@
 use holdshort_core::definition::{Definition, Rule, RuleAction};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::run::Input;
-use holdshort_core::tool::CommandEffect;
+use holdshort_core::tool::{CommandEffect, Outcome};
 use serde_json::json;
 
 use crate::world::{World, calls, choose, command, definition, rule, says};
@@ -81,18 +81,18 @@ fn a_person_lets_through_what_the_card_says() {
 fn what_was_set_aside_asks_for_what_is_guarded() {
     let line = "touch docs/a";
     let rules = vec![paths(&[], &["docs/**"])];
-    for (found, wider) in [
-        (json!({ "held_back": ["docs/.envrc"] }), CommandEffect::Guarded),
-        (json!({ "unguarded": "`docs/.envrc` could not be set aside" }), CommandEffect::Guarded),
-        (json!({}), CommandEffect::Workspace),
+    let (text, data) = ("it ran".to_owned(), json!({}));
+    for (outcome, wider) in [
+        (Outcome::SetAside { text: text.clone(), data: data.clone() }, CommandEffect::Guarded),
+        (Outcome::Confined { text, data }, CommandEffect::Workspace),
     ] {
         let script = vec![calls(&[command(line)]), calls(&[command(line)]), says("Done.")];
         let mut world = World::started(allowing(rules.clone()), script);
-        world.confines = Some(found.clone());
+        world.commands_end = Some(outcome.clone());
         world.work();
         let interrupt = world.open(Kind::ToolApproval);
         let payload = &world.run.interrupts[&interrupt].content["payload"];
-        assert_eq!(payload["effect"], serde_json::to_value(&wider).expect("it is data"), "{found}");
+        assert_eq!(payload["effect"], serde_json::to_value(&wider).expect("it is data"), "{outcome:?}");
     }
 }
 

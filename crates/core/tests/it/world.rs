@@ -48,8 +48,8 @@ pub(crate) struct World {
     pub(crate) links: BTreeMap<String, String>,
     /// Codes that the inspection of any call finds.
     pub(crate) findings: Vec<String>,
-    /// The data of commands that meet a wall: all do.
-    pub(crate) confines: Option<Value>,
+    /// How every command ends. `None`: as its line says.
+    pub(crate) commands_end: Option<Outcome>,
     /// Commands reach the network.
     pub(crate) network: bool,
     /// Side effects, in order: `write_file a.txt`, `run_command ls`.
@@ -307,7 +307,7 @@ impl World {
             files: BTreeMap::new(),
             links: BTreeMap::new(),
             findings: Vec::new(),
-            confines: None,
+            commands_end: None,
             network: false,
             effects: Vec::new(),
             commits: Vec::new(),
@@ -573,8 +573,8 @@ impl World {
                 if let ["ln", "-s", target, name] = *line.split(' ').collect::<Vec<_>>() {
                     self.links.insert(name.to_owned(), target.trim_start_matches("../").to_owned());
                 }
-                if let Some(data) = &self.confines {
-                    return Outcome::Confined { text: "it met a wall".to_owned(), data: data.clone() };
+                if let Some(outcome) = &self.commands_end {
+                    return outcome.clone();
                 }
                 let code = i32::from(call.argument("command") == Some("false"));
                 Outcome::Done { text: format!("exit code {code}"), data: json!({ "exit_code": code }) }

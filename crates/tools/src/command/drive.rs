@@ -42,7 +42,7 @@ pub(super) struct Ended {
 }
 
 /// Follows a command to its end. `preview` gets what it prints; when its other end is gone the command is
-/// stopped. `turn` ends when the first stage has.
+/// stopped. `turn` ends when the first stage has, and what it left is noted.
 pub(super) async fn drive(
     launched: Launched<Child>,
     time: Duration,
@@ -106,14 +106,7 @@ pub(super) async fn drive(
         }
     }
     // Where it takes longer it is left alone, never killed: it is what stops the others.
-    if timeout(limits::STOP_TIME, child.wait()).await.is_ok() {
-        drop(turn);
-    } else {
-        tokio::spawn(async move {
-            let _ = child.wait().await;
-            drop(turn);
-        });
-    }
+    let is_gone = timeout(limits::STOP_TIME, child.wait()).await.is_ok();
     let _ = timeout(limits::STOP_TIME, output.read_to_end()).await;
     let (report, aside) = Report::parse(&sent);
     // A command that did not begin has made nothing.
@@ -128,6 +121,15 @@ pub(super) async fn drive(
         _ => {
             let _ = tokio::task::spawn_blocking(move || scratch.close()).await;
         }
+    }
+    // Not before that: the next one has to know what is left.
+    if is_gone {
+        drop(turn);
+    } else {
+        tokio::spawn(async move {
+            let _ = child.wait().await;
+            drop(turn);
+        });
     }
     let how = match (report, stopped) {
         (Report::Exited { code }, _) => How::Exited(code),

@@ -164,7 +164,7 @@ pub(crate) async fn run(
     };
     let (command, launch) = match prepared {
         Ok(Ok(prepared)) => prepared,
-        Ok(Err(refusal)) => return refusal.into(),
+        Ok(Err(outcome)) => return outcome,
         Err(e) => return Outcome::Failed { text: format!("the command could not be prepared: {e}") },
     };
     let level = launch.plan.level;
@@ -194,7 +194,7 @@ fn prepare(
     request: &RunCommand,
     folders: &[Precondition],
     effect: CommandEffect,
-) -> Result<(Command, Launch), Refusal> {
+) -> Result<(Command, Launch), Outcome> {
     let command = Command::new(inner, request)?;
     let settings = &inner.settings;
     let identities = [inner.workspace.path(), command.cwd.as_str()]
@@ -203,8 +203,10 @@ fn prepare(
         .collect::<io::Result<Vec<_>>>()
         .map_err(|e| Refusal::new("not_found", format!("the working directory is gone: {e}")))?;
     // After that: whatever is exchanged from here on is noticed by the sandbox.
-    if folders.iter().any(|shown| files::identity(&inner.workspace, &shown.path) != shown.sha256) {
-        return Err(Refusal::new("not_found", "the working directory is another one now; try again"));
+    let is_other = |shown: &&Precondition| files::identity(&inner.workspace, &shown.path) != shown.sha256;
+    let changed: Vec<String> = folders.iter().filter(is_other).map(|shown| shown.path.clone()).collect();
+    if !changed.is_empty() {
+        return Err(Outcome::Changed { paths: changed });
     }
     let reads = effect == CommandEffect::Reads;
     let network = settings.network && !reads;
@@ -283,7 +285,7 @@ impl Ended {
             // What writes where a person's own tools look is let through by a card that says so, whatever it was
             // let through with.
             text.push_str(walls::told(&CommandEffect::Workspace));
-            return Outcome::Confined { text, data };
+            return Outcome::SetAside { text, data };
         }
         if met_a_wall {
             text.push('\n');

@@ -1,6 +1,7 @@
 //! Reading files beneath the workspace: their text, and their state as a precondition. Never writes.
 
 use std::io::{self, Read};
+use std::path::Path;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt};
@@ -12,6 +13,7 @@ use serde_json::json;
 use super::place::{Kind, Last, Place, not_found, shown, unreadable};
 use crate::limits;
 use crate::refusal::Refusal;
+use crate::sandbox;
 use crate::workspace::Workspace;
 
 /// The state of a place that is there, but is no regular file within the limits: no file has this digest.
@@ -99,6 +101,9 @@ fn state(workspace: &Workspace, path: &str) -> Option<Digest> {
 }
 
 /// Which folder stands at a path: its inode and when it was made, since inodes are used again. `None`: there is none.
+///
+/// A workspace in which something was left that could not be set aside is another one: what was released before that
+/// and has not started goes back to the gates, which ask.
 pub(crate) fn identity(workspace: &Workspace, path: &str) -> Option<Digest> {
     let place = match Place::resolve(workspace, path, Last::Refuse) {
         Ok(place) if place.kind == Kind::Absent => return None,
@@ -111,7 +116,11 @@ pub(crate) fn identity(workspace: &Workspace, path: &str) -> Option<Digest> {
     });
     Some(looked.map_or(NO_FILE, |found| {
         let made = found.stx_btime;
-        Digest::of_json(&json!({ "inode": found.stx_ino, "made": [made.tv_sec, made.tv_nsec] }))
+        let mut identity = json!({ "inode": found.stx_ino, "made": [made.tv_sec, made.tv_nsec] });
+        if place.components().is_empty() && sandbox::is_unguarded(Path::new(workspace.path())) {
+            identity["unguarded"] = json!(true);
+        }
+        Digest::of_json(&identity)
     }))
 }
 

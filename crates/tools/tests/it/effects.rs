@@ -127,7 +127,7 @@ async fn a_wall_is_told_in_words() {
     let bench = bench();
     repositories(&bench);
     let told = |outcome: Outcome| match outcome {
-        Outcome::Confined { text, data } => (text, data),
+        Outcome::Confined { text, data } | Outcome::SetAside { text, data } => (text, data),
         other => panic!("{other:?}"),
     };
     let (text, data) = told(bench.command_as("touch x", &CommandEffect::Reads).await);

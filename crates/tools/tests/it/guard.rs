@@ -6,6 +6,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use holdshort_core::tool::{CommandEffect, Outcome, SandboxLevel};
 use holdshort_tools::sandbox;
@@ -60,7 +62,7 @@ fn evil(bench: &Bench) -> Vec<String> {
 /// The data of a command that made what is guarded; its text asks to make the call again.
 fn confined(outcome: Outcome) -> Value {
     match outcome {
-        Outcome::Confined { data, .. } => data,
+        Outcome::SetAside { data, .. } => data,
         other => panic!("{other:?}"),
     }
 }
@@ -216,30 +218,59 @@ async fn what_is_left_makes_every_writing_command_ask() {
         found.ask_because.contains(&"unguarded".to_owned())
     };
     assert!(!asks("touch x").await);
-    let leave = async |marker: &str| {
-        let line = format!("echo evil > src/.envrc; : {marker}; touch up-{marker}; sleep 1000");
-        let at = bench.at(&format!("up-{marker}"));
-        let killed = tokio::task::spawn_blocking(move || {
-            until("the command runs", || at.exists());
-            kill(&first_stage(&format!(": {}", at.display().to_string().rsplit("up-").next().unwrap())));
-        });
-        let outcome = bench.command_as(&line, &WORKSPACE).await;
-        killed.await.unwrap();
-        confined(outcome)
-    };
-    let data = leave(&format!("one-{}", std::process::id())).await;
+    let data = leave(&bench, "one", || ()).await;
     assert!(data["unguarded"].is_string(), "{data:#}");
     assert_eq!(evil(&bench), ["src/.envrc"]);
     assert!(asks("touch x").await);
     assert!(!asks("cat src/a.txt").await);
     fs::remove_file(bench.at("src/.envrc")).unwrap();
     assert!(!asks("touch x").await);
-    leave(&format!("two-{}", std::process::id())).await;
+    leave(&bench, "two", || ()).await;
     assert!(asks("touch x").await);
     sandbox::clean_up();
     assert_eq!(evil(&bench), Vec::<String>::new());
     assert_eq!(bench.content("src/set-aside-1"), "evil\n");
     assert!(!asks("touch x").await);
+}
+
+/// What was let through before something was left, and waits for its turn, goes back to the gates: the workspace is not
+/// the one that was shown.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_behind_what_is_left_does_not_run() {
+    let bench = Arc::new(bench());
+    let touch = json!({ "command": "touch src/late" });
+    let shown = bench.ready("run_command", touch.clone()).await.preconditions;
+    let (waits, waiting) = {
+        let (bench, runtime) = (bench.clone(), tokio::runtime::Handle::current());
+        let (told, waits) = tokio::sync::oneshot::channel();
+        let start = move || {
+            let waiting =
+                runtime.spawn(async move { bench.run_as("run_command", touch, &shown, &WORKSPACE).await });
+            std::thread::sleep(Duration::from_millis(200));
+            assert!(!waiting.is_finished(), "another command has its turn");
+            told.send(waiting).unwrap();
+        };
+        (start, waits)
+    };
+    leave(&bench, "before", waits).await;
+    let outcome = waiting.await.unwrap().await.unwrap();
+    assert_eq!(outcome, Outcome::Changed { paths: vec!["./".to_owned()] });
+    assert!(!bench.at("src/late").exists());
+}
+
+/// Runs a command that makes `src/.envrc`, and kills what would set it aside. `meanwhile`: before that, while it runs.
+async fn leave(bench: &Bench, name: &str, meanwhile: impl FnOnce() + Send + 'static) -> Value {
+    let marker = format!("{name}-{}", std::process::id());
+    let line = format!("echo evil > src/.envrc; : {marker}; touch up-{marker}; sleep 1000");
+    let at = bench.at(&format!("up-{marker}"));
+    let killed = tokio::task::spawn_blocking(move || {
+        until("the command runs", || at.exists());
+        meanwhile();
+        kill(&first_stage(&format!(": {marker}")));
+    });
+    let outcome = bench.command_as(&line, &WORKSPACE).await;
+    killed.await.unwrap();
+    confined(outcome)
 }
 
 /// The process of the first stage whose plan holds a text.
