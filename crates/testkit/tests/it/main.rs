@@ -33,3 +33,4 @@ mod sim;
 mod startup;
 mod stops;
 mod verbs;
+mod versions;

@@ -10,15 +10,15 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-pub(super) struct Ide {
+pub(crate) struct Ide {
     socket: WebSocketStream<TcpStream>,
     /// The `id` of the last frame that had one.
-    pub(super) place: String,
+    pub(crate) place: String,
 }
 
 impl Ide {
     /// Connects, and reads what stands: the frames after `session_info` up to so many.
-    pub(super) async fn connect(server: &TestServer, session: &str) -> Self {
+    pub(crate) async fn connect(server: &TestServer, session: &str) -> Self {
         let mut ide = Self::open(server, session).await;
         let info = ide.next().await;
         assert_eq!((&info["type"], &info["session_id"]), (&json!("session_info"), &json!(session)), "{info}");
@@ -26,7 +26,7 @@ impl Ide {
     }
 
     /// Comes back for what follows a frame.
-    pub(super) async fn come_back(server: &TestServer, session: &str, since: &str) -> Self {
+    pub(crate) async fn come_back(server: &TestServer, session: &str, since: &str) -> Self {
         let headers = [("authorization", format!("Bearer {}", server.token()))];
         let path = format!("/edges/codelab/ws/{session}?since={since}");
         let mut ide = Self::try_open(server, &path, &headers).await.unwrap();
@@ -35,13 +35,13 @@ impl Ide {
     }
 
     /// The same without reading anything.
-    pub(super) async fn open(server: &TestServer, session: &str) -> Self {
+    pub(crate) async fn open(server: &TestServer, session: &str) -> Self {
         let headers = [("authorization", format!("Bearer {}", server.token()))];
         Self::try_open(server, &format!("/edges/codelab/ws/{session}"), &headers).await.unwrap()
     }
 
     /// The status where it is refused.
-    pub(super) async fn try_open(
+    pub(crate) async fn try_open(
         server: &TestServer,
         path: &str,
         headers: &[(&'static str, String)],
@@ -59,16 +59,16 @@ impl Ide {
         }
     }
 
-    pub(super) async fn say(&mut self, message: &Value) {
+    pub(crate) async fn say(&mut self, message: &Value) {
         self.send(Message::text(message.to_string())).await;
     }
 
-    pub(super) async fn send(&mut self, message: Message) {
+    pub(crate) async fn send(&mut self, message: Message) {
         timeout(PATIENCE, self.socket.send(message)).await.unwrap().unwrap();
     }
 
     /// Without its `id`, which is kept.
-    pub(super) async fn next(&mut self) -> Value {
+    pub(crate) async fn next(&mut self) -> Value {
         loop {
             match timeout(PATIENCE, self.socket.next()).await.expect("a socket that says nothing") {
                 Some(Ok(Message::Text(text))) => {
@@ -86,7 +86,7 @@ impl Ide {
     }
 
     /// The frames until the server closes, and the code with which it does.
-    pub(super) async fn until_closed(&mut self) -> (Vec<Value>, Option<u16>) {
+    pub(crate) async fn until_closed(&mut self) -> (Vec<Value>, Option<u16>) {
         let mut frames = Vec::new();
         loop {
             match timeout(PATIENCE, self.socket.next()).await.expect("a socket that says nothing") {
@@ -99,7 +99,7 @@ impl Ide {
     }
 
     /// The frames up to the one of this type.
-    pub(super) async fn until(&mut self, kind: &str) -> Vec<Value> {
+    pub(crate) async fn until(&mut self, kind: &str) -> Vec<Value> {
         let mut frames = Vec::new();
         loop {
             frames.push(self.next().await);
@@ -110,12 +110,12 @@ impl Ide {
     }
 
     /// The next frame of this type; what comes before it is passed over.
-    pub(super) async fn find(&mut self, kind: &str) -> Value {
+    pub(crate) async fn find(&mut self, kind: &str) -> Value {
         self.until(kind).await.pop().unwrap()
     }
 
     /// Says something that is not carried out, and gives the error frame.
-    pub(super) async fn refused(&mut self, message: &Value) -> Value {
+    pub(crate) async fn refused(&mut self, message: &Value) -> Value {
         self.say(message).await;
         let frame = self.next().await;
         assert_eq!((&frame["type"], &frame["is_final"]), (&json!("error"), &json!(false)), "{frame}");
@@ -139,7 +139,7 @@ fn assert_no_nulls(value: &Value) {
 }
 
 /// Posts one message, and gives the frames of the whole answer, without their places.
-pub(super) async fn post(server: &TestServer, session: &str, message: &Value) -> Vec<Value> {
+pub(crate) async fn post(server: &TestServer, session: &str, message: &Value) -> Vec<Value> {
     let mut frames = post_body(server, &json!({ "session_id": session, "message": message })).await;
     for frame in &mut frames {
         frame.as_object_mut().unwrap().remove("id");
@@ -148,7 +148,7 @@ pub(super) async fn post(server: &TestServer, session: &str, message: &Value) ->
 }
 
 /// The same with any body, as the frames come.
-pub(super) async fn post_body(server: &TestServer, body: &Value) -> Vec<Value> {
+pub(crate) async fn post_body(server: &TestServer, body: &Value) -> Vec<Value> {
     let request = server.request(Method::POST, "/edges/codelab/agent/message/stream").json(body);
     let read = async {
         let response = request.send().await.unwrap();
@@ -162,19 +162,19 @@ pub(super) async fn post_body(server: &TestServer, body: &Value) -> Vec<Value> {
 }
 
 /// The status and the body of a post that is refused.
-pub(super) async fn post_refused(server: &TestServer, body: &Value) -> (u16, Value) {
+pub(crate) async fn post_refused(server: &TestServer, body: &Value) -> (u16, Value) {
     let request = server.request(Method::POST, "/edges/codelab/agent/message/stream").json(body);
     let answer = server.send(request).await;
     (answer.status, answer.body)
 }
 
 /// What the frames are, in order.
-pub(super) fn kinds(frames: &[Value]) -> Vec<&str> {
+pub(crate) fn kinds(frames: &[Value]) -> Vec<&str> {
     frames.iter().filter_map(|frame| frame["type"].as_str()).collect()
 }
 
 /// The one frame of this type.
-pub(super) fn the<'f>(frames: &'f [Value], kind: &str) -> &'f Value {
+pub(crate) fn the<'f>(frames: &'f [Value], kind: &str) -> &'f Value {
     let found: Vec<&Value> = frames.iter().filter(|frame| frame["type"] == kind).collect();
     assert_eq!(found.len(), 1, "{kind} in {frames:#?}");
     found[0]

@@ -7,7 +7,7 @@ mod docs;
 mod example;
 mod handoffs;
 mod hands;
-mod ide;
+pub(crate) mod ide;
 mod plans;
 mod reads;
 mod talk;
@@ -17,7 +17,7 @@ use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
 /// As it ships.
-const WORKFLOW: &str = include_str!("../../../../../workflows/codelab_ide/workflow.yaml");
+pub(crate) const WORKFLOW: &str = include_str!("../../../../../workflows/codelab_ide/workflow.yaml");
 
 /// A server whose agents are played; what they say is to be scripted.
 async fn served() -> (ScriptedModel, TestServer) {
@@ -33,20 +33,20 @@ async fn served_with(workflow: &str) -> (ScriptedModel, TestServer) {
     (model, server)
 }
 
-fn subtask(id: &str, agent: &str, needs: &[&str]) -> Value {
+pub(crate) fn subtask(id: &str, agent: &str, needs: &[&str]) -> Value {
     json!({ "id": id, "description": format!("do {id}"), "agent": agent, "depends_on": needs })
 }
 
 /// The agent proposes these.
-fn plans(subtasks: &[Value]) -> Scripted {
+pub(crate) fn plans(subtasks: &[Value]) -> Scripted {
     Scripted::call("create_plan", json!({ "subtasks": subtasks }))
 }
 
-fn user(content: &str) -> Value {
+pub(crate) fn user(content: &str) -> Value {
     json!({ "type": "user_message", "content": content, "role": "user" })
 }
 
-fn on_plan(plan: &Value, decision: &str) -> Value {
+pub(crate) fn on_plan(plan: &Value, decision: &str) -> Value {
     json!({ "type": "plan_decision", "plan_id": plan["metadata"]["plan_id"], "decision": decision })
 }
 
@@ -54,7 +54,7 @@ fn on_call(call: &Value, decision: &str) -> Value {
     json!({ "type": "hitl_decision", "call_id": call["call_id"], "decision": decision })
 }
 
-fn result(call: &Value, text: &str) -> Value {
+pub(crate) fn result(call: &Value, text: &str) -> Value {
     json!({ "type": "tool_result", "call_id": call["call_id"], "result": text })
 }
 
