@@ -8,6 +8,7 @@ pub(crate) mod edit;
 pub(crate) mod follow;
 mod help;
 mod input;
+mod naming;
 pub(crate) mod paint;
 pub(crate) mod plan;
 mod progress;

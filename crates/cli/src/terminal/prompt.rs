@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::paint::Paint;
 use super::quote::{Cap, quote};
-use super::{card, diff};
+use super::{card, diff, naming};
 
 #[derive(Debug)]
 pub(crate) struct Prompt {
@@ -82,7 +82,7 @@ impl Prompt {
 
     /// The keys, below the options.
     pub(crate) fn keys(&self, paint: Paint) -> Vec<String> {
-        let typed = match natural(&self.interrupt) {
+        let typed = match naming::natural(&self.interrupt) {
             Some(_) if self.interrupt.takes_a_number() => "the answer as JSON, or an option's name",
             Some(choice) if choice.needs_edit => "a number, or the answer as JSON",
             Some(choice) if choice.effect == "respond" => "a number, or your own words",
@@ -125,7 +125,8 @@ impl Prompt {
             _ => {}
         }
         // Agreed or refused what: this, or what was asked? Only a number or an option's own name says it.
-        if self.listed(line).is_none() && self.option(line).is_some() {
+        if naming::listed(&self.interrupt, line).is_none() && naming::option(&self.interrupt, line).is_some()
+        {
             self.stage = Stage::Confirm(decision);
             let rule =
                 "Enter sends what is shown, n drops it; an option by its number or name takes its place.";
@@ -189,13 +190,13 @@ impl Prompt {
         }
         if let Some((first, words)) = line.split_once(char::is_whitespace)
             && self.interrupt.kind != Kind::Question
-            && let Some(choice) = self.listed(first)
+            && let Some(choice) = naming::listed(&self.interrupt, first)
             && !choice.needs_edit
         {
             let id = choice.id.clone();
             return self.confirm(&id, words.trim(), paint);
         }
-        match natural(&self.interrupt).map(|choice| (choice.id.clone(), choice.needs_edit)) {
+        match naming::natural(&self.interrupt).map(|choice| (choice.id.clone(), choice.needs_edit)) {
             Some((id, true)) => self.data(&id, line, paint),
             Some((id, false)) => self.confirm(&id, line, paint),
             None => Reaction::Ask(vec![format!(
@@ -219,7 +220,7 @@ impl Prompt {
     /// A number or an option's name, and nothing else.
     fn picked(&mut self, line: &str) -> Option<Reaction> {
         let choices = self.interrupt.suggestions();
-        if let Some(number) = self.number(line) {
+        if let Some(number) = naming::number(&self.interrupt, line) {
             if (1..=choices.len()).contains(&number) {
                 let text = choices[number - 1].to_owned();
                 return Some(Reaction::Decide(self.decision("answer", Some(text))));
@@ -229,7 +230,7 @@ impl Prompt {
                 return Some(Reaction::Ask(vec![format!("  There is no {number}: 1 to {last}.")]));
             }
         }
-        let choice = self.option(line)?.clone();
+        let choice = naming::option(&self.interrupt, line)?.clone();
         if choice.needs_edit {
             return Some(Reaction::Edit(self.editing_for(&choice)));
         }
@@ -254,44 +255,6 @@ impl Prompt {
         }
         let unseen = self.interrupt.unseen.as_ref().filter(|_| !choice.holds())?;
         Some(plain::line(unseen.trim_end_matches('.')).into_owned())
-    }
-
-    /// The number of an option; none where numbers are answers.
-    fn number(&self, word: &str) -> Option<usize> {
-        word.parse().ok().filter(|_| !self.interrupt.takes_a_number())
-    }
-
-    /// By its number or its id.
-    fn listed(&self, word: &str) -> Option<&Choice> {
-        let options = &self.interrupt.options;
-        if let Some(number) = self.number(word) {
-            let first = self.interrupt.suggestions().len() + 1;
-            return number.checked_sub(first).and_then(|index| options.get(index));
-        }
-        options.iter().find(|choice| choice.id.eq_ignore_ascii_case(word))
-    }
-
-    /// Also by a word that other systems use for it.
-    fn option(&self, word: &str) -> Option<&Choice> {
-        let by_id = |id: &str| self.interrupt.options.iter().find(|choice| choice.id == id);
-        let either = |ids: [&str; 2]| by_id(ids[0]).or_else(|| by_id(ids[1]));
-        self.listed(word).or_else(|| match (self.interrupt.kind, word.to_lowercase().as_str()) {
-            (Kind::Question | Kind::Choice | Kind::Turn, _) => None,
-            (_, "y" | "yes" | "ok" | "accept" | "accepted" | "approved" | "allow") => {
-                either(["approve", "continue"])
-            }
-            (_, "n" | "no" | "deny" | "denied" | "decline" | "refuse" | "rejected") => {
-                either(["reject", "abort"])
-            }
-            (_, "modify" | "change") => by_id("edit"),
-            // As the consoles of the systems before have it (contract A31).
-            (Kind::Checkpoint | Kind::Error, "s") => by_id("skip"),
-            (Kind::Checkpoint, "r") => by_id("redo"),
-            (Kind::Error, "r") => by_id("retry"),
-            (Kind::Checkpoint | Kind::Continuation, "c") => by_id("continue"),
-            (Kind::Checkpoint | Kind::Error, "a") => by_id("abort"),
-            _ => None,
-        })
     }
 
     /// Shows the words back before they are sent.
@@ -334,7 +297,7 @@ impl Prompt {
     fn editing(&self) -> Option<Editing> {
         match self.interrupt.options.iter().find(|choice| choice.needs_edit) {
             Some(choice) => Some(self.editing_for(choice)),
-            None => natural(&self.interrupt).map(|choice| Editing {
+            None => naming::natural(&self.interrupt).map(|choice| Editing {
                 option: choice.id.clone(),
                 text: String::new(),
                 form: Form::Words,
@@ -347,26 +310,6 @@ impl Prompt {
         let text = card::readable(&self.interrupt.draft());
         Editing { option: choice.id.clone(), text, form }
     }
-}
-
-/// The option that free text means (contract A31); none where words alone say too little.
-fn natural(interrupt: &Interrupt) -> Option<&Choice> {
-    let by_id = |id: &str| interrupt.options.iter().find(|choice| choice.id == id);
-    let id = match interrupt.kind {
-        Kind::Question => "answer",
-        Kind::Choice => "custom",
-        Kind::Turn => "submit",
-        Kind::Escalation => "instruct",
-        Kind::PlanApproval => "revise",
-        Kind::ToolApproval => "reject",
-        // Notes after a step, guidance before one.
-        Kind::Checkpoint if by_id("continue").is_some() => "continue",
-        Kind::Checkpoint => "approve",
-        Kind::Error => "abort",
-        Kind::ClientCall => "result",
-        Kind::Review | Kind::Continuation | Kind::UnknownOutcome => return None,
-    };
-    by_id(id)
 }
 
 #[cfg(test)]
