@@ -2,14 +2,14 @@
 //!
 //! The [`Driver`] loads a run, lets it decide, appends what it decided, and performs what follows. It is
 //! generic over the journal, the clock and the executor, so the simulator runs the real one; only the
-//! executor spawns. [`live`] puts the real ones together. Start at `driver/mod.rs`.
+//! executor spawns. [`real`] puts the real ones together. Start at `driver/mod.rs`.
 
 pub mod audit;
 mod clock;
 mod driver;
 mod error;
 mod executor;
-pub mod live;
+pub mod real;
 pub mod rebuild;
 pub mod transfer;
 mod upkeep;

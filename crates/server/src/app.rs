@@ -14,7 +14,7 @@ use holdshort_core::projection::{InterruptRow, RunRow};
 use holdshort_core::run::{Input, Run};
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::SandboxLevel;
-use holdshort_engine::live::{LiveDriver, Previews};
+use holdshort_engine::real::{Previews, RealDriver};
 use holdshort_engine::rebuild::event_at;
 use holdshort_engine::{Clock, Error};
 use holdshort_models::Description;
@@ -35,7 +35,7 @@ use crate::strangers::Strangers;
 use crate::tokens::Tokens;
 
 pub(crate) struct App {
-    pub(crate) driver: Arc<LiveDriver>,
+    pub(crate) driver: Arc<RealDriver>,
     pub(crate) previews: Previews,
     pub(crate) recent: Recent,
     pub(crate) owners: Owners,

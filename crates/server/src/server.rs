@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use holdshort_engine::live::{self, Engine, REHEARSAL, Setup};
+use holdshort_engine::real::{self, Engine, REHEARSAL, Setup};
 use holdshort_models::{Description, Source};
 use holdshort_store::{Place, Store, postgres, sqlite};
 use tokio::net::TcpListener;
@@ -117,7 +117,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let listener = TcpListener::bind(options.listen).await.map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
 
-    let engine = live::open(Setup {
+    let engine = real::open(Setup {
         data: options.data.clone(),
         library: library.clone(),
         model,

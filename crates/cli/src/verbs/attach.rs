@@ -1,6 +1,6 @@
 //! `attach`: beside a run that is under way. Brings a server along where none uses the data folder.
 
-use holdshort_engine::live::REHEARSAL;
+use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{Info, Run};
 use holdshort_server::AGENT_REQUESTS;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::Context;
-use holdshort_engine::live::REHEARSAL;
+use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
 use holdshort_server::AGENT_REQUESTS;
 use holdshort_workflow::{Shipped, shipped};

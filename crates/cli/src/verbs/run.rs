@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::Path;
 
 use anyhow::Context;
-use holdshort_engine::live::REHEARSAL;
+use holdshort_engine::real::REHEARSAL;
 use holdshort_models::Source;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
 use holdshort_server::AGENT_REQUESTS;

@@ -1,6 +1,6 @@
 //! `show`: an interrupt as a card, or a run.
 
-use holdshort_engine::live::REHEARSAL;
+use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{Interrupt, Run, Status, plain};
 use serde_json::Value;
 

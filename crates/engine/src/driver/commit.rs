@@ -9,7 +9,7 @@ use holdshort_core::run::{Action, ActionId, Authority, Fact};
 use holdshort_store::{Append, AppendError, Blob, Error as StoreError, Journal, Key, Rows, StreamAppend};
 
 use super::Driver;
-use super::cells::Live;
+use super::run_cache::LoadedRun;
 use super::sessions::rows_of;
 use super::step::Decided;
 use crate::{Clock, Error, Executor};
@@ -35,7 +35,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub(super) async fn commit(
         &self,
         decided: Decided,
-        live: &mut Live,
+        loaded: &mut LoadedRun,
         drives: bool,
         (session_chain, system_seq): (Chain, u64),
         Extra { keys, blobs }: Extra,
@@ -43,7 +43,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let Decided { run, session, events } = decided;
         let run_stream = StreamId::Run(run.id.clone());
         let session_stream = StreamId::Session(session.id.clone());
-        let (mut run_chain, mut new_session_chain) = (live.chain, session_chain);
+        let (mut run_chain, mut new_session_chain) = (loaded.chain, session_chain);
         let mut draw = Draw::new(self.clock.seed(), self.clock.now());
         let (mut run_events, mut session_events) = (Vec::new(), Vec::new());
         let mut touched: BTreeSet<&InterruptId> = BTreeSet::new();
@@ -114,22 +114,22 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         append.streams.push(StreamAppend {
             stream: run_stream,
-            expected: live.chain.seq,
+            expected: loaded.chain.seq,
             events: run_events,
         });
 
         // Before the append: should nobody be here to see it succeed, the next step reads what was written and
         // performs it.
-        let on = live.chain.seq;
-        begun.retain(|action| live.claimed.insert(action.clone(), on) != Some(on));
-        live.stale = true;
-        let unanswered = live.unanswered.replace(on);
+        let on = loaded.chain.seq;
+        begun.retain(|action| loaded.claimed.insert(action.clone(), on) != Some(on));
+        loaded.stale = true;
+        let unanswered = loaded.unanswered.replace(on);
         let of_session = append.streams.iter().any(|part| part.stream == session_stream);
         if of_session {
             self.streams.appends(&session_stream, session_chain.seq);
         }
         let appended = self.journal.append(append).await;
-        live.unanswered = unanswered;
+        loaded.unanswered = unanswered;
         if of_session {
             self.streams.answered(&session_stream, session_chain.seq);
         }
@@ -139,7 +139,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             // Of the others it is not known whether they wrote: what is read next will tell.
             let wrote_nothing = !matches!(error, AppendError::Store(StoreError::Io(_) | StoreError::Closed));
             if wrote_nothing {
-                live.claimed.retain(|action, _| !begun.contains(action));
+                loaded.claimed.retain(|action, _| !begun.contains(action));
             }
             return match error {
                 AppendError::Conflict { stream, expected, found } => {
@@ -152,12 +152,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 AppendError::Store(error) => Err(error.into()),
             };
         }
-        let closer = run.next_deadline() != live.run.next_deadline();
-        live.chain = run_chain;
-        live.run = Arc::new(run);
-        live.stale = false;
-        live.unanswered = None;
-        live.driven_here = !self.is_shared() || (drives && is_runnable);
+        let closer = run.next_deadline() != loaded.run.next_deadline();
+        loaded.chain = run_chain;
+        loaded.run = Arc::new(run);
+        loaded.stale = false;
+        loaded.unanswered = None;
+        loaded.driven_here = !self.is_shared() || (drives && is_runnable);
         if new_session_chain != session_chain {
             self.streams.keep_session(Arc::new(session), new_session_chain);
         }

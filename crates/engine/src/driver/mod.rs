@@ -1,14 +1,14 @@
 //! The driver: load → handle → append → actions. One input, one append.
 //!
 //! Nothing here decides; the core does. Every path is safe against others on the same streams by the
-//! journal's compare-and-set, so cells and caches are for speed alone and may be dropped at any moment.
+//! journal's compare-and-set, so what is kept in memory is for speed alone and may be dropped at any moment.
 
 mod beginnings;
-mod cells;
 mod commit;
 mod key;
 mod load;
 mod perform;
+mod run_cache;
 mod sessions;
 mod start;
 mod step;
@@ -30,8 +30,8 @@ pub use start::{StartRun, StartedRun};
 
 use crate::{Clock, Error, Executor};
 use beginnings::Beginnings;
-use cells::{Cell, Cells, Slot};
 pub(crate) use load::{Definitions, first};
+use run_cache::{CacheEntry, RunCache, Slot};
 use step::By;
 use streams::Streams;
 
@@ -40,7 +40,7 @@ pub struct Driver<J, C, E> {
     journal: Arc<J>,
     clock: C,
     executor: E,
-    cells: Cells,
+    cache: RunCache,
     streams: Streams,
     beginnings: Beginnings,
     definitions: Definitions,
@@ -59,7 +59,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             journal,
             clock,
             executor,
-            cells: Cells::default(),
+            cache: RunCache::default(),
             streams: Streams::default(),
             beginnings: Beginnings::default(),
             definitions: Definitions::default(),
@@ -85,13 +85,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Gives an input to a run. `Ok` means that what it decided is durable, and what follows is under way.
     pub async fn send(self: &Arc<Self>, run: &RunId, input: Input, actor: Actor) -> Result<Arc<Run>, Error> {
         let stepped = {
-            let cell = self.cells.get(run);
-            let mut slot = cell.lock().await;
+            let entry = self.cache.get(run);
+            let mut slot = entry.lock().await;
             let result = self.step(&mut slot, run, input, actor, By::Anybody).await;
-            self.release(run, &cell, &slot);
+            self.release(run, &entry, &slot);
             result?
         };
-        // Outside the cell: two runs of one session may grant at once.
+        // Without the entry's lock: two runs of one session may grant at once.
         if let (true, Some(session)) = (stepped.granted, stepped.run.session()) {
             // The grant stands whatever happens here; a run that is missed asks as before.
             if let Err(error) = Box::pin(self.revote(session, run)).await {
@@ -110,14 +110,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.streams.forget(&StreamId::System);
         }
         // Before the leases are read: whatever begins meanwhile is not doubted.
-        let mut doubted = self.cells.at_work();
+        let mut doubted = self.cache.at_work();
         let mut runs = self.journal.runnable(usize::MAX >> 1).await?;
         let held: BTreeSet<&RunId> = runs.iter().collect();
         doubted.retain(|run| !held.contains(run));
         for run in &doubted {
-            self.cells.change(run, |live| live.stale = true).await;
+            self.cache.change(run, |loaded| loaded.stale = true).await;
         }
-        runs.retain(|run| !self.cells.is_under_way(run));
+        runs.retain(|run| !self.cache.is_under_way(run));
         for run in &runs {
             // Also where this node took the lease in an append whose answer got lost.
             self.drive(run).await?;
@@ -129,7 +129,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Reads again what somebody else changed while something is under way for it here: what nobody waits for any
     /// more is stopped.
     pub(crate) async fn settle(self: &Arc<Self>) -> Result<(), Error> {
-        for run in &self.cells.unsettled() {
+        for run in &self.cache.unsettled() {
             self.nudge(run).await?;
         }
         Ok(())
@@ -144,7 +144,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let runs = self.journal.claim(AT_ONCE).await?;
             for run in &runs {
                 // Should the store fail before all are driven, a sweep reads what was done to the others.
-                self.cells.change(run, |live| (live.driven_here, live.stale) = (true, true)).await;
+                self.cache.change(run, |loaded| (loaded.driven_here, loaded.stale) = (true, true)).await;
             }
             for run in &runs {
                 self.drive(run).await?;
@@ -158,17 +158,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Lets a run go on whose lease this node holds, from where the journal has it now.
     async fn drive(self: &Arc<Self>, run: &RunId) -> Result<(), Error> {
-        let cell = self.cells.get(run);
-        let mut slot = cell.lock().await;
-        if let Some(live) = slot.as_mut() {
-            live.stale |= self.is_shared();
+        let entry = self.cache.get(run);
+        let mut slot = entry.lock().await;
+        if let Some(loaded) = slot.as_mut() {
+            loaded.stale |= self.is_shared();
         }
         let driven = async {
-            self.loaded(&mut slot, run).await?.driven_here = true;
+            self.ensure_loaded(&mut slot, run).await?.driven_here = true;
             self.step(&mut slot, run, Input::Tick, Actor::engine(), By::Driver).await
         };
         let driven = driven.await;
-        self.release(run, &cell, &slot);
+        self.release(run, &entry, &slot);
         went_on(run, driven.map(drop))
     }
 
@@ -209,16 +209,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// The run as the journal has it now, if it is loaded and nobody is at it. Takes no read, or one where other
     /// nodes may have written.
     pub async fn current(&self, run: &RunId) -> Option<Arc<Run>> {
-        let (loaded, seq) = self.cells.peek(run)?;
+        let (known, seq) = self.cache.peek(run)?;
         if self.is_shared() && self.journal.chain(&StreamId::Run(run.clone())).await.ok()?.seq != seq {
             return None;
         }
-        Some(loaded)
+        Some(known)
     }
 
     /// The run as it was at some time, if it is loaded: for what never changes, such as who started it.
     pub fn glance(&self, run: &RunId) -> Option<Arc<Run>> {
-        Some(self.cells.peek(run)?.0)
+        Some(self.cache.peek(run)?.0)
     }
 
     /// Other nodes may write to the journal: what is in memory may be old.
@@ -228,7 +228,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Runs that are held in memory: those at work, and a bounded number of others.
     pub fn loaded_runs(&self) -> usize {
-        self.cells.len()
+        self.cache.len()
     }
 
     /// Follows the run's last committed sequence number, as far as this process knows it.
@@ -242,10 +242,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Lets a run go that a step was taken on, and tells those who follow it how far it came.
-    fn release(&self, run: &RunId, cell: &Arc<Cell>, slot: &Slot) {
-        self.cells.release(run, cell, slot);
-        if let (Some(live), Some(sender)) = (slot, lock(&self.watchers).get(run)) {
-            sender.send_if_modified(|seq| std::mem::replace(seq, live.chain.seq) != live.chain.seq);
+    fn release(&self, run: &RunId, entry: &Arc<CacheEntry>, slot: &Slot) {
+        self.cache.release(run, entry, slot);
+        if let (Some(loaded), Some(sender)) = (slot, lock(&self.watchers).get(run)) {
+            sender.send_if_modified(|seq| std::mem::replace(seq, loaded.chain.seq) != loaded.chain.seq);
         }
     }
 
@@ -255,7 +255,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         match &change.stream {
             StreamId::Run(run) => {
                 // First: whoever follows looks at the run at once.
-                let is_news = self.cells.told(run, change.seq);
+                let is_news = self.cache.told(run, change.seq);
                 if let Some(sender) = lock(&self.watchers).get(run) {
                     sender.send_if_modified(|seq| {
                         *seq < change.seq && std::mem::replace(seq, change.seq) < change.seq

@@ -9,26 +9,26 @@ use holdshort_core::tool::Precondition;
 use holdshort_store::Journal;
 
 use super::Driver;
-use super::cells::Live;
+use super::run_cache::LoadedRun;
 use super::step::By;
 use crate::{Clock, Deliver, Error, Executor, Job, Work};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    pub(super) fn perform(self: &Arc<Self>, live: &mut Live) {
-        let awaited = live.run.awaited();
-        let dropped: Vec<ActionId> = live.in_flight.difference(&awaited).cloned().collect();
+    pub(super) fn perform(self: &Arc<Self>, loaded: &mut LoadedRun) {
+        let awaited = loaded.run.awaited();
+        let dropped: Vec<ActionId> = loaded.in_flight.difference(&awaited).cloned().collect();
         for id in dropped {
-            live.in_flight.remove(&id);
-            tracing::debug!(run = %live.run.id, action = %id, "given up: the run does not wait for it any more");
-            self.executor.abort(&live.run.id, &id);
+            loaded.in_flight.remove(&id);
+            tracing::debug!(run = %loaded.run.id, action = %id, "given up: the run does not wait for it any more");
+            self.executor.abort(&loaded.run.id, &id);
         }
         // An append that nobody heard of can still be written as long as nothing else was.
-        let now = live.chain.seq;
-        live.claimed.retain(|action, on| awaited.contains(action) || *on == now);
-        for (action, step, work) in due_work(&live.run, live.epoch) {
+        let now = loaded.chain.seq;
+        loaded.claimed.retain(|action, on| awaited.contains(action) || *on == now);
+        for (action, step, work) in due_work(&loaded.run, loaded.epoch) {
             // A start is performed by the driver that wrote it down, and once.
             let begun = matches!(work, Work::CallTool { .. } | Work::CallModel { .. });
-            if begun && live.claimed.remove(&action).is_none() {
+            if begun && loaded.claimed.remove(&action).is_none() {
                 continue;
             }
             // Looks and probes are asked for again at the next start.
@@ -38,21 +38,21 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             // Its lease ran out since the append: another node may take it over by now. What was started and not
             // performed is lost, and whoever looks next adopts it.
             if begun && !self.journal.holds() {
-                live.stale = true;
+                loaded.stale = true;
                 continue;
             }
-            if !live.in_flight.insert(action.clone()) {
+            if !loaded.in_flight.insert(action.clone()) {
                 continue;
             }
             let job = Job {
-                run: live.run.id.clone(),
+                run: loaded.run.id.clone(),
                 action: action.clone(),
                 step,
                 work,
-                definition: live.run.definition.clone(),
-                config: live.run.config().cloned().unwrap_or_default(),
+                definition: loaded.run.definition.clone(),
+                config: loaded.run.config().cloned().unwrap_or_default(),
             };
-            self.executor.perform(job, self.deliver(live.run.id.clone(), action));
+            self.executor.perform(job, self.deliver(loaded.run.id.clone(), action));
         }
     }
 
@@ -71,21 +71,21 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// An action came back. What nobody waits for any more is dropped.
     async fn delivered(self: &Arc<Self>, run: &RunId, action: &ActionId, input: Input) -> Result<(), Error> {
-        let cell = self.cells.get(run);
-        let mut slot = cell.lock().await;
+        let entry = self.cache.get(run);
+        let mut slot = entry.lock().await;
         // It was given up: the run ended, or another node took it over.
-        let Some(live) = slot.as_mut().filter(|live| live.in_flight.contains(action)) else {
+        let Some(loaded) = slot.as_mut().filter(|loaded| loaded.in_flight.contains(action)) else {
             tracing::debug!(%run, %action, "came back and is given up: nobody waits for it");
             return Ok(());
         };
-        live.back = live.in_flight.take(action);
+        loaded.back = loaded.in_flight.take(action);
         let result = self.step(&mut slot, run, input, Actor::engine(), By::Driver).await;
-        if let Some(live) = slot.as_mut() {
+        if let Some(loaded) = slot.as_mut() {
             // Not written down: the executor comes again, and until then the action counts as under way.
-            let back = live.back.take().filter(|_| matches!(result, Err(Error::Store(_) | Error::Busy)));
-            live.in_flight.extend(back);
+            let back = loaded.back.take().filter(|_| matches!(result, Err(Error::Store(_) | Error::Busy)));
+            loaded.in_flight.extend(back);
         }
-        self.release(run, &cell, &slot);
+        self.release(run, &entry, &slot);
         match result {
             Ok(_) => Ok(()),
             Err(Error::Rejected(rejection @ (Rejection::Outdated | Rejection::Ended(_)))) => {

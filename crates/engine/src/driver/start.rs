@@ -14,9 +14,9 @@ use holdshort_store::{Blob, Journal};
 use serde_json::Value;
 
 use super::Driver;
-use super::cells::Live;
 use super::commit::{Committed, Extra};
 use super::key::IdempotencyKey;
+use super::run_cache::LoadedRun;
 use super::step::Decided;
 use crate::{Clock, Error, Executor};
 
@@ -68,19 +68,19 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             };
             let (system, _) = self.system_chain().await?;
             let run = Run::new(id.clone(), start.definition.clone());
-            let live = Live::new(run.clone(), Chain::START, self.journal.epoch(), !self.is_shared());
+            let loaded = LoadedRun::new(run.clone(), Chain::START, self.journal.epoch(), !self.is_shared());
             let mut decided = Decided { run, session: (*session).clone(), events: Vec::new() };
 
             let input = first(&start, session_id, digest, config.clone());
-            let cx = self.context(actor.clone(), &session, &system, live.epoch);
+            let cx = self.context(actor.clone(), &session, &system, loaded.epoch);
             decided.take(decided.run.handle(&cx, input)?);
             if let Some(ask) = &start.ask {
-                let cx = self.context(actor.clone(), &session, &system, live.epoch);
+                let cx = self.context(actor.clone(), &session, &system, loaded.epoch);
                 decided.take(decided.run.handle(&cx, Input::Ask(Box::new(ask.clone())))?);
             }
             let passage = self.beginnings.enter().await;
             if passage.is_some() {
-                self.begin(&mut decided, &live, &system).await;
+                self.begin(&mut decided, &loaded, &system).await;
             }
 
             let interrupt = start.ask.as_ref().and_then(|_| decided.run.interrupts.keys().next().cloned());
@@ -88,24 +88,24 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let keys = start.key.iter().map(|key| key.record(reference.clone())).collect();
             // Held over the commit: nobody drives the run before what it begins is under way. There before it:
             // should the answer get lost, what was begun is known here.
-            let cell = self.cells.get(&id);
-            let mut slot = cell.lock().await;
-            let live = slot.insert(live);
+            let entry = self.cache.get(&id);
+            let mut slot = entry.lock().await;
+            let loaded = slot.insert(loaded);
             let extra = Extra { keys, blobs: blobs.clone() };
-            let committed = self.commit(decided, live, true, (session_chain, system.seq), extra).await;
+            let committed = self.commit(decided, loaded, true, (session_chain, system.seq), extra).await;
             match committed {
                 Ok(Committed::Yes) => {
                     if !blobs.is_empty() {
                         self.definitions.keep(digest, start.definition.clone());
                     }
-                    self.perform(live);
+                    self.perform(loaded);
                 }
                 Ok(Committed::Conflict | Committed::KeyTaken | Committed::Driven) => *slot = None,
-                Err(_) if live.claimed.is_empty() => *slot = None,
+                Err(_) if loaded.claimed.is_empty() => *slot = None,
                 // It may be written: the next sweep finds out, and performs what was begun.
                 Err(_) => {}
             }
-            self.release(&id, &cell, &slot);
+            self.release(&id, &entry, &slot);
             drop(passage);
             match committed? {
                 Committed::Yes => return Ok(StartedRun { run: id, interrupt, replayed: false }),
@@ -145,16 +145,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if let Some(known) = self.known(key.as_ref()).await? {
             return Ok(known);
         }
-        let cell = self.cells.get(run);
-        let mut slot = cell.lock().await;
+        let entry = self.cache.get(run);
+        let mut slot = entry.lock().await;
         let result = self.ask_in(&mut slot, run, &ask, key.as_ref(), &actor).await;
-        self.release(run, &cell, &slot);
+        self.release(run, &entry, &slot);
         result
     }
 
     async fn ask_in(
         self: &Arc<Self>,
-        slot: &mut super::cells::Slot,
+        slot: &mut super::run_cache::Slot,
         id: &RunId,
         ask: &Ask,
         key: Option<&IdempotencyKey>,
@@ -163,34 +163,38 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         // As with every other input: nobody is refused for what others have changed since.
         let mut is_new = !self.is_shared();
         for _ in 0..ATTEMPTS {
-            is_new |= slot.as_ref().is_none_or(|live| live.stale);
-            let live = self.loaded(slot, id).await?;
-            let Some(session_id) = live.run.session().cloned() else { return Err(Error::NotFound) };
+            is_new |= slot.as_ref().is_none_or(|loaded| loaded.stale);
+            let loaded = self.ensure_loaded(slot, id).await?;
+            let Some(session_id) = loaded.run.session().cloned() else { return Err(Error::NotFound) };
             let (session, session_chain) = self.session_chain(&session_id).await?;
             let (system, _) = self.system_chain().await?;
-            let cx = self.context(actor.clone(), &session, &system, live.epoch);
+            let cx = self.context(actor.clone(), &session, &system, loaded.epoch);
             let mut decided =
-                Decided { run: (*live.run).clone(), session: (*session).clone(), events: Vec::new() };
-            match live.run.handle(&cx, Input::Ask(Box::new(ask.clone()))) {
+                Decided { run: (*loaded.run).clone(), session: (*session).clone(), events: Vec::new() };
+            match loaded.run.handle(&cx, Input::Ask(Box::new(ask.clone()))) {
                 Ok(events) => decided.take(events),
                 Err(_) if !is_new => {
-                    live.stale = true;
-                    self.forget_streams(live);
+                    loaded.stale = true;
+                    self.forget_streams(loaded);
                     continue;
                 }
                 Err(rejection) => return Err(rejection.into()),
             }
-            let new =
-                decided.run.interrupts.keys().find(|each| !live.run.interrupts.contains_key(*each)).cloned();
+            let new = decided
+                .run
+                .interrupts
+                .keys()
+                .find(|each| !loaded.run.interrupts.contains_key(*each))
+                .cloned();
             let Some(interrupt) = new else { return Err(Error::Busy) };
             let keys = key.iter().map(|key| key.record(interrupt.to_string())).collect();
             let extra = Extra { keys, blobs: Vec::new() };
-            match self.commit(decided, live, true, (session_chain, system.seq), extra).await? {
+            match self.commit(decided, loaded, true, (session_chain, system.seq), extra).await? {
                 Committed::Yes => {}
                 Committed::Conflict | Committed::Driven => continue,
                 Committed::KeyTaken => return self.known(key).await?.ok_or(Error::Busy),
             }
-            self.perform(live);
+            self.perform(loaded);
             return Ok(StartedRun { run: id.clone(), interrupt: Some(interrupt), replayed: false });
         }
         Err(Error::Busy)

@@ -14,8 +14,8 @@ use holdshort_core::system::System;
 use holdshort_store::Journal;
 
 use super::Driver;
-use super::cells::{Live, Slot};
 use super::commit::{Committed, Extra};
+use super::run_cache::{LoadedRun, Slot};
 use crate::{Clock, Error, Executor, Unfit};
 
 /// How often a step is decided again because somebody else wrote first.
@@ -70,29 +70,29 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         // Until the journal says that another node does.
         let mut drives = true;
         for _ in 0..ATTEMPTS {
-            is_new |= slot.as_ref().is_none_or(|live| live.stale);
-            let live = self.loaded(slot, id).await?;
+            is_new |= slot.as_ref().is_none_or(|loaded| loaded.stale);
+            let loaded = self.ensure_loaded(slot, id).await?;
             // Another process stopped in the middle of this run: its work is settled first.
-            let adopts = drives && live.run.needs_adoption(live.epoch);
+            let adopts = drives && loaded.run.needs_adoption(loaded.epoch);
             let (input, actor) =
-                if adopts { (live.adopt(), Actor::engine()) } else { (input.clone(), actor.clone()) };
-            match self.try_step(live, input, actor, drives).await {
+                if adopts { (loaded.adopt(), Actor::engine()) } else { (input.clone(), actor.clone()) };
+            match self.try_step(loaded, input, actor, drives).await {
                 Ok(Tried::Nothing) | Err(Error::Rejected(_)) if !is_new => {
-                    live.stale = true;
-                    self.forget_streams(live);
+                    loaded.stale = true;
+                    self.forget_streams(loaded);
                 }
                 Ok(Tried::Nothing) if !adopts => {
-                    if live.driven_here {
-                        self.perform(live);
+                    if loaded.driven_here {
+                        self.perform(loaded);
                     }
-                    return Ok(Stepped { run: live.run.clone(), granted: false });
+                    return Ok(Stepped { run: loaded.run.clone(), granted: false });
                 }
                 Ok(Tried::Done { granted }) if !adopts => {
-                    return Ok(Stepped { run: live.run.clone(), granted });
+                    return Ok(Stepped { run: loaded.run.clone(), granted });
                 }
                 Ok(Tried::Driven) => {
                     drives = false;
-                    self.let_go(live);
+                    self.let_go(loaded);
                     if by == By::Driver {
                         return Err(Error::Rejected(Rejection::Outdated));
                     }
@@ -101,9 +101,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(Tried::Done { .. } | Tried::Nothing | Tried::Again) => {}
                 Err(error) => {
                     // What an append whose answer got lost had started is performed all the same.
-                    let is_ours = live.driven_here || live.run.ended.is_some();
-                    if matches!(error, Error::Rejected(_)) && !live.stale && is_ours {
-                        self.perform(live);
+                    let is_ours = loaded.driven_here || loaded.run.ended.is_some();
+                    if matches!(error, Error::Rejected(_)) && !loaded.stale && is_ours {
+                        self.perform(loaded);
                     }
                     return Err(error);
                 }
@@ -113,8 +113,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// The run as it is now, ready to be decided on: with an epoch under which this driver may start work.
-    pub(super) async fn loaded<'s>(&self, slot: &'s mut Slot, id: &RunId) -> Result<&'s mut Live, Error> {
-        if slot.as_ref().is_none_or(|live| live.stale) {
+    pub(super) async fn ensure_loaded<'s>(
+        &self,
+        slot: &'s mut Slot,
+        id: &RunId,
+    ) -> Result<&'s mut LoadedRun, Error> {
+        if slot.as_ref().is_none_or(|loaded| loaded.stale) {
             let replayed = self.replay(id).await;
             // It was started in an append that was not answered, and not written.
             if matches!(replayed, Err(Error::NotFound)) {
@@ -122,14 +126,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
             let (run, chain) = replayed?;
             match slot {
-                Some(live) => live.refresh(run, chain),
-                None => *slot = Some(Live::new(run, chain, self.journal.epoch(), !self.is_shared())),
+                Some(loaded) => loaded.refresh(run, chain),
+                None => *slot = Some(LoadedRun::new(run, chain, self.journal.epoch(), !self.is_shared())),
             }
-            if let Some(live) = slot.as_mut().filter(|live| live.has_lost_work()) {
+            if let Some(loaded) = slot.as_mut().filter(|loaded| loaded.has_lost_work()) {
                 // Until this is done, it must be looked at again.
-                live.stale = true;
-                self.take_new_epoch(live).await?;
-                live.stale = false;
+                loaded.stale = true;
+                self.take_new_epoch(loaded).await?;
+                loaded.stale = false;
             }
         }
         slot.as_mut().ok_or(Error::NotFound)
@@ -137,42 +141,42 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Somebody else drove the run, or something that was started here got lost: what is still in flight counts
     /// no longer, and a later epoch takes it over.
-    async fn take_new_epoch(&self, live: &mut Live) -> Result<(), Error> {
-        let last = live.run.last_epoch();
+    async fn take_new_epoch(&self, loaded: &mut LoadedRun) -> Result<(), Error> {
+        let last = loaded.run.last_epoch();
         let mut epoch = self.journal.epoch();
         while epoch <= last {
             epoch = self.journal.draw_epoch().await?;
         }
-        if last > live.epoch {
-            self.abandon(live);
+        if last > loaded.epoch {
+            self.abandon(loaded);
         }
-        live.epoch = epoch;
+        loaded.epoch = epoch;
         Ok(())
     }
 
     /// Another node drives the run: it knows better what is under way.
-    fn let_go(&self, live: &mut Live) {
-        self.abandon(live);
-        live.driven_here = false;
-        live.stale = true;
+    fn let_go(&self, loaded: &mut LoadedRun) {
+        self.abandon(loaded);
+        loaded.driven_here = false;
+        loaded.stale = true;
     }
 
-    fn abandon(&self, live: &mut Live) {
-        live.claimed.clear();
-        for action in std::mem::take(&mut live.in_flight) {
-            tracing::debug!(run = %live.run.id, %action, "given up: another node drives the run");
-            self.executor.abort(&live.run.id, &action);
+    fn abandon(&self, loaded: &mut LoadedRun) {
+        loaded.claimed.clear();
+        for action in std::mem::take(&mut loaded.in_flight) {
+            tracing::debug!(run = %loaded.run.id, %action, "given up: another node drives the run");
+            self.executor.abort(&loaded.run.id, &action);
         }
     }
 
     async fn try_step(
         self: &Arc<Self>,
-        live: &mut Live,
+        loaded: &mut LoadedRun,
         input: Input,
         actor: Actor,
         drives: bool,
     ) -> Result<Tried, Error> {
-        let Some(session_id) = live.run.session().cloned() else { return Err(Error::NotFound) };
+        let Some(session_id) = loaded.run.session().cloned() else { return Err(Error::NotFound) };
         let (mut session, mut session_chain) = self.session_chain(&session_id).await?;
         // Or what another node has resumed would be held back here.
         if session.state != session::State::Open && self.is_shared() {
@@ -181,16 +185,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         let (system, _) = self.system_chain().await?;
 
-        let cx = self.context(actor, &session, &system, live.epoch);
-        let events = live.run.handle(&cx, input)?;
+        let cx = self.context(actor, &session, &system, loaded.epoch);
+        let events = loaded.run.handle(&cx, input)?;
         let mut decided =
-            Decided { run: (*live.run).clone(), session: (*session).clone(), events: Vec::new() };
+            Decided { run: (*loaded.run).clone(), session: (*session).clone(), events: Vec::new() };
         decided.take(events);
         self.check_edits(&decided).await?;
         // Held until what begins is under way: a process that stops waits for it.
         let passage = if drives { self.beginnings.enter().await } else { None };
         if passage.is_some() {
-            self.begin(&mut decided, live, &system).await;
+            self.begin(&mut decided, loaded, &system).await;
         }
 
         let granted = decided.events.iter().any(|event| matches!(event.fact, event::Fact::Session(_)));
@@ -199,14 +203,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         // What was written as its driver is performed, and what is no longer wanted stopped, also where that ends
         // the lease.
-        let performs = live.driven_here || drives;
-        match self.commit(decided, live, drives, (session_chain, system.seq), Extra::default()).await? {
+        let performs = loaded.driven_here || drives;
+        match self.commit(decided, loaded, drives, (session_chain, system.seq), Extra::default()).await? {
             Committed::Yes => {}
             Committed::Conflict | Committed::KeyTaken => return Ok(Tried::Again),
             Committed::Driven => return Ok(Tried::Driven),
         }
         if performs {
-            self.perform(live);
+            self.perform(loaded);
         }
         Ok(Tried::Done { granted })
     }
@@ -235,9 +239,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// What is kept of the streams that the run is decided on.
-    pub(super) fn forget_streams(&self, live: &Live) {
+    pub(super) fn forget_streams(&self, loaded: &LoadedRun) {
         self.streams.forget(&StreamId::System);
-        if let Some(session) = live.run.session() {
+        if let Some(session) = loaded.run.session() {
             self.streams.forget(&StreamId::Session(session.clone()));
         }
     }
@@ -253,7 +257,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Lets everything begin that may: it goes into the same append as what released it.
-    pub(super) async fn begin(&self, decided: &mut Decided, live: &Live, system: &System) {
+    pub(super) async fn begin(&self, decided: &mut Decided, loaded: &LoadedRun, system: &System) {
         // Without a lease that stands nothing would be performed; the sweep comes again. What a suspension holds back
         // goes on when the session is resumed.
         if system.frozen || decided.session.state != session::State::Open || !self.journal.holds() {
@@ -262,7 +266,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         loop {
             let mut begins = Vec::new();
             for action in decided.run.actions() {
-                if live.in_flight.contains(&action.id()) {
+                if loaded.in_flight.contains(&action.id()) {
                     continue;
                 }
                 match action {
@@ -294,7 +298,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 return;
             }
             let session = decided.session.clone();
-            let cx = self.context(Actor::engine(), &session, system, live.epoch);
+            let cx = self.context(Actor::engine(), &session, system, loaded.epoch);
             match decided.run.handle(&cx, Input::Begin { begins }) {
                 Ok(events) if events.is_empty() => return,
                 Ok(events) => decided.take(events),

@@ -11,7 +11,7 @@ use holdshort_core::event::{self, Event};
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::run::Fact;
 use holdshort_engine::Error;
-use holdshort_engine::live::Preview;
+use holdshort_engine::real::Preview;
 use holdshort_store::Journal;
 use tokio::sync::{broadcast, watch};
 

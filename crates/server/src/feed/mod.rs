@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::vec;
 
 use futures::stream::{self, BoxStream, StreamExt};
-use holdshort_engine::live;
+use holdshort_engine::real;
 use holdshort_protocol::{Code, Preview};
 use tokio::sync::{broadcast, watch};
 
@@ -80,7 +80,7 @@ struct Feed {
     /// How far the journal has been read for all who follow.
     shared: watch::Receiver<u64>,
     /// `None`: there will be none, or nobody wants them.
-    previews: Option<broadcast::Receiver<live::Preview>>,
+    previews: Option<broadcast::Receiver<real::Preview>>,
     /// Read and not yet given.
     found: vec::IntoIter<Arc<Told>>,
     state: State,
@@ -178,13 +178,13 @@ impl Feed {
         self.found = Vec::new().into_iter();
     }
 
-    async fn shows(&mut self, preview: &live::Preview) -> bool {
+    async fn shows(&mut self, preview: &real::Preview) -> bool {
         self.source.is_about(&preview.run) && self.sight.sees_run(&preview.run).await.unwrap_or(false)
     }
 }
 
 /// The next preview; `None` where some were missed. Waits for ever once there will be no more.
-async fn next(previews: &mut Option<broadcast::Receiver<live::Preview>>) -> Option<live::Preview> {
+async fn next(previews: &mut Option<broadcast::Receiver<real::Preview>>) -> Option<real::Preview> {
     let Some(receiver) = previews else { return std::future::pending().await };
     match receiver.recv().await {
         Ok(preview) => Some(preview),

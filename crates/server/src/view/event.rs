@@ -4,7 +4,7 @@ use holdshort_core::actor::{Actor, Role};
 use holdshort_core::event::{self, Sealed};
 use holdshort_core::id::StreamId;
 use holdshort_core::time::Timestamp;
-use holdshort_engine::live::{Kind, Preview};
+use holdshort_engine::real::{Kind, Preview};
 use holdshort_protocol as wire;
 use serde_json::{Map, Value};
 

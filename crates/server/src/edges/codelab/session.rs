@@ -10,7 +10,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::id::{Draw, RunId};
 use holdshort_core::limits::INPUT_BYTES;
 use holdshort_core::run::{Config, Origin, Run};
-use holdshort_engine::live::REHEARSAL;
+use holdshort_engine::real::REHEARSAL;
 use holdshort_engine::{Clock, Error, IdempotencyKey, StartRun};
 use holdshort_protocol::Code;
 use holdshort_store::Journal;

@@ -9,7 +9,7 @@ use futures::stream::{self, BoxStream};
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::run::Fact;
-use holdshort_engine::live::{Kind, Preview};
+use holdshort_engine::real::{Kind, Preview};
 use holdshort_engine::rebuild::event_at;
 use holdshort_protocol::Code;
 use serde_json::{Value, json};

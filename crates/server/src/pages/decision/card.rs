@@ -1,6 +1,6 @@
 //! What the page shows of an interrupt: what the runtime knows, apart from what the agent says.
 
-use holdshort_engine::live::REHEARSAL;
+use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{Covered, Interrupt, Kind, Level, Origin, Outcome, Resolution, Warning, plain};
 use serde::Serialize;
 use serde_json::Value;

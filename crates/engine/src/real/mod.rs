@@ -12,13 +12,13 @@ use holdshort_store::{Place, Store};
 use holdshort_workflow::Library;
 use tokio::task::JoinHandle;
 
-pub use executor::{Live, REHEARSAL};
+pub use executor::{REHEARSAL, RealExecutor};
 pub use preview::{Kind, Preview, Previews};
 
 use crate::{Driver, Error, SystemClock, upkeep};
 
 /// The driver that the binary runs.
-pub type LiveDriver = Driver<Store, SystemClock, Live>;
+pub type RealDriver = Driver<Store, SystemClock, RealExecutor>;
 
 /// What an engine is made of.
 pub struct Setup {
@@ -34,7 +34,7 @@ pub struct Setup {
 }
 
 pub struct Engine {
-    pub driver: Arc<LiveDriver>,
+    pub driver: Arc<RealDriver>,
     pub previews: Previews,
     pub library: Arc<Library>,
     /// What commands are confined to on this machine, without network.
@@ -56,7 +56,7 @@ pub async fn open(setup: Setup) -> Result<Engine, Error> {
     };
     let previews = Previews::default();
     let executor =
-        Live::new(data, library.clone(), model, sandbox_program, previews.clone(), rehearsal_word_ms);
+        RealExecutor::new(data, library.clone(), model, sandbox_program, previews.clone(), rehearsal_word_ms);
     let driver = Driver::new(journal, SystemClock, executor);
     let resumed = driver.claim().await? + driver.sweep().await?;
     if resumed > 0 {

@@ -1,4 +1,4 @@
-//! One cell per run at work: the loaded run, behind a lock. Waiting runs leave theirs.
+//! One entry per run at work: the loaded run, behind a lock. Waiting runs leave theirs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,11 +13,11 @@ use super::lock;
 
 /// Runs without work in flight that stay loaded for the next decision or look. The rest are rows.
 const IDLE: usize = 256;
-/// The map's own reference to a cell, and that of whoever holds its lock.
+/// The map's own reference to an entry, and that of whoever holds its lock.
 const IN_MAP_AND_HERE: usize = 2;
 
 /// A loaded run.
-pub(super) struct Live {
+pub(super) struct LoadedRun {
     pub(super) run: Arc<Run>,
     pub(super) chain: Chain,
     /// Performed and not answered, by this driver. Outlives a reload: what is under way stays under way.
@@ -38,7 +38,7 @@ pub(super) struct Live {
     pub(super) unanswered: Option<u64>,
 }
 
-impl Live {
+impl LoadedRun {
     pub(super) fn new(run: Run, chain: Chain, epoch: u64, driven_here: bool) -> Self {
         Self {
             run: Arc::new(run),
@@ -95,18 +95,18 @@ impl Live {
     }
 }
 
-pub(super) type Slot = Option<Live>;
+pub(super) type Slot = Option<LoadedRun>;
 
-/// The place of one run.
+/// The entry of one run.
 #[derive(Default)]
-pub(super) struct Cell {
+pub(super) struct CacheEntry {
     slot: tokio::sync::Mutex<Slot>,
     /// The last event of the run's stream that this process was told of. Beside the lock, so that telling waits for
     /// nobody: whoever is at the run may have read it before that event was there.
     told: AtomicU64,
 }
 
-impl Cell {
+impl CacheEntry {
     pub(super) async fn lock(&self) -> MutexGuard<'_, Slot> {
         self.aged(self.slot.lock().await)
     }
@@ -118,115 +118,116 @@ impl Cell {
 
     fn aged<'c>(&self, mut slot: MutexGuard<'c, Slot>) -> MutexGuard<'c, Slot> {
         let told = self.told.load(Ordering::Acquire);
-        if let Some(live) = slot.as_mut() {
+        if let Some(loaded) = slot.as_mut() {
             // Whoever brought an answer and is at the run no more did not finish: what it was for is lost.
-            let is_left = live.back.take().is_some();
-            live.stale |= is_left || live.chain.seq < told || live.unanswered.is_some();
+            let is_left = loaded.back.take().is_some();
+            loaded.stale |= is_left || loaded.chain.seq < told || loaded.unanswered.is_some();
         }
         slot
     }
 }
 
 #[derive(Default)]
-pub(super) struct Cells(Mutex<Inner>);
+pub(super) struct RunCache(Mutex<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    cells: HashMap<RunId, Arc<Cell>>,
+    entries: HashMap<RunId, Arc<CacheEntry>>,
     idle: VecDeque<RunId>,
 }
 
-impl Cells {
-    pub(super) fn get(&self, run: &RunId) -> Arc<Cell> {
-        lock(&self.0).cells.entry(run.clone()).or_default().clone()
+impl RunCache {
+    pub(super) fn get(&self, run: &RunId) -> Arc<CacheEntry> {
+        lock(&self.0).entries.entry(run.clone()).or_default().clone()
     }
 
     /// The run as this process knows the journal, with its last sequence number, if it is loaded and nobody is at
-    /// it right now. Takes no share in the cell: that would keep it from being dropped.
+    /// it right now. Takes no share in the entry: that would keep it from being dropped.
     pub(super) fn peek(&self, run: &RunId) -> Option<(Arc<Run>, u64)> {
         let inner = lock(&self.0);
-        let slot = inner.cells.get(run)?.try_lock()?;
-        slot.as_ref().filter(|live| !live.stale).map(|live| (live.run.clone(), live.chain.seq))
+        let slot = inner.entries.get(run)?.try_lock()?;
+        slot.as_ref().filter(|loaded| !loaded.stale).map(|loaded| (loaded.run.clone(), loaded.chain.seq))
     }
 
     /// Whether all that this process does for the run is under way, and nothing more is known.
     pub(super) fn is_under_way(&self, run: &RunId) -> bool {
         let inner = lock(&self.0);
-        let Some(cell) = inner.cells.get(run) else { return false };
+        let Some(entry) = inner.entries.get(run) else { return false };
         // Somebody is at it right now.
-        let Some(slot) = cell.try_lock() else { return true };
-        slot.as_ref().is_some_and(Live::is_under_way)
+        let Some(slot) = entry.try_lock() else { return true };
+        slot.as_ref().is_some_and(LoadedRun::is_under_way)
     }
 
     /// Runs that something is performed for, or would be if an append without an answer is written.
     pub(super) fn at_work(&self) -> Vec<RunId> {
-        self.those(Live::is_at_work)
+        self.those(LoadedRun::is_at_work)
     }
 
     /// Those of them that have to be read again.
     pub(super) fn unsettled(&self) -> Vec<RunId> {
-        self.those(|live| live.stale && live.is_at_work())
+        self.those(|loaded| loaded.stale && loaded.is_at_work())
     }
 
     /// Runs that nobody is at right now, in an order that does not depend on hashes.
-    fn those(&self, wanted: impl Fn(&Live) -> bool) -> Vec<RunId> {
+    fn those(&self, wanted: impl Fn(&LoadedRun) -> bool) -> Vec<RunId> {
         let inner = lock(&self.0);
-        let is_wanted = |cell: &Cell| cell.try_lock().is_some_and(|slot| slot.as_ref().is_some_and(&wanted));
-        let found = inner.cells.iter().filter(|(_, cell)| is_wanted(cell)).map(|(run, _)| run.clone());
+        let is_wanted =
+            |entry: &CacheEntry| entry.try_lock().is_some_and(|slot| slot.as_ref().is_some_and(&wanted));
+        let found = inner.entries.iter().filter(|(_, entry)| is_wanted(entry)).map(|(run, _)| run.clone());
         let mut found: Vec<RunId> = found.collect();
         found.sort();
         found
     }
 
     /// Changes what is known here of a run, if it is loaded.
-    pub(super) async fn change(&self, run: &RunId, change: impl FnOnce(&mut Live)) {
-        let cell = lock(&self.0).cells.get(run).cloned();
-        let Some(cell) = cell else { return };
-        let mut slot = cell.lock().await;
-        if let Some(live) = slot.as_mut() {
-            change(live);
+    pub(super) async fn change(&self, run: &RunId, change: impl FnOnce(&mut LoadedRun)) {
+        let entry = lock(&self.0).entries.get(run).cloned();
+        let Some(entry) = entry else { return };
+        let mut slot = entry.lock().await;
+        if let Some(loaded) = slot.as_mut() {
+            change(loaded);
         }
-        self.release(run, &cell, &slot);
+        self.release(run, &entry, &slot);
     }
 
     /// The run's stream has this event: what is older here is read again before anything is decided on it. Waits
     /// for nobody. `false`: this process had read it already.
     pub(super) fn told(&self, run: &RunId, seq: u64) -> bool {
         let inner = lock(&self.0);
-        let Some(cell) = inner.cells.get(run) else { return true };
-        cell.told.fetch_max(seq, Ordering::AcqRel);
-        cell.try_lock().is_none_or(|slot| slot.as_ref().is_none_or(|live| live.stale))
+        let Some(entry) = inner.entries.get(run) else { return true };
+        entry.told.fetch_max(seq, Ordering::AcqRel);
+        entry.try_lock().is_none_or(|slot| slot.as_ref().is_none_or(|loaded| loaded.stale))
     }
 
     /// Runs that are loaded.
     pub(super) fn len(&self) -> usize {
-        lock(&self.0).cells.len()
+        lock(&self.0).entries.len()
     }
 
     /// Called with the slot's lock held: keeps what is at work, and some of what is not.
     ///
-    /// A run has one cell in a process, so that one lock covers it and what is in flight is known. A cell is
+    /// A run has one entry in a process, so that one lock covers it and what is in flight is known. An entry is
     /// dropped only while nobody else holds it: `get` clones under the same lock.
-    pub(super) fn release(&self, run: &RunId, cell: &Arc<Cell>, slot: &Slot) {
+    pub(super) fn release(&self, run: &RunId, entry: &Arc<CacheEntry>, slot: &Slot) {
         let mut inner = lock(&self.0);
         if !is_idle(slot) {
             return;
         }
         if slot.is_none() {
-            if Arc::strong_count(cell) <= IN_MAP_AND_HERE {
-                inner.cells.remove(run);
+            if Arc::strong_count(entry) <= IN_MAP_AND_HERE {
+                inner.entries.remove(run);
             }
             return;
         }
         inner.idle.push_back(run.clone());
         while inner.idle.len() > IDLE {
             let Some(oldest) = inner.idle.pop_front() else { break };
-            let Inner { cells, idle } = &mut *inner;
-            let unused = cells.get(&oldest).is_some_and(|cell| {
-                Arc::strong_count(cell) == 1 && cell.try_lock().is_some_and(|slot| is_idle(&slot))
+            let Inner { entries, idle } = &mut *inner;
+            let unused = entries.get(&oldest).is_some_and(|entry| {
+                Arc::strong_count(entry) == 1 && entry.try_lock().is_some_and(|slot| is_idle(&slot))
             });
             if unused && !idle.contains(&oldest) {
-                cells.remove(&oldest);
+                entries.remove(&oldest);
             }
         }
     }
@@ -234,5 +235,5 @@ impl Cells {
 
 /// Nothing that this process performs for the run is unanswered.
 fn is_idle(slot: &Slot) -> bool {
-    slot.as_ref().is_none_or(|live| !live.is_at_work())
+    slot.as_ref().is_none_or(|loaded| !loaded.is_at_work())
 }

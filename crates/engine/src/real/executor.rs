@@ -45,7 +45,7 @@ const OF_THE_WORKSPACE: &[&str] = &[
 ];
 
 /// Spawns one task per job.
-pub struct Live {
+pub struct RealExecutor {
     data: PathBuf,
     library: Arc<Library>,
     model: Option<Arc<dyn Model>>,
@@ -61,7 +61,7 @@ struct Task {
     is_tool: bool,
 }
 
-impl Live {
+impl RealExecutor {
     pub(super) fn new(
         data: PathBuf,
         library: Arc<Library>,
@@ -133,7 +133,7 @@ impl Live {
     }
 }
 
-impl Executor for Live {
+impl Executor for RealExecutor {
     async fn prepare(&self, definition: &Definition, mut config: Config) -> Result<Config, Vec<Problem>> {
         let works_on_files = definition.tools.values().any(|spec| matches!(spec.runs, Runs::Here { .. }));
         match &config.workspace {
