@@ -23,9 +23,9 @@ use crate::{links, strangers, view};
 
 /// The router's state. Opens to whoever has a token.
 #[derive(Clone)]
-pub(crate) struct Door(Arc<App>);
+pub(crate) struct AuthState(Arc<App>);
 
-impl Door {
+impl AuthState {
     pub(crate) fn new(app: Arc<App>) -> Self {
         Self(app)
     }
@@ -130,18 +130,18 @@ pub(crate) struct Operator {
     pub(crate) actor: Actor,
 }
 
-impl FromRequestParts<Door> for Caller {
+impl FromRequestParts<AuthState> for Caller {
     type Rejection = Refused;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Answer<Self> {
+    async fn from_request_parts(parts: &mut Parts, door: &AuthState) -> Answer<Self> {
         door.caller(&parts.headers, &Credentials::of(&parts.headers)?)
     }
 }
 
-impl FromRequestParts<Door> for Operator {
+impl FromRequestParts<AuthState> for Operator {
     type Rejection = Refused;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Answer<Self> {
+    async fn from_request_parts(parts: &mut Parts, door: &AuthState) -> Answer<Self> {
         Caller::from_request_parts(parts, door).await?.operator()
     }
 }

@@ -8,8 +8,8 @@ use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use futures::StreamExt;
-use holdshort_core::fit::Fit;
 use holdshort_core::json;
+use holdshort_core::strict::Strict;
 use holdshort_protocol::Code;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -54,7 +54,7 @@ impl Body {
 
     /// The body as a type.
     pub(crate) async fn json<T: DeserializeOwned>(self) -> Answer<T> {
-        fit(&self.value().await?)
+        read_strict(&self.value().await?)
     }
 
     /// The fields of a form, as a type that names each.
@@ -133,8 +133,8 @@ fn is(headers: &HeaderMap, media_type: &str) -> bool {
 }
 
 /// Reads a value as a type; what does not fit is named by its JSON pointer.
-pub(crate) fn fit<T: DeserializeOwned>(value: &Value) -> Answer<T> {
-    serde_path_to_error::deserialize(Fit(value)).map_err(|error| {
+pub(crate) fn read_strict<T: DeserializeOwned>(value: &Value) -> Answer<T> {
+    serde_path_to_error::deserialize(Strict(value)).map_err(|error| {
         let mut pointer = pointer(error.path());
         let message = error.inner().to_string();
         // The path of a field that is not there ends above it.
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     fn refused<T: DeserializeOwned>(value: &Value) -> Vec<(String, String)> {
-        let problem = fit::<T>(value).err().map(|refused| refused.0);
+        let problem = read_strict::<T>(value).err().map(|refused| refused.0);
         let errors = problem.map(|problem| problem.errors).unwrap_or_default();
         errors.into_iter().map(|error| (error.pointer, error.message)).collect()
     }

@@ -47,7 +47,7 @@ impl Names {
 }
 
 /// Around every handler, as one layer: each more would copy the service once more for each request.
-pub(crate) async fn stand(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
+pub(crate) async fn check_origin(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
     let line = Line::begin(&request);
     let mut response = match check(&names, &request) {
         Ok(()) => next.run(request).await,

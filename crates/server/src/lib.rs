@@ -22,6 +22,7 @@ mod logins;
 mod openapi;
 mod pace;
 mod pages;
+mod patient_stream;
 mod problem;
 mod query;
 mod rate;
@@ -35,7 +36,6 @@ mod strangers;
 mod tokens;
 mod view;
 mod wait;
-mod wire;
 
 pub use asyncapi::asyncapi;
 pub use library::{Checked, Error as WorkflowsError, check as check_workflows};

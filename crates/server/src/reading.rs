@@ -5,7 +5,7 @@ use holdshort_core::json;
 use holdshort_protocol::frame::ClientFrame;
 use holdshort_protocol::{Code, Decision, Problem};
 
-use crate::body::fit;
+use crate::body::read_strict;
 use crate::edges;
 use crate::feed::position;
 use crate::problem::Refused;
@@ -15,7 +15,7 @@ use crate::socket;
 /// The body of `POST /v1/interrupts/{id}/decisions`.
 pub fn decision(body: &[u8]) -> Result<Decision, Box<Problem>> {
     let value = json::parse(body).map_err(|error| Refused::new(Code::MalformedJson, error.to_string()).0)?;
-    fit(&value).map_err(|refused| refused.0)
+    read_strict(&value).map_err(|refused| refused.0)
 }
 
 /// A text message of a WebSocket's client.

@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::app::App;
-use crate::auth::Door;
+use crate::auth::AuthState;
 use crate::feed::{Owners, Recent, keep_reading};
 use crate::guard::Names;
 use crate::limits::{AGENT_BURST_SECONDS, POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
@@ -156,7 +156,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         agents: Rate::new(options.agent_requests, options.agent_requests.saturating_mul(AGENT_BURST_SECONDS)),
         stopping,
     });
-    let service = routes::service(Door::new(app.clone()), Names::of(address));
+    let service = routes::service(AuthState::new(app.clone()), Names::of(address));
     let reading = tokio::spawn(keep_reading(app.clone(), tell));
     let serving = tokio::spawn(serving::serve(listener, service, app.clone()));
     tracing::info!(%address, "listening");

@@ -17,8 +17,8 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use crate::app::App;
+use crate::patient_stream::PatientStream;
 use crate::strangers;
-use crate::wire::Wire;
 
 /// After a connection could not be accepted, such as for want of files.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ async fn attend(stream: TcpStream, service: Router, app: Arc<App>, _alive: mpsc:
         tracing::debug!(%error, "a connection is gone before it began");
         return;
     }
-    let wire = TokioIo::new(Wire::new(stream, app.pace.patience));
+    let wire = TokioIo::new(PatientStream::new(stream, app.pace.patience));
     let stranger = app.strangers.connection();
     let service = {
         let (service, stranger) = (TowerToHyperService::new(service), stranger.clone());

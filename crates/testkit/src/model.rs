@@ -6,7 +6,7 @@
 //! request picks the step, so that a request repeated after a crash gets the same answer. What was not foreseen
 //! is answered with 500 and a text that says so. Never checks requests: the test does.
 
-mod wire;
+mod chat_completions;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -110,7 +110,7 @@ pub struct Recorded {
 impl Recorded {
     /// The texts of all messages, in order: what the model was told.
     pub fn texts(&self) -> Vec<String> {
-        wire::messages(&self.body).iter().map(wire::text).collect()
+        chat_completions::messages(&self.body).iter().map(chat_completions::text).collect()
     }
 
     /// The names of the tools on offer.
@@ -247,16 +247,16 @@ async fn wait_for(count: &watch::Sender<usize>, n: usize, what: &str) {
 
 async fn complete(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
     let Ok(body) = serde_json::from_slice::<Value>(&body) else {
-        return wire::problem(StatusCode::BAD_REQUEST, "the body is not JSON");
+        return chat_completions::problem(StatusCode::BAD_REQUEST, "the body is not JSON");
     };
-    let agent = wire::agent(&body);
+    let agent = chat_completions::agent(&body);
     let authorization = headers.get("authorization").and_then(|value| value.to_str().ok()).map(str::to_owned);
     locked(&shared.requests).push(Recorded { agent: agent.clone(), authorization, body: body.clone() });
     let next = next(&shared, &agent, &body);
     shared.came.send_modify(|count| *count += 1);
     let mut scripted = match next {
         Ok(scripted) => scripted,
-        Err(message) => return wire::problem(StatusCode::INTERNAL_SERVER_ERROR, &message),
+        Err(message) => return chat_completions::problem(StatusCode::INTERNAL_SERVER_ERROR, &message),
     };
     loop {
         scripted = match scripted {
@@ -267,12 +267,15 @@ async fn complete(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: B
                     gate.wait_for(|&gate| gate != Gate::Shut).await.is_ok_and(|gate| *gate == Gate::Over);
                 std::mem::forget(leaving);
                 if over {
-                    return wire::problem(StatusCode::SERVICE_UNAVAILABLE, "the scripted model is gone");
+                    return chat_completions::problem(
+                        StatusCode::SERVICE_UNAVAILABLE,
+                        "the scripted model is gone",
+                    );
                 }
                 *then
             }
             Scripted::Repeat(this) => *this,
-            play => return wire::answer(&play, &body),
+            play => return chat_completions::answer(&play, &body),
         };
     }
 }
@@ -298,7 +301,7 @@ fn next(shared: &Shared, agent: &str, body: &Value) -> Result<Scripted, String> 
             None => Err(format!("the queue of the agent `{agent}` is empty")),
         },
         Some(Plays::ByPosition(steps)) => {
-            let at = wire::replies(body);
+            let at = chat_completions::replies(body);
             match (steps.get(at), steps.last()) {
                 (Some(scripted), _) | (None, Some(scripted @ Scripted::Repeat(_))) => Ok(scripted.clone()),
                 (None, _) => Err(format!(

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 pub use layout::Place;
 pub use read::{around, beside, candidates, read, sent};
 
-use crate::fit::Fit;
 use crate::limits;
 use crate::schema::{self, Problem};
+use crate::strict::Strict;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,7 +42,7 @@ impl Plan {
         limit: u32,
         base: &str,
     ) -> Result<Self, Vec<Problem>> {
-        let plan = Self::deserialize(Fit(value)).map_err(|error| {
+        let plan = Self::deserialize(Strict(value)).map_err(|error| {
             let mut problems = schema::check(&schema(), value, base);
             if problems.is_empty() {
                 problems.push(Problem::new(base, format!("is not a plan: {error}")));

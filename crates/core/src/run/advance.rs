@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
-use super::{Call, CallEnd, CallState, Fact, Origin, Role};
+use super::{Call, CallEnd, CallState, Fact, Origin, StepRole};
 use crate::event::Content;
 use crate::gate::Verdict;
 use crate::interrupt::{About, Effect, Kind, Level};
@@ -81,24 +81,24 @@ impl Draft<'_> {
         // In whichever of its forms; what is none is named by the check.
         let sent = plan::sent(&call.arguments).unwrap_or_else(|| call.arguments.clone());
         match step.role {
-            Role::Planner => {
+            StepRole::Planner => {
                 let phase = step.phase.clone();
                 self.plan_called(id, call, &phase, &sent);
                 return;
             }
             // Nobody would carry it out: a person must not be asked to approve it.
-            Role::Subtask => {
+            StepRole::Subtask => {
                 let text = "You are carrying out a part of a plan, and no plan is made within one: do your part \
                             yourself, or say what is missing.";
                 self.finish_call(id, CallEnd::Refused, Some("no_plan_here"), text);
                 return;
             }
-            Role::Improver | Role::Judge | Role::Maker | Role::Overseer => {
+            StepRole::Improver | StepRole::Judge | StepRole::Maker | StepRole::Overseer => {
                 let text = "No plan is made here: answer what you are asked for.";
                 self.finish_call(id, CallEnd::Refused, Some("no_plan_here"), text);
                 return;
             }
-            Role::Worker => {}
+            StepRole::Worker => {}
         }
         let plan = match self.run.check_own_plan(&call.step, &sent, "") {
             Ok(plan) => plan,

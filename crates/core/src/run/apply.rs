@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::conversation::said_about;
 use super::fact::{Authority, Fact, Node, Returned};
-use super::state::{Call, CallState, Entry, ModelCall, Planned, Role, Step, Used};
+use super::state::{Call, CallState, Entry, ModelCall, Planned, Step, StepRole, Used};
 use super::{Action, ActionId, Ended, Run, Started};
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
@@ -346,7 +346,7 @@ impl Run {
                 let text: Arc<str> = Arc::from(content.as_text());
                 self.messages.push(text.clone());
                 // Whoever judges is shown material, and told nothing.
-                let hears = |step: &&mut Arc<Step>| step.end.is_none() && step.role != Role::Overseer;
+                let hears = |step: &&mut Arc<Step>| step.end.is_none() && step.role != StepRole::Overseer;
                 for step in self.steps.values_mut().filter(hears) {
                     Arc::make_mut(step).entries.push(Entry::Note { text: text.clone() });
                 }

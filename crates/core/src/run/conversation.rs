@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Call, CallEnd, CallState, Entry, Role, Run, Step};
+use super::{Call, CallEnd, CallState, Entry, Run, Step, StepRole};
 use crate::limits;
 use crate::message::{self, Declaration, Message, Request};
 use crate::tool::Spec;
@@ -11,7 +11,7 @@ impl Run {
     /// The request that the step's next model call sends.
     pub fn request(&self, id: &str) -> Option<Request> {
         let step = self.steps.get(id)?;
-        if step.role == Role::Overseer {
+        if step.role == StepRole::Overseer {
             return Some(self.overseer_request(id, step));
         }
         let agent = self.definition.agents.get(&step.agent)?;

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening, clip};
-use super::{Call, CallEnd, CallState, Entry, Fact, Role, Run, Step, StepEnd};
+use super::{Call, CallEnd, CallState, Entry, Fact, Run, Step, StepEnd, StepRole};
 use crate::definition::Ends;
 use crate::event::Content;
 use crate::handoff::FINISH;
@@ -75,14 +75,14 @@ impl Run {
         let Some(Entry::Turn { text, calls, stop, .. }) = step.entries.last() else { return None };
         // What was called is no text: a plan, or that the work is finished. Whoever judges a call is read by the form of
         // its answer.
-        if !calls.is_empty() || step.role == Role::Overseer {
+        if !calls.is_empty() || step.role == StepRole::Overseer {
             return None;
         }
         if let Some(flaw) = stop.flaw() {
             return Some((flaw, String::new()));
         }
         // A plan that stands in a reply is what the reply is for.
-        if step.role == Role::Planner && !self.may_answer(step) && !plan::candidates(text).is_empty() {
+        if step.role == StepRole::Planner && !self.may_answer(step) && !plan::candidates(text).is_empty() {
             return None;
         }
         if let Some(tool) = reply::written_call(text, &self.callable(step)) {
@@ -98,9 +98,9 @@ impl Run {
     /// Whether a tool alone ends the step. Judgements, better tasks, ideas and plans are replies by nature.
     pub(super) fn ends_by_tool(&self, step: &Step) -> bool {
         let works = match step.role {
-            Role::Worker | Role::Subtask => true,
-            Role::Planner => self.may_answer(step),
-            Role::Improver | Role::Judge | Role::Maker | Role::Overseer => false,
+            StepRole::Worker | StepRole::Subtask => true,
+            StepRole::Planner => self.may_answer(step),
+            StepRole::Improver | StepRole::Judge | StepRole::Maker | StepRole::Overseer => false,
         };
         let agent = self.definition.agents.get(&step.agent);
         works && agent.is_some_and(|agent| agent.ends == Ends::Finish)
@@ -185,9 +185,9 @@ pub(super) fn last_word(call: &Call) -> Option<String> {
 }
 
 /// A judgement and a better task ask by nature: what is said there is material for others.
-fn may_not_ask(role: Role) -> bool {
+fn may_not_ask(role: StepRole) -> bool {
     match role {
-        Role::Worker | Role::Planner | Role::Subtask | Role::Maker => true,
-        Role::Improver | Role::Judge | Role::Overseer => false,
+        StepRole::Worker | StepRole::Planner | StepRole::Subtask | StepRole::Maker => true,
+        StepRole::Improver | StepRole::Judge | StepRole::Overseer => false,
     }
 }

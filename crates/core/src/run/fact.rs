@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::ActionId;
 use super::config::{Config, Origin};
-use super::state::{CallEnd, Role, StepEnd};
+use super::state::{CallEnd, StepEnd, StepRole};
 use crate::definition::is_default;
 use crate::digest::Digest;
 use crate::gate::Release;
@@ -66,7 +66,7 @@ pub enum Fact {
         phase: String,
         agent: String,
         #[serde(default, skip_serializing_if = "is_worker")]
-        role: Role,
+        role: StepRole,
     },
     /// It was held before it began, and its subtask was changed or dropped: nothing of it has happened, and it is
     /// not there any more.
@@ -295,8 +295,8 @@ pub struct Node {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
-fn is_worker(role: &Role) -> bool {
-    *role == Role::Worker
+fn is_worker(role: &StepRole) -> bool {
+    *role == StepRole::Worker
 }
 
 /// A call as a reply lists it; its arguments are content.

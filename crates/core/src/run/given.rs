@@ -1,7 +1,7 @@
 //! A step that a person ends in its agent's place: skipped, or with a result of their own.
 
 use super::draft::Draft;
-use super::{Role, Run, StepEnd};
+use super::{Run, StepEnd, StepRole};
 use crate::interrupt::{About, Choice, Decision, Effect, Interrupt};
 use crate::plan::{self, Plan};
 use crate::schema::Problem;
@@ -15,7 +15,7 @@ impl Draft<'_> {
         }
         self.close_step(step, StepEnd::Skipped, text);
         // What became of each subtask is told to the others anyway.
-        let is_subtask = self.run.steps.get(step).is_some_and(|step| step.role == Role::Subtask);
+        let is_subtask = self.run.steps.get(step).is_some_and(|step| step.role == StepRole::Subtask);
         if !is_subtask && !text.trim().is_empty() {
             self.guide(interrupt, step, &format!("It was skipped: {}", text.trim()));
         }
@@ -23,7 +23,7 @@ impl Draft<'_> {
 
     /// A planner's result is a plan, and goes the way of every plan that a person writes.
     pub(super) fn give_result(&mut self, step: &str, text: &str) {
-        let planner = self.run.steps.get(step).filter(|step| step.role == Role::Planner);
+        let planner = self.run.steps.get(step).filter(|step| step.role == StepRole::Planner);
         let Some(phase) = planner.map(|step| step.phase.clone()) else {
             return self.close_step(step, StepEnd::Completed, text);
         };
@@ -64,7 +64,7 @@ impl Run {
 
     /// Whether nothing but a plan can come of this step.
     fn must_plan(&self, step: &str) -> bool {
-        let planner = self.steps.get(step).filter(|step| step.role == Role::Planner);
+        let planner = self.steps.get(step).filter(|step| step.role == StepRole::Planner);
         planner.and_then(|step| self.planning(&step.phase)).is_some_and(|planning| !planning.optional)
     }
 

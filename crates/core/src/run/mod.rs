@@ -48,7 +48,7 @@ pub use input::{Ask, Begin, Context, Input, Rejection, Start};
 pub use oversight::OVERSEER;
 pub use progress::Progress;
 pub use spent::Spent;
-pub use state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Role, Step, StepEnd, Used};
+pub use state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Step, StepEnd, StepRole, Used};
 
 use crate::actor::Actor;
 use crate::definition::{Definition, Phase};

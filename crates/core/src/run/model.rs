@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::draft::Draft;
 use super::fact::Listed;
 use super::input::Rejection;
-use super::{CallEnd, Fact, ModelCall, Role};
+use super::{CallEnd, Fact, ModelCall, StepRole};
 use crate::digest::Digest;
 use crate::event::Content;
 use crate::json;
@@ -113,7 +113,7 @@ impl Draft<'_> {
             .steps
             .get(step)
             // Who judges acts on nothing, also where an agent of the workflow has that name.
-            .filter(|step| step.role != Role::Overseer)
+            .filter(|step| step.role != StepRole::Overseer)
             .and_then(|step| self.run.definition.agents.get(&step.agent))
             .map_or(&[][..], |agent| agent.tools.as_slice());
         let Some(spec) = self.run.spec(&call.tool).filter(|_| tools.contains(&call.tool)) else {
@@ -159,7 +159,7 @@ impl Draft<'_> {
         let Some(step) = self.run.steps.get(id) else { return Err(Rejection::Outdated) };
         let limit = self.run.limits(id).attempts;
         // Not every provider knows the form that a judgement is asked for in: once more without it.
-        let form_refused = step.role == Role::Overseer
+        let form_refused = step.role == StepRole::Overseer
             && failure.kind == FailureKind::Rejected
             && step.last_failure.is_none();
         let again = (failure.kind.is_retryable() || form_refused) && step.failures + 1 < limit;

@@ -1,7 +1,7 @@
 //! Smart approval of a run: what counts against a call, and the model that judges what nothing else holds back
 //! (contract A4). Words are in `gate/smart.rs`.
 //!
-//! A judged call stays `proposed`, and a step of the role [`Role::Overseer`] hears the conversation. It has no tools
+//! A judged call stays `proposed`, and a step of the role [`StepRole::Overseer`] hears the conversation. It has no tools
 //! and no gates, and belongs to no phase's work. Whatever keeps it from being heard asks a person.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::draft::{Draft, clip};
 use super::fact::Judgement;
-use super::{Call, CallState, Entry, Fact, ModelCall, Role, Run, Step, StepEnd};
+use super::{Call, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::{Judge, Smart};
 use crate::event::Content;
 use crate::gate::{Reason, Source, smart};
@@ -69,7 +69,7 @@ impl Draft<'_> {
         if let (Some(step), false) = (self.run.steps.get(&call.step), self.run.steps.contains_key(&overseer))
         {
             let phase = step.phase.clone();
-            self.start_step(&phase, &overseer, OVERSEER, Role::Overseer);
+            self.start_step(&phase, &overseer, OVERSEER, StepRole::Overseer);
         }
         true
     }
@@ -157,9 +157,13 @@ impl Run {
         let Some(plan) = planned.versions.last().map(|plan| json!(plan)) else { return Vec::new() };
         let said = self.steps.values().filter(|step| step.phase == phase);
         let last = |step: &Arc<Step>| match step.role {
-            Role::Planner => self.last_turn(step).map(|(text, _)| crate::plan::around(text)),
-            Role::Judge => step.output.as_deref().map(str::to_owned),
-            Role::Worker | Role::Improver | Role::Maker | Role::Subtask | Role::Overseer => None,
+            StepRole::Planner => self.last_turn(step).map(|(text, _)| crate::plan::around(text)),
+            StepRole::Judge => step.output.as_deref().map(str::to_owned),
+            StepRole::Worker
+            | StepRole::Improver
+            | StepRole::Maker
+            | StepRole::Subtask
+            | StepRole::Overseer => None,
         };
         let said: Vec<String> = said.filter_map(last).collect();
         let act = smart::Act { said: &said.join("\n"), plan: Some(&plan), ..smart::Act::default() };
@@ -169,7 +173,7 @@ impl Run {
     /// Why a person should look at what a subtask brought before others build on it: its agent is not sure of it. What
     /// it has done is done, so words for risk are no reason here.
     pub(super) fn worry_about_result(&self, step: &Step, text: &str) -> Option<Reason> {
-        let is_watched = step.role == Role::Subtask && self.smart().is_some();
+        let is_watched = step.role == StepRole::Subtask && self.smart().is_some();
         if is_watched { smart::uncertainty(text) } else { None }
     }
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Role, Run, StepEnd};
+use super::{Run, StepEnd, StepRole};
 use crate::time::{Timestamp, in_words};
 
 /// Counted from the events; a fresh budget for a step takes nothing away.
@@ -21,7 +21,8 @@ impl Run {
     pub(super) fn spent_so_far(&self, now: Timestamp) -> (Value, String) {
         let Spent { requests, calls, tokens } = self.spent;
         let done = |end: Option<StepEnd>| end == Some(StepEnd::Completed);
-        let steps = self.steps.values().filter(|step| done(step.end) && step.role != Role::Overseer).count();
+        let steps =
+            self.steps.values().filter(|step| done(step.end) && step.role != StepRole::Overseer).count();
         let ms = self.started.as_ref().map_or(0, |started| now.ms_since(started.at));
         let value = json!({
             "steps_done": steps, "calls": calls, "requests": requests, "tokens": tokens, "ms": ms,

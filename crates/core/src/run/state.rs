@@ -27,7 +27,7 @@ pub enum StepEnd {
 /// What a step is for in its phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum StepRole {
     #[default]
     Worker,
     /// Says the task better.
@@ -48,7 +48,7 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub phase: String,
-    pub role: Role,
+    pub role: StepRole,
     /// Who works on it now.
     pub agent: String,
     pub end: Option<StepEnd>,
@@ -92,7 +92,7 @@ pub struct Step {
 }
 
 impl Step {
-    pub fn new(phase: &str, role: Role, agent: &str) -> Self {
+    pub fn new(phase: &str, role: StepRole, agent: &str) -> Self {
         Self {
             phase: phase.to_owned(),
             role,

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::draft::{Draft, Opening, clip};
-use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Role, Run, Step, StepEnd};
+use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::{Limits, StepGates};
 use crate::event::Content;
 use crate::interrupt::{About, Cause, Kind, Level, Outcome};
@@ -19,7 +19,7 @@ struct Failure {
 }
 
 impl Draft<'_> {
-    pub(super) fn start_step(&mut self, phase: &str, step: &str, agent: &str, role: Role) {
+    pub(super) fn start_step(&mut self, phase: &str, step: &str, agent: &str, role: StepRole) {
         self.emit(
             Fact::StepStarted {
                 step: step.to_owned(),
@@ -57,7 +57,7 @@ impl Draft<'_> {
         if let Some(end) = step.closing {
             return self.advance_closing(id, &step, end);
         }
-        if step.role == Role::Overseer {
+        if step.role == StepRole::Overseer {
             return self.advance_overseer(id, &step);
         }
         if step.crashes >= limits::CRASHES {
@@ -153,7 +153,7 @@ impl Draft<'_> {
 
     fn end_step(&mut self, id: &str, end: StepEnd, text: &str) {
         self.emit(Fact::StepEnded { step: id.to_owned(), end }, Content::text(text));
-        let only = self.run.steps.get(id).filter(|step| step.role == Role::Worker);
+        let only = self.run.steps.get(id).filter(|step| step.role == StepRole::Worker);
         if let Some(phase) = only.map(|step| step.phase.clone()) {
             self.end_phase(&phase, end);
         }
@@ -192,12 +192,12 @@ impl Draft<'_> {
 
     /// A step that can not go on: a person is asked, a subtask fails alone, any other step fails the run.
     pub(super) fn failed_for(&mut self, id: &str, reason: &'static str, text: String, failures: u32) {
-        let is = |role: Role| self.run.steps.get(id).is_some_and(|step| step.role == role);
-        if is(Role::Overseer) {
+        let is = |role: StepRole| self.run.steps.get(id).is_some_and(|step| step.role == role);
+        if is(StepRole::Overseer) {
             self.unheard(id, &text);
             return;
         }
-        let is_subtask = is(Role::Subtask);
+        let is_subtask = is(StepRole::Subtask);
         if self.run.gates(id).on_error {
             self.ask_about_failure(id, Failure { reason, text, failures });
         } else if is_subtask {
@@ -241,9 +241,13 @@ impl Draft<'_> {
             return true;
         }
         match step.role {
-            Role::Planner => self.plan_proposed(id, step),
-            Role::Maker => self.ideas_made(id, step),
-            Role::Worker | Role::Improver | Role::Judge | Role::Subtask | Role::Overseer => {
+            StepRole::Planner => self.plan_proposed(id, step),
+            StepRole::Maker => self.ideas_made(id, step),
+            StepRole::Worker
+            | StepRole::Improver
+            | StepRole::Judge
+            | StepRole::Subtask
+            | StepRole::Overseer => {
                 let text = self.run.final_word(step).unwrap_or_default();
                 self.step_answered(id, step, &text);
                 true
@@ -266,8 +270,12 @@ impl Run {
     pub(super) fn gates(&self, step: &str) -> StepGates {
         let Some(step) = self.steps.get(step) else { return StepGates::default() };
         let works = match step.role {
-            Role::Worker | Role::Subtask => true,
-            Role::Improver | Role::Planner | Role::Judge | Role::Maker | Role::Overseer => false,
+            StepRole::Worker | StepRole::Subtask => true,
+            StepRole::Improver
+            | StepRole::Planner
+            | StepRole::Judge
+            | StepRole::Maker
+            | StepRole::Overseer => false,
         };
         let own = self.phase(&step.phase).map(|phase| phase.gates).unwrap_or_default();
         let added = self.config().map(|config| config.gates.clone()).unwrap_or_default();
@@ -276,7 +284,7 @@ impl Run {
             after_step: works && (own.after_step || added.after_step),
             unless_clean: own.unless_clean && !added.after_step,
             // A judge that can not be heard asks a person by itself.
-            on_error: step.role != Role::Overseer && (own.on_error || added.on_error),
+            on_error: step.role != StepRole::Overseer && (own.on_error || added.on_error),
         }
     }
 
@@ -309,11 +317,10 @@ impl Run {
 
     /// Another agent looks at what it brought: it goes on when that one has spoken.
     fn is_being_judged(&self, step: &Step) -> bool {
-        matches!(step.role, Role::Planner | Role::Maker)
-            && self
-                .steps
-                .values()
-                .any(|other| other.role == Role::Judge && other.phase == step.phase && other.end.is_none())
+        matches!(step.role, StepRole::Planner | StepRole::Maker)
+            && self.steps.values().any(|other| {
+                other.role == StepRole::Judge && other.phase == step.phase && other.end.is_none()
+            })
     }
 
     fn limit_reached(&self, id: &str, step: &Step) -> Option<(&'static str, u64)> {
@@ -354,7 +361,7 @@ impl Run {
 
     /// The failed calls of the last turn, where nobody has decided on them and a subtask's failures are asked about.
     fn failed_call(&self, id: &str, step: &Step) -> Option<Failure> {
-        let asked = step.role == Role::Subtask
+        let asked = step.role == StepRole::Subtask
             && step.excused != step.turn
             && step.model == ModelCall::Idle
             && self.gates(id).on_error;
@@ -379,7 +386,7 @@ impl Run {
         }
         match step.entries.last() {
             Some(Entry::Turn { calls, .. }) => {
-                let planned = self.plans.get(&step.phase).filter(|_| step.role == Role::Planner);
+                let planned = self.plans.get(&step.phase).filter(|_| step.role == StepRole::Planner);
                 self.final_word(step).is_some()
                     || planned.is_some_and(|plan| plan.turn == Some(step.turn))
                         && calls.iter().all(|id| self.calls.get(id).is_none_or(|call| call.is_ended()))

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::draft::Draft;
-use super::{Role, Run, Step, StepEnd};
+use super::{Run, Step, StepEnd, StepRole};
 use crate::definition::{IdeaGeneration, Phase};
 
 impl Run {
@@ -11,23 +11,23 @@ impl Run {
         let Some(step) = self.steps.get(id) else { return String::new() };
         let Some(phase) = self.phase(&step.phase) else { return String::new() };
         match step.role {
-            Role::Worker => match &step.input {
+            StepRole::Worker => match &step.input {
                 Some(input) => input.to_string(),
                 None => self.background(phase),
             },
-            Role::Improver => format!(
+            StepRole::Improver => format!(
                 "{}\n\nSay this task better: complete, precise, without changing what is asked. Answer with the \
                  task alone.",
                 self.background(phase)
             ),
-            Role::Planner if phase.kind.planning().is_some_and(|planning| planning.optional) => {
+            StepRole::Planner if phase.kind.planning().is_some_and(|planning| planning.optional) => {
                 self.improved(phase)
             }
-            Role::Planner => format!("{}\n\n{}", self.improved(phase), self.plan_form(&phase.id)),
-            Role::Maker => format!("{}{}", self.background(phase), ideas_wanted(phase)),
-            Role::Judge => self.to_judge(phase, id),
-            Role::Overseer => self.overseer_task(id),
-            Role::Subtask => {
+            StepRole::Planner => format!("{}\n\n{}", self.improved(phase), self.plan_form(&phase.id)),
+            StepRole::Maker => format!("{}{}", self.background(phase), ideas_wanted(phase)),
+            StepRole::Judge => self.to_judge(phase, id),
+            StepRole::Overseer => self.overseer_task(id),
+            StepRole::Subtask => {
                 let before = self.part_of(phase, step, part(id));
                 format!("{before}\n\nYour part of it, `{}`:\n{}", part(id), self.work_of(id))
             }
@@ -38,10 +38,15 @@ impl Run {
     pub(super) fn work_of(&self, id: &str) -> String {
         let Some(step) = self.steps.get(id) else { return String::new() };
         match (step.role, &step.input) {
-            (Role::Subtask, Some(input)) => input.to_string(),
-            (Role::Subtask, None) => self.subtask_text(step, id).unwrap_or_default(),
+            (StepRole::Subtask, Some(input)) => input.to_string(),
+            (StepRole::Subtask, None) => self.subtask_text(step, id).unwrap_or_default(),
             (
-                Role::Worker | Role::Improver | Role::Planner | Role::Maker | Role::Judge | Role::Overseer,
+                StepRole::Worker
+                | StepRole::Improver
+                | StepRole::Planner
+                | StepRole::Maker
+                | StepRole::Judge
+                | StepRole::Overseer,
                 _,
             ) => self.task_of(id),
         }
@@ -96,7 +101,7 @@ impl Run {
         let judged = self
             .steps
             .values()
-            .find(|step| step.phase == phase.id && matches!(step.role, Role::Planner | Role::Maker));
+            .find(|step| step.phase == phase.id && matches!(step.role, StepRole::Planner | StepRole::Maker));
         let written = match self.plans.get(&phase.id).and_then(|plan| plan.versions.last()) {
             Some(plan) => plan.text(),
             None => judged

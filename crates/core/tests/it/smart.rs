@@ -6,7 +6,7 @@ use holdshort_core::gate::smart::{self, Act};
 use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_core::message::{FailureKind, Message};
 use holdshort_core::projection::Status;
-use holdshort_core::run::{CallEnd, CallState, Config, Input, Role};
+use holdshort_core::run::{CallEnd, CallState, Config, Input, StepRole};
 use holdshort_core::tool::Inspected;
 use serde_json::{Value, json};
 
@@ -279,7 +279,7 @@ fn verdict(escalate: bool, reasons: &[&str]) -> Answer {
 fn a_model_judges_what_nothing_else_holds_back() {
     let clear = judged(vec![verdict(false, &[])]);
     assert_eq!((ended(&clear), clear.effects.len()), (Some((Status::Completed, "done")), 1));
-    assert_eq!(clear.run.steps[JUDGE].role, Role::Overseer);
+    assert_eq!(clear.run.steps[JUDGE].role, StepRole::Overseer);
 
     let asked = judged(vec![verdict(true, &["it guesses", "twice"])]);
     assert_eq!((reasons(&asked), asked.effects.len()), (vec!["Smart judge".to_owned()], 0));

@@ -13,10 +13,10 @@ mod who;
 
 use axum::Router;
 
-use crate::auth::Door;
+use crate::auth::AuthState;
 use crate::problem::Answer;
 
-pub(crate) fn router() -> Router<Door> {
+pub(crate) fn router() -> Router<AuthState> {
     Router::new().nest("/edges/codelab", codelab::router()).nest("/edges/mars", mars::router())
 }
 

@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 use holdshort_protocol::Code;
 use serde::Deserialize;
 
-use crate::auth::{Caller, Credentials, Door};
+use crate::auth::{AuthState, Caller, Credentials};
 use crate::problem::{Answer, Refused};
 
 /// The header of the source systems.
@@ -31,10 +31,10 @@ struct Query {
     token: Option<String>,
 }
 
-impl FromRequestParts<Door> for Guest {
+impl FromRequestParts<AuthState> for Guest {
     type Rejection = Refused;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Answer<Self> {
+    async fn from_request_parts(parts: &mut Parts, door: &AuthState) -> Answer<Self> {
         let query: Option<Query> = parts.uri.query().and_then(|query| serde_urlencoded::from_str(query).ok());
         let token = token(&parts.headers, query.and_then(|query| query.token))?;
         Ok(Self(door.caller(&parts.headers, &Credentials::Token(&token))?))

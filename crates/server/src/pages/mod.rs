@@ -14,9 +14,9 @@ use axum::response::Response;
 use axum::routing::get;
 use minijinja::context;
 
-use crate::auth::Door;
+use crate::auth::AuthState;
 
-pub(crate) fn router() -> Router<Door> {
+pub(crate) fn router() -> Router<AuthState> {
     let mut router = Router::new()
         .route("/page.css", get(frame::style))
         .route("/d/{token}", get(decision::show).post(decision::decide))

@@ -8,7 +8,7 @@ use holdshort_protocol::Health;
 use serde_json::Value;
 
 use crate::asyncapi::asyncapi;
-use crate::auth::Door;
+use crate::auth::AuthState;
 use crate::openapi::{Open, OpenReady, openapi};
 use crate::problem::Answer;
 
@@ -29,7 +29,7 @@ pub(crate) async fn alive() -> Json<Health> {
     get, path = "/readyz", tag = "health", operation_id = "ready",
     responses((status = 200, description = "It can serve", body = Health), OpenReady)
 )]
-pub(crate) async fn ready(State(door): State<Door>) -> Answer<Json<Health>> {
+pub(crate) async fn ready(State(door): State<AuthState>) -> Answer<Json<Health>> {
     door.ready().await?;
     Ok(Json(Health { status: "ok".to_owned() }))
 }

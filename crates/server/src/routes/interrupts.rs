@@ -12,7 +12,7 @@ use serde_json::json;
 use super::runs::{created, unknown_session};
 use crate::app::{App, detached};
 use crate::auth::Caller;
-use crate::body::{Body, fit};
+use crate::body::{Body, read_strict};
 use crate::idempotency::Idempotency;
 use crate::openapi::{Asks, Lists, ReadsPart};
 use crate::problem::{Answer, Refused};
@@ -36,7 +36,7 @@ use crate::{convert, view, wait};
 )]
 pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) -> Answer<Response> {
     let value = body.value().await?;
-    let ask: Ask = fit(&value)?;
+    let ask: Ask = read_strict(&value)?;
     let key = idempotency.of(&caller.actor, "POST /v1/interrupts", &value);
     let run: Option<RunId> = match &ask.run {
         Some(run) => Some(run.parse().map_err(|_| Refused::not_found("run"))?),

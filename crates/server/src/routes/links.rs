@@ -6,7 +6,7 @@ use holdshort_core::id::InterruptId;
 use holdshort_protocol::{Code, InterruptStatus, Link, LinkRequest};
 
 use crate::auth::Operator;
-use crate::body::{Body, fit};
+use crate::body::{Body, read_strict};
 use crate::limits::{LINK_DEFAULT_MS, LINK_MS};
 use crate::links::{Claim, subject};
 use crate::openapi::Links;
@@ -34,7 +34,7 @@ pub(crate) async fn make(
     let Operator { app, actor } = operator;
     let row = app.interrupt_row(&id).await?;
     let request: LinkRequest =
-        body.optional().await?.map(|value| fit(&value)).transpose()?.unwrap_or_default();
+        body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     let ms = request.expires_in_ms.unwrap_or(LINK_DEFAULT_MS);
     if !(1..=LINK_MS).contains(&ms) {
         let rule = format!("is not between 1 and {LINK_MS}, 30 days");

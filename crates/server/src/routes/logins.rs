@@ -8,7 +8,7 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use holdshort_protocol::{Identity, Link, Login, Redeem, Role, header};
 
 use crate::app::blocking;
-use crate::auth::{Caller, Door, Operator};
+use crate::auth::{AuthState, Caller, Operator};
 use crate::body::Body;
 use crate::logins;
 use crate::openapi::{Changes, Enters, Leaves, Reads};
@@ -43,7 +43,7 @@ pub(crate) async fn invite(operator: Operator) -> Answer<(StatusCode, Json<Link>
         Enters
     )
 )]
-pub(crate) async fn enter(State(door): State<Door>, body: Body) -> Answer<Response> {
+pub(crate) async fn enter(State(door): State<AuthState>, body: Body) -> Answer<Response> {
     let Redeem { code } = body.json().await?;
     let logins::Issued { cookie, secret, expires_at } = door.redeem(code).await?;
     let login = Login {

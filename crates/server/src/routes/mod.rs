@@ -28,14 +28,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::accept::prefers_html;
-use crate::auth::Door;
+use crate::auth::AuthState;
 use crate::edges;
 use crate::guard::{self, Names};
 use crate::openapi::Base;
 use crate::pages;
 use crate::problem::Refused;
 
-pub(crate) fn router() -> OpenApiRouter<Door> {
+pub(crate) fn router() -> OpenApiRouter<AuthState> {
     OpenApiRouter::with_openapi(Base::openapi())
         .routes(routes!(runs::start, runs::list))
         .routes(routes!(runs::read))
@@ -85,7 +85,7 @@ pub(crate) fn router() -> OpenApiRouter<Door> {
 }
 
 /// The whole service, guards included.
-pub(crate) fn service(door: Door, names: Arc<Names>) -> Router {
+pub(crate) fn service(door: AuthState, names: Arc<Names>) -> Router {
     let (router, _) = router().split_for_parts();
     router
         .merge(pages::router())
@@ -93,7 +93,7 @@ pub(crate) fn service(door: Door, names: Arc<Names>) -> Router {
         .fallback(nothing)
         .method_not_allowed_fallback(|| async { Refused::of(Code::MethodNotAllowed) })
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn_with_state(names, guard::stand))
+        .layer(middleware::from_fn_with_state(names, guard::check_origin))
         .with_state(door)
 }
 

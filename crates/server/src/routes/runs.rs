@@ -14,7 +14,7 @@ use holdshort_store::{Journal, RunFilter};
 
 use crate::app::{App, detached};
 use crate::auth::Caller;
-use crate::body::{Body, fit};
+use crate::body::{Body, read_strict};
 use crate::convert;
 use crate::idempotency::Idempotency;
 use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
@@ -39,7 +39,7 @@ use crate::view;
 )]
 pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) -> Answer<Response> {
     let value = body.value().await?;
-    let start: StartRun = fit(&value)?;
+    let start: StartRun = read_strict(&value)?;
     if start.workflow != EXTERNAL {
         caller.require_operator()?;
     }

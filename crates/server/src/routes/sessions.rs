@@ -13,7 +13,7 @@ use super::runs::{created, workflow};
 use super::steer::nothing;
 use crate::app::{App, detached};
 use crate::auth::Operator;
-use crate::body::{Body, fit};
+use crate::body::{Body, read_strict};
 use crate::idempotency::Idempotency;
 use crate::openapi::{Lists, OpensSession, ReadsOne, ReadsPart, Revokes, SteersSession};
 use crate::problem::{Answer, Refused};
@@ -36,7 +36,7 @@ use crate::view;
 )]
 pub(crate) async fn open(operator: Operator, idempotency: Idempotency, body: Body) -> Answer<Response> {
     let value = body.value().await?;
-    let open: OpenSession = fit(&value)?;
+    let open: OpenSession = read_strict(&value)?;
     let Operator { app, actor } = operator;
     if let Some(name) = &open.workflow {
         workflow(&app, name)?;

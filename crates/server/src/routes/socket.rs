@@ -8,7 +8,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::response::Response;
 use holdshort_protocol::Code;
 
-use crate::auth::{Credentials, Door};
+use crate::auth::{AuthState, Credentials};
 use crate::openapi::Opens;
 use crate::problem::{Answer, Refused};
 use crate::socket;
@@ -23,7 +23,7 @@ use crate::socket;
     security(("operator" = []), ("agent" = []))
 )]
 pub(crate) async fn open(
-    State(door): State<Door>,
+    State(door): State<AuthState>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {

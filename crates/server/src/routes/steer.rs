@@ -7,7 +7,7 @@ use holdshort_core::run::Input;
 use holdshort_protocol::{Finish, Message, Note, Run};
 
 use crate::auth::{Caller, Operator};
-use crate::body::{Body, escape, fit};
+use crate::body::{Body, escape, read_strict};
 use crate::openapi::Steers;
 use crate::problem::{Answer, Refused};
 use crate::query::Id;
@@ -74,7 +74,7 @@ pub(crate) async fn resume(operator: Operator, Id(id): Id<RunId>, body: Body) ->
 )]
 pub(crate) async fn cancel(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
     operator.app.run_row(&id).await?;
-    let note: Note = body.optional().await?.map(|value| fit(&value)).transpose()?.unwrap_or_default();
+    let note: Note = body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     if note.text.as_ref().is_some_and(|text| text.len() > TEXT_BYTES) {
         return Err(Refused::invalid_at("/text", format!("is longer than {TEXT_BYTES} bytes")));
     }

@@ -9,14 +9,14 @@ use tokio::time::timeout;
 
 use super::end::End;
 use super::incoming;
-use crate::auth::{Caller, Credentials, Door};
+use crate::auth::{AuthState, Caller, Credentials};
 use crate::feed::position;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
 /// Somebody who comes over a socket: what it does is recorded with that channel.
-pub(crate) fn caller(door: &Door, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
+pub(crate) fn caller(door: &AuthState, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
     let mut caller = door.caller(headers, given)?;
     if let Credentials::Token(_) = given {
         caller.actor.via = Some("ws".to_owned());
@@ -27,7 +27,7 @@ pub(crate) fn caller(door: &Door, headers: &HeaderMap, given: &Credentials<'_>) 
 /// Waits for `hello`, and lets in whoever says it rightly.
 pub(super) async fn receive(
     incoming: &mut SplitStream<WebSocket>,
-    door: &Door,
+    door: &AuthState,
     headers: &HeaderMap,
     known: Option<Caller>,
     pace: Pace,
@@ -46,7 +46,7 @@ pub(super) async fn receive(
     }
 }
 
-fn who(door: &Door, headers: &HeaderMap, known: Option<Caller>, hello: &Hello) -> Answer<Caller> {
+fn who(door: &AuthState, headers: &HeaderMap, known: Option<Caller>, hello: &Hello) -> Answer<Caller> {
     match (&hello.token, &hello.secret, known) {
         (Some(_), Some(_), _) => Err(Refused::invalid_at("/secret", "send it or `token`, not both")),
         (Some(token), None, _) => caller(door, headers, &Credentials::Token(token)),

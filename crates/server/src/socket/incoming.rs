@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::end::End;
-use crate::body::fit;
+use crate::body::read_strict;
 use crate::limits::{FRAME_BYTES, LINE_BYTES};
 use crate::problem::{Answer, Refused};
 
@@ -96,12 +96,12 @@ fn understand(mut value: Value) -> Answer<ClientFrame> {
         return Err(Refused::invalid_at("/id", format!("has not 1 to {LINE_BYTES} bytes")));
     }
     match kind.as_str() {
-        Some("hello") => fit(&value).map(ClientFrame::Hello),
-        Some("subscribe") => fit(&value).map(ClientFrame::Subscribe),
-        Some("unsubscribe") => fit(&value).map(ClientFrame::Unsubscribe),
-        Some("decide") => fit(&value).map(ClientFrame::Decide),
-        Some("message") => fit(&value).map(ClientFrame::Message),
-        Some("ping") => fit(&value).map(ClientFrame::Ping),
+        Some("hello") => read_strict(&value).map(ClientFrame::Hello),
+        Some("subscribe") => read_strict(&value).map(ClientFrame::Subscribe),
+        Some("unsubscribe") => read_strict(&value).map(ClientFrame::Unsubscribe),
+        Some("decide") => read_strict(&value).map(ClientFrame::Decide),
+        Some("message") => read_strict(&value).map(ClientFrame::Message),
+        Some("ping") => read_strict(&value).map(ClientFrame::Ping),
         _ => {
             const KNOWN: &str = "`hello`, `subscribe`, `unsubscribe`, `decide`, `message`, `ping`";
             Err(Refused::invalid_at("/type", format!("unknown type {kind}, expected one of {KNOWN}")))

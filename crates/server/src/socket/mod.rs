@@ -27,7 +27,7 @@ use futures::StreamExt;
 use futures::stream::SplitStream;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use crate::auth::{Caller, Door};
+use crate::auth::{AuthState, Caller};
 use crate::limits::{ANSWERS, FRAME_READ_BYTES, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
 use crate::pace::Pace;
 use crate::problem::Answer;
@@ -40,7 +40,7 @@ pub(crate) use hello::caller;
 /// Answers the request that a socket begins with. `known` is who it is, where the request said so.
 pub(crate) fn open(
     upgrade: WebSocketUpgrade,
-    door: Door,
+    door: AuthState,
     headers: HeaderMap,
     known: Option<Caller>,
 ) -> Answer<Response> {
@@ -67,7 +67,7 @@ struct Guest {
     stranger: Option<Arc<Connection>>,
 }
 
-async fn serve(socket: WebSocket, door: &Door, headers: HeaderMap, mut guest: Guest, pace: Pace) {
+async fn serve(socket: WebSocket, door: &AuthState, headers: HeaderMap, mut guest: Guest, pace: Pace) {
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(pace.patience);
     let mut writing = pin!(write::all(sink, queue, pace.ping));
@@ -82,7 +82,7 @@ async fn serve(socket: WebSocket, door: &Door, headers: HeaderMap, mut guest: Gu
 
 async fn converse(
     incoming: &mut SplitStream<WebSocket>,
-    door: &Door,
+    door: &AuthState,
     headers: HeaderMap,
     guest: &mut Guest,
     pace: Pace,

@@ -8,7 +8,7 @@
 use serde_json::json;
 
 use super::words::{nonempty, refused, sentence, unanswered, why};
-use super::{By, Taken};
+use super::{AppliedDecision, By};
 use crate::event::Content;
 use crate::interrupt::{Effect, Interrupt, Kind};
 use crate::run::draft::Draft;
@@ -17,7 +17,13 @@ use crate::run::{Call, CallEnd, CallState, Fact, StepEnd};
 use crate::session;
 
 impl Draft<'_> {
-    pub(super) fn call_effect(&mut self, interrupt: &Interrupt, id: &str, call: &Call, taken: &Taken<'_>) {
+    pub(super) fn call_effect(
+        &mut self,
+        interrupt: &Interrupt,
+        id: &str,
+        call: &Call,
+        taken: &AppliedDecision<'_>,
+    ) {
         match interrupt.opened.kind {
             Kind::ToolApproval => self.tool_effect(interrupt, id, call, taken),
             Kind::PlanApproval => self.plan_effect(id, taken),
@@ -49,7 +55,13 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn tool_effect(&mut self, interrupt: &Interrupt, id: &str, call: &Call, taken: &Taken<'_>) {
+    pub(super) fn tool_effect(
+        &mut self,
+        interrupt: &Interrupt,
+        id: &str,
+        call: &Call,
+        taken: &AppliedDecision<'_>,
+    ) {
         let opened = &interrupt.opened;
         // Only the call that was shown is released, and only while it still waits for this interrupt.
         if call.state != CallState::Gated(opened.interrupt.clone()) {
@@ -94,7 +106,7 @@ impl Draft<'_> {
         interrupt: &Interrupt,
         id: &str,
         call: &Call,
-        taken: &Taken<'_>,
+        taken: &AppliedDecision<'_>,
     ) {
         match taken.choice.effect {
             Effect::Proceed => {
@@ -119,7 +131,7 @@ impl Draft<'_> {
         self.revote();
     }
 
-    pub(super) fn plan_effect(&mut self, id: &str, taken: &Taken<'_>) {
+    pub(super) fn plan_effect(&mut self, id: &str, taken: &AppliedDecision<'_>) {
         match taken.choice.effect {
             Effect::Proceed => {
                 let note = nonempty(taken.text).map(|note| format!(" Note from the person: {note}"));
@@ -150,7 +162,7 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn review_effect(&mut self, id: &str, call: &Call, taken: &Taken<'_>) {
+    pub(super) fn review_effect(&mut self, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
         if taken.choice.effect != Effect::Release {
             self.fail_run("rejected", format!("the output was not released{}", why(taken)));
             return;
@@ -164,7 +176,7 @@ impl Draft<'_> {
     }
 
     /// What the client says is the call's result.
-    pub(super) fn client_effect(&mut self, id: &str, call: &Call, taken: &Taken<'_>) {
+    pub(super) fn client_effect(&mut self, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
         match (taken.choice.effect, taken.by) {
             (Effect::FailRun, _) => {
                 self.fail_run("client_failed", format!("`{}` failed in the client{}", call.tool, why(taken)));

@@ -23,7 +23,7 @@ use words::nonempty;
 const EXPIRED: &str = "expired";
 
 /// A resolution on its way into effect.
-struct Taken<'d> {
+struct AppliedDecision<'d> {
     choice: &'d Choice,
     text: &'d str,
     edit: &'d Value,
@@ -65,7 +65,10 @@ impl Draft<'_> {
         );
         self.resolve(id, choice.effect.outcome(), Some(&choice), Cause::Decision);
         let text = decision.text.as_deref().unwrap_or_default();
-        self.effect(&interrupt, &Taken { choice: &choice, text, edit: &decision.edit, by: By::Person });
+        self.effect(
+            &interrupt,
+            &AppliedDecision { choice: &choice, text, edit: &decision.edit, by: By::Person },
+        );
         Ok(())
     }
 
@@ -92,7 +95,10 @@ impl Draft<'_> {
             self.resolve(&interrupt.opened.interrupt, Outcome::Expired, choice.as_ref(), Cause::Expiry);
             let choice = choice.unwrap_or_else(|| fallback(interrupt.opened.kind));
             let text = if choice.needs_text { "No response" } else { "" };
-            self.effect(&interrupt, &Taken { choice: &choice, text, edit: &Value::Null, by: By::Expiry });
+            self.effect(
+                &interrupt,
+                &AppliedDecision { choice: &choice, text, edit: &Value::Null, by: By::Expiry },
+            );
         }
     }
 
@@ -126,7 +132,7 @@ impl Draft<'_> {
         }
     }
 
-    fn effect(&mut self, interrupt: &Interrupt, taken: &Taken<'_>) {
+    fn effect(&mut self, interrupt: &Interrupt, taken: &AppliedDecision<'_>) {
         let about = interrupt.opened.about.clone();
         let unheard = (taken.by == By::Expiry).then(|| self.unheard_of(interrupt));
         match (taken.choice.effect, unheard) {
@@ -161,7 +167,7 @@ impl Draft<'_> {
     }
 }
 
-impl Taken<'_> {
+impl AppliedDecision<'_> {
     fn code(&self) -> &'static str {
         match self.by {
             By::Person => "refused",

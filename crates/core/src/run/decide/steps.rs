@@ -7,17 +7,17 @@
 
 use serde_json::Value;
 
-use super::Taken;
+use super::AppliedDecision;
 use super::words::{limit_of, nonempty, unanswered, why};
 use crate::event::Content;
 use crate::interrupt::{Effect, Interrupt};
 use crate::plan;
 use crate::run::draft::Draft;
-use crate::run::{Fact, Role, StepEnd};
+use crate::run::{Fact, StepEnd, StepRole};
 
 impl Draft<'_> {
     /// The plan of a planning phase, or a newer version of one that is carried out already.
-    pub(super) fn planned_effect(&mut self, phase: &str, taken: &Taken<'_>) {
+    pub(super) fn planned_effect(&mut self, phase: &str, taken: &AppliedDecision<'_>) {
         let planned = self.run.plans.get(phase).cloned().unwrap_or_default();
         match taken.choice.effect {
             Effect::Proceed => {
@@ -57,7 +57,12 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn before_step_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+    pub(super) fn before_step_effect(
+        &mut self,
+        interrupt: &Interrupt,
+        step: &str,
+        taken: &AppliedDecision<'_>,
+    ) {
         match taken.choice.effect {
             Effect::Proceed => self.guide(interrupt, step, taken.text),
             Effect::ProceedWithEdit => {
@@ -72,7 +77,12 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn after_step_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+    pub(super) fn after_step_effect(
+        &mut self,
+        interrupt: &Interrupt,
+        step: &str,
+        taken: &AppliedDecision<'_>,
+    ) {
         match taken.choice.effect {
             Effect::Proceed => {
                 let output = interrupt.content.pointer("/payload/output").and_then(Value::as_str);
@@ -91,7 +101,7 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn phase_effect(&mut self, phase: &str, taken: &Taken<'_>) {
+    pub(super) fn phase_effect(&mut self, phase: &str, taken: &AppliedDecision<'_>) {
         match taken.choice.effect {
             Effect::Proceed => {
                 self.end_phase(phase, StepEnd::Completed);
@@ -120,7 +130,7 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn failure_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+    pub(super) fn failure_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
         match taken.choice.effect {
             Effect::Retry => {
                 self.emit(Fact::StepRetried { step: step.to_owned() }, Content::none());
@@ -132,7 +142,7 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn limit_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+    pub(super) fn limit_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
         if taken.choice.effect == Effect::Proceed {
             self.emit(Fact::LimitLifted { step: step.to_owned() }, Content::none());
             self.guide(interrupt, step, taken.text);
@@ -144,14 +154,14 @@ impl Draft<'_> {
     }
 
     /// Continue: the agent goes on, and hears what the person says. Finish: what it said is taken as it is.
-    pub(super) fn ending_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+    pub(super) fn ending_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
         if taken.choice.effect == Effect::Proceed {
             let text = nonempty(taken.text).unwrap_or_else(|| "Go on with your work.".to_owned());
             self.note(interrupt, step, &text);
             return;
         }
         let why = interrupt.content_text("message");
-        self.end_as_it_is(step, &format!("Taken as it is by a person. {why}"));
+        self.end_as_it_is(step, &format!("AppliedDecision as it is by a person. {why}"));
         self.tell_run(taken.text);
     }
 
@@ -160,8 +170,9 @@ impl Draft<'_> {
         let found = self.run.steps.get(step);
         let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);
         // Half of a better task is none, nor is half a judgement: the task stays as it was, and nobody has judged.
-        let is_of_use =
-            !found.is_some_and(|step| matches!(step.role, Role::Improver | Role::Judge | Role::Overseer));
+        let is_of_use = !found.is_some_and(|step| {
+            matches!(step.role, StepRole::Improver | StepRole::Judge | StepRole::Overseer)
+        });
         let output = match last.and_then(nonempty) {
             _ if !is_of_use => String::new(),
             Some(said) => format!("{said}\n\n{why}"),
@@ -170,7 +181,7 @@ impl Draft<'_> {
         self.close_step(step, StepEnd::Completed, &output);
     }
 
-    pub(super) fn printed_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &Taken<'_>) {
+    pub(super) fn printed_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
         // Either way the agent goes on: answered, or with what it assumes.
         if taken.choice.effect == Effect::Respond {
             self.note(interrupt, step, taken.text);

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::fit::Fit;
 use crate::interrupt::{Decision, Interrupt, Kind};
 use crate::plan::Plan;
+use crate::strict::Strict;
 
 /// The decision as it counts. It is compared with what the interrupt shows, which stays what it was: the same
 /// decision again is the same again.
@@ -42,6 +42,6 @@ fn changes_nothing(interrupt: &Interrupt, edit: &Value) -> bool {
 
 /// One with an empty `depends_on` is the same plan as one without.
 fn is_same_plan(shown: &Value, edit: &Value) -> bool {
-    let read = |plan| Plan::deserialize(Fit(plan)).ok();
+    let read = |plan| Plan::deserialize(Strict(plan)).ok();
     read(shown).is_some_and(|shown| read(edit) == Some(shown))
 }

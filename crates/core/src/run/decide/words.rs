@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{By, Taken};
+use super::{AppliedDecision, By};
 use crate::event::Content;
 use crate::interrupt::{About, Interrupt, Kind};
 use crate::run::Fact;
@@ -82,7 +82,7 @@ pub(super) fn nonempty(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-pub(super) fn why(taken: &Taken<'_>) -> String {
+pub(super) fn why(taken: &AppliedDecision<'_>) -> String {
     match (nonempty(taken.text), taken.by) {
         (Some(text), _) => format!(": {text}"),
         (None, By::Person) => String::new(),
@@ -90,21 +90,21 @@ pub(super) fn why(taken: &Taken<'_>) -> String {
     }
 }
 
-pub(super) fn sentence(text: &str, taken: &Taken<'_>) -> String {
+pub(super) fn sentence(text: &str, taken: &AppliedDecision<'_>) -> String {
     match why(taken) {
         why if why.is_empty() => format!("{text}."),
         why => format!("{text}{why}"),
     }
 }
 
-pub(super) fn refused(taken: &Taken<'_>) -> String {
+pub(super) fn refused(taken: &AppliedDecision<'_>) -> String {
     match taken.by {
         By::Person => format!("a person refused this call{}", why(taken)),
         By::Expiry => "not run: nobody decided in time".to_owned(),
     }
 }
 
-pub(super) fn unanswered(taken: &Taken<'_>) -> String {
+pub(super) fn unanswered(taken: &AppliedDecision<'_>) -> String {
     match (taken.by, nonempty(taken.text)) {
         (By::Expiry, _) => {
             "No response in time. Go on with your best assumption, and say what you assumed.".to_owned()

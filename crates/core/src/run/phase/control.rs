@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::draft::Draft;
-use super::super::{Fact, Role, Run, Step, StepEnd};
+use super::super::{Fact, Run, Step, StepEnd, StepRole};
 use crate::definition::{Control, Phase};
 use crate::event::Content;
 use crate::limits;
@@ -49,7 +49,7 @@ impl Draft<'_> {
             let agent = subtask.agent.as_ref().unwrap_or(&control.agent);
             match self.run.turn(phase, &plan, subtask) {
                 Turn::Now if at_work < phase.limits.parallel as usize => {
-                    self.start_step(&phase.id, &step, agent, Role::Subtask);
+                    self.start_step(&phase.id, &step, agent, StepRole::Subtask);
                     return true;
                 }
                 Turn::Now | Turn::NotYet => {}
@@ -79,7 +79,7 @@ impl Draft<'_> {
             step: step.clone(),
             phase: phase.id.clone(),
             agent: agent.to_owned(),
-            role: Role::Subtask,
+            role: StepRole::Subtask,
         };
         self.emit(started, Content::none());
         self.emit(Fact::StepEnded { step, end: StepEnd::Skipped }, Content::text(text));
@@ -119,7 +119,7 @@ impl Run {
     }
 
     fn steps_of<'a>(&'a self, phase: &'a Phase) -> impl Iterator<Item = &'a Step> {
-        let own = |step: &&Step| step.phase == phase.id && step.role != Role::Overseer;
+        let own = |step: &&Step| step.phase == phase.id && step.role != StepRole::Overseer;
         self.steps.values().map(|step| &**step).filter(own)
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::draft::Draft;
-use super::super::{Entry, Role, Run, Step, StepEnd};
+use super::super::{Entry, Run, Step, StepEnd, StepRole};
 use super::review;
 use crate::definition::IdeaGeneration;
 
@@ -15,7 +15,7 @@ impl Draft<'_> {
     pub(super) fn advance_ideas(&mut self, phase: &str, ideas: &IdeaGeneration) -> bool {
         let maker = maker(phase);
         match self.run.steps.get(&maker).map(|step| step.end) {
-            None => self.start_step(phase, &maker, &ideas.maker, Role::Maker),
+            None => self.start_step(phase, &maker, &ideas.maker, StepRole::Maker),
             Some(None) => return false,
             Some(Some(end)) => self.end_phase(phase, end),
         }

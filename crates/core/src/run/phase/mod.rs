@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
-use super::{Fact, Role, Run, StepEnd};
+use super::{Fact, Run, StepEnd, StepRole};
 use crate::definition::{NoChannel, Phase, PhaseKind};
 use crate::event::Content;
 use crate::id::InterruptId;
@@ -67,7 +67,7 @@ impl Draft<'_> {
                     self.end_phase(&phase.id, StepEnd::Completed);
                 }
             }
-            PhaseKind::OneShot { agent } => self.start_step(&phase.id, &phase.id, agent, Role::Worker),
+            PhaseKind::OneShot { agent } => self.start_step(&phase.id, &phase.id, agent, StepRole::Worker),
             PhaseKind::Planning(_) | PhaseKind::Control(_) | PhaseKind::IdeaGeneration(_) => {
                 self.advance_phase(phase);
             }
@@ -104,7 +104,7 @@ impl Draft<'_> {
         let phase = found.phase.clone();
         let judge = review(&phase, found.judged + 1);
         let Some(judgement) = self.run.steps.get(&judge) else {
-            self.start_step(&phase, &judge, agent, Role::Judge);
+            self.start_step(&phase, &judge, agent, StepRole::Judge);
             return Some(true);
         };
         match judgement.end {

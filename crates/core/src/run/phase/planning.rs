@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::draft::{Draft, Opening, clip};
-use super::super::{Call, CallEnd, Fact, Node, Role, Run, Step, StepEnd};
+use super::super::{Call, CallEnd, Fact, Node, Run, Step, StepEnd, StepRole};
 use crate::definition::{Checkpoint, PlanGate, Planning};
 use crate::event::Content;
 use crate::gate::{Reason, checkpoint};
@@ -28,7 +28,7 @@ impl Draft<'_> {
             let improver = improver(phase);
             match self.run.steps.get(&improver).map(|step| step.end) {
                 None => {
-                    self.start_step(phase, &improver, agent, Role::Improver);
+                    self.start_step(phase, &improver, agent, StepRole::Improver);
                     return true;
                 }
                 Some(None) => return false,
@@ -37,7 +37,7 @@ impl Draft<'_> {
         }
         let planner = planner(phase);
         match self.run.steps.get(&planner).map(|step| step.end) {
-            None => self.start_step(phase, &planner, &planning.planner, Role::Planner),
+            None => self.start_step(phase, &planner, &planning.planner, StepRole::Planner),
             Some(None) => return false,
             Some(Some(end)) => self.end_planning(phase, planning, end),
         }

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{ids, raw};
-use crate::body::fit;
+use crate::body::read_strict;
 use crate::problem::{Answer, Refused};
 
 /// Why another agent goes on: what is cancelled for it is told so.
@@ -253,7 +253,7 @@ fn switch(value: &Value) -> Answer<Message> {
 }
 
 fn of<T: DeserializeOwned>(value: &Value) -> Answer<T> {
-    fit(value)
+    read_strict(value)
 }
 
 fn verdict(decision: &str) -> Answer<Verdict> {

@@ -32,13 +32,13 @@ use axum::routing::{get, post};
 use axum::{Extension, Router};
 use hands::Hands;
 
-use crate::auth::Door;
+use crate::auth::AuthState;
 use crate::problem::Answer;
 
 /// The workflow that a session's runs are of.
 const WORKFLOW: &str = "codelab_ide";
 
-pub(super) fn router() -> Router<Door> {
+pub(super) fn router() -> Router<AuthState> {
     Router::new()
         .route("/ws/{session_id}", get(socket::open))
         .route("/agent/message/stream", post(stream::open))

@@ -3,7 +3,7 @@
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-use crate::auth::{Door, Operator};
+use crate::auth::{AuthState, Operator};
 use crate::edges::who::Guest;
 use crate::problem::{Answer, Refused};
 
@@ -13,10 +13,10 @@ pub(super) const VIA: &str = "codelab";
 /// Somebody with the operator's token.
 pub(super) struct Person(pub(super) Operator);
 
-impl FromRequestParts<Door> for Person {
+impl FromRequestParts<AuthState> for Person {
     type Rejection = Refused;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Answer<Self> {
+    async fn from_request_parts(parts: &mut Parts, door: &AuthState) -> Answer<Self> {
         let guest = Guest::from_request_parts(parts, door).await?;
         guest.through(VIA).operator().map(Self)
     }

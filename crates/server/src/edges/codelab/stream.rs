@@ -24,7 +24,7 @@ use super::person::Person;
 use super::session::Session;
 use crate::app::App;
 use crate::auth::Operator;
-use crate::body::{Body, fit};
+use crate::body::{Body, read_strict};
 use crate::problem::{Answer, Refused};
 
 #[derive(Deserialize)]
@@ -45,7 +45,7 @@ pub(super) async fn open(
 }
 
 async fn begin(operator: Operator, hands: &Arc<Hands>, body: Body) -> Answer<Response> {
-    let Post { session_id, message, since } = fit(&body.value().await?)?;
+    let Post { session_id, message, since } = read_strict(&body.value().await?)?;
     let message = match message {
         Some(message) => Some(message::understand(&message).map_err(below_message)?),
         None if since.is_some() => None,

@@ -7,7 +7,7 @@ use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
 use holdshort_core::projection::Status;
 use holdshort_core::reply::Flaw;
-use holdshort_core::run::{Fact, Role, Run, StepEnd};
+use holdshort_core::run::{Fact, Run, StepEnd, StepRole};
 use serde_json::{Value, json};
 
 use super::frame::Frame;
@@ -101,8 +101,8 @@ impl Teller {
     /// question, or something that a person's word overtook.
     fn replied(&mut self, step: &str, is_all: bool, text: &str) -> Vec<Frame> {
         let is_heard = self.run.steps.get(step).is_some_and(|step| match step.role {
-            Role::Worker | Role::Planner | Role::Subtask => true,
-            Role::Improver | Role::Judge | Role::Maker | Role::Overseer => false,
+            StepRole::Worker | StepRole::Planner | StepRole::Subtask => true,
+            StepRole::Improver | StepRole::Judge | StepRole::Maker | StepRole::Overseer => false,
         });
         if text.trim().is_empty() || !is_heard {
             return Vec::new();
@@ -181,7 +181,7 @@ impl Teller {
         }
         let Some(found) = self.run.steps.get(step) else { return Vec::new() };
         let planned = self.run.plans.get(&found.phase).is_some_and(|plan| plan.settled.is_some());
-        let answers = matches!(found.role, Role::Worker | Role::Planner) && !planned;
+        let answers = matches!(found.role, StepRole::Worker | StepRole::Planner) && !planned;
         if answers && end == StepEnd::Completed && !text.is_empty() {
             let metadata = Some(json!({ "agent": found.agent }));
             return vec![Frame::AssistantMessage { content: text.to_owned(), metadata, is_final: true }];

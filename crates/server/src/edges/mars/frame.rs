@@ -6,7 +6,7 @@ use holdshort_protocol::Code;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::body::fit;
+use crate::body::read_strict;
 use crate::problem::{Answer, Refused};
 
 /// The envelope of everything that the server says (contract A27).
@@ -160,15 +160,17 @@ fn understand(mut value: Value) -> Answer<ClientFrame> {
         return Err(Refused::invalid_at("", "a frame is a JSON object"));
     };
     let Some(kind) = fields.remove("type") else {
-        return fit(&value).map(ClientFrame::Start);
+        return read_strict(&value).map(ClientFrame::Start);
     };
     match kind.as_str() {
-        Some("ping") => fit(&value).map(|Nothing {}| ClientFrame::Ping),
-        Some("resolve_approval" | "approval_response") => fit(&value).map(ClientFrame::Resolve),
-        Some("pause") => fit(&value).map(|Nothing {}| ClientFrame::Pause),
-        Some("resume") => fit(&value).map(|Nothing {}| ClientFrame::Resume),
-        Some("cancel") => fit(&value).map(|Cancel { reason }| ClientFrame::Cancel(reason)),
-        Some("request_state") => fit(&value).map(|RequestState { since }| ClientFrame::RequestState(since)),
+        Some("ping") => read_strict(&value).map(|Nothing {}| ClientFrame::Ping),
+        Some("resolve_approval" | "approval_response") => read_strict(&value).map(ClientFrame::Resolve),
+        Some("pause") => read_strict(&value).map(|Nothing {}| ClientFrame::Pause),
+        Some("resume") => read_strict(&value).map(|Nothing {}| ClientFrame::Resume),
+        Some("cancel") => read_strict(&value).map(|Cancel { reason }| ClientFrame::Cancel(reason)),
+        Some("request_state") => {
+            read_strict(&value).map(|RequestState { since }| ClientFrame::RequestState(since))
+        }
         _ => Err(Refused::invalid_at("/type", format!("unknown type {kind}, expected one of {KNOWN}"))),
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::interrupt::Opened;
-use holdshort_core::run::{Role, StepEnd};
+use holdshort_core::run::{StepEnd, StepRole};
 use serde_json::{Value, json};
 
 #[derive(Default)]
@@ -29,8 +29,8 @@ struct Counted {
 }
 
 impl Ledger {
-    pub(super) fn step_started(&mut self, step: &str, role: Role) {
-        let is_work = matches!(role, Role::Worker | Role::Subtask);
+    pub(super) fn step_started(&mut self, step: &str, role: StepRole) {
+        let is_work = matches!(role, StepRole::Worker | StepRole::Subtask);
         self.steps.insert(step.to_owned(), Counted { is_work, ..Counted::default() });
     }
 

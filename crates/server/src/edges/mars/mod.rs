@@ -28,14 +28,14 @@ use axum::Extension;
 use axum::Router;
 use axum::routing::{get, post};
 
-use crate::auth::Door;
+use crate::auth::AuthState;
 use crate::problem::Answer;
 use attached::Attached;
 
 /// The channel that what a client does is recorded with.
 const CHANNEL: &str = "mars";
 
-pub(super) fn router() -> Router<Door> {
+pub(super) fn router() -> Router<AuthState> {
     Router::new()
         .route("/ws/{task_id}", get(socket::open))
         .route("/api/sessions", get(sessions::list).post(sessions::make))

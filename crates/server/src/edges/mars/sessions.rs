@@ -26,7 +26,7 @@ use super::story::State;
 use super::{CHANNEL, start};
 use crate::app::{App, detached};
 use crate::auth::Caller;
-use crate::body::{Body, fit};
+use crate::body::{Body, read_strict};
 use crate::edges::who::Guest;
 use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS, PAGE, SESSION_RUNS};
 use crate::problem::{Answer, Refused};
@@ -141,7 +141,7 @@ pub(super) async fn modes(guest: Guest, _: Params<NoQuery>) -> Answer<Json<Value
 pub(super) async fn make(guest: Guest, _: Params<NoQuery>, body: Body) -> Answer<Response> {
     let Caller { app, actor } = person(guest)?;
     let Make { mode, mut config, name } =
-        body.optional().await?.map(|value| fit(&value)).transpose()?.unwrap_or_default();
+        body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     let says_mode = mode.is_some();
     if let Some(mode) = mode {
         let known = config.insert("mode".to_owned(), json!(mode));

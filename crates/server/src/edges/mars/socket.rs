@@ -23,7 +23,7 @@ use super::frame::{self, ClientFrame, Frame, Heard, Place};
 use super::retell::{self, Told};
 use super::start::{self, TaskId};
 use super::{CHANNEL, act};
-use crate::auth::{Caller, Door};
+use crate::auth::{AuthState, Caller};
 use crate::edges::line::{self, End};
 use crate::edges::who::Guest;
 use crate::limits::{ANSWERS, FRAME_READ_BYTES, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
@@ -34,7 +34,7 @@ use crate::socket::write;
 
 /// The request that a connection begins with.
 pub(super) async fn open(
-    State(door): State<Door>,
+    State(door): State<AuthState>,
     guest: Guest,
     Id(task): Id<String>,
     Extension(attached): Extension<Arc<Attached>>,
@@ -65,7 +65,7 @@ struct Client {
     task: TaskId,
 }
 
-async fn serve(socket: WebSocket, client: &Client, attached: &Attached, door: &Door) {
+async fn serve(socket: WebSocket, client: &Client, attached: &Attached, door: &AuthState) {
     let mut hold = attached.take(&client.task);
     let pace = client.caller.app.pace;
     let (sink, mut incoming) = socket.split();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_core::run::{Role, StepEnd};
+use holdshort_core::run::{StepEnd, StepRole};
 use serde_json::{Value, json};
 
 use super::approval;
@@ -32,8 +32,8 @@ struct Step {
 }
 
 impl Steps {
-    pub(super) fn started(&mut self, step: &str, phase: &str, agent: &str, role: Role) -> Vec<Said> {
-        let node = (role == Role::Subtask)
+    pub(super) fn started(&mut self, step: &str, phase: &str, agent: &str, role: StepRole) -> Vec<Said> {
+        let node = (role == StepRole::Subtask)
             .then(|| step.strip_prefix(phase)?.strip_prefix('/').map(str::to_owned))
             .flatten();
         let (number, description) = node.as_deref().map(|node| self.subtask(node)).unwrap_or_default();

@@ -20,13 +20,13 @@ use self::card::Card;
 use self::form::{Form, Typed};
 use super::frame;
 use crate::app::App;
-use crate::auth::{Door, Holder};
+use crate::auth::{AuthState, Holder};
 use crate::body::Body;
 use crate::decide;
 use crate::problem::{Answer, Refused};
 use crate::query::Id;
 
-pub(super) async fn show(State(door): State<Door>, Id(token): Id<String>) -> Response {
+pub(super) async fn show(State(door): State<AuthState>, Id(token): Id<String>) -> Response {
     match door.holder(&token).await {
         Ok(Holder { app, row, interrupt, .. }) => match model(&app, &row.run).await {
             Ok(model) => draw(&interrupt, model.as_deref(), News::None),
@@ -45,11 +45,11 @@ async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     })
 }
 
-pub(super) async fn decide(State(door): State<Door>, Id(token): Id<String>, body: Body) -> Response {
+pub(super) async fn decide(State(door): State<AuthState>, Id(token): Id<String>, body: Body) -> Response {
     take(&door, &token, body).await.unwrap_or_else(|refused| frame::refused(&refused))
 }
 
-async fn take(door: &Door, token: &str, body: Body) -> Answer<Response> {
+async fn take(door: &AuthState, token: &str, body: Body) -> Answer<Response> {
     let Holder { app, actor, row, mut interrupt } = door.holder(token).await?;
     let typed: Typed = body.form().await?;
     let model = model(&app, &row.run).await?;

@@ -9,11 +9,11 @@ use serde::de::{Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Value};
 
-/// Reads a value: `T::deserialize(Fit(&value))`.
+/// Reads a value: `T::deserialize(Strict(&value))`.
 #[derive(Clone, Copy, Debug)]
-pub struct Fit<'v>(pub &'v Value);
+pub struct Strict<'v>(pub &'v Value);
 
-impl<'v> Fit<'v> {
+impl<'v> Strict<'v> {
     fn only<V: Visitor<'v>>(self, fits: bool, expected: &str, visitor: V) -> Result<V::Value, Error> {
         if fits { self.deserialize_any(visitor) } else { Err(self.misfit(expected)) }
     }
@@ -32,7 +32,7 @@ impl<'v> Fit<'v> {
     }
 }
 
-impl<'v> IntoDeserializer<'v, Error> for Fit<'v> {
+impl<'v> IntoDeserializer<'v, Error> for Strict<'v> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -41,19 +41,19 @@ impl<'v> IntoDeserializer<'v, Error> for Fit<'v> {
 }
 
 // The macro below knows the lifetime by this name.
-impl<'de> Deserializer<'de> for Fit<'de> {
+impl<'de> Deserializer<'de> for Strict<'de> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.0 {
             Value::Array(items) => {
-                let mut rest = SeqDeserializer::new(items.iter().map(Fit));
+                let mut rest = SeqDeserializer::new(items.iter().map(Strict));
                 let read = visitor.visit_seq(&mut rest)?;
                 rest.end()?;
                 Ok(read)
             }
             Value::Object(fields) => {
-                let fields = fields.iter().map(|(key, value)| (key.as_str(), Fit(value)));
+                let fields = fields.iter().map(|(key, value)| (key.as_str(), Strict(value)));
                 let mut rest = MapDeserializer::new(fields);
                 let read = visitor.visit_map(&mut rest)?;
                 rest.end()?;

@@ -11,14 +11,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-pub(crate) struct Wire {
+pub(crate) struct PatientStream {
     stream: TcpStream,
     patience: Duration,
     /// Until when the client is waited for, while it takes nothing.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl Wire {
+impl PatientStream {
     pub(crate) fn new(stream: TcpStream, patience: Duration) -> Self {
         Self { stream, patience, stalled: None }
     }
@@ -35,7 +35,7 @@ impl Wire {
     }
 }
 
-impl Drop for Wire {
+impl Drop for PatientStream {
     fn drop(&mut self) {
         if self.stalled.is_some() {
             // Otherwise the kernel would keep for the client what it does not take.
@@ -44,7 +44,7 @@ impl Drop for Wire {
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for PatientStream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -54,7 +54,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for PatientStream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.stream).poll_write(cx, bytes);

@@ -1,0 +1,61 @@
+//! Which option of an interrupt a typed word means. Never decides whether it is sent.
+
+use holdshort_protocol::{Choice, Interrupt, Kind};
+
+/// The number of an option or a suggestion; none where numbers are answers.
+pub(super) fn number(interrupt: &Interrupt, word: &str) -> Option<usize> {
+    word.parse().ok().filter(|_| !interrupt.takes_a_number())
+}
+
+/// By its number or its id.
+pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Choice> {
+    let options = &interrupt.options;
+    if let Some(number) = number(interrupt, word) {
+        let first = interrupt.suggestions().len() + 1;
+        return number.checked_sub(first).and_then(|index| options.get(index));
+    }
+    options.iter().find(|choice| choice.id.eq_ignore_ascii_case(word))
+}
+
+/// Also by a word that other systems use for it.
+pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Choice> {
+    let by_id = |id: &str| interrupt.options.iter().find(|choice| choice.id == id);
+    let either = |ids: [&str; 2]| by_id(ids[0]).or_else(|| by_id(ids[1]));
+    listed(interrupt, word).or_else(|| match (interrupt.kind, word.to_lowercase().as_str()) {
+        (Kind::Question | Kind::Choice | Kind::Turn, _) => None,
+        (_, "y" | "yes" | "ok" | "accept" | "accepted" | "approved" | "allow") => {
+            either(["approve", "continue"])
+        }
+        (_, "n" | "no" | "deny" | "denied" | "decline" | "refuse" | "rejected") => {
+            either(["reject", "abort"])
+        }
+        (_, "modify" | "change") => by_id("edit"),
+        // As the consoles of the systems before have it (contract A31).
+        (Kind::Checkpoint | Kind::Error, "s") => by_id("skip"),
+        (Kind::Checkpoint, "r") => by_id("redo"),
+        (Kind::Error, "r") => by_id("retry"),
+        (Kind::Checkpoint | Kind::Continuation, "c") => by_id("continue"),
+        (Kind::Checkpoint | Kind::Error, "a") => by_id("abort"),
+        _ => None,
+    })
+}
+
+/// The option that free text means (contract A31); none where words alone say too little.
+pub(super) fn natural(interrupt: &Interrupt) -> Option<&Choice> {
+    let by_id = |id: &str| interrupt.options.iter().find(|choice| choice.id == id);
+    let id = match interrupt.kind {
+        Kind::Question => "answer",
+        Kind::Choice => "custom",
+        Kind::Turn => "submit",
+        Kind::Escalation => "instruct",
+        Kind::PlanApproval => "revise",
+        Kind::ToolApproval => "reject",
+        // Notes after a step, guidance before one.
+        Kind::Checkpoint if by_id("continue").is_some() => "continue",
+        Kind::Checkpoint => "approve",
+        Kind::Error => "abort",
+        Kind::ClientCall => "result",
+        Kind::Review | Kind::Continuation | Kind::UnknownOutcome => return None,
+    };
+    by_id(id)
+}
