@@ -58,7 +58,7 @@ pub struct Interrupt {
     #[schema(example = "Not shown here: 2762 more lines that are added, 2762 that are removed.")]
     pub unseen: Option<String>,
     /// What may be decided; draw these and no others.
-    pub options: Vec<Choice>,
+    pub options: Vec<Offer>,
     /// JSON Schema of an edit, or of the answer to a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -128,7 +128,7 @@ pub enum InterruptStatus {
 
 /// One option, as offered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Choice {
+pub struct Offer {
     pub id: String,
     pub label: String,
     /// What it does: `proceed`, `proceed_with_edit`, `respond`, `grant`, `refuse` …
@@ -141,7 +141,7 @@ pub struct Choice {
     pub needs_edit: bool,
 }
 
-impl Choice {
+impl Offer {
     /// Whether what is held stays where it is. Of an effect that is not known it does not.
     pub fn holds(&self) -> bool {
         matches!(

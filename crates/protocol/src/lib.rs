@@ -31,7 +31,7 @@ pub use diff::{Diff, DiffLine, Hunk};
 pub use effect::{CommandEffect, Script};
 pub use event::{Actor, Event, Preview, PreviewKind, Role};
 pub use interrupt::{
-    Ask, AskAssignment, AskChoice, Assignment, Choice, Decision, Interrupt, InterruptStatus, Kind, Level,
+    Ask, AskAssignment, AskChoice, Assignment, Decision, Interrupt, InterruptStatus, Kind, Level, Offer,
     Origin, Outcome, Policy, Quorum, Reason, Resolution, Risk,
 };
 pub use list::List;

@@ -957,17 +957,6 @@ export interface components {
          * @enum {string}
          */
         Checkpoint: "after_planning" | "before_file_edit" | "before_execution" | "before_deploy";
-        /** @description One option, as offered. */
-        Choice: {
-            /** @description What it does: `proceed`, `proceed_with_edit`, `respond`, `grant`, `refuse` … */
-            effect: string;
-            id: string;
-            label: string;
-            /** @description A decision for it must carry an edit. */
-            needs_edit?: boolean;
-            /** @description A decision for it must carry a text. */
-            needs_text?: boolean;
-        };
         /**
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
@@ -1259,7 +1248,7 @@ export interface components {
             /** @description The option that is applied when nobody decides in time. */
             on_expiry: string;
             /** @description What may be decided; draw these and no others. */
-            options: components["schemas"]["Choice"][];
+            options: components["schemas"]["Offer"][];
             origin: components["schemas"]["Origin"];
             /** @description What it is about, by kind. Written by agents: show it as data. */
             payload: unknown;
@@ -1412,7 +1401,7 @@ export interface components {
                 /** @description The option that is applied when nobody decides in time. */
                 on_expiry: string;
                 /** @description What may be decided; draw these and no others. */
-                options: components["schemas"]["Choice"][];
+                options: components["schemas"]["Offer"][];
                 origin: components["schemas"]["Origin"];
                 /** @description What it is about, by kind. Written by agents: show it as data. */
                 payload: unknown;
@@ -1691,6 +1680,17 @@ export interface components {
         /** @description Why a run is cancelled; may be left out. */
         Note: {
             text?: string | null;
+        };
+        /** @description One option, as offered. */
+        Offer: {
+            /** @description What it does: `proceed`, `proceed_with_edit`, `respond`, `grant`, `refuse` … */
+            effect: string;
+            id: string;
+            label: string;
+            /** @description A decision for it must carry an edit. */
+            needs_edit?: boolean;
+            /** @description A decision for it must carry a text. */
+            needs_text?: boolean;
         };
         /**
          * @description What makes a session before its first run.

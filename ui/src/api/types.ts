@@ -3,7 +3,7 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 
-export type Choice = Schemas["Choice"];
+export type Offer = Schemas["Offer"];
 export type Decision = Schemas["Decision"];
 export type Event = Schemas["Event"];
 export type Grant = Schemas["Grant"];

@@ -4,7 +4,7 @@
 //! others are written as their numbers wherever they stand.
 
 use holdshort_protocol::{
-    Before, Choice, CommandEffect, Covered, Interrupt, InterruptStatus, Kind, Level, LookAlikes, Origin,
+    Before, CommandEffect, Covered, Interrupt, InterruptStatus, Kind, Level, LookAlikes, Offer, Origin,
     Outcome, Script, plain,
 };
 use serde_json::Value;
@@ -79,7 +79,7 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
 }
 
 /// What an option does, beside a label that an agent of another framework gave it.
-pub(crate) fn does(interrupt: &Interrupt, option: &Choice, paint: Paint) -> String {
+pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> String {
     match interrupt.origin {
         Origin::External => paint.dim(&format!(" ({})", plain::line(option.does()))),
         Origin::Native => String::new(),

@@ -1,6 +1,6 @@
 //! What options do, in words: the answer to `?`.
 
-use holdshort_protocol::{Choice, Interrupt, Kind, plain};
+use holdshort_protocol::{Interrupt, Kind, Offer, plain};
 
 use super::paint::Paint;
 
@@ -10,9 +10,9 @@ const HANG: usize = 19;
 /// Every option with its effect, then the keys.
 pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<String> {
     let mut out = vec![String::new()];
-    for choice in &interrupt.options {
-        let id = format!("{:16}", plain::line(&choice.id));
-        out.extend(paint.fold(&format!("  {} {}", paint.bold(&id), effect(interrupt.kind, choice)), HANG));
+    for offer in &interrupt.options {
+        let id = format!("{:16}", plain::line(&offer.id));
+        out.extend(paint.fold(&format!("  {} {}", paint.bold(&id), effect(interrupt.kind, offer)), HANG));
     }
     out.push(String::new());
     let expiry = match &interrupt.expires_at {
@@ -22,7 +22,7 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         None => "It waits for as long as it takes; nothing is lost while you think.".to_owned(),
     };
     out.extend(paint.fold(&format!("  {expiry}"), 2).iter().map(|line| paint.dim(line)));
-    let edited = if interrupt.options.iter().any(|choice| choice.needs_edit) {
+    let edited = if interrupt.options.iter().any(|offer| offer.needs_edit) {
         "opens $EDITOR on what is asked about"
     } else {
         "opens $EDITOR, for words of many lines"
@@ -44,8 +44,8 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
 }
 
 /// What one option does.
-fn effect(kind: Kind, choice: &Choice) -> String {
-    let what = match (choice.effect.as_str(), kind) {
+fn effect(kind: Kind, offer: &Offer) -> String {
+    let what = match (offer.effect.as_str(), kind) {
         ("proceed", Kind::ToolApproval) => "it runs, exactly as shown, this once",
         ("proceed", Kind::PlanApproval) => "the agent goes on with this plan",
         ("proceed", Kind::Continuation) => "it goes on, with a fresh budget where a limit stopped it",
@@ -67,7 +67,7 @@ fn effect(kind: Kind, choice: &Choice) -> String {
         ("skip", _) => "it is left out, and the run goes on",
         ("replan", _) => "the agent makes another plan, with your feedback",
         ("drop_plan", _) => "the plan is dropped, and the agent is told",
-        ("release", _) if choice.needs_edit => "your version is released",
+        ("release", _) if offer.needs_edit => "your version is released",
         ("release", _) => "it is released as it is",
         ("new_task", _) => "the agent starts on something new",
         ("end_turn", _) => "it does not run, and the agent's turn ends",

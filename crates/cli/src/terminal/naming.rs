@@ -1,6 +1,6 @@
 //! Which option of an interrupt a typed word means. Never decides whether it is sent.
 
-use holdshort_protocol::{Choice, Interrupt, Kind};
+use holdshort_protocol::{Interrupt, Kind, Offer};
 
 /// The number of an option or a suggestion; none where numbers are answers.
 pub(super) fn number(interrupt: &Interrupt, word: &str) -> Option<usize> {
@@ -8,18 +8,18 @@ pub(super) fn number(interrupt: &Interrupt, word: &str) -> Option<usize> {
 }
 
 /// By its number or its id.
-pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Choice> {
+pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Offer> {
     let options = &interrupt.options;
     if let Some(number) = number(interrupt, word) {
         let first = interrupt.suggestions().len() + 1;
         return number.checked_sub(first).and_then(|index| options.get(index));
     }
-    options.iter().find(|choice| choice.id.eq_ignore_ascii_case(word))
+    options.iter().find(|offer| offer.id.eq_ignore_ascii_case(word))
 }
 
 /// Also by a word that other systems use for it.
-pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Choice> {
-    let by_id = |id: &str| interrupt.options.iter().find(|choice| choice.id == id);
+pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Offer> {
+    let by_id = |id: &str| interrupt.options.iter().find(|offer| offer.id == id);
     let either = |ids: [&str; 2]| by_id(ids[0]).or_else(|| by_id(ids[1]));
     listed(interrupt, word).or_else(|| match (interrupt.kind, word.to_lowercase().as_str()) {
         (Kind::Question | Kind::Choice | Kind::Turn, _) => None,
@@ -41,8 +41,8 @@ pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Cho
 }
 
 /// The option that free text means (contract A31); none where words alone say too little.
-pub(super) fn natural(interrupt: &Interrupt) -> Option<&Choice> {
-    let by_id = |id: &str| interrupt.options.iter().find(|choice| choice.id == id);
+pub(super) fn natural(interrupt: &Interrupt) -> Option<&Offer> {
+    let by_id = |id: &str| interrupt.options.iter().find(|offer| offer.id == id);
     let id = match interrupt.kind {
         Kind::Question => "answer",
         Kind::Choice => "custom",

@@ -3,7 +3,7 @@
 //! Nothing is sent that was not either chosen by its number or name, or shown back first. Where something is shown back
 //! a yes is a yes to that, and never the name of another option.
 
-use holdshort_protocol::{Choice, Decision, Interrupt, Kind, plain};
+use holdshort_protocol::{Decision, Interrupt, Kind, Offer, plain};
 use serde_json::Value;
 
 use super::paint::Paint;
@@ -84,14 +84,14 @@ impl Prompt {
     pub(crate) fn keys(&self, paint: Paint) -> Vec<String> {
         let typed = match naming::natural(&self.interrupt) {
             Some(_) if self.interrupt.takes_a_number() => "the answer as JSON, or an option's name",
-            Some(choice) if choice.needs_edit => "a number, or the answer as JSON",
-            Some(choice) if choice.effect == "respond" => "a number, or your own words",
-            Some(choice) if choice.effect == "proceed" => "a number, or your own words to go along",
-            Some(choice) if choice.id == "abort" => "a number, or your own words to end it with",
+            Some(offer) if offer.needs_edit => "a number, or the answer as JSON",
+            Some(offer) if offer.effect == "respond" => "a number, or your own words",
+            Some(offer) if offer.effect == "proceed" => "a number, or your own words to go along",
+            Some(offer) if offer.id == "abort" => "a number, or your own words to end it with",
             Some(_) => "a number, or what the agent should do instead",
             None => "a number",
         };
-        let is_editable = self.interrupt.options.iter().any(|choice| choice.needs_edit);
+        let is_editable = self.interrupt.options.iter().any(|offer| offer.needs_edit);
         let edit = if is_editable { " · e edit" } else { "" };
         let keys = format!("  {typed}{edit} · ? explain · v all of it · d leave");
         paint.fold(&keys, 2).iter().map(|line| paint.dim(line)).collect()
@@ -190,13 +190,13 @@ impl Prompt {
         }
         if let Some((first, words)) = line.split_once(char::is_whitespace)
             && self.interrupt.kind != Kind::Question
-            && let Some(choice) = naming::listed(&self.interrupt, first)
-            && !choice.needs_edit
+            && let Some(offer) = naming::listed(&self.interrupt, first)
+            && !offer.needs_edit
         {
-            let id = choice.id.clone();
+            let id = offer.id.clone();
             return self.confirm(&id, words.trim(), paint);
         }
-        match naming::natural(&self.interrupt).map(|choice| (choice.id.clone(), choice.needs_edit)) {
+        match naming::natural(&self.interrupt).map(|offer| (offer.id.clone(), offer.needs_edit)) {
             Some((id, true)) => self.data(&id, line, paint),
             Some((id, false)) => self.confirm(&id, line, paint),
             None => Reaction::Ask(vec![format!(
@@ -219,29 +219,29 @@ impl Prompt {
 
     /// A number or an option's name, and nothing else.
     fn picked(&mut self, line: &str) -> Option<Reaction> {
-        let choices = self.interrupt.suggestions();
+        let suggestions = self.interrupt.suggestions();
         if let Some(number) = naming::number(&self.interrupt, line) {
-            if (1..=choices.len()).contains(&number) {
-                let text = choices[number - 1].to_owned();
+            if (1..=suggestions.len()).contains(&number) {
+                let text = suggestions[number - 1].to_owned();
                 return Some(Reaction::Decide(self.decision("answer", Some(text))));
             }
-            let last = choices.len() + self.interrupt.options.len();
+            let last = suggestions.len() + self.interrupt.options.len();
             if number == 0 || number > last {
                 return Some(Reaction::Ask(vec![format!("  There is no {number}: 1 to {last}.")]));
             }
         }
-        let choice = naming::option(&self.interrupt, line)?.clone();
-        if choice.needs_edit {
-            return Some(Reaction::Edit(self.editing_for(&choice)));
+        let offer = naming::option(&self.interrupt, line)?.clone();
+        if offer.needs_edit {
+            return Some(Reaction::Edit(self.editing_for(&offer)));
         }
-        if choice.needs_text {
-            let what = format!("  {} Empty goes back.", self.sentence(&choice.id));
-            self.stage = Stage::Words(choice.id);
+        if offer.needs_text {
+            let what = format!("  {} Empty goes back.", self.sentence(&offer.id));
+            self.stage = Stage::Words(offer.id);
             return Some(Reaction::Ask(vec![what]));
         }
-        let decision = self.decision(&choice.id, None);
-        let Some(why) = self.asks_again(&choice.id) else { return Some(Reaction::Decide(decision)) };
-        let shown = vec![format!("  {}: {why}.", plain::line(&choice.label))];
+        let decision = self.decision(&offer.id, None);
+        let Some(why) = self.asks_again(&offer.id) else { return Some(Reaction::Decide(decision)) };
+        let shown = vec![format!("  {}: {why}.", plain::line(&offer.label))];
         self.stage = Stage::Confirm(decision);
         Some(Reaction::Ask(shown))
     }
@@ -249,11 +249,11 @@ impl Prompt {
     /// Why an option is shown back before it is sent: nobody can take it back, or the card has not shown all that it
     /// lets go on.
     fn asks_again(&self, option: &str) -> Option<String> {
-        let choice = self.interrupt.options.iter().find(|choice| choice.id == option)?;
-        if matches!(&*choice.effect, "fail_run" | "cancel_run") {
+        let offer = self.interrupt.options.iter().find(|offer| offer.id == option)?;
+        if matches!(&*offer.effect, "fail_run" | "cancel_run") {
             return Some("this ends the run".to_owned());
         }
-        let unseen = self.interrupt.unseen.as_ref().filter(|_| !choice.holds())?;
+        let unseen = self.interrupt.unseen.as_ref().filter(|_| !offer.holds())?;
         Some(plain::line(unseen.trim_end_matches('.')).into_owned())
     }
 
@@ -281,8 +281,8 @@ impl Prompt {
     }
 
     fn sentence(&self, option: &str) -> String {
-        let choice = self.interrupt.options.iter().find(|choice| choice.id == option);
-        let label = plain::line(choice.map_or(option, |choice| &choice.label));
+        let offer = self.interrupt.options.iter().find(|offer| offer.id == option);
+        let label = plain::line(offer.map_or(option, |offer| &offer.label));
         match self.asks_again(option) {
             Some(why) => format!("{label} ({why}):"),
             None => format!("{label}:"),
@@ -295,20 +295,20 @@ impl Prompt {
 
     /// What `e` opens.
     fn editing(&self) -> Option<Editing> {
-        match self.interrupt.options.iter().find(|choice| choice.needs_edit) {
-            Some(choice) => Some(self.editing_for(choice)),
-            None => naming::natural(&self.interrupt).map(|choice| Editing {
-                option: choice.id.clone(),
+        match self.interrupt.options.iter().find(|offer| offer.needs_edit) {
+            Some(offer) => Some(self.editing_for(offer)),
+            None => naming::natural(&self.interrupt).map(|offer| Editing {
+                option: offer.id.clone(),
                 text: String::new(),
                 form: Form::Words,
             }),
         }
     }
 
-    fn editing_for(&self, choice: &Choice) -> Editing {
+    fn editing_for(&self, offer: &Offer) -> Editing {
         let form = if self.interrupt.edits_text() { Form::Text } else { Form::Json };
         let text = card::readable(&self.interrupt.draft());
-        Editing { option: choice.id.clone(), text, form }
+        Editing { option: offer.id.clone(), text, form }
     }
 }
 
@@ -451,7 +451,7 @@ mod tests {
         ];
         for (offered, lines, expected) in table {
             let mut interrupt = interrupt(Kind::Checkpoint);
-            interrupt.options.retain(|choice| offered.contains(&choice.id.as_str()));
+            interrupt.options.retain(|offer| offered.contains(&offer.id.as_str()));
             let mut prompt = Prompt::new(interrupt);
             let sent = lines.iter().find_map(|line| match prompt.line(line, Paint::plain()) {
                 Reaction::Decide(decision) => Some(decision),

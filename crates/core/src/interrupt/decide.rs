@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Carry, Choice, Interrupt, Kind, Outcome, option};
+use super::{Carry, Interrupt, Kind, Offer, Outcome, option};
 use crate::actor::{Actor, Role};
 use crate::json;
 use crate::limits;
@@ -28,7 +28,7 @@ pub struct Decision {
 /// A decision that may be taken, or one that stands already.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    New(Choice),
+    New(Offer),
     /// The same decision by the same person: nothing changes, the standing result is the answer.
     Repeat,
 }
@@ -85,32 +85,32 @@ pub fn check(
     if decision.version.is_some_and(|version| version != interrupt.version) {
         return Err(Refusal::Stale { current: interrupt.version });
     }
-    let Some(choice) = interrupt.offers(&decision.option) else {
-        let offered: Vec<&str> = interrupt.opened.options.iter().map(|choice| choice.id.as_str()).collect();
+    let Some(offer) = interrupt.offers(&decision.option) else {
+        let offered: Vec<&str> = interrupt.opened.options.iter().map(|offer| offer.id.as_str()).collect();
         let message = format!("is not offered here; choose one of: {}", offered.join(", "));
         return Err(Refusal::Invalid(vec![Problem::new("/option", message)]));
     };
-    let problems = carried(interrupt, choice, decision);
-    if problems.is_empty() { Ok(Standing::New(choice.clone())) } else { Err(Refusal::Invalid(problems)) }
+    let problems = carried(interrupt, offer, decision);
+    if problems.is_empty() { Ok(Standing::New(offer.clone())) } else { Err(Refusal::Invalid(problems)) }
 }
 
-fn carried(interrupt: &Interrupt, choice: &Choice, decision: &Decision) -> Vec<Problem> {
+fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
     let mut problems = Vec::new();
     let text = decision.text.as_deref().unwrap_or_default();
-    if choice.needs_text && text.trim().is_empty() {
-        problems.push(Problem::new("/text", format!("`{}` needs a text", choice.id)));
+    if offer.needs_text && text.trim().is_empty() {
+        problems.push(Problem::new("/text", format!("`{}` needs a text", offer.id)));
     }
     if text.len() > limits::TEXT_BYTES {
         problems.push(Problem::new("/text", format!("is longer than {} bytes", limits::TEXT_BYTES)));
     }
     let is_blank = decision.edit.as_str().is_some_and(|text| text.trim().is_empty());
-    if choice.needs_edit && (decision.edit.is_null() || is_blank) {
+    if offer.needs_edit && (decision.edit.is_null() || is_blank) {
         let form = if interrupt.opened.kind == Kind::Question {
             " that fits `response_schema`: the answer as JSON, not as `text`"
         } else {
             ""
         };
-        problems.push(Problem::new("/edit", format!("`{}` needs an edit{form}", choice.id)));
+        problems.push(Problem::new("/edit", format!("`{}` needs an edit{form}", offer.id)));
     }
     if let Some(problem) = json::unsafe_part(&decision.edit) {
         problems.push(Problem::new("/edit", format!("holds something that can not be kept: {problem}")));
@@ -119,14 +119,14 @@ fn carried(interrupt: &Interrupt, choice: &Choice, decision: &Decision) -> Vec<P
         problems.push(Problem::new("/edit", format!("is larger than {} bytes", limits::PAYLOAD_BYTES)));
     }
     // Options of `choice` are the asker's own and carry no edit.
-    let takes_edit = match option(interrupt.opened.kind, &choice.id).map(|row| row.edit) {
+    let takes_edit = match option(interrupt.opened.kind, &offer.id).map(|row| row.edit) {
         Some(Carry::Must) => true,
         // Only where this interrupt says of what form.
-        Some(Carry::May) => choice.needs_edit,
+        Some(Carry::May) => offer.needs_edit,
         Some(Carry::Never) | None => false,
     };
     if !takes_edit && !decision.edit.is_null() {
-        problems.push(Problem::new("/edit", format!("`{}` takes no edit", choice.id)));
+        problems.push(Problem::new("/edit", format!("`{}` takes no edit", offer.id)));
     }
     problems
 }

@@ -20,7 +20,7 @@ use crate::time::Timestamp;
 /// One option as offered: a row of the table, perhaps relabelled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Choice {
+pub struct Offer {
     pub id: String,
     pub label: String,
     pub effect: Effect,
@@ -30,7 +30,7 @@ pub struct Choice {
     pub needs_edit: bool,
 }
 
-impl Choice {
+impl Offer {
     pub fn of(row: &Row) -> Self {
         Self {
             id: row.id.to_owned(),
@@ -42,7 +42,7 @@ impl Choice {
     }
 }
 
-impl Choice {
+impl Offer {
     /// Whether it can take effect without a person: it carries no edit, and gives no grant in nobody's name.
     pub fn applies_alone(&self) -> bool {
         !self.needs_edit && self.effect != Effect::Grant
@@ -66,23 +66,23 @@ impl Choice {
 
 /// What is offered of its own options where a workflow names those that it wants, in their order. Without one that
 /// does not release work a person could only agree: then all of them stay.
-pub fn offered(own: Vec<Choice>, wanted: &[String]) -> Vec<Choice> {
-    let find = |id: &String| own.iter().find(|choice| choice.id == *id).cloned();
-    let left: Vec<Choice> = wanted.iter().filter_map(find).collect();
-    if left.iter().all(Choice::releases) { own } else { left }
+pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
+    let find = |id: &String| own.iter().find(|offer| offer.id == *id).cloned();
+    let left: Vec<Offer> = wanted.iter().filter_map(find).collect();
+    if left.iter().all(Offer::releases) { own } else { left }
 }
 
 /// The option that an expiry will apply: the configured one where it is offered and applies alone, else the
 /// kind's own, else the last one that stops work. Where none of these is offered, the kind's own is named
 /// all the same, and nothing of what is offered is taken.
-pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Choice]) -> String {
+pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Offer]) -> String {
     let usual = default_on_expiry(kind);
-    let find = |id: &str| offered.iter().find(|choice| choice.id == id && choice.applies_alone());
+    let find = |id: &str| offered.iter().find(|offer| offer.id == id && offer.applies_alone());
     configured
         .and_then(find)
         .or_else(|| find(usual))
-        .or_else(|| offered.iter().rev().find(|choice| choice.stops() && choice.applies_alone()))
-        .map_or_else(|| usual.to_owned(), |choice| choice.id.clone())
+        .or_else(|| offered.iter().rev().find(|offer| offer.stops() && offer.applies_alone()))
+        .map_or_else(|| usual.to_owned(), |offer| offer.id.clone())
 }
 
 /// How much is at stake, and why.
@@ -146,7 +146,7 @@ pub struct Opened {
     pub step: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    pub options: Vec<Choice>,
+    pub options: Vec<Offer>,
     pub risk: Risk,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action_digest: Option<Digest>,
@@ -220,8 +220,8 @@ impl Interrupt {
         self.resolution.is_none()
     }
 
-    pub fn offers(&self, option: &str) -> Option<&Choice> {
-        self.opened.options.iter().find(|choice| choice.id == option)
+    pub fn offers(&self, option: &str) -> Option<&Offer> {
+        self.opened.options.iter().find(|offer| offer.id == option)
     }
 
     pub fn content_text(&self, field: &str) -> &str {

@@ -208,7 +208,7 @@ pub fn options(kind: Kind) -> &'static [Row] {
         Kind::Question => {
             const {
                 &[
-                    // A text, or data where the question has a schema of data: `Choice::of_data`.
+                    // A text, or data where the question has a schema of data: `Offer::of_data`.
                     row("answer", "Answer", &[Effect::Respond], Must, May),
                     row("skip", "Skip: let the agent assume", &[Effect::Skip], May, Never),
                     row("cancel", "Cancel the run", &[Effect::CancelRun], May, Never),

@@ -11,7 +11,7 @@ use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::{Draw, Id, InterruptId, StreamId};
 use crate::interrupt::{
-    About, Cause, Choice, Effect, Interrupt, Kind, Level, Opened, Outcome, Risk, Row, offered, on_expiry,
+    About, Cause, Effect, Interrupt, Kind, Level, Offer, Opened, Outcome, Risk, Row, offered, on_expiry,
     options,
 };
 use crate::json;
@@ -122,7 +122,7 @@ impl<'a> Draft<'a> {
     pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
         let mut gate = self.run.definition.gate(self.phase_of(&opening), opening.kind);
         gate.reject = opening.always_rejects.or(gate.reject).or(opening.reject);
-        let own: Vec<Choice> = options(opening.kind)
+        let own: Vec<Offer> = options(opening.kind)
             .iter()
             .filter(|row| opening.only.is_empty() || opening.only.contains(&row.id))
             .map(|row| adapted(row, &gate, opening.labels))
@@ -183,7 +183,7 @@ impl<'a> Draft<'a> {
         &mut self,
         interrupt: &InterruptId,
         outcome: Outcome,
-        choice: Option<&Choice>,
+        offer: Option<&Offer>,
         cause: Cause,
     ) {
         // Whoever's input it came with has not been asked.
@@ -193,8 +193,8 @@ impl<'a> Draft<'a> {
             Fact::InterruptResolved {
                 interrupt: interrupt.clone(),
                 outcome,
-                option: choice.map(|choice| choice.id.clone()),
-                effect: choice.map(|choice| choice.effect),
+                option: offer.map(|offer| offer.id.clone()),
+                effect: offer.map(|offer| offer.effect),
                 cause,
             },
             Content::none(),
@@ -217,18 +217,18 @@ impl<'a> Draft<'a> {
 
 /// An option of the table with the label that the workflow gives it, and what `reject` does there. An effect
 /// that the table does not know for the option changes nothing: no workflow turns a refusal into a release.
-fn adapted(row: &Row, gate: &KindGate, usual: &[(&str, &str)]) -> Choice {
-    let mut choice = Choice::of(row);
+fn adapted(row: &Row, gate: &KindGate, usual: &[(&str, &str)]) -> Offer {
+    let mut offer = Offer::of(row);
     if let Some((_, label)) = usual.iter().find(|(id, _)| *id == row.id) {
-        (*label).clone_into(&mut choice.label);
+        (*label).clone_into(&mut offer.label);
     }
     if let Some(label) = gate.labels.get(row.id) {
-        choice.label.clone_from(label);
+        offer.label.clone_from(label);
     }
     if let Some(effect) = gate.reject.filter(|effect| row.id == "reject" && row.effects.contains(effect)) {
-        choice.effect = effect;
+        offer.effect = effect;
     }
-    choice
+    offer
 }
 
 /// Cuts at a character boundary and says so.

@@ -8,7 +8,7 @@ use super::{Fact, Origin};
 use crate::actor::Role;
 use crate::event::Content;
 use crate::interrupt::{
-    About, Choice, Effect, Interrupt, Kind, Level, Opened, Outcome, Risk, on_expiry, option, options,
+    About, Effect, Interrupt, Kind, Level, Offer, Opened, Outcome, Risk, on_expiry, option, options,
 };
 use crate::json;
 use crate::limits;
@@ -29,9 +29,8 @@ impl Draft<'_> {
             problems.push(Problem::new("/on_expiry", message));
         }
         // Whoever asks must not be the one who approves by letting the time run out.
-        let releases = offered
-            .iter()
-            .any(|choice| choice.id == on_expiry && choice.effect.outcome() == Outcome::Approved);
+        let releases =
+            offered.iter().any(|offer| offer.id == on_expiry && offer.effect.outcome() == Outcome::Approved);
         if releases && self.cx.actor.role == Role::Agent {
             problems.push(Problem::new(
                 "/on_expiry",
@@ -104,13 +103,13 @@ impl Draft<'_> {
 }
 
 /// The options that the asker wants offered: of the kind's table, or, for `choice`, its own.
-fn offered(ask: &Ask) -> (Vec<Choice>, Vec<Problem>) {
+fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     let mut problems = Vec::new();
-    let mut choices: Vec<Choice> = Vec::new();
+    let mut offers: Vec<Offer> = Vec::new();
     for (i, (id, label)) in ask.options.iter().enumerate() {
-        let choice = match option(ask.kind, id) {
-            Some(row) => Some(Choice::of(row)),
-            None if ask.kind == Kind::Choice && !id.trim().is_empty() && id.len() <= 100 => Some(Choice {
+        let offer = match option(ask.kind, id) {
+            Some(row) => Some(Offer::of(row)),
+            None if ask.kind == Kind::Choice && !id.trim().is_empty() && id.len() <= 100 => Some(Offer {
                 id: id.clone(),
                 label: id.clone(),
                 effect: Effect::Respond,
@@ -119,14 +118,14 @@ fn offered(ask: &Ask) -> (Vec<Choice>, Vec<Problem>) {
             }),
             None => None,
         };
-        match choice {
-            Some(_) if choices.iter().any(|other| other.id == *id) => {
+        match offer {
+            Some(_) if offers.iter().any(|other| other.id == *id) => {
                 problems.push(Problem::new(format!("/options/{i}/id"), format!("`{id}` is there twice")));
             }
             // A grant is given for calls that we run ourselves.
-            Some(choice) if choice.effect != Effect::Grant => {
-                let label = label.clone().unwrap_or(choice.label);
-                choices.push(Choice { label, ..choice });
+            Some(offer) if offer.effect != Effect::Grant => {
+                let label = label.clone().unwrap_or(offer.label);
+                offers.push(Offer { label, ..offer });
             }
             Some(_) | None => {
                 let known: Vec<&str> = options(ask.kind)
@@ -143,17 +142,17 @@ fn offered(ask: &Ask) -> (Vec<Choice>, Vec<Problem>) {
             }
         }
     }
-    if problems.is_empty() && !choices.is_empty() && choices.iter().all(Choice::releases) {
+    if problems.is_empty() && !offers.is_empty() && offers.iter().all(Offer::releases) {
         let message =
             "whoever decides could only agree: offer at least one option that does not release work";
         problems.push(Problem::new("/options", message));
     }
     if ask.options.is_empty() {
-        let all = options(ask.kind).iter().map(Choice::of);
+        let all = options(ask.kind).iter().map(Offer::of);
         let only: &[&str] = if ask.kind == Kind::Checkpoint { &["approve", "edit", "reject"] } else { &[] };
-        choices = all
-            .filter(|choice| {
-                choice.effect != Effect::Grant && (only.is_empty() || only.contains(&choice.id.as_str()))
+        offers = all
+            .filter(|offer| {
+                offer.effect != Effect::Grant && (only.is_empty() || only.contains(&offer.id.as_str()))
             })
             .collect();
     }
@@ -161,10 +160,10 @@ fn offered(ask: &Ask) -> (Vec<Choice>, Vec<Problem>) {
     let of_data = ask.kind == Kind::Question
         && ask.response_schema.as_ref().is_some_and(|schema| !schema::is_of_text(schema));
     if of_data {
-        let made = |choice: Choice| if choice.id == "answer" { choice.of_data() } else { choice };
-        choices = choices.into_iter().map(made).collect();
+        let made = |offer: Offer| if offer.id == "answer" { offer.of_data() } else { offer };
+        offers = offers.into_iter().map(made).collect();
     }
-    (choices, problems)
+    (offers, problems)
 }
 
 fn check(ask: &Ask) -> Vec<Problem> {

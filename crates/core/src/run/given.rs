@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::{Run, StepEnd, StepRole};
-use crate::interrupt::{About, Choice, Decision, Effect, Interrupt};
+use crate::interrupt::{About, Decision, Effect, Interrupt, Offer};
 use crate::plan::{self, Plan};
 use crate::schema::Problem;
 
@@ -50,14 +50,9 @@ impl Draft<'_> {
 
 impl Run {
     /// Whoever gives the planner's result gives a plan, in every form in which a planner may.
-    pub(super) fn check_given(
-        &self,
-        interrupt: &Interrupt,
-        choice: &Choice,
-        given: &Decision,
-    ) -> Vec<Problem> {
+    pub(super) fn check_given(&self, interrupt: &Interrupt, offer: &Offer, given: &Decision) -> Vec<Problem> {
         let About::Failure(id) = &interrupt.opened.about else { return Vec::new() };
-        let must = choice.effect == Effect::Respond && self.must_plan(id);
+        let must = offer.effect == Effect::Respond && self.must_plan(id);
         let Some(step) = self.steps.get(id).filter(|_| must) else { return Vec::new() };
         self.plan_in(&step.phase, given.text.as_deref().unwrap_or_default()).err().unwrap_or_default()
     }

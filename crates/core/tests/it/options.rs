@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use holdshort_core::definition::{Definition, KindGate, RuleAction};
-use holdshort_core::interrupt::{self, Carry, Choice, Decision, Effect, Kind, Outcome};
+use holdshort_core::interrupt::{self, Carry, Decision, Effect, Kind, Offer, Outcome};
 use holdshort_core::message::FailureKind;
 use holdshort_core::run::{Ask, Config, Input};
 use serde_json::{Value, json};
@@ -130,15 +130,15 @@ fn asks(kind: Kind, options: &[&str]) -> World {
     world
 }
 
-fn decision(choice: &Choice, edit: &Value) -> Decision {
+fn decision(offer: &Offer, edit: &Value) -> Decision {
     Decision {
-        text: choice.needs_text.then(|| "so".to_owned()),
-        edit: if choice.needs_edit { edit.clone() } else { Value::Null },
-        ..choose(&choice.id)
+        text: offer.needs_text.then(|| "so".to_owned()),
+        edit: if offer.needs_edit { edit.clone() } else { Value::Null },
+        ..choose(&offer.id)
     }
 }
 
-fn offered(world: &World, kind: Kind) -> Vec<Choice> {
+fn offered(world: &World, kind: Kind) -> Vec<Offer> {
     world.run.interrupts[&world.open(kind)].opened.options.clone()
 }
 
@@ -174,11 +174,11 @@ fn what_follows_a_decision() {
     for case in cases() {
         let world = (case.open)(definition());
         let _ = writeln!(text, "{}: {}", case.name, case.kind.as_str());
-        for choice in offered(&world, case.kind) {
+        for offer in offered(&world, case.kind) {
             let mut world = world.clone();
-            let decided = world.decide(case.kind, decision(&choice, &case.edit));
+            let decided = world.decide(case.kind, decision(&offer, &case.edit));
             let then = world.work();
-            let _ = writeln!(text, "  {} ({:?})\n    {}", choice.id, choice.effect, decided.join(", "));
+            let _ = writeln!(text, "  {} ({:?})\n    {}", offer.id, offer.effect, decided.join(", "));
             if !then.is_empty() {
                 let _ = writeln!(text, "    then {}", then.join(", "));
             }
@@ -196,7 +196,7 @@ fn what_follows_an_expiry() {
         let options = offered(&(case.open)(definition()), case.kind);
         let external = case.name.starts_with("an external");
         let configured: Vec<Option<String>> = std::iter::once(None)
-            .chain(options.into_iter().filter(|_| !external).map(|choice| Some(choice.id)))
+            .chain(options.into_iter().filter(|_| !external).map(|offer| Some(offer.id)))
             .collect();
         let _ = writeln!(text, "{}: {}", case.name, case.kind.as_str());
         for on_expiry in configured {
@@ -238,17 +238,17 @@ fn what_follows_an_expiry() {
 #[test]
 fn what_expires_by_itself_stops_work() {
     for kind in Kind::ALL {
-        let rows: Vec<Choice> = interrupt::options(kind).iter().map(Choice::of).collect();
+        let rows: Vec<Offer> = interrupt::options(kind).iter().map(Offer::of).collect();
         for only in 0..1_u32 << rows.len() {
-            let offered: Vec<Choice> = rows
+            let offered: Vec<Offer> = rows
                 .iter()
                 .enumerate()
                 .filter(|(i, _)| only >> i & 1 == 1)
                 .map(|(_, row)| row.clone())
                 .collect();
             let applied = interrupt::on_expiry(kind, None, &offered);
-            let applied = offered.iter().find(|choice| choice.id == applied);
-            let outcome = applied.map(|choice| choice.effect.outcome());
+            let applied = offered.iter().find(|offer| offer.id == applied);
+            let outcome = applied.map(|offer| offer.effect.outcome());
             assert_ne!(outcome, Some(Outcome::Approved), "{kind:?} {applied:?}");
         }
     }
@@ -276,7 +276,7 @@ fn reject_does_what_the_table_allows() {
         definition.gates.kinds = BTreeMap::from([(Kind::ToolApproval, gate)]);
         let world = worked(definition, vec![calls(&[write("a.txt")])]);
         let options = offered(&world, Kind::ToolApproval);
-        options.into_iter().find(|choice| choice.id == "reject").map(|choice| choice.effect)
+        options.into_iter().find(|offer| offer.id == "reject").map(|offer| offer.effect)
     };
     let found =
         [Effect::Refuse, Effect::EndTurn, Effect::FailRun, Effect::Proceed, Effect::Grant].map(effect);
@@ -315,7 +315,7 @@ fn narrowed(options: &[&str], open: fn(Definition) -> World, kind: Kind) -> Vec<
     let mut definition = definition();
     let options = options.iter().map(|id| (*id).to_owned()).collect();
     definition.gates.kinds = BTreeMap::from([(kind, KindGate { options, ..KindGate::default() })]);
-    offered(&open(definition), kind).into_iter().map(|choice| choice.id).collect()
+    offered(&open(definition), kind).into_iter().map(|offer| offer.id).collect()
 }
 
 /// A workflow drops and reorders; what an opening does not offer itself it can not add.
@@ -353,9 +353,8 @@ fn what_does_not_release_work() {
     let table: Vec<String> = Kind::ALL
         .iter()
         .map(|kind| {
-            let choices = interrupt::options(*kind).iter().map(Choice::of);
-            let ids: Vec<String> =
-                choices.filter(|choice| !choice.releases()).map(|choice| choice.id).collect();
+            let offers = interrupt::options(*kind).iter().map(Offer::of);
+            let ids: Vec<String> = offers.filter(|offer| !offer.releases()).map(|offer| offer.id).collect();
             format!("{}: {}", kind.as_str(), ids.join(" "))
         })
         .collect();
@@ -395,7 +394,7 @@ fn a_workflow_relabels_and_assigns() {
     definition.gates.kinds = BTreeMap::from([(Kind::ToolApproval, gate)]);
     let world = worked(definition, vec![calls(&[write("a.txt")])]);
     let opened = &world.run.interrupts[&world.open(Kind::ToolApproval)].opened;
-    let labels: Vec<&str> = opened.options.iter().map(|choice| choice.label.as_str()).collect();
+    let labels: Vec<&str> = opened.options.iter().map(|offer| offer.label.as_str()).collect();
     assert_eq!(
         (labels, opened.approvers.as_slice(), opened.expires_at, opened.on_expiry.as_str()),
         (

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use holdshort_core::event::{self, Event};
 use holdshort_core::gate::Source;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::interrupt::{self, About, Cause, Choice, Kind, Level, Made, Opened, Outcome};
+use holdshort_core::interrupt::{self, About, Cause, Kind, Level, Made, Offer, Opened, Outcome};
 use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::{CallEnd, CallState, Fact, Run};
 use holdshort_core::time::Timestamp;
@@ -197,7 +197,7 @@ fn settle(
     decided: Option<Decided<'_>>,
 ) -> wire::Resolution {
     let option = resolution.option.as_deref();
-    let effect = opened.options.iter().find(|choice| Some(&*choice.id) == option).map(|choice| choice.effect);
+    let effect = opened.options.iter().find(|offer| Some(&*offer.id) == option).map(|offer| offer.effect);
     let (by, text, edit) = match decided {
         Some(Decided { by, text, edit }) => (vec![by.to_owned()], text, edit.clone()),
         None => (Vec::new(), None, Value::Null),
@@ -246,7 +246,7 @@ fn show(parts: Parts<'_>) -> wire::Interrupt {
         command_effect: None,
         unseen: wire::Diff::unseen_of(&payload),
         payload,
-        options: opened.options.iter().map(choice).collect(),
+        options: opened.options.iter().map(offer).collect(),
         response_schema: content.get("response_schema").cloned(),
         risk: risk(&opened.risk),
         assignment: wire::Assignment {
@@ -330,13 +330,13 @@ fn judgement(payload: &Value) -> Vec<wire::Reason> {
         .collect()
 }
 
-fn choice(choice: &Choice) -> wire::Choice {
-    wire::Choice {
-        id: choice.id.clone(),
-        label: choice.label.clone(),
-        effect: word(&choice.effect),
-        needs_text: choice.needs_text,
-        needs_edit: choice.needs_edit,
+fn offer(offer: &Offer) -> wire::Offer {
+    wire::Offer {
+        id: offer.id.clone(),
+        label: offer.label.clone(),
+        effect: word(&offer.effect),
+        needs_text: offer.needs_text,
+        needs_edit: offer.needs_edit,
     }
 }
 

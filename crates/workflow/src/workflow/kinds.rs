@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use holdshort_core::actor::{DECIDERS, unknown_decider};
 use holdshort_core::definition::{KindGate, PhaseKind};
-use holdshort_core::interrupt::{self, Carry, Choice, Effect, Kind, Row};
+use holdshort_core::interrupt::{self, Carry, Effect, Kind, Offer, Row};
 
 use crate::item::{Item, Keys};
 use crate::problem::Problems;
@@ -118,7 +118,7 @@ fn options(item: &Item<'_>, table: Table, problems: &mut Problems) -> Vec<String
         .filter(|(id, item)| table.row(item, id, problems).is_some())
         .map(|(id, _)| id)
         .collect();
-    let rows = || table.rows().map(Choice::of);
+    let rows = || table.rows().map(Offer::of);
     if problems.len() == before && !rows().any(|row| named.contains(&row.id) && !row.releases()) {
         let others: Vec<_> =
             rows().filter(|row| !row.releases()).map(|row| format!("`{}`", row.id)).collect();

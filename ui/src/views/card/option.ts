@@ -1,5 +1,5 @@
 // What an option means for the eye and for the hand: its tone, its key, whether it asks once more.
-import type { Choice, Interrupt } from "../../api/types";
+import type { Offer, Interrupt } from "../../api/types";
 
 export type Tone = "go" | "stop" | "plain";
 
@@ -16,7 +16,7 @@ const ASKS_FOR_WORDS = ["question", "choice", "turn", "client_call"];
 /** The option that words alone mean; the same in the terminal. */
 const NATURAL: Record<string, string> = {
   question: "answer",
-  choice: "custom",
+  offer: "custom",
   turn: "submit",
   escalation: "instruct",
   plan_approval: "revise",
@@ -25,42 +25,42 @@ const NATURAL: Record<string, string> = {
   client_call: "result",
 };
 
-function isAnswer(choice: Choice, interrupt: Interrupt): boolean {
-  return choice.effect === "respond" && ASKS_FOR_WORDS.includes(interrupt.kind);
+function isAnswer(offer: Offer, interrupt: Interrupt): boolean {
+  return offer.effect === "respond" && ASKS_FOR_WORDS.includes(interrupt.kind);
 }
 
-export function tone(choice: Choice, interrupt: Interrupt): Tone {
-  if (STOP.includes(choice.effect)) return "stop";
-  if (choice.needs_edit) return "plain";
-  return GO.includes(choice.effect) || isAnswer(choice, interrupt) ? "go" : "plain";
+export function tone(offer: Offer, interrupt: Interrupt): Tone {
+  if (STOP.includes(offer.effect)) return "stop";
+  if (offer.needs_edit) return "plain";
+  return GO.includes(offer.effect) || isAnswer(offer, interrupt) ? "go" : "plain";
 }
 
 /** The one that stands out: the first that lets it go on. Of a free choice none does. */
-export function isMain(choice: Choice, interrupt: Interrupt): boolean {
-  return interrupt.kind !== "choice" && choice === interrupt.options.find((option) => tone(option, interrupt) === "go");
+export function isMain(offer: Offer, interrupt: Interrupt): boolean {
+  return interrupt.kind !== "choice" && offer === interrupt.options.find((option) => tone(option, interrupt) === "go");
 }
 
 export function isRisky(interrupt: Interrupt): boolean {
   return interrupt.risk.level === "high" || interrupt.risk.level === "critical";
 }
 
-export function releases(choice: Choice): boolean {
-  return !HOLDS.includes(choice.effect);
+export function releases(offer: Offer): boolean {
+  return !HOLDS.includes(offer.effect);
 }
 
 /** Whether it ends the run: said beside its label, since nothing asks again. */
-export function endsRun(choice: Choice): boolean {
-  return ENDS.includes(choice.effect);
+export function endsRun(offer: Offer): boolean {
+  return ENDS.includes(offer.effect);
 }
 
 /** Whether it is asked about once more before it is sent: what releases something that is risky, or that was not shown.
  *  What releases nothing is sent at once. */
-export function asksAgain(choice: Choice, interrupt: Interrupt): boolean {
-  if (!releases(choice) && !isAnswer(choice, interrupt)) return false;
+export function asksAgain(offer: Offer, interrupt: Interrupt): boolean {
+  if (!releases(offer) && !isAnswer(offer, interrupt)) return false;
   return isRisky(interrupt) || Boolean(interrupt.unseen);
 }
 
-export type Keys = { a?: Choice; e?: Choice; r?: Choice };
+export type Keys = { a?: Offer; e?: Offer; r?: Offer };
 
 /** Which options the keys mean. Nothing of a free choice goes by a key. */
 export function keys(interrupt: Interrupt): Keys {
@@ -76,7 +76,7 @@ export function keys(interrupt: Interrupt): Keys {
 }
 
 /** The option that sends what is typed. */
-export function natural(interrupt: Interrupt): Choice | undefined {
+export function natural(interrupt: Interrupt): Offer | undefined {
   const { options, kind } = interrupt;
   return options.find((option) => option.id === NATURAL[kind]) ?? options.find((option) => option.needs_text);
 }

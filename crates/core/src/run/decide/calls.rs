@@ -27,7 +27,7 @@ impl Draft<'_> {
         match interrupt.opened.kind {
             Kind::ToolApproval => self.tool_effect(interrupt, id, call, taken),
             Kind::PlanApproval => self.plan_effect(id, taken),
-            Kind::Question if taken.choice.effect == Effect::Respond => {
+            Kind::Question if taken.offer.effect == Effect::Respond => {
                 self.finish_call(id, CallEnd::Answered, None, taken.text);
             }
             Kind::Question => {
@@ -36,7 +36,7 @@ impl Draft<'_> {
             }
             Kind::Review => self.review_effect(id, call, taken),
             Kind::ClientCall => self.client_effect(id, call, taken),
-            Kind::UnknownOutcome => match taken.choice.effect {
+            Kind::UnknownOutcome => match taken.offer.effect {
                 Effect::Respond => self.finish_call(id, CallEnd::Done, Some("happened"), taken.text),
                 Effect::Retry => {
                     self.give_back(id, Returned::Rerun, Vec::new());
@@ -68,14 +68,14 @@ impl Draft<'_> {
             return;
         }
         let by = Authority::Interrupt(opened.interrupt.clone());
-        match taken.choice.effect {
+        match taken.offer.effect {
             Effect::Proceed | Effect::Grant => {
                 let Some(digest) = opened.action_digest else {
                     self.fail_run("internal", "an approval without a digest");
                     return;
                 };
                 self.authorise(id, digest, by);
-                if taken.choice.effect == Effect::Grant {
+                if taken.offer.effect == Effect::Grant {
                     self.grant(interrupt, call);
                 }
                 self.note(interrupt, &call.step, taken.text);
@@ -108,7 +108,7 @@ impl Draft<'_> {
         call: &Call,
         taken: &AppliedDecision<'_>,
     ) {
-        match taken.choice.effect {
+        match taken.offer.effect {
             Effect::Proceed => {
                 self.release_handoff(id, call);
                 self.note(interrupt, &call.step, taken.text);
@@ -132,7 +132,7 @@ impl Draft<'_> {
     }
 
     pub(super) fn plan_effect(&mut self, id: &str, taken: &AppliedDecision<'_>) {
-        match taken.choice.effect {
+        match taken.offer.effect {
             Effect::Proceed => {
                 let note = nonempty(taken.text).map(|note| format!(" Note from the person: {note}"));
                 let text = format!("The plan is approved. Carry it out.{}", note.unwrap_or_default());
@@ -163,7 +163,7 @@ impl Draft<'_> {
     }
 
     pub(super) fn review_effect(&mut self, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
-        if taken.choice.effect != Effect::Release {
+        if taken.offer.effect != Effect::Release {
             self.fail_run("rejected", format!("the output was not released{}", why(taken)));
             return;
         }
@@ -177,7 +177,7 @@ impl Draft<'_> {
 
     /// What the client says is the call's result.
     pub(super) fn client_effect(&mut self, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
-        match (taken.choice.effect, taken.by) {
+        match (taken.offer.effect, taken.by) {
             (Effect::FailRun, _) => {
                 self.fail_run("client_failed", format!("`{}` failed in the client{}", call.tool, why(taken)));
             }
@@ -189,7 +189,7 @@ impl Draft<'_> {
                 let text = "the client did not tell in time what came of it";
                 self.finish_call(id, CallEnd::Failed, Some(taken.code()), text);
             }
-            _ if taken.choice.id == "result" => self.finish_call(id, CallEnd::Done, None, taken.text),
+            _ if taken.offer.id == "result" => self.finish_call(id, CallEnd::Done, None, taken.text),
             _ => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), taken.text),
         }
     }

@@ -14,7 +14,7 @@ use super::input::Rejection;
 use crate::event::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{
-    self, About, Cause, Choice, Decision, Effect, Interrupt, Kind, Outcome, Refusal, Standing,
+    self, About, Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome, Refusal, Standing,
 };
 use crate::schema::{self, Problem};
 use words::nonempty;
@@ -24,7 +24,7 @@ const EXPIRED: &str = "expired";
 
 /// A resolution on its way into effect.
 struct AppliedDecision<'d> {
-    choice: &'d Choice,
+    offer: &'d Offer,
     text: &'d str,
     edit: &'d Value,
     by: By,
@@ -50,24 +50,24 @@ impl Draft<'_> {
     ) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         let decision = &unchanged::as_it_counts(&interrupt, decision);
-        let choice = match interrupt::check(&interrupt, &self.cx.actor, decision, self.now())? {
+        let offer = match interrupt::check(&interrupt, &self.cx.actor, decision, self.now())? {
             Standing::Repeat => return Ok(()),
-            Standing::New(choice) => choice,
+            Standing::New(offer) => offer,
         };
-        let mut problems = self.check_edit(&interrupt, &choice, decision);
-        problems.extend(self.run.check_given(&interrupt, &choice, decision));
+        let mut problems = self.check_edit(&interrupt, &offer, decision);
+        problems.extend(self.run.check_given(&interrupt, &offer, decision));
         if !problems.is_empty() {
             return Err(Rejection::Refused(Refusal::Invalid(problems)));
         }
         self.emit(
-            Fact::DecisionMade { interrupt: id.clone(), option: choice.id.clone(), implied },
+            Fact::DecisionMade { interrupt: id.clone(), option: offer.id.clone(), implied },
             Content { text: decision.text.clone(), data: decision.edit.clone() },
         );
-        self.resolve(id, choice.effect.outcome(), Some(&choice), Cause::Decision);
+        self.resolve(id, offer.effect.outcome(), Some(&offer), Cause::Decision);
         let text = decision.text.as_deref().unwrap_or_default();
         self.effect(
             &interrupt,
-            &AppliedDecision { choice: &choice, text, edit: &decision.edit, by: By::Person },
+            &AppliedDecision { offer: &offer, text, edit: &decision.edit, by: By::Person },
         );
         Ok(())
     }
@@ -88,25 +88,23 @@ impl Draft<'_> {
             if !still_open {
                 continue;
             }
-            let choice = interrupt
-                .offers(&interrupt.opened.on_expiry)
-                .filter(|choice| choice.applies_alone())
-                .cloned();
-            self.resolve(&interrupt.opened.interrupt, Outcome::Expired, choice.as_ref(), Cause::Expiry);
-            let choice = choice.unwrap_or_else(|| fallback(interrupt.opened.kind));
-            let text = if choice.needs_text { "No response" } else { "" };
+            let offer =
+                interrupt.offers(&interrupt.opened.on_expiry).filter(|offer| offer.applies_alone()).cloned();
+            self.resolve(&interrupt.opened.interrupt, Outcome::Expired, offer.as_ref(), Cause::Expiry);
+            let offer = offer.unwrap_or_else(|| fallback(interrupt.opened.kind));
+            let text = if offer.needs_text { "No response" } else { "" };
             self.effect(
                 &interrupt,
-                &AppliedDecision { choice: &choice, text, edit: &Value::Null, by: By::Expiry },
+                &AppliedDecision { offer: &offer, text, edit: &Value::Null, by: By::Expiry },
             );
         }
     }
 
     /// Checks the edit against what it replaces.
-    fn check_edit(&self, interrupt: &Interrupt, choice: &Choice, decision: &Decision) -> Vec<Problem> {
+    fn check_edit(&self, interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
         let edit = &decision.edit;
-        if edit.is_null() || choice.id != "edit" {
-            return check_response(interrupt, choice, decision);
+        if edit.is_null() || offer.id != "edit" {
+            return check_response(interrupt, offer, decision);
         }
         match (&interrupt.opened.about, interrupt.opened.kind) {
             (About::Call(call), Kind::ToolApproval) => {
@@ -126,16 +124,16 @@ impl Draft<'_> {
                 Some((planning, plan)) => {
                     self.run.check_plan(planning, &plan, "/edit").err().unwrap_or_default()
                 }
-                None => check_response(interrupt, choice, decision),
+                None => check_response(interrupt, offer, decision),
             },
-            _ => check_response(interrupt, choice, decision),
+            _ => check_response(interrupt, offer, decision),
         }
     }
 
     fn effect(&mut self, interrupt: &Interrupt, taken: &AppliedDecision<'_>) {
         let about = interrupt.opened.about.clone();
         let unheard = (taken.by == By::Expiry).then(|| self.unheard_of(interrupt));
-        match (taken.choice.effect, unheard) {
+        match (taken.offer.effect, unheard) {
             (Effect::CancelRun, unheard) => {
                 self.wind_up();
                 let reason = if unheard.is_some() { EXPIRED } else { "cancelled" }.to_owned();
@@ -177,22 +175,22 @@ impl AppliedDecision<'_> {
 }
 
 /// Checks an edit, or the answer to a question, against the schema that came with the interrupt.
-fn check_response(interrupt: &Interrupt, choice: &Choice, decision: &Decision) -> Vec<Problem> {
+fn check_response(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
     let Decision { edit, text, .. } = decision;
     match interrupt.content.get("response_schema") {
-        Some(schema) if choice.id == "edit" || choice.needs_edit => schema::check(schema, edit, "/edit"),
-        Some(schema) if answers(interrupt, choice) && schema::is_of_text(schema) => {
+        Some(schema) if offer.id == "edit" || offer.needs_edit => schema::check(schema, edit, "/edit"),
+        Some(schema) if answers(interrupt, offer) && schema::is_of_text(schema) => {
             schema::check(schema, &Value::from(text.as_deref().unwrap_or_default()), "/text")
         }
-        None if choice.needs_edit && replaces_an_object(interrupt) && !edit.is_object() => {
+        None if offer.needs_edit && replaces_an_object(interrupt) && !edit.is_object() => {
             vec![Problem::new("/edit", "must be an object, as what it replaces is")]
         }
         Some(_) | None => Vec::new(),
     }
 }
 
-fn answers(interrupt: &Interrupt, choice: &Choice) -> bool {
-    interrupt.opened.kind == Kind::Question && choice.effect == Effect::Respond
+fn answers(interrupt: &Interrupt, offer: &Offer) -> bool {
+    interrupt.opened.kind == Kind::Question && offer.effect == Effect::Respond
 }
 
 /// Whether an edit takes the place of an object that an agent of another framework sent. What our own runs ask about
@@ -217,12 +215,12 @@ fn replaces_an_object(interrupt: &Interrupt) -> bool {
 }
 
 /// An option that is not offered can not be applied; this stops work instead of releasing it.
-fn fallback(kind: Kind) -> Choice {
+fn fallback(kind: Kind) -> Offer {
     let row =
         interrupt::option(kind, interrupt::default_on_expiry(kind)).unwrap_or(&interrupt::options(kind)[0]);
-    let mut choice = Choice::of(row);
-    if choice.effect.outcome() == Outcome::Approved {
-        choice.effect = Effect::FailRun;
+    let mut offer = Offer::of(row);
+    if offer.effect.outcome() == Outcome::Approved {
+        offer.effect = Effect::FailRun;
     }
-    choice
+    offer
 }

@@ -19,7 +19,7 @@ impl Draft<'_> {
     /// The plan of a planning phase, or a newer version of one that is carried out already.
     pub(super) fn planned_effect(&mut self, phase: &str, taken: &AppliedDecision<'_>) {
         let planned = self.run.plans.get(phase).cloned().unwrap_or_default();
-        match taken.choice.effect {
+        match taken.offer.effect {
             Effect::Proceed => {
                 self.settle_plan(phase);
                 self.tell_run(taken.text);
@@ -63,7 +63,7 @@ impl Draft<'_> {
         step: &str,
         taken: &AppliedDecision<'_>,
     ) {
-        match taken.choice.effect {
+        match taken.offer.effect {
             Effect::Proceed => self.guide(interrupt, step, taken.text),
             Effect::ProceedWithEdit => {
                 self.emit(
@@ -83,7 +83,7 @@ impl Draft<'_> {
         step: &str,
         taken: &AppliedDecision<'_>,
     ) {
-        match taken.choice.effect {
+        match taken.offer.effect {
             Effect::Proceed => {
                 let output = interrupt.content.pointer("/payload/output").and_then(Value::as_str);
                 let output = output.unwrap_or_default().to_owned();
@@ -102,7 +102,7 @@ impl Draft<'_> {
     }
 
     pub(super) fn phase_effect(&mut self, phase: &str, taken: &AppliedDecision<'_>) {
-        match taken.choice.effect {
+        match taken.offer.effect {
             Effect::Proceed => {
                 self.end_phase(phase, StepEnd::Completed);
                 self.tell_run(taken.text);
@@ -131,7 +131,7 @@ impl Draft<'_> {
     }
 
     pub(super) fn failure_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
-        match taken.choice.effect {
+        match taken.offer.effect {
             Effect::Retry => {
                 self.emit(Fact::StepRetried { step: step.to_owned() }, Content::none());
                 self.guide(interrupt, step, taken.text);
@@ -143,7 +143,7 @@ impl Draft<'_> {
     }
 
     pub(super) fn limit_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
-        if taken.choice.effect == Effect::Proceed {
+        if taken.offer.effect == Effect::Proceed {
             self.emit(Fact::LimitLifted { step: step.to_owned() }, Content::none());
             self.guide(interrupt, step, taken.text);
             return;
@@ -155,7 +155,7 @@ impl Draft<'_> {
 
     /// Continue: the agent goes on, and hears what the person says. Finish: what it said is taken as it is.
     pub(super) fn ending_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
-        if taken.choice.effect == Effect::Proceed {
+        if taken.offer.effect == Effect::Proceed {
             let text = nonempty(taken.text).unwrap_or_else(|| "Go on with your work.".to_owned());
             self.note(interrupt, step, &text);
             return;
@@ -183,7 +183,7 @@ impl Draft<'_> {
 
     pub(super) fn printed_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
         // Either way the agent goes on: answered, or with what it assumes.
-        if taken.choice.effect == Effect::Respond {
+        if taken.offer.effect == Effect::Respond {
             self.note(interrupt, step, taken.text);
         } else {
             self.note(interrupt, step, &unanswered(taken));

@@ -3,7 +3,7 @@
 
 use holdshort_core::event;
 use holdshort_core::id::{InterruptId, RunId, StreamId};
-use holdshort_core::interrupt::{About, Choice, Opened, Outcome};
+use holdshort_core::interrupt::{About, Offer, Opened, Outcome};
 use holdshort_core::plan::Subtask;
 use holdshort_core::run::{Fact, Input};
 use holdshort_protocol::{Code, Decision};
@@ -28,18 +28,18 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
         return Err(Refused::of(Code::JournalDamaged));
     };
     let sent = Some(&resolve.modifications).filter(|sent| !is_nothing(sent));
-    let (choice, text) = chosen(opened, &resolve)?;
+    let (offer, text) = chosen(opened, &resolve)?;
     let edit = match sent {
         None => Edit::default(),
-        Some(_) if choice.id != "edit" => {
-            let why = format!("`{}` takes no modifications", words::name(opened, &choice.id));
+        Some(_) if offer.id != "edit" => {
+            let why = format!("`{}` takes no modifications", words::name(opened, &offer.id));
             return Err(Refused::invalid_at("/modifications", why));
         }
         Some(sent) => Edit::read(opened, subtask(caller, run, opened).await?.as_ref(), sent)?,
     };
-    let decision = Decision { option: choice.id.clone(), text, edit: edit.value.clone(), version: None };
+    let decision = Decision { option: offer.id.clone(), text, edit: edit.value.clone(), version: None };
     let decided = decide::decide(app, &row, caller.actor.clone(), decision).await;
-    decided.map_err(|refused| here(refused, opened, choice, &edit))?;
+    decided.map_err(|refused| here(refused, opened, offer, &edit))?;
     Ok(row.resolved_seq)
 }
 
@@ -78,7 +78,7 @@ fn is_nothing(modifications: &Value) -> bool {
 }
 
 /// The option that a client means, and the words with it.
-fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Choice, Option<String>)> {
+fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Option<String>)> {
     let Resolve { resolution, approved, feedback, user_feedback, .. } = resolve;
     let said = match (resolution, approved) {
         (Some(said), _) => said.as_str(),
@@ -86,7 +86,7 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Choice, Opti
         (None, Some(false)) => "reject",
         (None, None) => return Err(Refused::invalid_at("/resolution", "say `resolution`, or `approved`")),
     };
-    let Some(choice) = words::choose(opened, said) else {
+    let Some(offer) = words::choose(opened, said) else {
         let offered = words::names(opened).join(", ");
         return Err(Refused::invalid_at(
             if resolution.is_some() { "/resolution" } else { "/approved" },
@@ -94,9 +94,9 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Choice, Opti
         ));
     };
     // Clients send both; what they mean is what neither contradicts.
-    let releases = choice.effect.outcome() == Outcome::Approved;
+    let releases = offer.effect.outcome() == Outcome::Approved;
     let (yes, no) = (*approved == Some(true), *approved == Some(false));
-    if resolution.is_some() && yes && choice.stops() || no && releases {
+    if resolution.is_some() && yes && offer.stops() || no && releases {
         return Err(Refused::invalid_at("/approved", format!("contradicts `{said}`")));
     }
     let text = match (feedback, user_feedback) {
@@ -105,11 +105,11 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Choice, Opti
         }
         (a, b) => a.as_ref().or(b.as_ref()).filter(|text| !text.is_empty()).cloned(),
     };
-    Ok((choice, text))
+    Ok((offer, text))
 }
 
 /// A refusal with the places and options as this wire names them.
-fn here(refused: Refused, opened: &Opened, choice: &Choice, edit: &Edit) -> Refused {
+fn here(refused: Refused, opened: &Opened, offer: &Offer, edit: &Edit) -> Refused {
     refused.in_words(|error| {
         let there = match error.pointer.as_str() {
             "/option" => Some("/resolution".to_owned()),
@@ -119,7 +119,7 @@ fn here(refused: Refused, opened: &Opened, choice: &Choice, edit: &Edit) -> Refu
         if let Some(there) = there {
             error.pointer = there;
         }
-        let [native, wire] = [&*choice.id, words::name(opened, &choice.id)].map(|name| format!("`{name}`"));
+        let [native, wire] = [&*offer.id, words::name(opened, &offer.id)].map(|name| format!("`{name}`"));
         error.message = error.message.replace(&native, &wire);
     })
 }

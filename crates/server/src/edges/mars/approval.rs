@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use holdshort_core::interrupt::{About, Cause, Choice, Kind, Opened, Outcome};
+use holdshort_core::interrupt::{About, Cause, Kind, Offer, Opened, Outcome};
 use holdshort_core::plan::Plan;
 use holdshort_protocol::plain;
 use serde_json::{Map, Value, json};
@@ -52,12 +52,12 @@ pub(super) fn requested(opened: &Opened, with: &Value, told: &[Value], display: 
             asked
         }
     };
-    let detail = |choice: &Choice| {
+    let detail = |offer: &Offer| {
         json!({
-            "id": words::name(opened, &choice.id),
-            "label": choice.label,
-            "needs_feedback": choice.needs_text,
-            "needs_modifications": choice.needs_edit,
+            "id": words::name(opened, &offer.id),
+            "label": offer.label,
+            "needs_feedback": offer.needs_text,
+            "needs_modifications": offer.needs_edit,
         })
     };
     json!({
@@ -168,11 +168,11 @@ fn parts(description: &str) -> (&str, Vec<&str>) {
 
 /// `approval_received`.
 pub(super) fn received(opened: &Opened, decided: &Decided<'_>) -> Value {
-    let choice = decided.option.and_then(|id| opened.options.iter().find(|choice| choice.id == id));
+    let offer = decided.option.and_then(|id| opened.options.iter().find(|offer| offer.id == id));
     // Also by a grant, or where nobody was asked: no option was chosen there.
     let released = match decided.outcome {
         Outcome::Approved => true,
-        Outcome::Expired => choice.is_some_and(|choice| choice.effect.outcome() == Outcome::Approved),
+        Outcome::Expired => offer.is_some_and(|offer| offer.effect.outcome() == Outcome::Approved),
         Outcome::Answered | Outcome::Rejected | Outcome::Cancelled | Outcome::Superseded => false,
     };
     let mut data = Map::new();
@@ -182,8 +182,8 @@ pub(super) fn received(opened: &Opened, decided: &Decided<'_>) -> Value {
     put("checkpoint_type", words::position(opened).into());
     put("approved", released.into());
     put("resolution", decided.option.map_or(Value::Null, |id| words::name(opened, id).into()));
-    put("approval_status", status(choice, decided, released).into());
-    put("effect", choice.map_or(Value::Null, |choice| word(&choice.effect).into()));
+    put("approval_status", status(offer, decided, released).into());
+    put("effect", offer.map_or(Value::Null, |offer| word(&offer.effect).into()));
     put("outcome", word(&decided.outcome).into());
     put("cause", word(decided.cause).into());
     put("feedback", decided.text.unwrap_or_default().into());
@@ -195,14 +195,14 @@ pub(super) fn received(opened: &Opened, decided: &Decided<'_>) -> Value {
 }
 
 /// The words of A12, for every kind.
-fn status(choice: Option<&Choice>, decided: &Decided<'_>, released: bool) -> &'static str {
+fn status(offer: Option<&Offer>, decided: &Decided<'_>, released: bool) -> &'static str {
     match (decided.outcome, decided.cause) {
         (Outcome::Expired, _) if released => "timeout_auto_approved",
         (Outcome::Expired, _) => "timeout",
         (Outcome::Cancelled, _) => "cancelled",
         (Outcome::Superseded, _) => "superseded",
         (Outcome::Approved, Cause::Grant(_) | Cause::Unasked) => "auto_approved",
-        (Outcome::Approved, _) if choice.is_some_and(|choice| choice.id == "edit") => "modified",
+        (Outcome::Approved, _) if offer.is_some_and(|offer| offer.id == "edit") => "modified",
         (Outcome::Approved, _) => "approved",
         (Outcome::Rejected, _) => "rejected",
         (Outcome::Answered, _) => "answered",

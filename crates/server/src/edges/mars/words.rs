@@ -1,7 +1,7 @@
 //! What options are called on this wire: one table, both ways (contracts A5, A12-A14, A22, A24, A27, E7).
 
 use holdshort_core::gate::Source;
-use holdshort_core::interrupt::{About, Choice, Kind, Opened};
+use holdshort_core::interrupt::{About, Kind, Offer, Opened};
 
 use super::config;
 
@@ -117,13 +117,13 @@ pub(super) fn name<'a>(opened: &Opened, id: &'a str) -> &'a str {
 
 /// The options on offer, in the order in which they are shown.
 pub(super) fn names(opened: &Opened) -> Vec<&str> {
-    opened.options.iter().map(|choice| name(opened, &choice.id)).collect()
+    opened.options.iter().map(|offer| name(opened, &offer.id)).collect()
 }
 
 /// The option that a client means, if it is on offer: by its name here, by our own, or by another word for it.
-pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<&'o Choice> {
+pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<&'o Offer> {
     let said = said.trim().to_lowercase().replace(['-', ' '], "_");
-    let offered = |id: &str| opened.options.iter().find(|choice| choice.id == id);
+    let offered = |id: &str| opened.options.iter().find(|offer| offer.id == id);
     let by_name = words(opened).iter().find(|word| word.1 == said).and_then(|word| offered(word.0));
     by_name.or_else(|| offered(&said)).or_else(|| {
         words(opened).iter().find(|word| word.2.contains(&&*said)).and_then(|word| offered(word.0))
@@ -164,7 +164,7 @@ mod tests {
             .collect();
         serde_json::from_value(serde_json::json!({
             "interrupt": "int_01k6f0000000000000000000cc", "kind": kind, "about": about,
-            "options": options(kind).iter().map(Choice::of).collect::<Vec<_>>(),
+            "options": options(kind).iter().map(Offer::of).collect::<Vec<_>>(),
             "risk": {"level": "low", "reasons": reasons}, "on_expiry": "reject", "quorum": 1,
         }))
         .unwrap()
@@ -184,8 +184,8 @@ mod tests {
                     let other = seen.insert(word, id);
                     assert!(other.is_none(), "`{word}` in {:?}: {other:?} and {id}", opened.kind);
                 }
-                if let Some(choice) = choose(opened, wire) {
-                    assert_eq!(choice.id, *id, "{:?}", opened.kind);
+                if let Some(offer) = choose(opened, wire) {
+                    assert_eq!(offer.id, *id, "{:?}", opened.kind);
                 }
             }
         }
@@ -220,7 +220,7 @@ mod tests {
             (&error, "", None),
         ];
         for (opened, said, meant) in table {
-            let found = choose(opened, said).map(|choice| choice.id.as_str());
+            let found = choose(opened, said).map(|offer| offer.id.as_str());
             assert_eq!(found, meant, "{said} at {:?}", opened.about);
         }
     }

@@ -1,7 +1,7 @@
 //! The form: what is asked of the person, and what came back. Nothing that was typed is lost when it does not fit.
 
 use holdshort_core::schema::Problem;
-use holdshort_protocol::{Choice, Decision, FieldError, Interrupt, Kind, Level, Origin};
+use holdshort_protocol::{Decision, FieldError, Interrupt, Kind, Level, Offer, Origin};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ impl Typed {
     fn text(
         &self,
         interrupt: &Interrupt,
-        option: Option<&Choice>,
+        option: Option<&Offer>,
         problems: &mut Vec<Problem>,
     ) -> Option<String> {
         let own = unix(&self.text);
@@ -61,7 +61,7 @@ impl Typed {
         }
     }
 
-    fn edit(&self, interrupt: &Interrupt, option: Option<&Choice>, problems: &mut Vec<Problem>) -> Value {
+    fn edit(&self, interrupt: &Interrupt, option: Option<&Offer>, problems: &mut Vec<Problem>) -> Value {
         let Some((edit, option)) = Edit::of(interrupt).zip(option) else { return Value::Null };
         let typed = unix(&self.edit);
         if option.needs_edit {
@@ -203,7 +203,7 @@ fn wrong(problem: &FieldError) -> Wrong<'_> {
     Wrong { field, label, message: &problem.message }
 }
 
-fn offered(option: &Choice, origin: Origin) -> Offered<'_> {
+fn offered(option: &Offer, origin: Origin) -> Offered<'_> {
     let ends_run = matches!(&*option.effect, "fail_run" | "cancel_run");
     let is_answer = option.id == "answer";
     let notes = [

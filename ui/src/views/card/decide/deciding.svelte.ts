@@ -1,6 +1,6 @@
 // Sending one decision, and what came of it. What a person typed outlives every answer but success.
 import { Problem, post } from "../../../api/client";
-import type { Choice, Decision, Interrupt, Resolution } from "../../../api/types";
+import type { Offer, Decision, Interrupt, Resolution } from "../../../api/types";
 import { drafts } from "../../../state/drafts";
 import type { FieldError } from "../edit/errors";
 
@@ -12,15 +12,15 @@ export class Deciding {
   faster = $state.raw<Resolution>();
   isLate = $state(false);
   /** What was tried last. */
-  last = $state.raw<Choice>();
+  last = $state.raw<Offer>();
 
   /** The interrupt as it is after the decision; nothing where it was not taken. */
-  async send(interrupt: Interrupt, choice: Choice, text: string, edit?: unknown): Promise<Interrupt | undefined> {
+  async send(interrupt: Interrupt, offer: Offer, text: string, edit?: unknown): Promise<Interrupt | undefined> {
     if (this.isSending) return undefined;
-    this.last = choice;
+    this.last = offer;
     this.isSending = true;
     this.problem = undefined;
-    const decision: Decision = { option: choice.id, version: interrupt.version };
+    const decision: Decision = { option: offer.id, version: interrupt.version };
     if (text.trim() !== "") decision.text = text;
     if (edit !== undefined) decision.edit = edit;
     try {

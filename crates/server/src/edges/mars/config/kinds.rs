@@ -3,7 +3,7 @@
 //! or would approve where it does not, is refused.
 
 use holdshort_core::definition::{Definition, KindGate, Phase, PhaseKind};
-use holdshort_core::interrupt::{self, Choice, Kind as Interrupt};
+use holdshort_core::interrupt::{self, Kind as Interrupt, Offer};
 
 use super::given::Reader;
 
@@ -125,5 +125,5 @@ fn offered(kind: Interrupt, options: Vec<String>) -> Vec<String> {
 }
 
 fn releases(kind: Interrupt, id: &str) -> bool {
-    interrupt::option(kind, id).is_some_and(|row| Choice::of(row).releases())
+    interrupt::option(kind, id).is_some_and(|row| Offer::of(row).releases())
 }
