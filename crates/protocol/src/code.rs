@@ -104,6 +104,8 @@ codes! {
         "Use a new key for each new request.";
     TooManyStreams = "too_many_streams", 429, "Too many streams and long polls are open",
         "Close some, or try again later.";
+    TooManyConnections = "too_many_connections", 429, "Agents have too many connections open",
+        "Close some, or use one for many requests; try again as `Retry-After` says.";
     TooManyRequests = "too_many_requests", 429, "Agents make too many requests",
         "Wait as long as `Retry-After` says; wait for a resolution with `?wait=25` or a stream, not by asking again.";
     Internal = "internal", 500, "The server made a mistake",

@@ -24,6 +24,7 @@ use holdshort_workflow::Library;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::connections::Connections;
 use crate::feed::{Owners, Recent};
 use crate::links::Links;
 use crate::logins::Logins;
@@ -31,7 +32,6 @@ use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
 use crate::rate::Rate;
 use crate::secrets;
-use crate::strangers::Strangers;
 use crate::tokens::Tokens;
 
 pub(crate) struct App {
@@ -50,7 +50,7 @@ pub(crate) struct App {
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) polls: Arc<Semaphore>,
     pub(crate) pace: Pace,
-    pub(crate) strangers: Arc<Strangers>,
+    pub(crate) connections: Arc<Connections>,
     /// Of all agents together.
     pub(crate) agents: Rate,
     /// True once the server stops: whatever waits ends.

@@ -19,7 +19,7 @@ use crate::app::{App, blocking};
 use crate::logins::Issued;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
-use crate::{links, strangers, view};
+use crate::{connections, links, view};
 
 /// The router's state. Opens to whoever has a token.
 #[derive(Clone)]
@@ -66,7 +66,7 @@ impl AuthState {
             }
         };
         let actor = actor.ok_or_else(|| Refused::of(Code::Unauthenticated))?;
-        authenticated();
+        authenticated(actor.role)?;
         let caller = Caller { app, actor };
         caller.charge()?;
         Ok(caller)
@@ -80,7 +80,7 @@ impl AuthState {
             Refused::new(Code::NotFound, rule)
         })?;
         // The seal is ours: whoever shows it was given the link.
-        authenticated();
+        authenticated(Role::Operator)?;
         if claim.expires_at <= app.now() {
             return Err(Refused::of(Code::LinkExpired));
         }
@@ -230,10 +230,14 @@ pub(crate) async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
 }
 
 /// The client of the connection that is being served has said who it is: it counts among the unauthenticated no more.
-fn authenticated() {
-    if let Some(connection) = strangers::current() {
-        connection.known();
+fn authenticated(role: Role) -> Answer<()> {
+    let Some(connection) = connections::current() else { return Ok(()) };
+    if role != Role::Agent {
+        connection.is_a_persons();
+    } else if !connection.is_an_agents() {
+        return Err(Refused::of(Code::TooManyConnections));
     }
+    Ok(())
 }
 
 fn others() -> Refused {

@@ -39,8 +39,10 @@ pub(crate) const READ_EVENTS: usize = 64;
 pub(crate) const LAYOUT_SUBTASKS: usize = 200;
 
 /// Connections whose client has not said who it is, at once; a quarter of the descriptors where that is less. The
-/// oldest gives way.
-pub(crate) const STRANGERS: usize = 1_024;
+/// oldest is evicted.
+pub(crate) const UNAUTHENTICATED_CONNECTIONS: usize = 1_024;
+/// Connections of agents at once; half of the descriptors where that is less. One half of the streams stays with people.
+pub(crate) const AGENT_CONNECTIONS: usize = 10_000;
 /// Requests a second that agents may make together, on average, where the server is started with nothing else: far
 /// more than agents that ask people have to say.
 pub const AGENT_REQUESTS: u32 = 200;

@@ -149,6 +149,7 @@ macro_rules! refuses {
 const ANY: &[Code] = &[
     Code::Unauthenticated,
     Code::ForbiddenRole,
+    Code::TooManyConnections,
     Code::TooManyRequests,
     Code::WrongHost,
     Code::Internal,

@@ -4,6 +4,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -11,16 +12,20 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
+use crate::connections::Connection;
+
 pub(crate) struct PatientStream {
     stream: TcpStream,
     patience: Duration,
     /// Until when the client is waited for, while it takes nothing.
     stalled: Option<Pin<Box<Sleep>>>,
+    /// Counted as open for as long as the socket is.
+    _connection: Arc<Connection>,
 }
 
 impl PatientStream {
-    pub(crate) fn new(stream: TcpStream, patience: Duration) -> Self {
-        Self { stream, patience, stalled: None }
+    pub(crate) fn new(stream: TcpStream, patience: Duration, connection: Arc<Connection>) -> Self {
+        Self { stream, patience, stalled: None, _connection: connection }
     }
 
     /// What a write came to, where it took something or failed; an error once the client was waited for too long.

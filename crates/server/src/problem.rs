@@ -86,7 +86,11 @@ impl IntoResponse for Refused {
                 let value = HeaderValue::from_static("Bearer realm=\"holdshort\"");
                 headers.insert(header::WWW_AUTHENTICATE, value);
             }
-            Code::TooManyStreams | Code::TooManyRequests | Code::Busy | Code::Stopping => {
+            Code::TooManyStreams
+            | Code::TooManyConnections
+            | Code::TooManyRequests
+            | Code::Busy
+            | Code::Stopping => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             _ => {}

@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::auth::AuthState;
+use crate::connections::{Connections, Quotas};
 use crate::feed::{Owners, Recent, keep_reading};
 use crate::guard::Names;
 use crate::limits::{AGENT_BURST_SECONDS, POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
@@ -21,7 +22,6 @@ use crate::links::Links;
 use crate::logins::Logins;
 use crate::pace::Pace;
 use crate::rate::Rate;
-use crate::strangers::Strangers;
 use crate::tokens::Tokens;
 use crate::{library, routes, secrets, serving};
 
@@ -90,7 +90,9 @@ pub struct Tuning {
     pub rehearsal_word_ms: Option<u64>,
     pub pace: Pace,
     /// Connections whose client has not said who it is, at once; `None`: as many as a server has.
-    pub strangers: Option<usize>,
+    pub unauthenticated_connections: Option<usize>,
+    /// Connections of agents at once; `None`: as many as a server has.
+    pub agent_connections: Option<usize>,
     /// The last events, which those who follow everything share; `None`: as many as a server has.
     pub recent_events: Option<usize>,
 }
@@ -135,6 +137,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         }
     };
     let (stop, stopping) = watch::channel(false);
+    let quotas = Quotas::of_this_process();
     let (recent, tell) = Recent::new(tuning.recent_events.unwrap_or(RECENT_EVENTS));
     let app = Arc::new(App {
         driver: engine.driver.clone(),
@@ -152,7 +155,10 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         streams: Arc::new(Semaphore::new(STREAMS as usize)),
         polls: Arc::new(Semaphore::new(POLLS)),
         pace: tuning.pace,
-        strangers: Strangers::new(tuning.strangers),
+        connections: Connections::new(Quotas {
+            unauthenticated: tuning.unauthenticated_connections.unwrap_or(quotas.unauthenticated),
+            agents: tuning.agent_connections.unwrap_or(quotas.agents),
+        }),
         agents: Rate::new(options.agent_requests, options.agent_requests.saturating_mul(AGENT_BURST_SECONDS)),
         stopping,
     });

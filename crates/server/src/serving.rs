@@ -17,8 +17,8 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use crate::app::App;
+use crate::connections;
 use crate::patient_stream::PatientStream;
-use crate::strangers;
 
 /// After a connection could not be accepted, such as for want of files.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -51,19 +51,19 @@ async fn attend(stream: TcpStream, service: Router, app: Arc<App>, _alive: mpsc:
         tracing::debug!(%error, "a connection is gone before it began");
         return;
     }
-    let wire = TokioIo::new(PatientStream::new(stream, app.pace.patience));
-    let stranger = app.strangers.connection();
+    let accepted = app.connections.accept();
+    let wire = TokioIo::new(PatientStream::new(stream, app.pace.patience, accepted.clone()));
     let service = {
-        let (service, stranger) = (TowerToHyperService::new(service), stranger.clone());
-        service_fn(move |request| strangers::serving(stranger.clone(), service.call(request)))
+        let (service, accepted) = (TowerToHyperService::new(service), accepted.clone());
+        service_fn(move |request| connections::serving(accepted.clone(), service.call(request)))
     };
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(app.pace.headers);
     let mut connection = pin!(http.serve_connection(wire, service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        () = stranger.gives_way() => {
-            tracing::debug!("a connection gave way: it did not say who it is, and others came");
+        () = accepted.evicted() => {
+            tracing::debug!("a connection is evicted: it did not say who it is, and others came");
             return;
         }
         () = app.stopped() => {

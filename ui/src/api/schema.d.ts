@@ -961,7 +961,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -2512,8 +2512,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `too_many_requests`: Agents make too many requests. */
-        too_many_requests: {
+        /**
+         * @description `too_many_connections`: Agents have too many connections open.
+         *
+         *     `too_many_requests`: Agents make too many requests.
+         */
+        "too_many_connections-or-too_many_requests": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2522,11 +2526,13 @@ export interface components {
             };
         };
         /**
-         * @description `too_many_requests`: Agents make too many requests.
+         * @description `too_many_connections`: Agents have too many connections open.
+         *
+         *     `too_many_requests`: Agents make too many requests.
          *
          *     `too_many_streams`: Too many streams and long polls are open.
          */
-        "too_many_requests-or-too_many_streams": {
+        "too_many_connections-or-too_many_requests-or-too_many_streams": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2720,7 +2726,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2752,7 +2758,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2790,7 +2796,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2823,7 +2829,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2853,7 +2859,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -2880,7 +2886,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2916,7 +2922,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -2958,7 +2964,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_session-or-idempotency_key_reused"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -2993,7 +2999,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3040,7 +3046,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3082,7 +3088,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3109,7 +3115,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3170,7 +3176,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3197,7 +3203,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3224,7 +3230,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3281,7 +3287,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3316,7 +3322,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3357,7 +3363,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_workflow-or-unknown_session-or-idempotency_key_reused"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3388,7 +3394,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3429,7 +3435,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3477,7 +3483,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3517,7 +3523,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3558,7 +3564,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3591,7 +3597,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3627,7 +3633,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3658,7 +3664,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3703,7 +3709,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3735,7 +3741,7 @@ export interface operations {
             404: components["responses"]["not_found"];
             409: components["responses"]["run_not_ended"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3771,7 +3777,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3807,7 +3813,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3847,7 +3853,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request-or-unknown_workflow-or-idempotency_key_reused"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3878,7 +3884,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3914,7 +3920,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -3951,7 +3957,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -3987,7 +3993,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -4023,7 +4029,7 @@ export interface operations {
             403: components["responses"]["forbidden_role"];
             404: components["responses"]["not_found"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -4059,7 +4065,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -4096,7 +4102,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
             422: components["responses"]["invalid_request"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -4123,7 +4129,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -4149,7 +4155,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -4176,7 +4182,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
@@ -4203,7 +4209,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };
@@ -4228,7 +4234,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             421: components["responses"]["wrong_host"];
-            429: components["responses"]["too_many_requests-or-too_many_streams"];
+            429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_failed-or-stopping"];
         };

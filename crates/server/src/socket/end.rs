@@ -31,7 +31,7 @@ pub(super) enum End {
     /// Nothing is heard from the client.
     Silent,
     /// The client had not said who it is, and others came.
-    GaveWay,
+    Evicted,
     /// There is no place for another stream.
     Full(Refused),
     /// Agents say more than their rate allows.
@@ -59,7 +59,7 @@ pub(super) async fn goodbye(
     writing: Pin<&mut impl Future<Output = Result<SplitSink<WebSocket, Message>, Gone>>>,
     mut incoming: SplitStream<WebSocket>,
 ) {
-    let is_readable = !matches!(end, End::Broken | End::GaveWay);
+    let is_readable = !matches!(end, End::Broken | End::Evicted);
     let said = async {
         let Ok(mut sink) = writing.await else { return };
         if let Some((frame, close)) = last_words(end) {
@@ -91,10 +91,10 @@ fn last_words(end: End) -> Option<(Option<ServerFrame>, CloseFrame)> {
             TIMEOUT,
             "you read too slowly: come back with your last position, nothing is lost",
         ),
-        End::GaveWay => {
+        End::Evicted => {
             (None, close_code::AGAIN, "too many connections have not said who they are: come back")
         }
-        End::Full(refused) => (error(refused), TOO_MANY, "too many streams are open"),
+        End::Full(refused) => (error(refused), TOO_MANY, "too many connections are open"),
         End::OverRate(refused) => (error(refused), TOO_MANY, "agents ask too often: come back later"),
         End::Silent => (closing(Reason::Silent), TIMEOUT, "nothing was heard from you"),
         End::Unauthenticated(refused) => (error(refused), UNAUTHENTICATED, "who are you?"),

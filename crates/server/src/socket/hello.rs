@@ -38,6 +38,7 @@ pub(super) async fn receive(
         Ok(ClientFrame::Hello(hello)) => {
             who(door, headers, known, &hello).map_err(|refused| match refused.code() {
                 Code::TooManyRequests => End::OverRate(refused),
+                Code::TooManyConnections => End::Full(refused),
                 _ => End::Unauthenticated(refused),
             })
         }

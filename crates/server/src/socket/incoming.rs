@@ -57,7 +57,7 @@ pub(crate) fn read_text(text: &[u8]) -> Answer<ClientFrame> {
             | End::Full(refused)
             | End::OverRate(refused),
         ) => Err(refused),
-        Err(End::Left | End::Broken | End::Stopping | End::Behind | End::Silent | End::GaveWay) => {
+        Err(End::Left | End::Broken | End::Stopping | End::Behind | End::Silent | End::Evicted) => {
             Err(Refused::of(Code::Internal))
         }
     }

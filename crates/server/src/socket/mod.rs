@@ -28,10 +28,10 @@ use futures::stream::SplitStream;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::auth::{AuthState, Caller};
+use crate::connections::{self, Connection};
 use crate::limits::{ANSWERS, FRAME_READ_BYTES, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
 use crate::pace::Pace;
 use crate::problem::Answer;
-use crate::strangers::{self, Connection};
 use end::End;
 use outbox::Outbox;
 
@@ -47,14 +47,14 @@ pub(crate) fn open(
     let pace = door.pace();
     // Whoever has not said who it is takes no place among the streams yet.
     let permit = known.as_ref().map(|caller| caller.app.place()).transpose()?;
-    let stranger = strangers::current();
+    let connection = connections::current();
     let upgrade = upgrade
         .max_message_size(FRAME_READ_BYTES)
         .max_frame_size(FRAME_READ_BYTES)
         .read_buffer_size(READ_BUFFER_BYTES)
         .write_buffer_size(WRITE_BUFFER_BYTES);
     Ok(upgrade.on_upgrade(async move |socket| {
-        serve(socket, &door, headers, Guest { known, permit, stranger }, pace).await;
+        serve(socket, &door, headers, Guest { known, permit, connection }, pace).await;
     }))
 }
 
@@ -63,8 +63,8 @@ struct Guest {
     known: Option<Caller>,
     /// Its place among the streams, once it has said who it is.
     permit: Option<OwnedSemaphorePermit>,
-    /// Its connection, until then.
-    stranger: Option<Arc<Connection>>,
+    /// Its connection, which may be evicted until then.
+    connection: Option<Arc<Connection>>,
 }
 
 async fn serve(socket: WebSocket, door: &AuthState, headers: HeaderMap, mut guest: Guest, pace: Pace) {
@@ -88,28 +88,28 @@ async fn converse(
     pace: Pace,
     outbox: Outbox,
 ) -> End {
-    let gives_way = async {
-        match &guest.stranger {
-            Some(stranger) => stranger.gives_way().await,
+    let evicted = async {
+        match &guest.connection {
+            Some(connection) => connection.evicted().await,
             None => std::future::pending().await,
         }
     };
     let received = tokio::select! {
         received = Box::pin(hello::receive(incoming, door, &headers, guest.known.take(), pace)) => received,
-        () = gives_way => Err(End::GaveWay),
+        () = evicted => Err(End::Evicted),
     };
     let caller = match received {
         Ok(caller) => caller,
         Err(end) => return end,
     };
-    // It has said who it is: from here on it is a stream, and no stranger's connection.
+    // It has said who it is: from here on it is a stream, and is not evicted.
     if guest.permit.is_none() {
         match caller.app.place() {
             Ok(permit) => guest.permit = Some(permit),
             Err(full) => return End::Full(full),
         }
     }
-    guest.stranger = None;
+    guest.connection = None;
     // They hold the buffer that they were read into.
     drop(headers);
     if let Err(unsent) = outbox.put(write::text(&hello::welcome(&caller))).await {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use holdshort_server::{Pace, Tuning};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -58,7 +58,7 @@ async fn headers_come_in_time_and_nobody_is_idle_for_ever() {
 #[tokio::test]
 async fn a_flood_of_strangers_locks_nobody_out() {
     const STRANGERS: usize = 20;
-    let tuning = Tuning { strangers: Some(STRANGERS), ..Tuning::default() };
+    let tuning = Tuning { unauthenticated_connections: Some(STRANGERS), ..Tuning::default() };
     let served = Served::with_tuning(tuning).await;
     let host = served.address();
     let known = served.operator();
@@ -82,7 +82,7 @@ async fn a_flood_of_strangers_locks_nobody_out() {
 /// The page of a decision link says who comes: its connection outlives the flood.
 #[tokio::test]
 async fn whoever_holds_a_link_is_no_stranger() {
-    let tuning = Tuning { strangers: Some(4), ..Tuning::default() };
+    let tuning = Tuning { unauthenticated_connections: Some(4), ..Tuning::default() };
     let served = Served::with_tuning(tuning).await;
     let host = served.address();
     let asked = served.operator().ask().await;
@@ -116,7 +116,7 @@ async fn whoever_holds_a_link_is_no_stranger() {
 /// Sockets that do not say who they are count as strangers, and take no place among the streams.
 #[tokio::test]
 async fn sockets_that_say_nothing_give_way_too() {
-    let tuning = Tuning { strangers: Some(4), ..Tuning::default() };
+    let tuning = Tuning { unauthenticated_connections: Some(4), ..Tuning::default() };
     let served = Served::with_tuning(tuning).await;
     let host = served.address();
     let upgrade = format!(
@@ -134,6 +134,43 @@ async fn sockets_that_say_nothing_give_way_too() {
     let mut rest = Vec::new();
     timeout(SOON, first.read_to_end(&mut rest)).await.expect("it gives way").unwrap();
     assert!(String::from_utf8_lossy(&rest).contains("have not said who they are"));
+}
+
+/// Agents have a share of the connections: sockets, and those that are kept for the next request.
+#[tokio::test]
+async fn a_flood_of_agents_connections_locks_nobody_out() {
+    const SHARE: usize = 4;
+    let tuning = Tuning { agent_connections: Some(SHARE), ..Tuning::default() };
+    let served = Served::with_tuning(tuning).await;
+    let (host, token) = (served.address(), served.agent_token());
+    let get =
+        |path: &str| format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n");
+    let upgrade = format!(
+        "GET /v1/ws HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: Upgrade\r\n\
+         Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    );
+    let asks = [get("/v1/info"), get("/v1/runs"), upgrade.clone(), get("/v1/interrupts/none")];
+    let mut open = Vec::new();
+    for (n, ask) in asks.iter().chain(&asks).enumerate() {
+        let mut stream = connect(&served, ask).await;
+        let mut head = [0; 12];
+        timeout(SOON, stream.read_exact(&mut head)).await.unwrap().unwrap();
+        assert_eq!(&head != b"HTTP/1.1 429", n < SHARE, "{n}: {}", String::from_utf8_lossy(&head));
+        open.push(stream);
+    }
+    let agent = served.agent();
+    let refused = agent.request(Method::GET, "/v1/info").send().await.unwrap();
+    assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &"1".parse().unwrap()));
+    assert_eq!(refused.json::<Value>().await.unwrap()["code"], "too_many_connections");
+    ok(served.operator().get("/v1/runs").await);
+    // A socket that is closed makes room, as any other.
+    drop(open.remove(2));
+    let room = async {
+        while agent.get("/v1/info").await.0 == 429 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(SOON, room).await.expect("there is room");
 }
 
 #[tokio::test]

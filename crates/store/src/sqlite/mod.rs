@@ -341,7 +341,7 @@ impl Journal for Sqlite {
             }
         };
         let inspect = move |connection: &Connection| {
-            let mut problems = schema::quick_check(connection)?;
+            let mut problems = schema::check(connection)?;
             problems.extend(pin::problems(&folder, connection, is_stopped)?);
             Ok(problems)
         };

@@ -1,6 +1,7 @@
 //! The schema: connections as we want them, and the numbered migrations, applied in order and never changed
 //! once released. `user_version` is the number of the last one.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ const CHAIN: u32 = 5;
 
 /// How long to wait for a foreign process (a backup, a curious person) that holds the database.
 const FOREIGN_LOCK_WAIT: Duration = Duration::from_secs(10);
-/// Of damaged pages, told at once.
+/// Of damaged pages and indexes, told at once.
 const FINDINGS: u32 = 10;
 /// More than the statements that any of our connections uses, filters of lists included.
 const STATEMENTS: usize = 96;
@@ -107,9 +108,42 @@ pub(super) fn checkpoint(connection: &Connection) -> Result<(), Error> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
 }
 
-/// What SQLite finds wrong with the pages of the database, in its own words.
-pub(super) fn quick_check(connection: &Connection) -> Result<Vec<String>, Error> {
-    let mut statement = connection.prepare(&format!("PRAGMA quick_check({FINDINGS})"))?;
+/// What is wrong with the database as a file, in words: its schema is not the one that the migrations make, or SQLite
+/// finds pages damaged or an index that does not hold what its table does. Lists are read from indexes.
+pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
+    let mut problems = foreign(connection)?;
+    problems.extend(integrity(connection)?);
+    Ok(problems)
+}
+
+/// What the schema has beside what the migrations make, and what it lacks. A trigger would act in the next server.
+fn foreign(connection: &Connection) -> Result<Vec<String>, Error> {
+    let made = Connection::open_in_memory()?;
+    for (number, sql) in numbered() {
+        apply(&made, number, sql)?;
+    }
+    let (expected, found) = (objects(&made)?, objects(connection)?);
+    let unknown = found
+        .iter()
+        .filter(|(name, sql)| expected.get(*name) != Some(sql))
+        .map(|((kind, name), _)| format!("the {kind} {name} is not one that any version makes"));
+    let missing = expected
+        .keys()
+        .filter(|name| !found.contains_key(*name))
+        .map(|(kind, name)| format!("the {kind} {name} is missing"));
+    Ok(unknown.chain(missing).collect())
+}
+
+/// The kind and name of everything in the schema, and the statement that made it.
+fn objects(connection: &Connection) -> Result<BTreeMap<(String, String), Option<String>>, Error> {
+    let mut statement = connection.prepare("SELECT type, name, sql FROM sqlite_schema")?;
+    let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// What SQLite finds wrong with pages and indexes, in its own words.
+fn integrity(connection: &Connection) -> Result<Vec<String>, Error> {
+    let mut statement = connection.prepare(&format!("PRAGMA integrity_check({FINDINGS})"))?;
     let found = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>();
     match found.map_err(Error::from) {
         Ok(found) => Ok(found.into_iter().filter(|line| line != "ok").collect()),
@@ -144,15 +178,24 @@ fn version(connection: &Connection) -> Result<u32, Error> {
 }
 
 fn migrate(connection: &Connection, version: u32) -> Result<(), Error> {
-    for (number, sql) in (1_u32..).zip(MIGRATIONS).filter(|(number, _)| *number > version) {
-        let transaction = connection.unchecked_transaction()?;
-        transaction.execute_batch(sql)?;
-        if number == CHAIN {
-            chain::begin(&transaction)?;
-        }
-        transaction.pragma_update(None, "user_version", number)?;
-        transaction.commit()?;
+    for (number, sql) in numbered().filter(|(number, _)| *number > version) {
+        apply(connection, number, sql)?;
         tracing::info!(version = number, "the database has a new schema version");
     }
+    Ok(())
+}
+
+fn numbered() -> impl Iterator<Item = (u32, &'static str)> {
+    (1..).zip(MIGRATIONS)
+}
+
+fn apply(connection: &Connection, number: u32, sql: &str) -> Result<(), Error> {
+    let transaction = connection.unchecked_transaction()?;
+    transaction.execute_batch(sql)?;
+    if number == CHAIN {
+        chain::begin(&transaction)?;
+    }
+    transaction.pragma_update(None, "user_version", number)?;
+    transaction.commit()?;
     Ok(())
 }

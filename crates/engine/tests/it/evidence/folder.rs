@@ -51,6 +51,24 @@ impl Files {
         assert!(changed > 0, "{statements}");
     }
 
+    /// Runs statements that change the schema.
+    pub(super) fn schema(&self, statements: &str) {
+        self.database().execute_batch(statements).unwrap();
+    }
+
+    /// Makes an index anew with another condition, and has the schema say that it is as it was.
+    pub(super) fn make_anew(&self, index: &str, condition: &str, other: &str) {
+        let sql = "SELECT sql FROM sqlite_schema WHERE name = ?1";
+        let made: String = self.database().query_row(sql, [index], |row| row.get(0)).unwrap();
+        let changed = made.replace(condition, other);
+        assert_ne!(changed, made);
+        self.schema(&format!("DROP INDEX {index}; {changed}"));
+        let file = self.database();
+        file.execute_batch("PRAGMA writable_schema = ON").unwrap();
+        let put_back = "UPDATE sqlite_schema SET sql = ?2 WHERE name = ?1";
+        assert_eq!(file.execute(put_back, [index, &made]).unwrap(), 1);
+    }
+
     /// Overwrites a page that holds entries of an index.
     pub(super) fn damage_a_page(&self) {
         let page_of = "SELECT rootpage FROM sqlite_schema WHERE name = 'runs_by_session'";

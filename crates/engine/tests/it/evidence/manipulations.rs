@@ -201,7 +201,25 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     ),
     Manipulation::alike("a workflow that runs pin is taken away", "DELETE FROM blobs"),
     Manipulation::to_files("a page of the database is damaged", Files::damage_a_page),
+    Manipulation::to_files("an index is made anew without some of its rows", |files| {
+        files.make_anew("open_interrupts_by_kind", "WHERE open = 1", "WHERE open = 1 AND calm = 7");
+    }),
+    Manipulation::each(
+        "a trigger is added that changes lists later",
+        Code(|files| {
+            files.schema("CREATE TRIGGER later AFTER INSERT ON events BEGIN DELETE FROM grants; END");
+        }),
+        "CREATE FUNCTION later() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN DELETE FROM grants; RETURN NULL; END $$;
+         CREATE TRIGGER later AFTER INSERT ON events EXECUTE FUNCTION later()",
+    )
+    .found(Alone, No),
     Manipulation::to_files("the database is replaced by an older one", |files| files.go_back(DATABASE)),
+    Manipulation::to_files("the pin is taken away, and the database replaced by an older one", |files| {
+        files.remove(PIN);
+        files.go_back(DATABASE);
+    })
+    .found(Head, No),
     Manipulation::to_files("the log is taken away that a killed server left", |files| {
         files.be_killed();
         files.remove(LOG);
