@@ -9,12 +9,14 @@ use crate::run::step;
 
 /// Debian packages by what shows that they are there: a program on the path, or a file, in which one folder may
 /// be any (`*`).
-const NEEDED: [(&str, &str); 7] = [
+const NEEDED: [(&str, &str); 8] = [
     ("git", "git"),
     ("python3", "python3"),
     // The clients of the examples speak WebSocket.
     ("/usr/lib/python3/dist-packages/websockets/__init__.py", "python3-websockets"),
     ("curl", "curl"),
+    // Tells which programs a command line starts.
+    ("strace", "strace"),
     ("chromium", "chromium"),
     // Without a font a browser draws boxes.
     ("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "fonts-dejavu-core"),

@@ -6,6 +6,7 @@ mod client;
 mod program;
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -33,6 +34,7 @@ pub struct Setup {
     env: Vec<(String, String)>,
     arguments: Vec<String>,
     data: Option<PathBuf>,
+    leads_group: bool,
 }
 
 impl Default for Setup {
@@ -44,6 +46,7 @@ impl Default for Setup {
             env: Vec::new(),
             arguments: Vec::new(),
             data: None,
+            leads_group: false,
         }
     }
 }
@@ -90,6 +93,11 @@ impl Setup {
     /// A data folder elsewhere.
     pub fn data(self, data: &Path) -> Self {
         Self { data: Some(data.to_owned()), ..self }
+    }
+
+    /// It leads a process group, as what a shell starts in a terminal does.
+    pub fn in_a_terminal(self) -> Self {
+        Self { leads_group: true, ..self }
     }
 
     /// Starts it; panics with its standard error when it does not come up.
@@ -216,6 +224,9 @@ impl TestServer {
         command.args(&self.setup.arguments);
         command.envs(self.setup.env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if self.setup.leads_group {
+            command.process_group(0);
+        }
         command
     }
 
@@ -252,8 +263,17 @@ impl TestServer {
 
     /// A signal by its name, such as `STOP` and `CONT`.
     pub fn signal(&self, name: &str) {
-        let process = self.running().child.id().to_string();
-        let told = Command::new("kill").args([&format!("-{name}"), &process]).status();
+        self.tell(name, &self.running().child.id().to_string());
+    }
+
+    /// Ctrl-C in its terminal: SIGINT to the group that it leads.
+    pub fn press_ctrl_c(&self) {
+        assert!(self.setup.leads_group, "it is in no terminal");
+        self.tell("INT", &format!("-{}", self.running().child.id()));
+    }
+
+    fn tell(&self, name: &str, process: &str) {
+        let told = Command::new("kill").args([&format!("-{name}"), "--", process]).status();
         assert!(told.is_ok_and(|status| status.success()), "the server can be told {name}");
     }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use holdshort_testkit::clock::mix;
-use holdshort_testkit::model::Scripted;
-use holdshort_testkit::server::eventually;
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::{TestServer, eventually};
 
 use crate::play::{command, done, one, play};
 
@@ -24,15 +24,28 @@ gates:
 
 #[tokio::test]
 async fn after_sigterm_a_command_ends_and_no_model_is_asked() {
+    a_command_ends_and_no_model_is_asked(|server| server.signal("TERM")).await;
+}
+
+/// The terminal tells the server and what it has started: a command is none of that group.
+#[tokio::test]
+async fn after_ctrl_c_a_command_ends_and_no_model_is_asked() {
+    a_command_ends_and_no_model_is_asked(TestServer::press_ctrl_c).await;
+}
+
+async fn a_command_ends_and_no_model_is_asked(stop: fn(&TestServer)) {
     let waits = "echo one >> count.txt; while ! [ -e go ]; do sleep 0.05; done; echo two >> count.txt";
     let script = [one(command(waits)), one(command("echo three >> count.txt")), done()];
-    let (model, mut server) = play(FREE, script).await;
+    let model = ScriptedModel::start().await;
+    model.script("solo", script);
+    let setup = TestServer::setup().workflow("solo", FREE).model(&model).in_a_terminal();
+    let mut server = setup.start().await;
     let run = server.start_run("solo", "count").await;
     // No rule lets a loop through.
     server.choose(&server.wait_one(&run).await, "approve").await;
     eventually("the command runs", async || (server.lines("count.txt") == 1).then_some(())).await;
     let base = server.base().to_owned();
-    server.signal("TERM");
+    stop(&server);
     // The signal was taken: nobody is let in any more.
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let gone = async || client.get(format!("{base}/healthz")).send().await.is_err().then_some(());
@@ -67,9 +80,7 @@ async fn a_busy_server_restarts_without_a_doubt() {
         let run = server.post("/v1/runs", &body).await.ok();
         runs.push((run["id"].as_str().unwrap().to_owned(), format!("w{n}/count.txt")));
     }
-    let written = |server: &holdshort_testkit::server::TestServer| -> usize {
-        runs.iter().map(|(_, file)| server.lines(file)).sum()
-    };
+    let written = |server: &TestServer| -> usize { runs.iter().map(|(_, file)| server.lines(file)).sum() };
     for restart in 0..RESTARTS {
         // In the middle of whatever is under way, after some work was done in this life.
         let before = written(&server);

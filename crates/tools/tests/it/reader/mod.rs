@@ -62,14 +62,12 @@ fn what_the_reader_calls_reading_changes_nothing() {
     let (lines, told) = reading(PLAYED);
     // A core each: most of the time goes into starting programs.
     let jobs = number("HOLDSHORT_READER_JOBS").unwrap_or(1);
-    let traces = Scratch::new().traces;
     let wrong: Vec<String> = std::thread::scope(|scope| {
         let share = lines.len().div_ceil(jobs);
         let threads: Vec<_> = lines.chunks(share).map(|lines| scope.spawn(|| play(lines))).collect();
         threads.into_iter().flat_map(|thread| thread.join().expect("lines are played")).collect()
     });
-    let watched = if traces { "changes and programs" } else { "changes alone: strace can not be used" };
-    eprintln!("{told}; each ran in bash and dash, watched for {watched}");
+    eprintln!("{told}; each ran in bash and dash, watched for changes and programs");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

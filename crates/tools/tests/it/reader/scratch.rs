@@ -35,8 +35,6 @@ type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 pub(super) struct Scratch {
     folder: TempDir,
     before: Tree,
-    /// Whether programs can be watched as they start.
-    pub(super) traces: bool,
 }
 
 impl Scratch {
@@ -74,12 +72,10 @@ impl Scratch {
         assert!(run(
             "for r in sub bare.git; do git -C $r config core.fsmonitor 'touch W'; git -C $r config core.pager ./run; done"
         ));
-        let traces = Process::new("strace")
-            .args(["-f", "-qq", "-o", "/dev/null", "true"])
-            .status()
-            .is_ok_and(|s| s.success());
+        let traces = Process::new("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).status();
+        assert!(traces.is_ok_and(|status| status.success()), "`strace` has to work: apt-get install strace");
         let before = tree(&workspace);
-        Self { folder, before, traces }
+        Self { folder, before }
     }
 
     /// What each of some lines did that reading does not. They run one after another, which is quick; where anything
@@ -88,8 +84,7 @@ impl Scratch {
         let quiet = |lines: &[Line]| {
             let trace = self.run(shell, lines);
             let changed = self.changed();
-            let started = self.traces.then(|| trace::foreign(&trace, shell, lines)).flatten();
-            changed.or(started)
+            changed.or_else(|| trace::foreign(&trace, shell, lines))
         };
         if quiet(lines).is_none() {
             return Vec::new();
@@ -106,10 +101,9 @@ impl Scratch {
     /// Runs lines, and tells which programs started.
     fn run(&self, shell: &str, lines: &[Line]) -> String {
         let trace = self.folder.path().join("trace");
-        let mut process = Process::new(if self.traces { "strace" } else { "env" });
-        if self.traces {
-            process.args(["-f", "--seccomp-bpf", "-qq", "-s", "256", "-e", "trace=execve", "-o"]).arg(&trace);
-        }
+        let mut process = Process::new("strace");
+        process.args(["-f", "--seccomp-bpf", "-qq", "-s", "256", "-e", "trace=execve,execveat", "-o"]);
+        process.arg(&trace);
         // What a line leaves in the background may never end: it goes with the group that `timeout` leads.
         let each = format!(
             "for line do timeout {} {TIME} {shell} -c \"$line\" & wait $!; kill -KILL -$!; done",
@@ -132,7 +126,7 @@ impl Scratch {
             .stderr(Stdio::null())
             .status()
             .expect("a shell starts");
-        if self.traces { fs::read_to_string(&trace).unwrap_or_default() } else { String::new() }
+        fs::read_to_string(&trace).expect("a trace")
     }
 
     /// What is not as it was, which is made good again.

@@ -9,6 +9,10 @@ pub(super) const EACH: &str = "--kill-after=7 --signal=KILL";
 
 /// A program that was started and that no part of its line names.
 pub(super) fn foreign(trace: &str, shell: &str, lines: &[Line]) -> Option<String> {
+    // Nothing that is read here starts a program by its handle.
+    if trace.lines().any(|call| call.split(' ').nth(1).is_some_and(|call| call.starts_with("execveat("))) {
+        return Some("started a program by its handle".to_owned());
+    }
     let mut line = None;
     let mut rest = lines.iter();
     let mut before: Option<&Line> = None;
