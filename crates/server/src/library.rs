@@ -1,6 +1,7 @@
 //! Workflows of a folder: `DIR/NAME/workflow.yaml` with `rehearsal.yaml` beside it, or single files `DIR/*.yaml`.
 //! Reads files; whether they are right is for the crate `workflow` to say.
 
+use crate::limits::WORKFLOW_FILES;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,8 +10,6 @@ use holdshort_workflow::{Library, Override, Problem, bounds};
 
 const WORKFLOW: &str = "workflow.yaml";
 const REHEARSAL: &str = "rehearsal.yaml";
-/// Files of one folder.
-const FILES: usize = 1_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -18,7 +17,7 @@ pub enum Error {
     Io { path: PathBuf, source: io::Error },
     #[error("{} holds no workflow: neither NAME/{WORKFLOW} nor a file ending in .yaml", path.display())]
     Empty { path: PathBuf },
-    #[error("{} holds more than {FILES} entries", path.display())]
+    #[error("{} holds more than {WORKFLOW_FILES} entries", path.display())]
     TooMany { path: PathBuf },
     #[error("{}", lines(.0))]
     Invalid(Vec<Problem>),
@@ -79,7 +78,7 @@ fn read(folder: &Path) -> Result<Vec<Override>, Error> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(io)? {
         paths.push(entry.map_err(io)?.path());
-        if paths.len() > FILES {
+        if paths.len() > WORKFLOW_FILES {
             return Err(Error::TooMany { path: folder.to_owned() });
         }
     }

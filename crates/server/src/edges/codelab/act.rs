@@ -13,11 +13,8 @@ use super::hands::Seat;
 use super::message::{Message, PlanDecision, SwitchAgent, ToolDecision, ToolResult, Verdict};
 use super::session::{Begin, Session};
 use super::{ids, open, plan};
-use crate::limits::SESSION_RUNS;
+use crate::limits::{CODELAB_MESSAGE_ATTEMPTS, SESSION_RUNS};
 use crate::problem::{Answer, Refused};
-
-/// How often a message is looked at again because somebody else was first.
-const ATTEMPTS: usize = 10;
 
 /// Frames that answer the message beside what the journal tells; most messages have none.
 pub(super) async fn carry_out(session: &Session, seat: &Seat, message: Message) -> Answer<Vec<Frame>> {
@@ -32,7 +29,7 @@ pub(super) async fn carry_out(session: &Session, seat: &Seat, message: Message) 
 }
 
 async fn say(session: &Session, content: &str) -> Answer<Vec<Frame>> {
-    for attempt in 0..ATTEMPTS {
+    for attempt in 0..CODELAB_MESSAGE_ATTEMPTS {
         let last = session.last().await?;
         let Some(live) = last.as_ref().filter(|run| run.ended.is_none()) else {
             if session.start(last.as_deref(), Begin::with(content)).await? {
@@ -309,7 +306,7 @@ async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
 async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame>> {
     let begin =
         Begin { agent: Some(&wish.agent), reason: wish.reason.as_deref(), ..Begin::with(&wish.content) };
-    for _ in 0..ATTEMPTS {
+    for _ in 0..CODELAB_MESSAGE_ATTEMPTS {
         let last = session.last().await?;
         let Some(live) = last.as_ref().filter(|run| run.ended.is_none()) else {
             if session.start(last.as_deref(), begin).await? {

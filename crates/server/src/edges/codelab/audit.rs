@@ -20,15 +20,11 @@ use super::person::Person;
 use super::session::Session;
 use super::{WORKFLOW, history, ids, plan};
 use crate::app::App;
-use crate::limits::{PAGE, READ_EVENTS};
+use crate::limits::{CODELAB_AUDIT_EVENTS, CODELAB_AUDIT_PAGE_DEFAULT, PAGE, READ_EVENTS};
 use crate::problem::{Answer, Refused};
 use crate::query::Params;
 use crate::view::word;
 
-/// Entries where none are asked for (contract B9).
-const DEFAULT: u16 = 100;
-/// Events that one answer reads; at the end of them it says `truncated`.
-const EVENTS: usize = 100_000;
 /// To look whether a run holds decisions takes as long as to read so many.
 const LOOK: usize = 10;
 const PLAN: &str = "plan_decision";
@@ -46,7 +42,7 @@ pub(super) struct AuditQuery {
 }
 
 pub(super) async fn read(Person(operator): Person, Params(query): Params<AuditQuery>) -> Answer<Json<Value>> {
-    let limit = query.limit.unwrap_or(DEFAULT);
+    let limit = query.limit.unwrap_or(CODELAB_AUDIT_PAGE_DEFAULT);
     if !(1..=PAGE).contains(&limit) {
         return Err(Refused::new(Code::InvalidQuery, format!("limit: {limit} is not between 1 and {PAGE}")));
     }
@@ -60,7 +56,8 @@ pub(super) async fn read(Person(operator): Person, Params(query): Params<AuditQu
         None => &[Kind::PlanApproval, Kind::ToolApproval, Kind::Continuation],
     };
     let limit = usize::from(limit);
-    let mut audit = Audit { app: operator.app.clone(), wanted, room: EVENTS, entries: Vec::new() };
+    let mut audit =
+        Audit { app: operator.app.clone(), wanted, room: CODELAB_AUDIT_EVENTS, entries: Vec::new() };
     if let Some(name) = query.session_id {
         let session = Session::of(operator, name).map_err(|_| Refused::not_found("session"))?;
         session.known().await?;

@@ -6,7 +6,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -27,12 +26,8 @@ use super::tell::Teller;
 use super::{WORKFLOW, ids, open};
 use crate::auth::Caller;
 use crate::feed::{self, Item, Previews, Sight, Source, position};
-use crate::limits::READ_EVENTS;
+use crate::limits::{CODELAB_RESULT_BEHIND_TIME, READ_EVENTS};
 use crate::problem::{Answer, Refused};
-
-/// How long a call waits for the result of whoever approved it before it is handed out to them: clients of the source
-/// system run what they approve, and say so right behind.
-const RESULT_BEHIND: Duration = Duration::from_millis(100);
 
 pub(super) struct Follower {
     session: Session,
@@ -387,7 +382,7 @@ impl Follower {
     async fn is_ours(&mut self, call: &str) -> Answer<bool> {
         let Some(claim) = self.seat.claim(call) else { return Ok(false) };
         if claim.approved_here {
-            tokio::time::sleep(RESULT_BEHIND).await;
+            tokio::time::sleep(CODELAB_RESULT_BEHIND_TIME).await;
         }
         self.is_behind |= self.is_to_run(call);
         while self.is_behind && self.is_to_run(call) {

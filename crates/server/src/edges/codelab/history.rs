@@ -8,13 +8,9 @@ use serde_json::Value;
 
 use super::plan;
 use super::session::Session;
-use crate::limits::SESSION_RUNS;
+use crate::limits::{CODELAB_HISTORY_BYTES, CODELAB_HISTORY_RESULT_BYTES, SESSION_RUNS};
 use crate::problem::Answer;
 
-/// Of one run's input, in bytes.
-const ROOM: usize = 24 * 1024;
-/// Of what came of one run: a long answer is cut, and does not push out what was said.
-const CAME: usize = 4 * 1024;
 /// What stands around each word.
 const LABEL: usize = 20;
 
@@ -30,7 +26,7 @@ pub(super) async fn of(session: &Session, room: usize) -> Answer<Vec<Turn>> {
     for run in session.runs().await?.iter().rev().take(SESSION_RUNS) {
         turns.push(turn(&*session.load(run).await?));
     }
-    let mut turns = fitted(turns, room.min(ROOM));
+    let mut turns = fitted(turns, room.min(CODELAB_HISTORY_BYTES));
     turns.reverse();
     Ok(turns)
 }
@@ -59,7 +55,7 @@ fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
         break;
     }
     for turn in &mut kept {
-        turn.came = cut(&turn.came, CAME.min(left));
+        turn.came = cut(&turn.came, CODELAB_HISTORY_RESULT_BYTES.min(left));
         left = left.saturating_sub(turn.came.len());
     }
     kept
@@ -178,7 +174,7 @@ fn planned(run: &Run) -> Vec<String> {
     for (phase, planned) in &run.plans {
         let Some(plan) = planned.settled() else { continue };
         // All of them are named, and each has the same room for what it brought.
-        let room = CAME / (2 * plan.subtasks.len().max(1));
+        let room = CODELAB_HISTORY_RESULT_BYTES / (2 * plan.subtasks.len().max(1));
         for subtask in &plan.subtasks {
             let step = run.step_of_subtask(phase, &subtask.id).map(|(_, step)| step);
             let brought = step.and_then(|step| step.output.as_deref()).unwrap_or_default();
@@ -214,11 +210,12 @@ mod tests {
     #[test]
     fn what_people_said_stays_and_answers_are_cut() {
         let long = "ü".repeat(20_000);
-        let kept = fitted(vec![turn("what now?", &long), turn("my name is Ada", &long)], ROOM);
+        let kept =
+            fitted(vec![turn("what now?", &long), turn("my name is Ada", &long)], CODELAB_HISTORY_BYTES);
         assert_eq!((kept.len(), kept[1].said[0].as_str()), (2, "my name is Ada"));
         for turn in &kept {
             assert!(
-                turn.came.len() <= CAME && turn.came.ends_with("(cut: 40000 bytes)"),
+                turn.came.len() <= CODELAB_HISTORY_RESULT_BYTES && turn.came.ends_with("(cut: 40000 bytes)"),
                 "{}",
                 turn.came.len()
             );

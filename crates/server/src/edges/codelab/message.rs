@@ -10,10 +10,8 @@ use serde_json::Value;
 
 use super::{ids, raw};
 use crate::body::read_strict;
+use crate::limits::CODELAB_SWITCH_REASON_BYTES;
 use crate::problem::{Answer, Refused};
-
-/// Why another agent goes on: what is cancelled for it is told so.
-const REASON_BYTES: usize = 4 * 1024;
 
 const KNOWN: &str = "`user_message`, `plan_decision`, `hitl_decision`, `tool_result`, `switch_agent`";
 
@@ -246,8 +244,11 @@ fn result(value: &Value) -> Answer<Message> {
 
 fn switch(value: &Value) -> Answer<Message> {
     let SwitchFields { agent_type, content, reason } = of(value)?;
-    if reason.as_ref().is_some_and(|reason| reason.len() > REASON_BYTES) {
-        return Err(Refused::invalid_at("/reason", format!("is longer than {REASON_BYTES} bytes")));
+    if reason.as_ref().is_some_and(|reason| reason.len() > CODELAB_SWITCH_REASON_BYTES) {
+        return Err(Refused::invalid_at(
+            "/reason",
+            format!("is longer than {CODELAB_SWITCH_REASON_BYTES} bytes"),
+        ));
     }
     Ok(Message::Switch(SwitchAgent { agent: agent_type, content: words(content, "/content")?, reason }))
 }

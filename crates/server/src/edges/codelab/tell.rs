@@ -12,10 +12,8 @@ use serde_json::{Value, json};
 
 use super::frame::Frame;
 use super::{ids, open, plan, session};
+use crate::limits::CODELAB_SUBTASK_RESULT_CHARS;
 use crate::view::word;
-
-/// Of a subtask's result, in characters (contract B7).
-const RESULT_CHARS: usize = 500;
 
 pub(super) struct Teller {
     pub(super) run: Run,
@@ -308,5 +306,5 @@ fn with(sentence: &str, text: &str) -> String {
 }
 
 fn cut(text: &str) -> String {
-    text.chars().take(RESULT_CHARS).collect()
+    text.chars().take(CODELAB_SUBTASK_RESULT_CHARS).collect()
 }

@@ -9,6 +9,7 @@ use holdshort_protocol::plain;
 use serde_json::{Map, Value, json};
 
 use super::words;
+use crate::limits::MARS_SAID_CHARS;
 use crate::view::word;
 
 /// What was decided, by whom, with which words.
@@ -28,9 +29,6 @@ pub(super) struct Display {
     pub(super) results: bool,
     pub(super) step: bool,
 }
-
-/// Characters of what an agent says that stand with a request. All of it stands where it was said.
-const SAID: usize = 2_000;
 
 /// `approval_requested`. `with` is what the interrupt was opened with, `told` what was said of the plan before.
 ///
@@ -94,7 +92,7 @@ fn is_the_runtimes(opened: &Opened) -> bool {
 /// Words that came from elsewhere: harmless, and not longer than a person reads.
 fn quoted(said: &str) -> String {
     let said = said.trim();
-    match said.char_indices().nth(SAID) {
+    match said.char_indices().nth(MARS_SAID_CHARS) {
         Some((end, _)) => format!("{}…", plain::text(&said[..end])),
         None => plain::text(said).into_owned(),
     }
