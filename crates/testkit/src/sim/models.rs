@@ -1,6 +1,7 @@
 //! What models answer: words, parallel calls, questions, nonsense, errors. 0 is a last word.
 
-use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, Request, RequestedCall, Usage};
+use holdshort_core::handoff::FINISH;
+use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, Request, RequestedCall, Stop, Usage};
 use holdshort_core::run::Input;
 use serde_json::{Value, json};
 
@@ -37,9 +38,20 @@ pub(super) fn answer(
         let reply = Reply { text, calls, model: "simulated".to_owned(), ..Reply::default() };
         return Input::Replied { step, turn, reply };
     }
+    if world.plays_endings && choices.one_in(6) {
+        let reply = broken_off(world, choices);
+        return Input::Replied { step, turn, reply };
+    }
+    let ends_by_tool = request.tools.iter().any(|tool| tool.name == FINISH);
+    if ends_by_tool && choices.one_in(4) {
+        let calls = finishing(world, choices);
+        let reply = Reply { calls, model: "simulated".to_owned(), ..Reply::default() };
+        return Input::Replied { step, turn, reply };
+    }
     // Long conversations teach nothing new.
     let is_long = request.messages.len() > 24;
     let (text, calls) = match choices.below(if is_long { 1 } else { 16 }) {
+        0 if ends_by_tool => ("Done.", vec![finish("It is done.", &[])]),
         0 => ("Done.", Vec::new()),
         1 => ("Which one?", Vec::new()),
         2 => ("", Vec::new()),
@@ -56,6 +68,32 @@ pub(super) fn answer(
     let reply =
         Reply { text: text.to_owned(), calls, usage, model: "simulated".to_owned(), ..Reply::default() };
     Input::Replied { step, turn, reply }
+}
+
+/// A reply that is not whole, perhaps with a call in it.
+fn broken_off(world: &mut World, choices: &mut Choices) -> Reply {
+    let calls = if choices.one_in(2) { vec![call(world, choices)] } else { Vec::new() };
+    let stop = if choices.one_in(2) { Stop::Filtered } else { Stop::Cut };
+    Reply { text: "Half a".to_owned(), calls, stop, model: "simulated".to_owned(), ..Reply::default() }
+}
+
+/// Ends the work, rightly or not: beside another call, blank, twice, with something undone.
+fn finishing(world: &mut World, choices: &mut Choices) -> Vec<RequestedCall> {
+    let mut calls = Vec::new();
+    for _ in 0..=usize::from(choices.one_in(6)) {
+        let summary = if choices.one_in(8) { " " } else { "It is done." };
+        let undone: &[&str] = if choices.one_in(3) { &["one thing"] } else { &[] };
+        calls.push(finish(summary, undone));
+    }
+    if choices.one_in(4) {
+        calls.insert(choices.below(calls.len() + 1), call(world, choices));
+    }
+    calls
+}
+
+fn finish(summary: &str, undone: &[&str]) -> RequestedCall {
+    let arguments = Arguments::Json(json!({ "summary": summary, "undone": undone }));
+    RequestedCall { tool: FINISH.to_owned(), arguments }
 }
 
 const JUDGEMENTS: [&str; 4] = [

@@ -109,8 +109,12 @@ impl Executor for Hands {
         paths.iter().map(|path| site.world.state(path)).collect()
     }
 
-    /// What it can not do it says when it looks.
-    async fn check_call(&self, _: &Run, _: &str, _: &Value) -> Result<(), Unfit> {
+    /// What it can not do it says here, or only when it looks.
+    async fn check_call(&self, _: &Run, _: &str, arguments: &Value) -> Result<(), Unfit> {
+        let is_outside = arguments["path"].as_str().is_some_and(|path| path.contains(".."));
+        if is_outside && lock(&self.site).world.plays_endings {
+            return Err(Unfit::Always(Problem::new("/path", "is outside the workspace")));
+        }
         Ok(())
     }
 

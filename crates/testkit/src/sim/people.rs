@@ -77,6 +77,10 @@ pub const PLANS_FROM: u64 = 1_000_000_000;
 /// were played before.
 pub const SESSIONS_FROM: u64 = 100_000_000_000_000;
 
+/// In seeds from here on some agents end with `finish` alone, replies are cut and filtered, and edits that no tool can
+/// carry out are refused. Larger than all that were played before.
+pub const ENDINGS_FROM: u64 = 200_000_000_000_000;
+
 pub(super) fn of_client(tool: &str) -> bool {
     tool.starts_with("client_")
 }
@@ -123,6 +127,9 @@ impl Menu {
             _ => workflows::team,
         };
         let mut workflows: Vec<_> = (0..2).map(|_| make(choices)).collect();
+        if seed >= ENDINGS_FROM {
+            workflows = workflows.into_iter().map(|made| workflows::with_finish(&made, choices)).collect();
+        }
         workflows.push(workflows::external());
         Self { workflows, keys: 0, with_sessions: seed >= SESSIONS_FROM }
     }

@@ -16,7 +16,7 @@ use super::history::{History, short};
 use super::journal::{SimJournal, Write};
 use super::mutants::Mutant;
 use super::node::{Node, NodeId};
-use super::people::{Deed, Menu};
+use super::people::{Deed, ENDINGS_FROM, Menu};
 use super::site::{Shared, Site, lock};
 use super::store::Store;
 use super::tasks::{About, Tasks, What};
@@ -59,6 +59,7 @@ impl Sim {
         let store = if climate.shared { Store::shared(beside.map(Arc::new)) } else { Store::new() };
         let site = Site::new(store, clock.clone(), mutant, history);
         lock(&site).world.same_texts = climate.same_texts;
+        lock(&site).world.plays_endings = seed >= ENDINGS_FROM;
         let mut sim = Self {
             choices,
             clock,

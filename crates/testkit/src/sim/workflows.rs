@@ -120,6 +120,19 @@ pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
     Arc::new(definition)
 }
 
+/// The same where some agents end with `finish` alone. Drafts of plans are texts.
+pub(super) fn with_finish(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
+    let mut definition = definition.clone();
+    for (name, agent) in &mut definition.agents {
+        if name != PLANNER && choices.one_in(2) {
+            agent.ends = Ends::Finish;
+            agent.tools.push(handoff::FINISH.to_owned());
+            definition.tools.insert(handoff::FINISH.to_owned(), handoff::finish());
+        }
+    }
+    Arc::new(definition)
+}
+
 /// Runs of agents of other frameworks.
 pub(super) fn external() -> Arc<Definition> {
     Arc::new(Definition {

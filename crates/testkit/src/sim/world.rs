@@ -29,6 +29,8 @@ pub(super) struct World {
     written: u64,
     /// But now and then they are.
     pub(super) same_texts: bool,
+    /// Replies break off, work is ended in every way, and edits are checked: see [`super::ENDINGS_FROM`].
+    pub(super) plays_endings: bool,
 }
 
 #[derive(Clone)]

@@ -18,13 +18,18 @@ const WITH_SESSIONS: usize = 40;
 /// Those of one node are passed over. `cargo xtask sim --postgres N` plays more.
 const BESIDE_POSTGRES: u64 = 4;
 
+/// Of either, with every way to end work.
+const WITH_ENDINGS: usize = 40;
+
 #[test]
 fn fixed_seeds() {
     let planned = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 1).take(PLANNED);
     let teams = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 0).take(TEAMS);
     let failed: BTreeSet<u64> = sim::failed_once().collect();
     let with_sessions = (sim::SESSIONS_FROM..).take(WITH_SESSIONS);
-    for seed in failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams).chain(with_sessions) {
+    let with_endings = (sim::ENDINGS_FROM..).take(WITH_ENDINGS);
+    let newer = with_sessions.chain(with_endings);
+    for seed in failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams).chain(newer) {
         let played = sim::play(seed, None);
         if played.problem.is_some() {
             let short = sim::shrink(&played, None);

@@ -63,8 +63,12 @@ impl Witnessed {
     pub(super) fn adopts(&self, node: NodeId, leases: &Leases, fact: &Fact) -> Result<(), String> {
         let Fact::Adopted { epoch, kept } = fact else { return Ok(()) };
         for action in kept {
-            if self.begun.get(action).is_none_or(|begun| begun.by != node) {
+            let began = self.begun.get(action).filter(|begun| begun.by == node);
+            if began.is_none_or(|begun| begun.performed != begun.started) {
                 return Err(format!("n{node} goes on with {action}, which it did not begin"));
+            }
+            if !self.run.started().any(|(started, _)| started == *action) {
+                return Err(format!("n{node} goes on with {action}, which is over"));
             }
         }
         let lost = self.run.started().filter(|(action, of)| of < epoch && !kept.contains(action));
