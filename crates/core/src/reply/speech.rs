@@ -71,8 +71,23 @@ impl Before {
     }
 }
 
+/// A sentence is read in the square of its clauses: of a longer one its two ends are.
+const SENTENCE_BYTES: usize = 2_000;
+
 /// What a sentence in small letters does.
 pub(super) fn of(said: &str, before: Before) -> Speech {
+    if said.len() <= SENTENCE_BYTES {
+        return of_short(said, before);
+    }
+    let head = &said[..said.floor_char_boundary(SENTENCE_BYTES)];
+    let tail = &said[said.ceil_char_boundary(said.len() - SENTENCE_BYTES)..];
+    match of_short(tail, before) {
+        Speech::Plain => of_short(head, before),
+        speech => speech,
+    }
+}
+
+fn of_short(said: &str, before: Before) -> Speech {
     let is_question = ends_as_question(said);
     if let Some((_, rest)) = said.split_once("let me know") {
         return let_me_know(rest.trim_start());
@@ -400,4 +415,10 @@ fn is_done(said: &str) -> bool {
     let is_to_come = begins(start(said), WILL_DO).is_some()
         || begins(start(said), &["once", "when", "if", "after", "as soon as", "unless", "until"]).is_some();
     !denied && !is_to_come && words.any(|word| DONE.contains(&word))
+}
+
+/// Whether a text says that work is done.
+pub(super) fn says_done(text: &str) -> bool {
+    let blocks = prose::blocks(text);
+    Before::of(&blocks).works
 }
