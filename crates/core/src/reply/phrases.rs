@@ -3,6 +3,15 @@
 
 /// What stands before a sentence and says nothing.
 pub(super) const LEADS_IN: &[&str] = &[
+    "on it",
+    "one moment",
+    "hold on",
+    "give me a moment",
+    "please wait while",
+    "here is my plan",
+    "after that",
+    "to start",
+    "one sec",
     "so",
     "now",
     "also",
@@ -47,6 +56,15 @@ pub(super) const LEADS_IN: &[&str] = &[
 
 /// How a sentence begins that says what will be done.
 pub(super) const WILL_DO: &[&str] = &[
+    "i should",
+    "i need to",
+    "i have to",
+    "we should",
+    "i want to",
+    "looking into",
+    "working on it",
+    "i'm on it",
+    "on it",
     "i will",
     "i'll",
     "i shall",
@@ -78,6 +96,14 @@ pub(super) const WILL_DO: &[&str] = &[
 
 /// What nobody waits for: it is left, or said.
 pub(super) const IDLE: &[&str] = &[
+    "thank",
+    "admit",
+    "emphasize",
+    "stress",
+    "warn",
+    "highlight",
+    "know",
+    "have",
     "not",
     "never",
     "leave",
@@ -214,6 +240,26 @@ pub(super) const DEPENDS_ON: &[&str] = &[
 
 /// The work waits behind this.
 pub(super) const BEFORE_I: &[&str] = &[
+    "and paste the output",
+    "and send me",
+    "and tell me",
+    "and share the",
+    "and report back",
+    "and let me know",
+    "no way to continue",
+    "no way to proceed",
+    "not possible to proceed",
+    "not possible to continue",
+    "isn't possible to proceed",
+    "isn't possible to continue",
+    "human decision",
+    "decision from you",
+    "from you is",
+    "will continue when you",
+    "will continue once",
+    "will resume when",
+    "will resume once",
+    "without your go-ahead",
     "before i can",
     "before i start",
     "before i begin",
@@ -619,4 +665,31 @@ pub(super) const GREETS: &[&str] = &[
     "what would you like",
     "what do you need",
     "what brings you",
+];
+
+/// How a clause begins that says what will be done, whatever stands before it.
+pub(super) const FUTURE: &[&str] =
+    &["i will", "i'll", "i shall", "i am going to", "i'm going to", "let me", "let's", "let us", "we'll"];
+
+/// *I can*, *I would* and the like announce only with these behind them: otherwise they report, or recommend.
+pub(super) const COULD: &[&str] = &["i can", "we can", "i would", "i'd"];
+pub(super) const COULD_NOW: &[&str] =
+    &["now", "start", "begin", "proceed", "continue", "like to", "love to", "need to", "first", "go"];
+
+/// Whole sentences that announce.
+pub(super) const AT_WORK: &[&str] = &[
+    "on it",
+    "i'm on it",
+    "i am on it",
+    "will do",
+    "looking into it",
+    "i'm looking into it",
+    "working on it",
+    "one moment",
+    "one moment please",
+    "one moment, please",
+    "please wait",
+    "give me a moment",
+    "hold on",
+    "just a moment",
 ];

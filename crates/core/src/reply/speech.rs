@@ -2,8 +2,8 @@
 //! and `phrases.rs`, and knows nothing of where in a text the sentence stands.
 
 use super::phrases::{
-    ADVICE, BEFORE_I, CANNOT, DEPENDS_ON, GIVE, GIVEN, GO_ON, GREETS, IDLE, IDLE_ING, LEADS_IN, MUST,
-    READY_FOR, STUCK, TELLS, UNSAID, UNSURE, WILL_DO,
+    ADVICE, AT_WORK, BEFORE_I, CANNOT, COULD, COULD_NOW, DEPENDS_ON, FUTURE, GIVE, GIVEN, GO_ON, GREETS,
+    IDLE, IDLE_ING, LEADS_IN, MUST, READY_FOR, STUCK, TELLS, UNSAID, UNSURE, WILL_DO,
 };
 use super::prose::{self, Block};
 use super::words::{
@@ -355,7 +355,14 @@ fn announces(said: &str, before: Before) -> bool {
         return begins(ready, &["be", "use"]).is_none()
             && !(before.works && begins(ready, READY_FOR).is_some());
     }
-    if let Some(does) = begins(said, WILL_DO).or_else(|| begins(first, WILL_DO)) {
+    if AT_WORK.contains(&said.trim_end_matches(['.', '!', '…', ' '])) {
+        return true;
+    }
+    let later = || clauses(said).skip(1).find_map(|clause| begins(clause, FUTURE));
+    if let Some(does) = begins(said, WILL_DO).or_else(|| begins(first, WILL_DO)).or_else(later) {
+        if begins(first, COULD).is_some_and(|does| begins(does, COULD_NOW).is_none()) {
+            return false;
+        }
         let does = start(does);
         // What is told follows.
         let leads_on = does.contains(':') && begins(does, TELLS).is_some();

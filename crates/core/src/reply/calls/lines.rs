@@ -63,7 +63,10 @@ impl<'t> Finder<'t> {
 
     /// A block of code that consists of calls, and of what prints their results: an example has other lines too.
     pub(super) fn only_calls(&self, lines: &[&str]) -> Option<String> {
-        if let Some(name) = self.code_call(lines.join(" ").trim()) {
+        let first = lines.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default();
+        if !first.ends_with([')', ';'])
+            && let Some(name) = self.code_call(lines.join(" ").trim())
+        {
             return Some(name);
         }
         let mut lines =
