@@ -146,7 +146,8 @@ impl<'t> Finder<'t> {
             return None;
         }
         let value: Value = serde_json::from_str(text.trim()).ok()?;
-        let object = value.as_object().filter(|object| !object.is_empty())?;
+        // An object of lists alone, such as a plan, may be what the reply is for.
+        let object = value.as_object().filter(|object| object.values().any(Value::is_string))?;
         let fits = |tool: &&Known<'_>| {
             let needed = tool.parameters.get("required").and_then(Value::as_array);
             let mut needed = needed.into_iter().flatten().filter_map(Value::as_str).peekable();
