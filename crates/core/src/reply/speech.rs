@@ -29,15 +29,24 @@ pub(super) enum Speech {
     Plain,
 }
 
+/// What a text is, as far as its sentences show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Text {
+    /// Some sentence says that work is done.
+    Report,
+    /// Nothing is reported, and nothing is answered.
+    Greeting,
+    #[default]
+    Other,
+}
+
 /// What the text says around the sentence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Before {
     /// A sentence before it says that work is done.
     done: bool,
-    /// Some sentence of the text does.
-    works: bool,
-    /// The text only greets: nothing is reported, and nothing is answered.
-    greets: bool,
+    /// What the whole text is.
+    text: Text,
     /// The sentence before it tells its reader what to do.
     advises: bool,
 }
@@ -57,11 +66,18 @@ impl Before {
                     .iter()
                     .any(|start| said.starts_with(start))
         };
-        Self {
-            works: all.iter().any(|said| !ends_as_question(said) && is_done(said)),
-            greets: all.iter().all(is_greeting) && !blocks.contains(&Block::Code),
-            ..Self::default()
-        }
+        let text = if all.iter().any(|said| !ends_as_question(said) && is_done(said)) {
+            Text::Report
+        } else if all.iter().all(is_greeting) && !blocks.contains(&Block::Code) {
+            Text::Greeting
+        } else {
+            Text::Other
+        };
+        Self { text, ..Self::default() }
+    }
+
+    fn works(self) -> bool {
+        self.text == Text::Report
     }
 
     /// The sentence was read.
@@ -92,7 +108,7 @@ fn of_short(said: &str, before: Before) -> Speech {
     if let Some((_, rest)) = said.split_once("let me know") {
         return let_me_know(rest.trim_start());
     }
-    if before.greets && !before.works && has(said, GREETS) {
+    if before.text == Text::Greeting && has(said, GREETS) {
         return Speech::Request;
     }
     let is_offer = has(said, OFFERS) && !has(said, GOES_ON) && before.done
@@ -196,7 +212,7 @@ fn defers(said: &str, before: Before) -> bool {
     let first = start(said);
     let Some(does) = begins(first, WILL_DO) else { return false };
     let is_offer =
-        before.works && ["i can", "i could", "i'd", "i would"].iter().any(|start| first.starts_with(start));
+        before.works() && ["i can", "i could", "i'd", "i would"].iter().any(|start| first.starts_with(start));
     !is_offer && begins(does, IDLE).is_none() && has(does, DEPENDS_ON)
 }
 
@@ -263,7 +279,7 @@ fn cannot_go_on(said: &str, before: Before) -> bool {
         begins(clause, CANNOT).is_some_and(|does| {
             goes_on && lacks
                 || begins(does, GO_ON).is_some()
-                || !before.works && begins(does, STUCK).is_some()
+                || !before.works() && begins(does, STUCK).is_some()
         })
     })
 }
@@ -286,12 +302,12 @@ fn lacks(said: &str, before: Before) -> bool {
             .is_some_and(|after| {
                 after.contains("you")
                     || after.contains("i should")
-                    || !before.works && format!(" {after}").contains(" to ")
+                    || !before.works() && format!(" {after}").contains(" to ")
             })
     };
     clauses(said).any(|clause| {
         begins(clause, UNSURE).is_some_and(asks_how)
-            || begins(clause, UNSAID).is_some() && (!before.works || clause.contains("you"))
+            || begins(clause, UNSAID).is_some() && (!before.works() || clause.contains("you"))
     })
 }
 
@@ -343,7 +359,7 @@ fn gives(said: &str, before: Before) -> bool {
         ],
     );
     let has_code = has_words(said, &[" code"]);
-    is_told && !has_code && !before.advises && (!(before.works || must) || !is_advice)
+    is_told && !has_code && !before.advises && (!(before.works() || must) || !is_advice)
 }
 
 /// *I will now run the tests.*
@@ -353,7 +369,7 @@ fn announces(said: &str, before: Before) -> bool {
         begins(first, &["ready to", "i'm ready to", "i am ready to", "all set to", "about to"])
     {
         return begins(ready, &["be", "use"]).is_none()
-            && !(before.works && begins(ready, READY_FOR).is_some());
+            && !(before.works() && begins(ready, READY_FOR).is_some());
     }
     if AT_WORK.contains(&said.trim_end_matches(['.', '!', '…', ' '])) {
         return true;
@@ -376,7 +392,7 @@ fn announces(said: &str, before: Before) -> bool {
         word.len() > 4 && word.ends_with("ing") && !IDLE_ING.contains(&word.as_str())
     };
     match begins(first, &["i'm", "i am", "we're", "we are"]) {
-        Some(does) => is_gerund(start(does)) && !before.works,
+        Some(does) => is_gerund(start(does)) && !before.works(),
         None => {
             let end = said.trim_end();
             is_gerund(first)
@@ -427,5 +443,5 @@ fn is_done(said: &str) -> bool {
 /// Whether a text says that work is done.
 pub(super) fn says_done(text: &str) -> bool {
     let blocks = prose::blocks(text);
-    Before::of(&blocks).works
+    Before::of(&blocks).works()
 }

@@ -46,7 +46,7 @@ const CALL_LINES: usize = 60;
 /// Lines below a tool's name in which its arguments begin.
 const LINES_BELOW: usize = 4;
 
-impl<'t> Finder<'t> {
+impl Finder<'_> {
     /// Prose in which a line begins with a call.
     pub(super) fn a_line_calls(&self, lines: &[&str]) -> Option<String> {
         (0..lines.len()).find_map(|at| {

@@ -57,7 +57,7 @@ const DEPTH: usize = 8;
 /// The start of an object that can not be read.
 const ALMOST_CHARS: usize = 2_000;
 
-impl<'t> Finder<'t> {
+impl Finder<'_> {
     /// Every object and list in a text, also between words; what is almost JSON by its keys. `is_all`: the text is nothing
     /// else.
     pub(super) fn in_objects(&self, text: &str, is_all: bool) -> Option<String> {
