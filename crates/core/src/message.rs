@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::reply::Flaw;
+use crate::reply::{self, Flaw};
 
 /// One request to a model: a projection of the journal with every call paired.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,6 +67,18 @@ pub struct Reply {
     /// The model that answered, as the provider names it.
     pub model: String,
     pub stop: Stop,
+}
+
+impl Reply {
+    /// Neither a call nor words. One that stopped before its end is none of these: it is told why.
+    pub fn says_nothing(&self) -> bool {
+        let says = if self.stop == Stop::Whole {
+            reply::says_something(&self.text)
+        } else {
+            !self.text.trim().is_empty()
+        };
+        self.calls.is_empty() && !says
+    }
 }
 
 /// Whether a reply is whole, as far as its provider says.

@@ -256,15 +256,17 @@ fn reply(text: String, end: StreamEnd, seen: &mut Seen, name: &str) -> Result<Re
     }
     let usage = if seen.chat_completions { seen.usage.unwrap_or_default() } else { usage(&end) };
     let calls = if seen.chat_completions { seen.take_calls() } else { calls(end) };
-    if text.trim().is_empty() && calls.is_empty() {
+    let stop = seen.stop.as_deref().map_or(Stop::Whole, |word| stop::of(word, !calls.is_empty()));
+    let model = seen.model.take().unwrap_or_else(|| name.to_owned());
+    let reply = Reply { text, calls, usage, model, stop };
+    if reply.says_nothing() {
         let stop = seen.stop.as_deref().unwrap_or("no reason given");
         return Err(failure::new(
             FailureKind::Unusable,
             format!("the model answered with neither text nor a call ({stop})"),
         ));
     }
-    let stop = seen.stop.as_deref().map_or(Stop::Whole, stop::of);
-    Ok(Reply { text, calls, usage, model: seen.model.take().unwrap_or_else(|| name.to_owned()), stop })
+    Ok(reply)
 }
 
 fn calls(end: StreamEnd) -> Vec<RequestedCall> {

@@ -128,6 +128,7 @@ export const later = {
   "run.note.end_refused_unclear": "{agent} was told that its reply may not be whole",
   "run.note.end_refused_call_as_text": "{agent} was told that it wrote a tool call as text",
   "run.note.end_refused_asks": "{agent} was told that it asked in words",
+  "run.note.end_refused_announces": "{agent} was told that it announced work instead of doing it",
   "run.note.end_refused_not_finished": "{agent} was told to end with the tool finish",
   "run.note.model_lost": "the server stopped before the model answered {agent}",
   "run.reason.done": "its work is done",

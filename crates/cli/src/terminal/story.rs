@@ -120,6 +120,7 @@ impl Story {
                     "filtered" => "its reply was filtered",
                     "call_as_text" => "it wrote a tool call as text",
                     "asks" => "it asked in words",
+                    "announces" => "it announced work instead of doing it",
                     "not_finished" => "it has not called `finish`",
                     _ => "its reply may not be whole",
                 };

@@ -104,8 +104,8 @@ fn run(run: &Run, paint: Paint) {
     if let Some(reason) = &run.end_reason {
         line("ended", &plain::line(reason));
     }
-    if let Some(message) = &run.end_message {
-        line("", &plain::line(message));
+    for said in run.end_message.iter().flat_map(|message| message.lines()) {
+        line("", &plain::line(said));
     }
     if !run.result.is_null() {
         say("");

@@ -6,13 +6,58 @@
 
 mod asks;
 mod calls;
+mod phrases;
 mod prose;
+mod speech;
 mod words;
 
 use serde::{Deserialize, Serialize};
 
-pub use asks::asked;
+pub use asks::{announced, asked};
 pub use calls::{Known, written_call};
+
+/// Whether a text holds anything for its reader: not only thoughts, an empty fence, dots, or characters that nobody sees.
+pub fn says_something(text: &str) -> bool {
+    let said = prose::said(text);
+    // Thoughts that never end.
+    if said.trim_start().starts_with("<think>") {
+        return false;
+    }
+    said.lines().any(|line| {
+        let line = line.trim();
+        let opens =
+            ["```", "~~~"].iter().any(|fence| line.starts_with(fence) && line.matches(fence).count() == 1);
+        !opens && line.chars().any(is_seen)
+    })
+}
+
+/// Neither blank nor what marks, separates and pads a text.
+fn is_seen(each: char) -> bool {
+    let is_mark =
+        matches!(each, '.' | '…' | '`' | '~' | '*' | '_' | '#' | '>' | '-' | '–' | '—' | '|' | '•' | '=');
+    let is_hidden = matches!(
+        each,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{17b4}'
+            | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{2800}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
+    );
+    !(each.is_whitespace() || each.is_control() || is_mark || is_hidden)
+}
 
 /// Why a reply without a tool call does not end its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +73,8 @@ pub enum Flaw {
     CallAsText,
     /// It asks a person for something.
     Asks,
+    /// It ends with work that it announces and does not do.
+    Announces,
     /// Its agent ends by the tool `finish` alone, and did not call it.
     NotFinished,
 }
@@ -42,7 +89,7 @@ impl Flaw {
             Self::CallAsText => Some("call_as_text"),
             Self::NotFinished => Some("not_finished"),
             // A guess about language fails no run.
-            Self::Asks => None,
+            Self::Asks | Self::Announces => None,
         }
     }
 
@@ -54,6 +101,7 @@ impl Flaw {
             Self::Unclear => "stopped for a reason that does not say that it is whole",
             Self::CallAsText => "holds a tool call as text, which ran nothing",
             Self::Asks => "asks in words",
+            Self::Announces => "announces work that it does not do",
             Self::NotFinished => "does not call `finish`, with which its agent ends its work",
         }
     }

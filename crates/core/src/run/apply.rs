@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::conversation::said_about;
 use super::fact::{Authority, Fact, Node, Returned};
-use super::state::{Call, CallState, Entry, ModelCall, Planned, Step, StepRole, Used};
+use super::state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Step, StepRole, Used};
 use super::{Action, ActionId, Ended, Run, Started};
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::InterruptId;
-use crate::interrupt::{About, Interrupt, Kind, Made, Resolution};
+use crate::interrupt::{About, Cause, Interrupt, Kind, Made, Outcome, Resolution};
 use crate::plan::{Plan, Subtask};
 use crate::projection::Status;
 use crate::tool::{CommandEffect, Runs};
@@ -130,9 +130,6 @@ impl Run {
                         calls: calls.iter().map(|listed| listed.call.clone()).collect(),
                         stop: *stop,
                     };
-                    if !calls.is_empty() {
-                        step.refused_ends = 0;
-                    }
                     // The model has not heard what a person said meanwhile: that comes after its reply.
                     step.entries.insert(step.sent.min(step.entries.len()), turn);
                 });
@@ -186,6 +183,9 @@ impl Run {
                 });
             }
             Fact::ToolFinished { call: id, end, code } => {
+                // One that failed before it could start was tried, too.
+                let is_untried = self.calls.get(id).is_some_and(|call| call.attempt == 0);
+                self.spent.calls += u64::from(is_untried && *end == CallEnd::Failed);
                 let started = self
                     .calls
                     .get(id)
@@ -339,6 +339,9 @@ impl Run {
                     });
                     self.touched.push(id.clone());
                 }
+                if *cause == Cause::Decision {
+                    self.heard(id, *outcome);
+                }
                 self.unblock(id);
             }
 
@@ -348,7 +351,9 @@ impl Run {
                 // Whoever judges is shown material, and told nothing.
                 let hears = |step: &&mut Arc<Step>| step.end.is_none() && step.role != StepRole::Overseer;
                 for step in self.steps.values_mut().filter(hears) {
-                    Arc::make_mut(step).entries.push(Entry::Note { text: text.clone() });
+                    let step = Arc::make_mut(step);
+                    step.entries.push(Entry::Note { text: text.clone() });
+                    step.refused_ends = 0;
                 }
             }
             Fact::NoteAdded { step, later, .. } => {
@@ -442,6 +447,15 @@ impl Run {
                 call.revision += 1;
                 call.look_again = call.look.is_some();
             }
+        }
+    }
+
+    /// A person has spoken in the step; letting a call through says nothing to its agent.
+    fn heard(&mut self, interrupt: &InterruptId, outcome: Outcome) {
+        let Some(opened) = self.interrupts.get(interrupt).map(|interrupt| &interrupt.opened) else { return };
+        let is_word = !matches!(opened.about, About::Call(_)) || outcome != Outcome::Approved;
+        if let Some(step) = opened.step.clone().filter(|_| is_word) {
+            self.step(&step, |step| step.refused_ends = 0);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The end of a step is honest, or it is none: a reply that was cut or filtered, that holds a tool call as text, or that
-//! asks in words is told to the model once; if it does it again, a person is asked. Where nobody may be asked the run fails
-//! with it, but for words that ask: that they do is a guess, and they are an end there.
+//! asks or announces work in words is told to the model once; if it happens again before a person has spoken in the step,
+//! a person is asked. Where nobody may be asked the run fails with it, but for words that ask or announce: that they do is
+//! a guess, and they are an end there.
 //!
 //! What a text says is read in `reply/`; here stands who is read, and what follows.
 
@@ -17,7 +18,7 @@ use crate::plan;
 use crate::reply::{self, Flaw, Known};
 use crate::tool::{Opens, Runs};
 
-/// How often in a row a model is told that its reply is no end, before a person is asked.
+/// How often in a step a model is told that its reply is no end, before a person is asked. A person's word counts it anew.
 const TOLD: u32 = 1;
 
 impl Draft<'_> {
@@ -25,7 +26,9 @@ impl Draft<'_> {
     /// same. `about`: the question that was printed, or the tool that was written down.
     pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) -> bool {
         let may_ask = self.run.definition.asking.enabled;
-        if step.refused_ends < TOLD {
+        // A guess about language ends a run only where the model says it again at once.
+        let is_news = !may_ask && flaw.reason().is_none() && !self.run.said_twice(step);
+        if step.refused_ends < TOLD || is_news {
             let fact = Fact::EndRefused { step: id.to_owned(), turn: step.turn, flaw };
             let text = self.run.told_of_flaw(step, flaw, about);
             self.emit(fact, Content::text(text));
@@ -91,8 +94,20 @@ impl Run {
         if self.ends_by_tool(step) {
             return Some((Flaw::NotFinished, String::new()));
         }
-        let asks = reply::asked(text).filter(|_| may_not_ask(step.role));
-        asks.map(|question| (Flaw::Asks, question))
+        if !may_not_ask(step.role) {
+            return None;
+        }
+        let asks = reply::asked(text).map(|question| (Flaw::Asks, question));
+        asks.or_else(|| reply::announced(text).map(|announced| (Flaw::Announces, announced)))
+    }
+
+    /// Whether the last two replies of a step made no call.
+    fn said_twice(&self, step: &Step) -> bool {
+        let turns = step.entries.iter().rev().filter_map(|entry| match entry {
+            Entry::Turn { calls, .. } => Some(calls.is_empty()),
+            Entry::Note { .. } => None,
+        });
+        turns.take(2).filter(|is_silent| *is_silent).count() == 2
     }
 
     /// Whether a tool alone ends the step. Judgements, better tasks, ideas and plans are replies by nature.
@@ -159,6 +174,9 @@ impl Run {
                      and ask nothing."
                 );
             }
+            Flaw::Announces => {
+                "Do it now, with your tools. If your work is done, say what you did, and announce nothing."
+            }
             Flaw::NotFinished => "Call `finish` with what you did and what you left undone, or go on.",
         });
         text
@@ -182,6 +200,12 @@ pub(super) fn last_word(call: &Call) -> Option<String> {
         text.extend(undone.iter().map(|item| format!("\n- {item}")));
     }
     Some(text)
+}
+
+/// Whether these arguments end the work with a word that says nothing.
+pub(super) fn is_blank(tool: &str, arguments: &Value) -> bool {
+    let said = arguments.get("summary").and_then(Value::as_str);
+    tool == FINISH && said.is_none_or(|said| !reply::says_something(said))
 }
 
 /// A judgement and a better task ask by nature: what is said there is material for others.

@@ -200,11 +200,18 @@ impl Draft<'_> {
         }
     }
 
+    /// Every failure of a run goes through here: what it says ends with what was achieved and spent.
     pub(super) fn fail_run(&mut self, reason: &str, text: impl Into<String>) {
         if self.is_over() {
             return;
         }
         self.wind_up();
+        let mut text = text.into();
+        // Of an agent that runs elsewhere nothing is counted here.
+        if !self.run.definition.phases.is_empty() {
+            let (_, spent) = self.run.spent_so_far(self.now());
+            text = format!("{text}\n{spent}");
+        }
         self.emit(Fact::RunFailed { reason: reason.to_owned() }, Content::text(text));
     }
 

@@ -43,7 +43,7 @@ impl Draft<'_> {
 
     pub(super) fn replied(&mut self, step: &str, turn: u32, reply: Reply) -> Result<(), Rejection> {
         self.awaited(step, turn)?;
-        if reply.calls.is_empty() && reply.text.trim().is_empty() {
+        if reply.says_nothing() {
             let message = "the model returned neither text nor a call".to_owned();
             return self.failed(
                 step,
@@ -78,19 +78,13 @@ impl Draft<'_> {
             },
             Content { text: Some(reply.text), data },
         );
-        let mut hands_over = false;
-        for (n, (id, call)) in calls.iter().enumerate() {
-            let problem =
-                self.unusable(step, n, call).or_else(|| self.cut_end(call, reply.stop)).or_else(|| {
-                    let again =
-                        self.run.receiver(&call.tool).is_some() && std::mem::replace(&mut hands_over, true);
-                    again.then(|| {
-                        (
-                            "second_handoff",
-                            "not done: one reply hands over once, and the first counts".to_owned(),
-                        )
-                    })
-                });
+        let mut problems: Vec<Option<(&str, String)>> = calls
+            .iter()
+            .enumerate()
+            .map(|(n, (_, call))| self.unusable(step, n, call).or_else(|| self.cut_end(call, reply.stop)))
+            .collect();
+        self.more_than_one_handoff(&calls, &mut problems);
+        for ((id, _), problem) in calls.iter().zip(problems) {
             if let Some((code, text)) = problem {
                 let code = Some(code.to_owned());
                 self.emit(
@@ -141,8 +135,37 @@ impl Draft<'_> {
                 if let Some(problem) = json::unsafe_part(arguments) {
                     return Some(("malformed_arguments", format!("the arguments hold {problem}")));
                 }
-                let problems = schema::check(&spec.parameters, arguments, "");
+                let mut problems = schema::check(&spec.parameters, arguments, "");
+                if problems.is_empty() && super::ending::is_blank(&call.tool, arguments) {
+                    problems.push(schema::Problem::new("/summary", "is blank: say what you did"));
+                }
                 (!problems.is_empty()).then(|| ("invalid_arguments", tell(&problems)))
+            }
+        }
+    }
+
+    /// One reply hands over once, and the first counts. Where one of several ends the work, none does: what the others say,
+    /// such as what is left undone, would be lost.
+    fn more_than_one_handoff(
+        &self,
+        calls: &[(String, RequestedCall)],
+        problems: &mut [Option<(&'static str, String)>],
+    ) {
+        let receives: Vec<(usize, &Receiver)> = calls
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| problems[*at].is_none())
+            .filter_map(|(at, (_, call))| Some((at, self.run.receiver(&call.tool)?)))
+            .collect();
+        let ends = receives.iter().any(|(_, receiver)| **receiver == Receiver::Terminator);
+        for (nth, (at, _)) in receives.iter().enumerate().filter(|_| receives.len() > 1) {
+            if ends {
+                let text = "not finished: one reply ends the work once, and hands nothing over beside it; none of these \
+                            calls counts. Make one of them, which says all of it";
+                problems[*at] = Some(("second_handoff", text.to_owned()));
+            } else if nth > 0 {
+                let text = "not done: one reply hands over once, and the first counts";
+                problems[*at] = Some(("second_handoff", text.to_owned()));
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::time::{Timestamp, in_words};
 pub struct Spent {
     /// Replies of models.
     pub requests: u64,
-    /// Calls that were started, each time that they were.
+    /// Calls that were tried: each time that one was started, and those that failed before they could.
     pub calls: u64,
     pub tokens: u64,
 }

@@ -64,7 +64,7 @@ pub struct Step {
     pub sent: usize,
     /// Failed model calls in a row.
     pub failures: u32,
-    /// Replies in a row that were told to be no end.
+    /// Replies that were told to be no end, since a person has spoken in the step.
     pub refused_ends: u32,
     pub last_failure: Option<(FailureKind, Arc<str>)>,
     pub retry_at: Option<Timestamp>,

@@ -67,7 +67,7 @@ fn results(world: &World) -> Vec<String> {
 
 fn ended(world: &World) -> Option<(Status, &str, &str)> {
     let ended = world.run.ended.as_ref()?;
-    let text = ended.text.as_deref().or(ended.result["text"].as_str()).unwrap_or_default();
+    let text = world.why().or(ended.result["text"].as_str()).unwrap_or_default();
     Some((ended.status, ended.reason.as_str(), text))
 }
 

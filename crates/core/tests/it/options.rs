@@ -221,7 +221,7 @@ fn what_follows_an_expiry() {
             if !then.is_empty() {
                 let _ = writeln!(text, "    then {}", then.join(", "));
             }
-            if let Some(said) = world.run.ended.as_ref().and_then(|ended| ended.text.as_deref()) {
+            if let Some(said) = world.why() {
                 let _ = writeln!(text, "    {said}");
             }
             assert!(

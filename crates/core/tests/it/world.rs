@@ -322,6 +322,11 @@ impl World {
         world
     }
 
+    /// Why the run ended; what it achieved and spent stands below that.
+    pub(crate) fn why(&self) -> Option<&str> {
+        self.run.ended.as_ref()?.text.as_deref()?.lines().next()
+    }
+
     pub(crate) fn with(mut self, step: &str, script: Vec<Answer>) -> Self {
         self.script.entry(step.to_owned()).or_default().extend(script);
         self

@@ -48,6 +48,9 @@ async fn why_a_reply_stopped_is_told() {
         ("length", Stop::Cut),
         ("content_filter", Stop::Filtered),
         ("insufficient_system_resource", Stop::Unclear),
+        // The calls were lost on the way.
+        ("tool_calls", Stop::Unclear),
+        ("function_call", Stop::Unclear),
     ] {
         let (_server, model) = playing(Scripted::stopped("Half of a", reason)).await;
         assert_eq!(

@@ -44,6 +44,101 @@ async fn a_call_as_text_and_a_question_in_words_reach_a_person() {
     assert!(last_told(&model).contains("yes, do"));
 }
 
+/// Told once in a step, whatever was called in between; what is only announced is no end either, and calls that were lost
+/// on the way are none.
+#[tokio::test]
+async fn a_model_that_alternates_reaches_a_person() {
+    let read = || one(("read_file", json!({"path": "."})));
+    let lost = Scripted::stopped("I look.", "tool_calls");
+    let words = Scripted::text("I can't continue: no API key is set.");
+    let announces = || Scripted::text("I will now run the tests.");
+    let steps = [lost, read(), words, announces(), read(), announces(), done()];
+    let (model, server) = solo(steps).await;
+    let run = server.start_run("solo", "test it").await;
+    let asked = server.wait_one(&run).await;
+    assert_eq!(
+        (&asked["kind"], &asked["title"]),
+        (&json!("question"), &json!("I can't continue: no API key is set."))
+    );
+    assert_eq!(model.requests().len(), 3, "told once, with a call in between");
+    server.decide(&asked, &json!({"option": "answer", "text": "it is now"})).await.ok();
+    let asked = server.wait_one(&run).await;
+    assert_eq!((&asked["kind"], &asked["payload"]["flaw"]), (&json!("continuation"), &json!("announces")));
+    server.choose(&asked, "continue").await;
+    server.wait_status(&run, &["completed"]).await;
+    let flaws: Vec<_> = server
+        .events_of(&run, "end_refused")
+        .await
+        .iter()
+        .map(|event| event["data"]["flaw"].clone())
+        .collect();
+    assert_eq!(flaws, [json!("unclear"), json!("announces")]);
+}
+
+/// Forms that other models and frameworks write: each is told, and the tool then called.
+#[tokio::test]
+async fn calls_in_the_forms_of_others_are_seen() {
+    let forms = [
+        "[run_command(command=\"ls\")]",
+        "{\"command\": \"ls\"}",
+        "Tool: run_command\nArguments: {\"command\": \"ls\"}",
+        "{'name': 'run_command', 'arguments': {'command': 'ls'}}",
+        "<run_command command=\"ls\"/>",
+        "*** Begin Patch\n*** Update File: a.txt\n@@\n-a\n+b\n*** End Patch",
+    ];
+    let steps: Vec<Scripted> = forms.iter().map(|form| Scripted::text(*form)).chain([done()]).collect();
+    let (_model, server) = solo(steps).await;
+    let run = server.start_run("solo", "list the files").await;
+    // The first is told; the second is asked about, and the person's word counts anew.
+    for _ in 0..forms.len() / 2 {
+        let asked = server.wait_one(&run).await;
+        assert_eq!(asked["payload"]["flaw"], "call_as_text", "{asked}");
+        server.choose(&asked, "continue").await;
+    }
+    server.wait_status(&run, &["completed"]).await;
+}
+
+/// What a run that fails by itself has achieved and spent is in its event, in `end_message` and in `show`.
+#[tokio::test]
+async fn a_failed_run_says_what_it_spent() {
+    let (_model, server) =
+        solo([one(("read_file", json!({"path": "missing"}))), Scripted::status(401)]).await;
+    let run = server.start_run("solo", "read it").await;
+    let ended = server.wait_status(&run, &["failed"]).await;
+    let spent = "So far: 0 steps done, 1 call made, 1 reply of a model";
+    let failed = server.events_of(&run, "run_failed").await;
+    let shown = server.client_command().args(["show", &run]).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert_eq!(ended["end_reason"], "model_failed");
+    for said in [ended["end_message"].to_string(), failed[0].to_string(), shown] {
+        let words: Vec<&str> = said.split_whitespace().collect();
+        assert!(words.join(" ").replace("\\n", " ").contains(spent), "{said}");
+    }
+}
+
+/// A blank summary ends nothing, and of two ends in one reply neither counts: what the second says is not lost.
+#[tokio::test]
+async fn a_blank_end_and_two_ends_are_none() {
+    let workflow = SOLO.replace("    instructions: Work.", "    instructions: Work.\n    ends: finish");
+    let blank = one(("finish", json!({"summary": "   "})));
+    let partly = || ("finish", json!({"summary": "Fixed.", "undone": ["the changelog"]}));
+    let two = Scripted::calls([("finish", json!({"summary": "Fixed."})), partly()]);
+    let (model, server) = play(&workflow, [blank, two, one(partly())]).await;
+    let run = server.start_run("solo", "fix it").await;
+    let ended = server.wait_status(&run, &["completed"]).await;
+    assert_eq!(
+        (&ended["end_reason"], &ended["result"]["undone"]),
+        (&json!("partial"), &json!(["the changelog"]))
+    );
+    assert_eq!(model.requests().len(), 3);
+    let finished = server.events_of(&run, "tool_finished").await;
+    let codes: Vec<_> = finished.iter().map(|event| event["data"]["code"].clone()).collect();
+    assert_eq!(
+        codes,
+        ["invalid_arguments", "second_handoff", "second_handoff", "finished"].map(|code| json!(code))
+    );
+}
+
 /// Where nobody may be asked, a call as text fails the run. Words that ask are a guess: told once, they are an end.
 #[tokio::test]
 async fn where_nobody_may_be_asked() {

@@ -161,7 +161,7 @@ impl Draft<'_> {
             return;
         }
         let why = interrupt.content_text("message");
-        self.end_as_it_is(step, &format!("AppliedDecision as it is by a person. {why}"));
+        self.end_as_it_is(step, &format!("Taken as it is by a person. {why}"));
         self.tell_run(taken.text);
     }
 

@@ -91,12 +91,40 @@ fn where_nobody_may_be_asked_the_run_fails() {
 fn the_agent_is_told_and_held_to_it() {
     let mut world = World::started(
         finishing(),
-        vec![finishes(json!({ "summary": "" })), finishes(json!({ "done": true }))],
+        vec![
+            finishes(json!({ "summary": "" })),
+            finishes(json!({ "summary": " \n\u{200b}" })),
+            finishes(json!({ "done": true })),
+        ],
     );
     let system = world.run.request("work").expect("it has started").messages.remove(0);
     assert!(format!("{system:?}").contains("ends with the tool `finish`"));
     world.work();
     assert_eq!((world.run.status(), world.count("step_ended")), (Status::Running, 0));
+    let blank = world.run.calls["call_2"].result.clone().expect("it is told");
+    assert!(blank.contains("/summary: is blank: say what you did"), "{blank}");
+}
+
+/// Of two in one reply the second may say what the first does not: neither counts, and both are told why.
+#[test]
+fn two_in_one_reply_end_nothing() {
+    let whole = json!({ "summary": "Done." });
+    let partly = json!({ "summary": "Done.", "undone": ["the changelog"] });
+    let script = vec![calls(&[(FINISH, whole), (FINISH, partly.clone())]), finishes(partly)];
+    let mut world = World::started(finishing(), script);
+    let told = world.work();
+    for call in ["call_1", "call_2"] {
+        assert!(told.contains(&format!("tool_finished {call} failed second_handoff")), "{told:#?}");
+        let said = world.run.calls[call].result.clone().expect("it is told");
+        assert!(said.contains("none of these calls counts"), "{said}");
+    }
+    assert_eq!(ended(&world).1, "partial");
+
+    // One that can not be read is none.
+    let script = vec![calls(&[(FINISH, json!({ "summary": "" })), (FINISH, json!({ "summary": "Done." }))])];
+    let mut world = World::started(finishing(), script);
+    world.work();
+    assert_eq!(ended(&world).1, "done");
 }
 
 /// It comes last of its reply, and not beside something that went wrong.

@@ -6,7 +6,11 @@ use holdshort_core::message::{Reply, Stop};
 use holdshort_core::projection::Status;
 
 use crate::handoffs::TO_TERMINATOR;
-use crate::world::{Answer, World, calls, choose, choose_with, definition, handing_over, read, says};
+use holdshort_core::run::Input;
+
+use crate::world::{
+    Answer, World, calls, choose, choose_with, command, definition, handing_over, read, says,
+};
 
 fn asking_off() -> Definition {
     let mut definition = definition();
@@ -28,6 +32,7 @@ fn dishonest() -> Vec<(&'static str, Answer, Kind, Option<&'static str>)> {
         ("unclear", stopped(Stop::Unclear), Kind::Continuation, Some("reply_unclear")),
         ("call_as_text", says(json), Kind::Continuation, Some("call_as_text")),
         ("asks", says("Should I proceed? Reply with yes or no."), Kind::Question, None),
+        ("announces", says("I will now run the tests."), Kind::Continuation, None),
     ]
 }
 
@@ -62,15 +67,70 @@ fn where_nobody_may_be_asked_it_fails_with_its_reason() {
     }
 }
 
-/// Once in a row: what was told counts no more when a tool has been called since.
+/// Once in a step, whatever was called in between, until a person has spoken in it.
 #[test]
-fn it_is_told_again_after_a_call() {
+fn it_is_told_once_in_a_step_until_a_person_has_spoken() {
     let asks = || says("Shall I continue?");
-    let script = vec![asks(), calls(&[read("a")]), asks(), says("Done.")];
-    let mut world = World::started(definition(), script);
+    let reads = || calls(&[read("a")]);
+    let mut world = World::started(definition(), vec![asks(), reads(), asks()]);
+    world.files.insert("a".to_owned(), String::new());
     world.work();
-    assert_eq!((world.count("end_refused"), world.count("interrupt_opened")), (2, 0));
-    assert_eq!(world.run.status(), Status::Completed);
+    let counts = |world: &World| (world.count("end_refused"), world.count("interrupt_opened"));
+    assert_eq!((counts(&world), world.open_kinds()), ((1, 1), vec!["question"]));
+    world.decide(Kind::Question, choose_with("answer", "yes"));
+    world = world.with("work", vec![reads(), asks(), reads(), asks()]);
+    world.work();
+    assert_eq!((counts(&world), world.open_kinds()), ((2, 2), vec!["question"]), "it counts anew");
+    world.decide(Kind::Question, choose_with("answer", "yes"));
+
+    // To let a call through is not to speak to its agent; a word to the run is.
+    world = world.with("work", vec![asks(), calls(&[command("make")])]);
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world = world.with("work", vec![asks()]);
+    world.work();
+    assert_eq!((counts(&world), world.open_kinds()), ((3, 4), vec!["question"]));
+    world.decide(Kind::Question, choose_with("answer", "yes"));
+    world = world.with("work", vec![asks(), reads()]);
+    world.work();
+    world.person(Input::Message { text: "Go on.".to_owned() });
+    world = world.with("work", vec![asks(), says("Done.")]);
+    world.work();
+    assert_eq!((counts(&world), world.run.status()), ((5, 4), Status::Completed));
+}
+
+/// Nobody can be asked, and words are a guess: told again after a call, they are an end where they are all that comes.
+#[test]
+fn where_nobody_may_be_asked_words_are_told_again_after_a_call() {
+    let asks = || says("Shall I continue?");
+    let script = vec![asks(), calls(&[read("a")]), asks(), asks()];
+    let mut world = World::started(asking_off(), script);
+    world.work();
+    assert_eq!((world.count("end_refused"), world.run.status()), (2, Status::Completed));
+}
+
+/// Thoughts, an empty fence, dots, and what nobody sees are no reply.
+#[test]
+fn a_reply_that_says_nothing_is_none() {
+    let table = [
+        "<think>I am done.</think>",
+        "<think>I am done.</think>\n\n",
+        "<think>I never come to",
+        "```\n```",
+        "```json\n\n```",
+        "...",
+        "…",
+        "\u{200b}\u{feff}",
+        "---",
+    ];
+    for text in table {
+        let mut world = World::started(definition(), vec![says(text), says("Done.")]);
+        let told = world.work();
+        assert!(told.iter().any(|event| event.starts_with("model_failed")), "{text:?}: {told:#?}");
+    }
+    for text in ["👍", "42", "```\nls\n```", "否", "<think>x</think>Done."] {
+        assert!(holdshort_core::reply::says_something(text), "{text:?}");
+    }
 }
 
 /// A person may take it as it is: the run says so, and is not simply done.

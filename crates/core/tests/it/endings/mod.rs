@@ -3,7 +3,7 @@
 pub(crate) mod finish;
 mod flow;
 
-use holdshort_core::reply::{Known, asked, written_call};
+use holdshort_core::reply::{Known, announced, asked, written_call};
 use serde_json::{Value, json};
 
 /// The rows of a table below its first line: one text a line, `\n` within it is a line end.
@@ -12,13 +12,18 @@ fn rows(table: &str) -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn a_reply_that_asks_is_seen_and_an_honest_end_is_not_stopped() {
+fn a_reply_that_asks_or_announces_is_seen_and_an_honest_end_is_not_stopped() {
     let asks: Vec<String> = rows(include_str!("asks.txt")).collect();
+    let announces: Vec<String> = rows(include_str!("announces.txt")).collect();
     let ends: Vec<String> = rows(include_str!("ends.txt")).collect();
-    assert!(asks.len() >= 40 && ends.len() >= 40, "{} and {} rows", asks.len(), ends.len());
+    let sizes = [asks.len(), announces.len(), ends.len()];
+    assert!(sizes.iter().zip([150, 35, 100]).all(|(size, least)| *size >= least), "{sizes:?} rows");
     let missed: Vec<&String> = asks.iter().filter(|text| asked(text).is_none()).collect();
-    let stopped: Vec<_> = ends.iter().filter_map(|text| Some((text, asked(text)?))).collect();
-    assert_eq!((missed, stopped), (Vec::new(), Vec::new()), "missed, and stopped for what");
+    let done: Vec<_> =
+        announces.iter().filter(|text| asked(text).is_some() || announced(text).is_none()).collect();
+    let stopped: Vec<_> =
+        ends.iter().filter_map(|text| Some((text, asked(text).or_else(|| announced(text))?))).collect();
+    assert_eq!((missed, done, stopped), (Vec::new(), Vec::new(), Vec::new()), "missed, and stopped for what");
 }
 
 /// The sentence that asks is what a person reads first.
@@ -38,7 +43,7 @@ fn the_sentence_that_asks_is_named() {
 fn parameters(names: &[&str]) -> Value {
     let properties: serde_json::Map<_, _> =
         names.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" }))).collect();
-    json!({ "type": "object", "properties": properties })
+    json!({ "type": "object", "properties": properties, "required": names })
 }
 
 /// A text, and the tool that it calls without calling it.
@@ -73,12 +78,59 @@ fn a_tool_call_as_text_is_seen_and_documentation_is_not() {
         "```python\n# look first\nrun_command(command=\"ls\")\nread_file(path=\"a\")\n```",
         "run_command(\n    command=\"ls\",\n)",
         "Thought: I look.\nAction: run_command\nAction Input: {\"command\": \"ls\"}",
+        "[run_command(command=\"ls\")]",
+        "{\"command\":\"ls\"}",
+        "```json\n{\"command\": \"ls\"}\n```",
+        "I list the files.\n\n```json\n{\"command\": \"ls\"}\n```",
+        "run_command {\"command\":\"ls\"}",
+        "I'll look.\nrun_command {\"command\": \"ls\"}",
+        "run_command\n{\"command\": \"ls\"}",
+        "run_command: {\"command\": \"ls\"}",
+        "Tool: run_command\nArguments: {\"command\": \"ls\"}",
+        "**Tool:** `run_command`\n**Arguments:**\n```json\n{\"command\": \"ls\"}\n```",
+        "Tool call: run_command\nInput: ls",
+        "Using tool: run_command\n\n- command: ls",
+        "Function call: run_command({\"command\": \"ls\"})",
+        "Calling: run_command(command=\"ls\")",
+        "Action: run_command[ls]",
+        "Action: run_command(\"ls\")",
+        "ACTION: run_command\nINPUT: ls",
+        "{'name': 'run_command', 'arguments': {'command': 'ls'}}",
+        "{name: \"run_command\", arguments: {command: \"ls\"}}",
+        "{\n  tool: run_command,\n  command: ls\n}",
+        "tool: run_command\narguments:\n  command: ls",
+        "```yaml\ntool: run_command\ncommand: ls\n```",
+        "```yaml\n- name: run_command\n  arguments:\n    command: ls\n```",
+        "```yaml\nrun_command:\n  command: ls\n```",
+        "{\"name\":\"functions/run_command\",\"arguments\":{\"command\":\"ls\"}}",
+        "{\"name\":\"default_api:run_command\",\"input\":{\"command\":\"ls\"}}",
+        "{\"tool_uses\":[{\"recipient_name\":\"functions.run_command\",\"parameters\":{\"command\":\"ls\"}}]}",
+        "{\"response\":{\"tool\":\"run_command\",\"command\":\"ls\"}}",
+        "{\"thought\": \"I look.\", \"action\": {\"name\": \"run_command\", \"args\": {\"command\": \"ls\"}}}",
+        "<run_command command=\"ls\"/>",
+        "<run_command command=\"ls\"></run_command>",
+        "<tool>run_command</tool><args>{\"command\": \"ls\"}</args>",
+        "<call>\n  <name>run_command</name>\n  <command>ls</command>\n</call>",
+        "<｜DSML｜invoke name=\"run_command\">",
+        "<x:invoke name=\"run_command\"><x:parameter name=\"command\">ls</x:parameter></x:invoke>",
+        "result = run_command(command=\"ls\")",
+        "```python\nresult = run_command(command=\"ls\")\nprint(result)\n```",
+        ">>> run_command(command=\"ls\")",
+        "- run_command(command=\"ls\")",
+        "run_command command=\"ls\"",
+        "run_command --command ls",
+        "```\nrun_command {\"command\": \"ls\"}\n```",
     ];
     let others = [
         // A tool that the agent does not have, in a form that nothing else is written in.
         ("{\"tool\": \"bash\", \"arguments\": {\"command\": \"ls\"}}", "bash"),
         ("<tool_call>{\"x\": 1}</tool_call>", "<tool_call"),
         ("read_file(path=\"a\")", "read_file"),
+        ("{\"name\":\"bash\",\"input\":{\"command\":\"ls\"}}", "bash"),
+        ("I list them.\n\n{\"name\": \"bash\", \"input\": {\"command\": \"ls\"}}", "bash"),
+        ("{\"name\": \"list_files\", \"arguments\": {\"path\": \".\"}}", "list_files"),
+        ("*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+two\n*** End Patch", "*** Begin Patch"),
+        ("```\n*** Begin Patch\n*** Add File: a.txt\n+one\n*** End Patch\n```", "*** Begin Patch"),
     ];
     let none = [
         "I ran the tests: `run_command(command=\"python3 -m unittest\")`, and they pass.",
@@ -94,6 +146,27 @@ fn a_tool_call_as_text_is_seen_and_documentation_is_not() {
         "Models write `<tool_call>` where they mean a call; the parser takes it out now.",
         "The parser knows these tags:\n```\n<tool_call>\n<function=NAME>\n```",
         "I used run_command three times (once for the tests).",
+        "I used run_command to list the files.",
+        "An example:\n```python\nread_file(\"a.txt\")\nclose_everything()\n```",
+        "run_command was used three times, read_file once.",
+        "run_command (the second time) failed; I fixed the path, and it works now.",
+        "run_command: used for the tests.",
+        "Tool: I used run_command for the tests.",
+        "Action: the file was moved.",
+        "Tools used:\n- run_command: to run the tests\n- read_file: to read the configuration",
+        "`run_command` runs a command.\n\nInput: a line of shell.",
+        "I updated the request. Its body is now:\n```json\n{\"command\": \"ls\"}\n```",
+        "I wrote the configuration.\n\n```yaml\npath: data\n```",
+        "The configuration is fixed:\n```json\n{\"path\": \"data\"}\n```",
+        "```json\n{\"path\": \"data\", \"size\": 3}\n```",
+        "The user is:\n```json\n{\"name\": \"Ada\", \"input\": {\"path\": \"a\"}}\n```",
+        "The table of tools:\n\n| tool | does |\n|---|---|\n| run_command | runs a line |",
+        "The function read_file(path) returns the text.",
+        "The result of read_file(\"a.txt\") is cached now.",
+        "read_file(path) closes the file now.",
+        "The declaration is { name: 'run_command', parameters: { type: 'object', properties: {} } }.",
+        "The patch format begins with *** Begin Patch and ends with *** End Patch.",
+        "<li>run_command</li>",
         "package.json:\n```json\n{\"name\": \"run_command\", \"version\": \"1.0.0\"}\n```",
         "Done: {a, b} and [c].",
     ];

@@ -41,9 +41,8 @@ fn each_decision_on_a_plan_has_its_effect() {
 
     let mut world = proposed(planned(planning()), &two);
     world.decide(Kind::PlanApproval, choose_with("reject", "wrong"));
-    let text = world.run.ended.as_ref().and_then(|ended| ended.text.clone());
     assert_eq!(
-        (ended(&world), text.as_deref()),
+        (ended(&world), world.why()),
         (Some((Status::Failed, "rejected")), Some("the plan was rejected: wrong"),)
     );
 
@@ -161,9 +160,8 @@ fn a_plan_that_nobody_decides_on_is_not_rejected() {
     let mut world = proposed(definition, &[subtask("a", &[])]);
     world.pass_ms(1_000);
     world.send(Input::Tick);
-    let text = world.run.ended.as_ref().and_then(|ended| ended.text.as_deref());
     assert_eq!(
-        (ended(&world), text),
+        (ended(&world), world.why()),
         (Some((Status::Failed, "expired")), Some("nobody decided on the plan in time"))
     );
 }

@@ -86,8 +86,7 @@ fn without_a_plan_there_is_nothing_to_carry_out() {
     let mut world = failed(planned(planning()), "plan/plan");
     world.decide(Kind::Error, choose_with("skip", "no time"));
     assert_eq!(ended(&world), Some((Status::Failed, "no_plan")));
-    let text = world.run.ended.and_then(|ended| ended.text);
-    assert_eq!(text.as_deref(), Some("`plan/plan` was skipped: there is no plan: no time"));
+    assert_eq!(world.why(), Some("`plan/plan` was skipped: there is no plan: no time"));
 }
 
 /// Whoever is skipped has judged nothing.

@@ -78,7 +78,14 @@ fn attempts_exhausted_ask_or_fail() {
     let failed = run(definition());
     assert_eq!(
         failed.run.ended.map(|ended| (ended.status, ended.reason, ended.text)),
-        Some((Status::Failed, "model_failed".to_owned(), Some("TimedOut".to_owned()))),
+        Some((
+            Status::Failed,
+            "model_failed".to_owned(),
+            Some(
+                "TimedOut\nSo far: 0 steps done, 0 calls made, 0 replies of models, 0 tokens, 2 min 0 s."
+                    .to_owned()
+            ),
+        )),
     );
     let mut asked = run(phase(|phase| phase.gates.on_error = true));
     assert_eq!(asked.open_kinds(), ["error"]);

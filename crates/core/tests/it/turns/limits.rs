@@ -141,6 +141,34 @@ fn what_was_achieved_and_spent_is_told() {
     assert!(words.contains("\n\nSo far: 0 steps done, 2 calls made, 1 reply of a model"), "{words}");
 }
 
+/// A run that fails by itself says it, too, and a call that failed before it could start was made.
+#[test]
+fn what_a_failed_run_achieved_and_spent_is_told() {
+    let missing = |n: u32| calls(&[read(&format!("missing_{n}"))]);
+    let script: Vec<_> = (0..limits::FAILED_CALLS).map(missing).collect();
+    let mut world = World::started(definition(), script.clone());
+    world.work();
+    let asked = &world.run.interrupts[&world.open(Kind::Continuation)].content;
+    assert_eq!(asked["payload"]["spent"]["calls"], limits::FAILED_CALLS, "{asked}");
+
+    let mut alone = definition();
+    alone.asking.enabled = false;
+    alone.tools.remove("ask_human");
+    let mut world = World::started(alone, script);
+    world.work();
+    let ended = world.run.ended.expect("it has");
+    assert_eq!(
+        (ended.reason.as_str(), ended.text.as_deref()),
+        (
+            "limit_failed_calls",
+            Some(
+                "the limit `failed_calls` of 6 is reached\n\
+                 So far: 0 steps done, 6 calls made, 6 replies of models, 0 tokens, 0 s."
+            )
+        ),
+    );
+}
+
 #[test]
 fn durations_read_well() {
     let table = [

@@ -1,0 +1,221 @@
+//! Calls in lines: a tool's name at the start of a line, perhaps behind a label, with arguments beside or below it.
+
+use super::{Finder, Known, objects};
+use crate::reply::prose;
+
+/// What stands before a tool's name, with a colon or an equals sign behind it. In small letters.
+const LABELS: &[&str] = &[
+    "tool",
+    "tool name",
+    "tool_name",
+    "tool call",
+    "tool_call",
+    "tool use",
+    "tool to use",
+    "tool used",
+    "using tool",
+    "function",
+    "function name",
+    "function_name",
+    "function call",
+    "function_call",
+    "action",
+    "action name",
+    "call",
+    "calling",
+    "calling tool",
+    "call tool",
+    "invoke",
+    "invoking",
+    "name",
+    "use tool",
+    "using",
+    "execute",
+    "executing",
+    "next action",
+    "command",
+];
+
+/// What stands before arguments on a line of their own, besides the keys of an object's.
+const ARGUMENT_LABELS: &[&str] =
+    &["action input", "tool input", "with arguments", "with", "argument", "parameter"];
+
+/// Lines over which one call is followed: a text in which every line may begin one is read in linear time.
+const CALL_LINES: usize = 60;
+
+/// Lines below a tool's name in which its arguments begin.
+const LINES_BELOW: usize = 4;
+
+impl Finder<'_> {
+    /// Prose in which a line begins with a call.
+    pub(super) fn a_line_calls(&self, lines: &[&str]) -> Option<String> {
+        (0..lines.len()).find_map(|at| {
+            let lines = &lines[at..];
+            self.call_in_code(lines).or_else(|| self.line_calls(lines))
+        })
+    }
+
+    /// A fence that begins with a call and holds nothing else than its arguments: the label, or the form, says so.
+    pub(super) fn first_line_calls(&self, lines: &[&str]) -> Option<String> {
+        let first = lines.iter().position(|line| !line.trim().is_empty() && !line.trim().starts_with('#'))?;
+        self.line_calls(&lines[first..])
+    }
+
+    /// A block of code that consists of calls, and of what prints their results: an example has other lines too.
+    pub(super) fn only_calls(&self, lines: &[&str]) -> Option<String> {
+        let first = lines.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default();
+        if !first.ends_with([')', ';'])
+            && let Some(name) = self.code_call(lines.join(" ").trim())
+        {
+            return Some(name);
+        }
+        let mut lines =
+            lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let first = self.code_call(lines.next()?)?;
+        lines.all(|line| self.code_call(line).is_some() || line.starts_with("print(")).then_some(first)
+    }
+
+    /// Whether these lines begin with a call in code.
+    fn call_in_code(&self, lines: &[&str]) -> Option<String> {
+        let (first, below) = lines.split_first()?;
+        let first = prose::without_code(labelled(first.trim()).1);
+        self.code_call(&first).or_else(|| self.code_call_over(&first, below))
+    }
+
+    /// Whether the first of these lines begins with a tool's name, and arguments follow.
+    fn line_calls(&self, lines: &[&str]) -> Option<String> {
+        let line = lines.first()?.trim();
+        let (label, rest) = labelled(line);
+        let rest = if label.is_some() { rest.replace('`', "") } else { prose::without_code(rest) };
+        let below = &lines[1..lines.len().min(1 + LINES_BELOW)];
+        if label.is_some()
+            && let Some(name) = self.code_call(&rest)
+        {
+            return Some(name);
+        }
+        let end = rest
+            .find(|each: char| {
+                !(each.is_alphanumeric() || matches!(each, '_' | '-' | '.' | '/' | '"' | '\'' | '*'))
+            })
+            .unwrap_or(rest.len());
+        let tool = self.known(&rest[..end])?;
+        let beside = rest[end..].trim_start();
+        let is_call = match beside.chars().next() {
+            None => Self::below(tool, below),
+            Some('{') => is_whole_object(beside, &lines[1..]),
+            Some('[') => label.is_some() && beside.ends_with(']'),
+            Some(':') => {
+                let beside = beside[1..].trim();
+                beside.is_empty() && Self::below(tool, below)
+                    || beside.starts_with('{') && is_whole_object(beside, &lines[1..])
+            }
+            Some('-') => beside
+                .strip_prefix("--")
+                .is_some_and(|flag| tool.takes(flag.split([' ', '=']).next().unwrap_or_default())),
+            // `Action: read_file, Action Input: …`
+            Some(_) => key_of(beside.trim_start_matches([',', ';', '|', ' ']))
+                .is_some_and(|(key, _)| tool.takes(key) || is_argument_label(key)),
+        };
+        is_call.then(|| tool.name.to_owned())
+    }
+
+    /// Arguments below a tool's name: behind a label of their own, by the tool's keys, or as an object.
+    fn below(tool: &Known<'_>, lines: &[&str]) -> bool {
+        lines
+            .iter()
+            .map(|line| line.trim())
+            .find(|line| !line.is_empty() && !line.starts_with("```"))
+            .is_some_and(|line| {
+                let line = line.trim_start_matches(['-', '*', ' ']);
+                line.starts_with('{')
+                    || key_of(line).is_some_and(|(key, _)| tool.takes(key) || is_argument_label(key))
+            })
+    }
+
+    /// `read_file(path="a")`, and nothing else.
+    fn code_call(&self, text: &str) -> Option<String> {
+        let text = text.trim().trim_end_matches(';');
+        let text = text.strip_prefix(">>>").map_or(text, str::trim_start);
+        let text = text.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(text);
+        let text = assigned(text);
+        let text = text.strip_prefix("await ").unwrap_or(text);
+        let text = text.strip_prefix("print(").and_then(|inner| inner.strip_suffix(')')).unwrap_or(text);
+        let (name, rest) = text.split_once('(')?;
+        let tool = self.known(name)?;
+        let arguments = rest.strip_suffix(')')?.trim();
+        let is_call =
+            arguments.is_empty() || arguments.starts_with(['"', '\'', '{']) || names_one(tool, arguments);
+        is_call.then(|| tool.name.to_owned())
+    }
+
+    /// The same over several lines, up to an empty one.
+    fn code_call_over(&self, first: &str, below: &[&str]) -> Option<String> {
+        if !first.contains('(') || first.trim_end().ends_with(')') {
+            return None;
+        }
+        let rest = below.iter().take(CALL_LINES).map(|line| line.trim()).take_while(|line| !line.is_empty());
+        let text = std::iter::once(first.trim()).chain(rest).collect::<Vec<_>>().join(" ");
+        self.code_call(&text)
+    }
+}
+
+/// A label at the start of a line, and what follows it.
+fn labelled(line: &str) -> (Option<&str>, &str) {
+    let line = line.trim_start_matches([' ', '-', '*', '#']).trim_end_matches('*');
+    let line = line.strip_prefix(">>>").map_or(line, str::trim_start);
+    match key_of(line) {
+        Some((key, rest)) if LABELS.contains(&key.to_lowercase().as_str()) => {
+            (Some(key), rest.trim_start_matches(['*', ' ']))
+        }
+        Some(_) | None => (None, line),
+    }
+}
+
+/// `key: …`, `key = …`, `**Key:** …`.
+fn key_of(line: &str) -> Option<(&str, &str)> {
+    let (key, rest) = line.split_once([':', '='])?;
+    let key = key.trim().trim_matches(['*', '`', '"', '\'', '_']).trim();
+    (!key.is_empty()).then_some((key, rest.trim_start_matches(['*', ' '])))
+}
+
+fn is_argument_label(key: &str) -> bool {
+    let key = key.to_lowercase();
+    objects::ARGUMENTS.contains(&key.as_str()) || ARGUMENT_LABELS.contains(&key.as_str())
+}
+
+/// `result = f(x)` as `f(x)`.
+fn assigned(text: &str) -> &str {
+    let Some((name, value)) = text.split_once('=').filter(|(_, value)| !value.starts_with('=')) else {
+        return text;
+    };
+    let name = name.trim();
+    let name = ["let ", "const ", "var "].iter().find_map(|word| name.strip_prefix(word)).unwrap_or(name);
+    let is_name = !name.is_empty() && name.chars().all(|each| each.is_alphanumeric() || each == '_');
+    if is_name { value.trim() } else { text }
+}
+
+fn names_one(tool: &Known<'_>, arguments: &str) -> bool {
+    arguments.split_once(['=', ':']).is_some_and(|(key, _)| {
+        tool.takes(key.trim_matches(|each: char| !(each.is_alphanumeric() || each == '_')))
+    })
+}
+
+/// Whether an object begins here, and nothing stands behind it on the line where it ends. One that never ends is taken
+/// for one.
+fn is_whole_object(beside: &str, below: &[&str]) -> bool {
+    let below = below.iter().copied().take(CALL_LINES);
+    let text = std::iter::once(beside).chain(below).collect::<Vec<_>>().join("\n");
+    let mut depth = 0_usize;
+    for (at, each) in text.char_indices() {
+        match each {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            let behind = text[at + 1..].lines().next().unwrap_or_default();
+            return behind.trim_matches([' ', ';', ',', ')', ']', '.']).is_empty();
+        }
+    }
+    true
+}

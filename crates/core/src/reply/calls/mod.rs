@@ -1,0 +1,101 @@
+//! Whether a text holds a tool call that should have been made: as an object, in the tags of some model, as a call in code,
+//! or as a tool's name with its arguments beside it.
+//!
+//! One idea for all of them: a tool of the agent's is named at the start of a line, or as the whole of a fence, and what
+//! stands beside it looks like arguments. Only names of the agent's own tools count, but for tags and keys that nothing
+//! else is written with. What stands in `inline code` is told, not called, and so is a tool's declaration.
+
+mod lines;
+mod objects;
+mod tags;
+
+use serde_json::{Map, Value};
+
+use super::prose::{self, Segment};
+use super::speech;
+
+/// A tool that the agent may call.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'t> {
+    pub name: &'t str,
+    /// JSON Schema of its arguments.
+    pub parameters: &'t Value,
+}
+
+impl Known<'_> {
+    fn properties(&self) -> Option<&Map<String, Value>> {
+        self.parameters.get("properties").and_then(Value::as_object)
+    }
+
+    fn takes(&self, key: &str) -> bool {
+        self.properties().is_some_and(|properties| properties.contains_key(key))
+    }
+}
+
+/// The tool that a text calls without calling it; where it names none, the tag.
+pub fn written_call(text: &str, tools: &[Known<'_>]) -> Option<String> {
+    let said = prose::said(text);
+    let segments = prose::segments(&said);
+    let words: Vec<&str> = segments
+        .iter()
+        .filter_map(|segment| match segment {
+            Segment::Prose(lines) => Some(lines.iter().copied()),
+            Segment::Fenced(_) => None,
+        })
+        .flatten()
+        .collect();
+    let is_all = words.iter().all(|line| line.trim().is_empty());
+    let finder = Finder { tools, is_all, reports: speech::says_done(&words.join("\n")) };
+    segments.iter().find_map(|segment| match segment {
+        Segment::Fenced(lines) => finder.in_fence(lines),
+        Segment::Prose(lines) => finder.in_prose(lines),
+    })
+}
+
+struct Finder<'t> {
+    tools: &'t [Known<'t>],
+    /// There is nothing beside what is fenced.
+    is_all: bool,
+    /// The words beside what is fenced say that work is done: what is shown with them is its outcome.
+    reports: bool,
+}
+
+impl<'t> Finder<'t> {
+    fn in_fence(&self, lines: &[&str]) -> Option<String> {
+        let body = lines.join("\n");
+        self.in_objects(&body, self.is_all)
+            .or_else(|| self.whole_arguments(&body))
+            // Documentation shows tags too: here they count with a tool of the agent's.
+            .or_else(|| tags::of(&body).and_then(|_| self.named_in(&body)))
+            .or_else(|| self.only_calls(lines))
+            .or_else(|| self.first_line_calls(lines))
+            .or_else(|| self.as_element(&body))
+            .or_else(|| self.as_patch(&body))
+    }
+
+    fn in_prose(&self, lines: &[&str]) -> Option<String> {
+        let text = prose::without_code(&lines.join("\n"));
+        if let Some(tag) = tags::of(&text) {
+            return Some(self.named_in(&text).unwrap_or_else(|| tag.to_owned()));
+        }
+        let is_all = text.trim_start().starts_with(['{', '[']) && text.trim_end().ends_with(['}', ']']);
+        self.in_objects(&text, is_all)
+            .or_else(|| self.whole_arguments(&text))
+            .or_else(|| self.a_line_calls(lines))
+            .or_else(|| self.as_element(&text))
+            .or_else(|| self.as_patch(&text))
+    }
+
+    /// A tool by its name, also behind a namespace: `functions.`, `default_api:`, `functions/`.
+    fn known(&self, name: &str) -> Option<&'t Known<'t>> {
+        let name = name.trim().trim_matches(['`', '"', '\'', '*']);
+        let bare = name.rsplit(['.', '/', ':']).next().unwrap_or(name);
+        self.tools.iter().find(|tool| tool.name == name || tool.name == bare)
+    }
+
+    fn named_in(&self, text: &str) -> Option<String> {
+        let words = text.split(|each: char| !(each.is_alphanumeric() || each == '_' || each == '-'));
+        let mut found = words.filter_map(|word| self.tools.iter().find(|tool| tool.name == word));
+        found.next().map(|tool| tool.name.to_owned())
+    }
+}

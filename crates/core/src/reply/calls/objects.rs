@@ -1,0 +1,166 @@
+//! Calls as objects: JSON, what is almost JSON, and a tool's arguments by themselves.
+
+use serde_json::{Map, Value};
+
+use super::{Finder, Known};
+
+/// Keys of a call's name. The first two are written for nothing else: with arguments beside them, any name counts.
+const NAMES: &[&str] =
+    &["tool", "tool_name", "name", "function", "function_name", "action", "recipient_name", "command"];
+pub(super) const ARGUMENTS: &[&str] =
+    &["arguments", "parameters", "params", "args", "input", "action_input", "tool_input", "kwargs"];
+
+/// Keys behind which calls stand, beside others. An object of one key is a wrapper whatever its key.
+const WRAPPERS: &[&str] = &[
+    "tool_calls",
+    "tool_call",
+    "tool_uses",
+    "tool_use",
+    "function_call",
+    "function_calls",
+    "function",
+    "tool",
+    "tools",
+    "calls",
+    "call",
+    "action",
+    "actions",
+    "response",
+    "message",
+    "content",
+];
+
+/// Tools that models know from elsewhere: called by these names whether the agent has them or not.
+const FAMILIAR: &[&str] = &[
+    "bash",
+    "shell",
+    "sh",
+    "terminal",
+    "python",
+    "execute_command",
+    "run_shell_command",
+    "code_interpreter",
+    "str_replace_editor",
+    "str_replace_based_edit_tool",
+    "apply_patch",
+    "web_search",
+    "browser",
+    "computer",
+];
+
+/// Objects looked at in one text: each may be read to its end.
+const OBJECTS: usize = 64;
+
+/// Objects within objects: a call stands near the top.
+const DEPTH: usize = 8;
+
+/// The start of an object that can not be read.
+const ALMOST_CHARS: usize = 2_000;
+
+impl Finder<'_> {
+    /// Every object and list in a text, also between words; what is almost JSON by its keys. `is_all`: the text is nothing
+    /// else.
+    pub(super) fn in_objects(&self, text: &str, is_all: bool) -> Option<String> {
+        let mut from = 0;
+        for _ in 0..OBJECTS {
+            let at = from + text[from..].find(['{', '['])?;
+            let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+            let (found, next) = if let Some(Ok(value)) = values.next() {
+                (self.call_in(&value, is_all, DEPTH), at + values.byte_offset().max(1))
+            } else {
+                (self.almost(&text[at..]), at + 1)
+            };
+            if found.is_some() {
+                return found;
+            }
+            from = next;
+        }
+        None
+    }
+
+    fn call_in(&self, value: &Value, is_all: bool, depth: usize) -> Option<String> {
+        let depth = depth.checked_sub(1)?;
+        match value {
+            Value::Array(items) => items.iter().find_map(|item| self.call_in(item, is_all, depth)),
+            Value::Object(object) => {
+                if let [(key, Value::Object(_))] = object.iter().collect::<Vec<_>>()[..]
+                    && let Some(tool) = self.known(key)
+                {
+                    return Some(tool.name.to_owned());
+                }
+                let is_wrapper = |key: &str| object.len() == 1 || WRAPPERS.contains(&key);
+                let mut inner = object
+                    .iter()
+                    .filter(|(key, inner)| is_wrapper(key) && (inner.is_object() || inner.is_array()));
+                inner
+                    .find_map(|(_, inner)| self.call_in(inner, is_all, depth))
+                    .or_else(|| self.named_by(object, is_all))
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+        }
+    }
+
+    fn named_by(&self, object: &Map<String, Value>, is_all: bool) -> Option<String> {
+        let (key, name) = NAMES.iter().find_map(|key| Some((*key, object.get(*key)?.as_str()?)))?;
+        let arguments = ARGUMENTS.iter().find_map(|key| object.get(*key));
+        if arguments.is_some_and(is_schema) {
+            return None;
+        }
+        let is_tool_key = matches!(key, "tool" | "tool_name");
+        if let Some(tool) = self.known(name) {
+            let flat = object.keys().any(|other| other != key && tool.takes(other));
+            return (arguments.is_some() || is_tool_key || flat).then(|| tool.name.to_owned());
+        }
+        let is_call = arguments.is_some()
+            && (is_tool_key || FAMILIAR.contains(&name.to_lowercase().as_str()))
+            || is_all && key == "name" && arguments.is_some_and(Value::is_object);
+        is_call.then(|| name.to_owned())
+    }
+
+    /// An object that can not be read (line ends within a string, single quotes, keys without quotes), by its first keys.
+    fn almost(&self, text: &str) -> Option<String> {
+        let object = text.strip_prefix('{')?;
+        let squeezed: String = object
+            .chars()
+            .take(ALMOST_CHARS)
+            .filter(|each| !each.is_whitespace() && !matches!(each, '"' | '\'' | '`'))
+            .collect();
+        let named = NAMES.iter().find_map(|key| squeezed.strip_prefix(&format!("{key}:")))?;
+        let (name, rest) = named.split_once(',')?;
+        let tool = self.known(name)?;
+        let has = |key: &str| {
+            rest.match_indices(&format!("{key}:"))
+                .find(|(at, _)| *at == 0 || rest[..*at].ends_with([',', '{']))
+                .map(|(at, key)| &rest[at + key.len()..])
+        };
+        let arguments = ARGUMENTS.iter().find_map(|key| has(key));
+        let is_declared = arguments.is_some_and(|of| of.starts_with("{type:object"));
+        let flat = || tool.properties().is_some_and(|all| all.keys().any(|key| has(key).is_some()));
+        (!is_declared && (arguments.is_some() || flat())).then(|| tool.name.to_owned())
+    }
+
+    /// `{"command": "ls"}` and nothing else: every key is one of a tool's, and every key that it needs is there. Beside
+    /// words that report what was done, an object is a part of the report.
+    pub(super) fn whole_arguments(&self, text: &str) -> Option<String> {
+        if self.reports {
+            return None;
+        }
+        let value: Value = serde_json::from_str(text.trim()).ok()?;
+        // An object of lists alone, such as a plan, may be what the reply is for.
+        let object = value.as_object().filter(|object| object.values().any(Value::is_string))?;
+        let fits = |tool: &&Known<'_>| {
+            let needed = tool.parameters.get("required").and_then(Value::as_array);
+            let mut needed = needed.into_iter().flatten().filter_map(Value::as_str).peekable();
+            needed.peek().is_some()
+                && needed.all(|key| object.contains_key(key))
+                && object.keys().all(|key| tool.takes(key))
+        };
+        self.tools.iter().find(fits).map(|tool| tool.name.to_owned())
+    }
+}
+
+/// A tool's declaration has a schema where a call has arguments.
+fn is_schema(value: &Value) -> bool {
+    value.get("type").and_then(Value::as_str) == Some("object")
+        && value.get("properties").is_some_and(Value::is_object)
+}

@@ -1,0 +1,447 @@
+//! What one English sentence does: asks, waits, announces, closes politely, or reports. Reads the tables of `words.rs`
+//! and `phrases.rs`, and knows nothing of where in a text the sentence stands.
+
+use super::phrases::{
+    ADVICE, AT_WORK, BEFORE_I, CANNOT, COULD, COULD_NOW, DEPENDS_ON, FUTURE, GIVE, GIVEN, GO_ON, GREETS,
+    IDLE, IDLE_ING, LEADS_IN, MUST, READY_FOR, STUCK, TELLS, UNSAID, UNSURE, WILL_DO,
+};
+use super::prose::{self, Block};
+use super::words::{
+    DOES, DONE, GOES_ON, IF_SO, IF_YOU, KNOWS, OFFERS, PERMISSION, POLITE, REQUESTS, WAITS, WILL, YOUR_WORD,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speech {
+    /// Asks whether, or for what, the work may go on.
+    Permission,
+    /// Says that the work waits for its reader.
+    Waiting,
+    /// Asks for something.
+    Request,
+    /// Tells its reader to give something.
+    Give,
+    /// Says what will be done next.
+    Announces,
+    /// Ends with a question mark.
+    Question,
+    /// Closes politely, or offers more.
+    Polite,
+    Plain,
+}
+
+/// What a text is, as far as its sentences show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Text {
+    /// Some sentence says that work is done.
+    Report,
+    /// Nothing is reported, and nothing is answered.
+    Greeting,
+    #[default]
+    Other,
+}
+
+/// What the text says around the sentence.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Before {
+    /// A sentence before it says that work is done.
+    done: bool,
+    /// What the whole text is.
+    text: Text,
+    /// The sentence before it tells its reader what to do.
+    advises: bool,
+}
+
+impl Before {
+    pub(super) fn of(blocks: &[Block]) -> Self {
+        let texts = blocks.iter().filter_map(|block| match block {
+            Block::Heading(text) | Block::Item(text) | Block::Paragraph { text, .. } => Some(text),
+            Block::Quote(_) | Block::Code => None,
+        });
+        let all: Vec<String> = texts.flat_map(|text| prose::sentences(text)).map(str::to_lowercase).collect();
+        let is_greeting = |said: &String| {
+            has(said, GREETS)
+                || has(said, POLITE)
+                || said.split_whitespace().count() <= 4
+                || ["i'm ", "i am ", "my name ", "hello", "hi ", "welcome"]
+                    .iter()
+                    .any(|start| said.starts_with(start))
+        };
+        let text = if all.iter().any(|said| !ends_as_question(said) && is_done(said)) {
+            Text::Report
+        } else if all.iter().all(is_greeting) && !blocks.contains(&Block::Code) {
+            Text::Greeting
+        } else {
+            Text::Other
+        };
+        Self { text, ..Self::default() }
+    }
+
+    fn works(self) -> bool {
+        self.text == Text::Report
+    }
+
+    /// The sentence was read.
+    pub(super) fn hear(&mut self, speech: Speech, said: &str) {
+        self.done |= speech == Speech::Plain && is_done(said);
+        self.advises = speech == Speech::Plain && begins(said, ADVICE).is_some();
+    }
+}
+
+/// A sentence is read in the square of its clauses: of a longer one its two ends are.
+const SENTENCE_BYTES: usize = 2_000;
+
+/// What a sentence in small letters does.
+pub(super) fn of(said: &str, before: Before) -> Speech {
+    if said.len() <= SENTENCE_BYTES {
+        return of_short(said, before);
+    }
+    let head = &said[..said.floor_char_boundary(SENTENCE_BYTES)];
+    let tail = &said[said.ceil_char_boundary(said.len() - SENTENCE_BYTES)..];
+    match of_short(tail, before) {
+        Speech::Plain => of_short(head, before),
+        speech => speech,
+    }
+}
+
+fn of_short(said: &str, before: Before) -> Speech {
+    let is_question = ends_as_question(said);
+    if let Some((_, rest)) = said.split_once("let me know") {
+        return let_me_know(rest.trim_start());
+    }
+    if before.text == Text::Greeting && has(said, GREETS) {
+        return Speech::Request;
+    }
+    let is_offer = has(said, OFFERS) && !has(said, GOES_ON) && before.done
+        || before.done && said.starts_with("if you") && adds(said);
+    if (has(said, POLITE) && !and_then_i(said)) || is_offer {
+        return Speech::Polite;
+    }
+    if is_question && has(said, PERMISSION) {
+        return Speech::Permission;
+    }
+    let waits = has_words(said, YOUR_WORD)
+        || has_words(said, BEFORE_I)
+        || clauses(said).any(|clause| begins(clause, WAITS).is_some() || depends(clause))
+        || defers(said, before)
+        || with_leave(said)
+        || needs_to_go_on(said)
+        || cannot_go_on(said, before);
+    if waits {
+        return Speech::Waiting;
+    }
+    if clauses(said).any(requests) || lacks(said, before) {
+        return Speech::Request;
+    }
+    if gives(said, before) {
+        return Speech::Give;
+    }
+    if is_question {
+        return Speech::Question;
+    }
+    if announces(said, before) { Speech::Announces } else { Speech::Plain }
+}
+
+fn has(said: &str, table: &[&str]) -> bool {
+    table.iter().any(|phrase| said.contains(phrase))
+}
+
+/// The same, of whole words: *before I start*, not *before I started*.
+fn has_words(said: &str, table: &[&str]) -> bool {
+    table.iter().any(|phrase| {
+        said.match_indices(phrase)
+            .any(|(at, _)| !said[at + phrase.len()..].starts_with(|next: char| next.is_alphanumeric()))
+    })
+}
+
+/// What follows the phrase of a table with whose words a text begins.
+fn begins<'s>(said: &'s str, table: &[&str]) -> Option<&'s str> {
+    table.iter().find_map(|phrase| {
+        said.strip_prefix(phrase)
+            .filter(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '\''))
+            .map(str::trim_start)
+    })
+}
+
+/// A sentence's question mark, behind closing marks.
+fn ends_as_question(said: &str) -> bool {
+    let end = said.trim_end_matches([')', ']', '\'', '"', '_', '.', '!', '…', '”', '»', ' ']);
+    end.ends_with(['?', '？', '؟'])
+}
+
+/// Without what leads in: *OK, now …*
+fn start(said: &str) -> &str {
+    let mut said = said.trim_start_matches(['(', '[', '\'', '"', '-', ' ']);
+    while let Some(rest) = begins(said, LEADS_IN) {
+        said = rest.trim_start_matches([',', '!', ':', '.', '-', '–', '—', ' ']);
+    }
+    said
+}
+
+/// Where a clause begins: at the start, and after what may lead in.
+fn clauses(said: &str) -> impl Iterator<Item = &str> {
+    let after = [", ", "; ", ": ", " - ", " – ", " — ", " but ", " so ", " then "];
+    let within = after
+        .into_iter()
+        .flat_map(move |mark| said.match_indices(mark).map(move |(at, _)| &said[at + mark.len()..]));
+    std::iter::once(said).chain(within).map(start)
+}
+
+fn requests(clause: &str) -> bool {
+    let Some(found) = REQUESTS.iter().find(|phrase| begins(clause, &[phrase]).is_some()) else {
+        return false;
+    };
+    // *I need to mention that …* asks for nothing.
+    match clause.split_once(" need to ") {
+        Some((_, verb)) if found.starts_with("i ") => KNOWS.iter().any(|knows| verb.starts_with(knows)),
+        _ => true,
+    }
+}
+
+/// *Once you confirm, I will …*
+fn depends(clause: &str) -> bool {
+    let will = has(clause, WILL);
+    let on_you = IF_YOU.iter().find_map(|start| clause.strip_prefix(start)).is_some_and(|rest| {
+        let rest = rest.trim_start();
+        DOES.iter().any(|does| rest.starts_with(does))
+    });
+    will && (on_you || IF_SO.iter().any(|start| clause.starts_with(start)))
+}
+
+/// *I'll begin as soon as the key is there.* After work that is done, *I can …, if you like* is an offer.
+fn defers(said: &str, before: Before) -> bool {
+    let first = start(said);
+    let Some(does) = begins(first, WILL_DO) else { return false };
+    let is_offer =
+        before.works() && ["i can", "i could", "i'd", "i would"].iter().any(|start| first.starts_with(start));
+    !is_offer && begins(does, IDLE).is_none() && has(does, DEPENDS_ON)
+}
+
+/// *With your permission, I'll …*; what was done with it is told.
+fn with_leave(said: &str) -> bool {
+    has(said, &["with your ", "if you allow", "if you don't mind", "if you do not mind", "on your "]) && {
+        let is_leave = |word: &str| has(said, &[word]);
+        [
+            "permission",
+            "approval",
+            "consent",
+            "okay",
+            "your ok",
+            "go-ahead",
+            "blessing",
+            "allow",
+            "mind",
+            "command",
+            "signal",
+        ]
+        .into_iter()
+        .any(is_leave)
+            && has(
+                said,
+                &["i will", "i'll", "i can", "i would", "i'd", "i am going", "i'm going", "we can", "we'll"],
+            )
+    }
+}
+
+/// *I need the key to continue.*
+fn needs_to_go_on(said: &str) -> bool {
+    let needs = clauses(said).any(|clause| {
+        [
+            "i need",
+            "i still need",
+            "i require",
+            "i'll need",
+            "i will need",
+            "i would need",
+            "i'd need",
+            "we need",
+        ]
+        .iter()
+        .any(|start| clause.starts_with(start))
+    });
+    needs
+        && ["to continue", "to proceed", "to go on", "to move forward", "before i"]
+            .iter()
+            .any(|end| said.contains(end))
+}
+
+/// *I can't continue: …*; *I can't go on without …*
+fn cannot_go_on(said: &str, before: Before) -> bool {
+    let goes_on = has(said, &["proceed", "continue", "go on", "go ahead", "move forward", " you"]);
+    let lacks = has(said, &[" without ", " until ", " unless "]);
+    let within = said.match_indices(" i ").map(|(at, _)| &said[at + 1..]);
+    if within.filter_map(|clause| begins(clause, CANNOT)).any(|does| begins(does, GO_ON).is_some()) {
+        return true;
+    }
+    clauses(said).any(|clause| {
+        if goes_on && lacks && begins(clause, &["i won't", "i will not"]).is_some() {
+            return true;
+        }
+        begins(clause, CANNOT).is_some_and(|does| {
+            goes_on && lacks
+                || begins(does, GO_ON).is_some()
+                || !before.works() && begins(does, STUCK).is_some()
+        })
+    })
+}
+
+/// *I don't know which file you mean.* What the agent decided by itself all the same asks for nothing.
+fn lacks(said: &str, before: Before) -> bool {
+    if let Some((_, then)) = said.split_once(" so i ") {
+        let goes_on = [
+            "need", "can't", "cannot", "can not", "will", "would", "must", "have to", "am ", "wait",
+            "require",
+        ];
+        if !goes_on.iter().any(|word| then.starts_with(word)) {
+            return false;
+        }
+    }
+    let asks_how = |rest: &str| {
+        [" which ", " what ", " how ", " whether ", " where ", " who ", " when ", " if "]
+            .iter()
+            .find_map(|word| format!(" {rest}").split_once(word).map(|(_, after)| after.to_owned()))
+            .is_some_and(|after| {
+                after.contains("you")
+                    || after.contains("i should")
+                    || !before.works() && format!(" {after}").contains(" to ")
+            })
+    };
+    clauses(said).any(|clause| {
+        begins(clause, UNSURE).is_some_and(asks_how)
+            || begins(clause, UNSAID).is_some() && (!before.works() || clause.contains("you"))
+    })
+}
+
+/// *Paste the stack trace.*, *You need to tell me the path.* Advice to whoever uses what was made gives to nobody here.
+fn gives(said: &str, before: Before) -> bool {
+    let first = start(said);
+    let (first, must) = match begins(first, MUST) {
+        Some(rest) => (rest, true),
+        None => (first, false),
+    };
+    let told = match begins(first, GIVE) {
+        Some(told) => told,
+        None => match said.split_once(", so ").and_then(|(_, then)| begins(start(then), GIVE)) {
+            Some(told) => told,
+            None => {
+                return begins(first, &["tell", "give", "send", "show"])
+                    .is_some_and(|rest| begins(rest, &["me", "us"]).is_some());
+            }
+        },
+    };
+    let to_me = begins(told, &["me", "us"]).is_some()
+        || has_words(
+            said,
+            &[" to me", " for me", " here", " and i", " so i", " so that i", " then i", " with me"],
+        );
+    if to_me {
+        return true;
+    }
+    // A verb, not a noun: *provide the …*, not *answer: 42*.
+    let is_told = begins(told, GIVEN).is_some();
+    let is_advice = has_words(
+        told,
+        &[
+            " with",
+            " in",
+            " via",
+            " to",
+            " before you",
+            " when you",
+            " your",
+            " from",
+            " as",
+            " using",
+            " under",
+            " on",
+            " by",
+            " through",
+            " at",
+        ],
+    );
+    let has_code = has_words(said, &[" code"]);
+    is_told && !has_code && !before.advises && (!(before.works() || must) || !is_advice)
+}
+
+/// *I will now run the tests.*
+fn announces(said: &str, before: Before) -> bool {
+    let first = start(said);
+    if let Some(ready) =
+        begins(first, &["ready to", "i'm ready to", "i am ready to", "all set to", "about to"])
+    {
+        return begins(ready, &["be", "use"]).is_none()
+            && !(before.works() && begins(ready, READY_FOR).is_some());
+    }
+    if AT_WORK.contains(&said.trim_end_matches(['.', '!', '…', ' '])) {
+        return true;
+    }
+    let later = || clauses(said).skip(1).find_map(|clause| begins(clause, FUTURE));
+    if let Some(does) = begins(said, WILL_DO).or_else(|| begins(first, WILL_DO)).or_else(later) {
+        if begins(first, COULD).is_some_and(|does| begins(does, COULD_NOW).is_none()) {
+            return false;
+        }
+        let does = start(does);
+        // What is told follows.
+        let leads_on = does.contains(':') && begins(does, TELLS).is_some();
+        return begins(does, IDLE).is_none() && !leads_on && !does.is_empty();
+    }
+    let first_word = |said: &str| {
+        said.split(|each: char| !each.is_alphanumeric() && each != '\'').next().unwrap_or_default().to_owned()
+    };
+    let is_gerund = |said: &str| {
+        let word = first_word(said);
+        word.len() > 4 && word.ends_with("ing") && !IDLE_ING.contains(&word.as_str())
+    };
+    match begins(first, &["i'm", "i am", "we're", "we are"]) {
+        Some(does) => is_gerund(start(does)) && !before.works(),
+        None => {
+            let end = said.trim_end();
+            is_gerund(first)
+                && (end.ends_with("...") || end.ends_with('…') || end.trim_end_matches('.').ends_with(" now"))
+        }
+    }
+}
+
+/// What follows *let me know*: a condition is polite, unless it is about the work itself.
+fn let_me_know(rest: &str) -> Speech {
+    let polite =
+        has(rest, POLITE) || rest.starts_with("if ") && !has(rest, GOES_ON) && !rest.contains(" i should");
+    if and_then_i(rest) {
+        Speech::Waiting
+    } else if polite
+        || rest.is_empty()
+        || rest.starts_with("your thoughts")
+        || rest.starts_with("your feedback")
+    {
+        Speech::Polite
+    } else {
+        Speech::Waiting
+    }
+}
+
+/// *… and I'll continue.*
+fn and_then_i(said: &str) -> bool {
+    ["i'll ", "i will ", "i can "]
+        .iter()
+        .filter_map(|will| said.split_once(will))
+        .any(|(_, does)| begins(start(does), GOES_ON).is_some())
+}
+
+fn adds(said: &str) -> bool {
+    [" also", " as well", " too", "additional", " further", " another", " more"]
+        .iter()
+        .any(|word| said.contains(word))
+}
+
+fn is_done(said: &str) -> bool {
+    let mut words = said.split(|each: char| !(each.is_alphanumeric() || each == '\''));
+    let denied = ["not", "n't", "never", "cannot", "to be", "nothing"].iter().any(|word| said.contains(word));
+    let is_to_come = begins(start(said), WILL_DO).is_some()
+        || begins(start(said), &["once", "when", "if", "after", "as soon as", "unless", "until"]).is_some();
+    !denied && !is_to_come && words.any(|word| DONE.contains(&word))
+}
+
+/// Whether a text says that work is done.
+pub(super) fn says_done(text: &str) -> bool {
+    let blocks = prose::blocks(text);
+    Before::of(&blocks).works()
+}
