@@ -671,12 +671,12 @@ phases: [{id: p, kind: one_shot, agent: solo}]
         ],
     },
     Case {
-        about: "a pattern that looks ahead",
+        about: "a pattern that is none",
         text: "name: a\ntools: [{name: x, description: d, runs: client, parameters: {type: object, properties: {p: {type: \
-               string, pattern: \"^(?!/).*\"}}}}]\nagents: {solo: {instructions: i, tools: \
+               string, pattern: \"^(/.*\"}}}}]\nagents: {solo: {instructions: i, tools: \
                [x]}}\nphases: [{id: p, kind: one_shot, agent: solo}]\n",
         says: &[
-            "workflow.yaml:2:116: the pattern `^(?!/).*` can not be used: patterns run in linear time, so none looks ahead or behind, or refers back",
+            "workflow.yaml:2:116: the pattern `^(/.*` is no regular expression that can be read",
         ],
     },
 ];
