@@ -177,7 +177,9 @@ fn an_edit_of_an_object_is_an_object() {
         (Kind::ToolApproval, json!({ "arguments": "amount 2" }), any),
         (Kind::ToolApproval, json!({ "arguments": [2] }), any),
         (Kind::Checkpoint, json!({ "input": { "amount": 2 } }), only_objects),
+        (Kind::Checkpoint, json!({ "results": { "amount": 2 } }), only_objects),
         (Kind::Review, json!({ "content": "A report." }), any),
+        (Kind::Review, json!({ "summary": "A report." }), only_objects),
         (Kind::PlanApproval, json!({ "plan": { "subtasks": [] } }), only_objects),
     ];
     for (kind, payload, expected) in table {
