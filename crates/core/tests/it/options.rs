@@ -256,6 +256,7 @@ fn what_expires_by_itself_stops_work() {
     }
 }
 
+/// None of the asker's own options is taken.
 #[test]
 fn an_external_choice_is_not_made_by_time() {
     let mut world = asks(Kind::Choice, &["no", "yes"]);
@@ -264,9 +265,12 @@ fn an_external_choice_is_not_made_by_time() {
     world.send(Input::Tick);
     assert_eq!(
         world.run.ended.as_ref().map(|ended| ended.result.clone()),
-        Some(json!({ "outcome": "expired", "option": null, "text": null, "edit": null })),
+        Some(json!({ "outcome": "expired", "option": "custom", "text": null, "edit": null })),
     );
-    assert_eq!(world.run.interrupts[&id].resolution.as_ref().and_then(|each| each.option.clone()), None);
+    assert_eq!(
+        world.run.interrupts[&id].resolution.as_ref().and_then(|each| each.option.clone()),
+        Some("custom".to_owned())
+    );
 }
 
 /// No workflow turns a refusal into a release; it may choose among what the table allows.
