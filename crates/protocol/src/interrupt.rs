@@ -330,8 +330,9 @@ pub struct AskChoice {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskAssignment {
-    /// Who may decide, by id; empty means every operator. An id that nobody has is refused.
+    /// Who may decide, by id: at least one, and nobody whom there is not. Without an assignment every operator may.
     #[serde(default)]
+    #[schema(min_items = 1)]
     pub approvers: Vec<String>,
 }
 
