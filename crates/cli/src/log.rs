@@ -63,9 +63,9 @@ pub(crate) fn start(default: &str) -> anyhow::Result<()> {
 /// A part of a filter that names no level. `EnvFilter` takes a bare word that is no level for a part of the program,
 /// and then shows nothing of the others.
 fn without_level(filter: &str) -> Option<&str> {
-    let parts = filter.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let mut parts = filter.split(',').map(str::trim).filter(|part| !part.is_empty());
     let level = |part: &str| part.rsplit_once('=').map_or(part, |(_, level)| level).to_ascii_lowercase();
-    parts.into_iter().find(|part| !LEVELS.contains(&level(part).as_str()))
+    parts.find(|part| !LEVELS.contains(&level(part).as_str()))
 }
 
 /// Waits until what was logged is written, for a moment.

@@ -121,12 +121,10 @@ pub fn check(schema: &Value, value: &Value, base: &str) -> Vec<Problem> {
 }
 
 fn told(error: &ValidationError<'_>) -> String {
-    match error.kind() {
-        ValidationErrorKind::BacktrackLimitExceeded { .. } => {
-            "takes too long to match against the schema's pattern: send something simpler".to_owned()
-        }
-        _ => error.to_string(),
+    if matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. }) {
+        return "takes too long to match against the schema's pattern: send something simpler".to_owned();
     }
+    error.to_string()
 }
 
 fn shorten(message: &str) -> String {
