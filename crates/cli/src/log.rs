@@ -20,6 +20,9 @@ const WAITING: usize = 4_096;
 /// How long the end of the process waits for what was logged.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 
+/// What may be said of the whole program, or of a part of it.
+const LEVELS: [&str; 6] = ["error", "warn", "info", "debug", "trace", "off"];
+
 static LOG: OnceLock<SyncSender<Entry>> = OnceLock::new();
 /// Since the last one that was written.
 static LOST: AtomicU64 = AtomicU64::new(0);
@@ -35,10 +38,14 @@ pub(crate) fn start(default: &str) -> anyhow::Result<()> {
     let filter = std::env::var("HOLDSHORT_LOG").unwrap_or_else(|_| default.to_owned());
     // A client library that logs what providers answer has no place in our log.
     let quiet = |filter: &str| format!("{filter},genai=off");
-    let filter = EnvFilter::try_new(quiet(&filter)).map_err(|error| {
+    let parsed = match without_level(&filter) {
+        Some(part) => Err(format!("`{part}` is neither a level ({}) nor a part with one", LEVELS.join(", "))),
+        None => EnvFilter::try_new(quiet(&filter)).map_err(|error| error.to_string()),
+    };
+    let filter = parsed.map_err(|why| {
         usage(format!(
             "HOLDSHORT_LOG is `{filter}`, and must be a level such as `info`, or parts such as `holdshort_engine=debug`: \
-             {error}"
+             {why}"
         ))
     })?;
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Line);
@@ -51,6 +58,14 @@ pub(crate) fn start(default: &str) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// A part of a filter that names no level. `EnvFilter` takes a bare word that is no level for a part of the program,
+/// and then shows nothing of the others.
+fn without_level(filter: &str) -> Option<&str> {
+    let mut parts = filter.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let level = |part: &str| part.rsplit_once('=').map_or(part, |(_, level)| level).to_ascii_lowercase();
+    parts.find(|part| !LEVELS.contains(&level(part).as_str()))
 }
 
 /// Waits until what was logged is written, for a moment.

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use holdshort_core::definition::Definition;
 use holdshort_core::id::RunId;
 use holdshort_core::message::Request;
-use holdshort_core::run::{ActionId, Config, Input, Run};
+use holdshort_core::run::{ActionId, Config, Input, Lack, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::{CommandEffect, Precondition};
 use serde_json::Value;
@@ -63,8 +63,8 @@ pub type Deliver = Arc<dyn Fn(Input) -> BoxFuture<'static, Result<(), Error>> + 
 pub enum Unfit {
     /// Whatever the workspace holds.
     Always(Problem),
-    /// As the workspace is now: a call that runs before it may change that.
-    Now(Problem),
+    /// As the workspace is now: a call that runs before it may mend what it lacks.
+    Now { problem: Problem, lack: Lack },
 }
 
 /// Performs actions, each once per call of `perform`.

@@ -26,7 +26,7 @@ impl Interrupt {
             | Kind::ClientCall
             | Kind::UnknownOutcome => return &self.payload,
         };
-        self.payload.get(member).unwrap_or(&self.payload)
+        self.payload.get(member).filter(|member| !member.is_null()).unwrap_or(&self.payload)
     }
 
     /// What an editor begins with: what is replaced, or an answer that has what the schema requires.

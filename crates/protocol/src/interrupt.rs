@@ -295,7 +295,7 @@ pub struct Ask {
     #[serde(default)]
     #[schema(value_type = Option<Value>)]
     pub payload: Value,
-    /// Of the kind's table, perhaps relabelled; for `choice` ids of your own. Without it: the kind's.
+    /// Of the kind's table, perhaps relabelled; for `choice` ids of your own, with `custom` below them. Without it: the kind's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<AskChoice>,
     /// A run of the workflow `external`. Without it one is started that completes with the resolution.
@@ -330,8 +330,9 @@ pub struct AskChoice {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskAssignment {
-    /// Who may decide, by id; empty means every operator. An id that nobody has is refused.
+    /// Who may decide, by id: at least one, and nobody whom there is not. Without an assignment every operator may.
     #[serde(default)]
+    #[schema(min_items = 1)]
     pub approvers: Vec<String>,
 }
 

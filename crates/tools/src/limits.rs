@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-/// Bytes of a path argument: what the kernel takes.
-pub const PATH_BYTES: usize = 4096;
+/// Bytes of a path argument: what the kernel takes, beside the NUL at its end.
+pub const PATH_BYTES: usize = 4095;
+/// Bytes of one name in a path: what file systems take.
+pub const NAME_BYTES: usize = 255;
 /// Bytes of a file that an agent may read in one call: what fits a model's context beside the rest.
 pub const READ_BYTES: u64 = 256 * 1024;
 /// Bytes of a file that may be written, edited, or be replaced: what a person can be shown as a diff.

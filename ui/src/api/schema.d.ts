@@ -920,7 +920,7 @@ export interface components {
             message?: string;
             /** @description The option to apply when nobody decides in time. */
             on_expiry?: string | null;
-            /** @description Of the kind's table, perhaps relabelled; for `choice` ids of your own. Without it: the kind's. */
+            /** @description Of the kind's table, perhaps relabelled; for `choice` ids of your own, with `custom` below them. Without it: the kind's. */
             options?: components["schemas"]["AskChoice"][];
             /** @description Anything that helps to decide. */
             payload?: unknown;
@@ -933,7 +933,7 @@ export interface components {
             title: string;
         };
         AskAssignment: {
-            /** @description Who may decide, by id; empty means every operator. An id that nobody has is refused. */
+            /** @description Who may decide, by id: at least one, and nobody whom there is not. Without an assignment every operator may. */
             approvers?: string[];
         };
         /** @description An option, by its id and perhaps with a label of its own. */

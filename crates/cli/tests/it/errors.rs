@@ -161,8 +161,18 @@ fn help_names_the_exit_codes_and_the_environment() {
 #[test]
 fn a_log_filter_that_means_nothing_is_refused() {
     let home = Home::new();
-    let mut command = home.command(crate::home::BINARY);
-    command.args(["serve", "--listen", "127.0.0.1:0"]).env("HOLDSHORT_LOG", "holdshort_engine=loud");
-    let ran = crate::home::Ran::of(command.output().unwrap());
-    assert!(ran.code == 2 && ran.err.contains("HOLDSHORT_LOG is `holdshort_engine=loud`"), "{ran:?}");
+    let table = [
+        ("holdshort_engine=loud", "`holdshort_engine=loud` is neither"),
+        ("inof", "`inof` is neither"),
+        ("info,holdshort_engine", "`holdshort_engine` is neither"),
+        ("holdshort_engine=", "`holdshort_engine=` is neither"),
+        ("info, debgu", "`debgu` is neither"),
+    ];
+    for (filter, said) in table {
+        let mut command = home.command(crate::home::BINARY);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).env("HOLDSHORT_LOG", filter);
+        let ran = crate::home::Ran::of(command.output().unwrap());
+        let names = format!("HOLDSHORT_LOG is `{filter}`");
+        assert!(ran.code == 2 && ran.err.contains(&names) && ran.err.contains(said), "{ran:?}");
+    }
 }

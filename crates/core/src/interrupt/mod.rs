@@ -224,6 +224,28 @@ impl Interrupt {
         self.opened.options.iter().find(|offer| offer.id == option)
     }
 
+    /// What an edit takes the place of: the member of the payload that its kind names, or else the whole payload.
+    /// Nothing for a kind that takes no edit, and for a question: nothing was there before the answer.
+    pub fn replaced(&self) -> Option<&Value> {
+        let member = match self.opened.kind {
+            Kind::ToolApproval => "arguments",
+            Kind::PlanApproval => "plan",
+            Kind::Review => "content",
+            Kind::Checkpoint => "input",
+            Kind::Error
+            | Kind::Question
+            | Kind::Choice
+            | Kind::Turn
+            | Kind::Escalation
+            | Kind::Continuation
+            | Kind::ClientCall
+            | Kind::UnknownOutcome => return None,
+        };
+        let payload = self.content.get("payload")?;
+        let member = payload.get(member).filter(|member| !member.is_null());
+        Some(member.unwrap_or(payload)).filter(|replaced| !replaced.is_null())
+    }
+
     pub fn content_text(&self, field: &str) -> &str {
         self.content.get(field).and_then(Value::as_str).unwrap_or_default()
     }

@@ -1,7 +1,7 @@
 //! The closed table of interrupts: kind → option ids → effect (design, part 4).
 //!
 //! Workflows and edges may relabel, drop or reorder options; they may never invent one. `choice` is the one
-//! kind whose options are the asker's own: each of those answers.
+//! kind whose options are the asker's own: each of those answers, and so does `custom`, which is always among them.
 
 use serde::{Deserialize, Serialize};
 

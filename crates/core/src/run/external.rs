@@ -24,7 +24,8 @@ impl Draft<'_> {
         let (offered, mut problems) = offered(&ask);
         problems.extend(check(&ask));
         let on_expiry = on_expiry(ask.kind, ask.on_expiry.as_deref(), &offered);
-        if let Some(wanted) = ask.on_expiry.as_ref().filter(|wanted| **wanted != on_expiry) {
+        let applies = |id: &String| offered.iter().any(|offer| offer.id == *id && offer.applies_alone());
+        if let Some(wanted) = ask.on_expiry.as_ref().filter(|wanted| !applies(wanted)) {
             let message = format!("`{wanted}` is not one of the options, or needs a person");
             problems.push(Problem::new("/on_expiry", message));
         }
@@ -102,7 +103,28 @@ impl Draft<'_> {
     }
 }
 
-/// The options that the asker wants offered: of the kind's table, or, for `choice`, its own.
+/// The option of a `choice` that takes the words of whoever decides.
+const CUSTOM: &str = "custom";
+
+/// Whether an option keeps back what was asked about. An instruction lets the run go on with it.
+fn holds_back(kind: Kind, offer: &Offer) -> bool {
+    match kind {
+        Kind::Escalation => offer.stops(),
+        Kind::ToolApproval
+        | Kind::PlanApproval
+        | Kind::Checkpoint
+        | Kind::Error
+        | Kind::Question
+        | Kind::Choice
+        | Kind::Turn
+        | Kind::Review
+        | Kind::Continuation
+        | Kind::ClientCall
+        | Kind::UnknownOutcome => !offer.releases(),
+    }
+}
+
+/// The options that the asker wants offered: of the kind's table, or, for `choice`, its own and `custom`.
 fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut offers: Vec<Offer> = Vec::new();
@@ -142,10 +164,16 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
             }
         }
     }
-    if problems.is_empty() && !offers.is_empty() && offers.iter().all(Offer::releases) {
-        let message =
-            "whoever decides could only agree: offer at least one option that does not release work";
+    if problems.is_empty() && !offers.is_empty() && !offers.iter().any(|offer| holds_back(ask.kind, offer)) {
+        let holding = options(ask.kind).iter().map(Offer::of).filter(|offer| holds_back(ask.kind, offer));
+        let ids: Vec<String> = holding.map(|offer| offer.id).collect();
+        let message = format!("whoever decides could only agree: offer at least one of: {}", ids.join(", "));
         problems.push(Problem::new("/options", message));
+    }
+    // Their own words, whatever the asker thought of; under its own label where it gave one.
+    if ask.kind == Kind::Choice && problems.is_empty() && !offers.is_empty() {
+        let own = offers.iter().position(|offer| offer.id == CUSTOM).map(|at| offers.remove(at));
+        offers.extend(own.or_else(|| option(ask.kind, CUSTOM).map(Offer::of)));
     }
     if ask.options.is_empty() {
         let all = options(ask.kind).iter().map(Offer::of);

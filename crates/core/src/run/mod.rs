@@ -45,6 +45,7 @@ pub use config::{Config, Gates, Origin};
 pub use conversation::said_about;
 pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, Returned};
 pub use input::{Ask, Begin, Context, Input, Rejection, Start};
+pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
 pub use progress::Progress;
 pub use spent::Spent;

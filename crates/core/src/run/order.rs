@@ -11,8 +11,28 @@ use super::draft::Draft;
 use super::fact::Returned;
 use super::{Call, CallState, Fact, Run, gating};
 use crate::event::Content;
+use crate::gate::command;
 use crate::interrupt::{Cause, Outcome};
 use crate::tool::Runs;
+
+/// What a call needs of the workspace and does not find there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// Where, from the workspace.
+    pub path: String,
+    pub mended_by: Mending,
+}
+
+/// What another call would have to do about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mending {
+    /// To write that file; a command that writes could do it as well.
+    WritingIt,
+    /// To write that file, or one below it; a command that writes could do it as well.
+    WritingBelow,
+    /// Only a command that writes could do it.
+    Command,
+}
 
 impl Draft<'_> {
     /// What can not be done yet may be possible when the calls before it have ended: it is looked at again then.
@@ -33,6 +53,24 @@ impl Run {
         }
         let writes = self.writes(&call.tool);
         self.earlier(id, call).any(|(_, other)| !other.is_ended() && (writes || self.writes(&other.tool)))
+    }
+
+    /// Whether a call of the same reply that has to end before this one may mend what this one lacks.
+    pub fn may_be_mended(&self, id: &str, call: &Call, lack: &Lack) -> bool {
+        let lacked = names(&lack.path);
+        self.earlier(id, call).filter(|(_, other)| !other.is_ended() && self.writes(&other.tool)).any(
+            |(_, other)| {
+                if let Some(line) = other.argument("command") {
+                    return !command::parse(line).is_read_only();
+                }
+                let Some(path) = other.argument("path") else { return true };
+                match lack.mended_by {
+                    Mending::WritingIt => names(path) == lacked,
+                    Mending::WritingBelow => names(path).starts_with(&lacked),
+                    Mending::Command => false,
+                }
+            },
+        )
     }
 
     /// Whether it is not looked at before that: a look found that it can not be done yet.
@@ -65,4 +103,9 @@ impl Run {
         });
         told.collect()
     }
+}
+
+/// The names of a path, from the workspace.
+fn names(path: &str) -> Vec<&str> {
+    path.split('/').filter(|name| !matches!(*name, "" | ".")).collect()
 }

@@ -95,16 +95,13 @@ pub fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// Where the validator says little: a type that there is none of, a pattern of another engine.
+/// Where the validator says little: a type that there is none of, a pattern that is none.
 fn unusable(schema: &Value, at: &str) -> Option<String> {
     let found = schema.pointer(at)?.as_str()?;
     let found = super::shorten(found);
     match at.rsplit('/').next()? {
         "type" => Some(format!("there is no type `{found}`; there are: {}", TYPES.join(", "))),
-        "pattern" => Some(format!(
-            "the pattern `{found}` can not be used: patterns run in linear time, so none looks ahead or behind, or refers \
-             back"
-        )),
+        "pattern" => Some(format!("the pattern `{found}` is no regular expression that can be read")),
         _ => None,
     }
 }
@@ -180,17 +177,19 @@ fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     let reference =
         |schema: &Value| schema.get("$ref").and_then(Value::as_str).map(|text| text[1..].to_owned());
     let targets: BTreeSet<String> = all.values().filter_map(|schema| reference(schema)).collect();
-    if targets.is_empty() {
+    let has_backtracking = !super::backtracking(all.values().copied()).is_empty();
+    if targets.is_empty() && !has_backtracking {
         return Vec::new();
     }
     if targets.len() > DEFINITIONS {
         return vec![Problem::new("", format!("refers to more than {DEFINITIONS} definitions"))];
     }
-    // To know what was evaluated the check goes over the same references again, at each level.
+    // To know what was evaluated the check goes over the same references and patterns again, at each level.
     for (at, schema) in all {
         for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
             if schema.get(keyword).is_some() {
-                let message = "is not taken in a schema with `$ref`: say `additionalProperties` where the properties are";
+                let message = "is not taken in a schema with `$ref`, or with a pattern that looks around: say \
+                               `additionalProperties` where the properties are";
                 return vec![Problem::new(format!("{at}/{keyword}"), message)];
             }
         }

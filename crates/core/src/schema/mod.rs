@@ -1,16 +1,18 @@
 //! JSON Schema (2020-12) checks, with JSON pointers into what was sent.
 //!
-//! `foreign` says what is taken of a schema from outside, `work` what a check of one with references may cost.
+//! `foreign` says what is taken of a schema from outside, `work` what a check of one with references or backtracking patterns may cost.
 
 mod foreign;
 mod positions;
 mod work;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use foreign::{FOREIGN_BYTES, is_of_text, refuse, refuse_foreign, unfolded};
 
@@ -31,9 +33,32 @@ impl Problem {
 /// At most this many problems are told at once.
 const MAX_PROBLEMS: usize = 20;
 
-/// Patterns run in linear time.
+/// Times that one match of a backtracking pattern may turn back. The patterns that libraries write for numbers and
+/// addresses need far fewer on a text that fits. So many take a tenth of a millisecond on a short text, and a third of
+/// a second on one of 60 kB where each looks ahead to its end.
+const BACKTRACKS: usize = 2_000;
+
+/// A pattern that looks ahead, looks behind or refers back can backtrack; every other one runs in linear time.
+/// A match that reaches the limit is decided neither way: the validator refuses a value whose check depends on it.
 fn options() -> jsonschema::ValidationOptions<'static> {
-    jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex())
+    let patterns = jsonschema::PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS);
+    jsonschema::options().with_pattern_options(patterns)
+}
+
+/// Whether the linear engine can not run this pattern.
+fn backtracks(pattern: &str) -> bool {
+    let linear = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
+    linear.build(&json!({ "pattern": pattern })).is_err()
+}
+
+/// The backtracking patterns of these schemas, of texts and of names.
+fn backtracking<'s>(schemas: impl Iterator<Item = &'s Value>) -> BTreeSet<String> {
+    let patterns = |schema: &'s Value| {
+        let of_texts = schema.get("pattern").and_then(Value::as_str);
+        let of_names = schema.get("patternProperties").and_then(Value::as_object);
+        of_texts.into_iter().chain(of_names.into_iter().flat_map(|map| map.keys().map(String::as_str)))
+    };
+    schemas.flat_map(patterns).filter(|pattern| backtracks(pattern)).map(str::to_owned).collect()
 }
 
 /// Schemas that stay compiled: those of a few workflows and their tools check every run.
@@ -42,8 +67,17 @@ const COMPILED: usize = 64;
 #[derive(Debug)]
 struct Compiled {
     validator: Validator,
-    /// A check of it may cost more than its length shows.
+    /// Its patterns that can backtrack.
+    backtracking: BTreeSet<String>,
+    /// Whether it holds references.
     refers: bool,
+}
+
+impl Compiled {
+    /// Whether a check may cost more than the lengths of schema and value show.
+    fn needs_counting(&self) -> bool {
+        self.refers || !self.backtracking.is_empty()
+    }
 }
 
 /// The validator of a schema. To build one costs many times what a check does, so the last ones are kept; which
@@ -55,8 +89,10 @@ fn compiled(schema: &Value) -> Result<Arc<Compiled>, ValidationError<'static>> {
     if let Some((_, compiled)) = known().iter().find(|(known, _)| known == schema) {
         return Ok(compiled.clone());
     }
-    let refers = positions::all(schema).values().any(|schema| schema.get("$ref").is_some());
-    let compiled = Arc::new(Compiled { validator: options().build(schema)?, refers });
+    let all = positions::all(schema);
+    let refers = all.values().any(|schema| schema.get("$ref").is_some());
+    let backtracking = backtracking(all.into_values());
+    let compiled = Arc::new(Compiled { validator: options().build(schema)?, backtracking, refers });
     let mut known = known();
     if known.len() == COMPILED {
         known.remove(0);
@@ -71,15 +107,24 @@ pub fn check(schema: &Value, value: &Value, base: &str) -> Vec<Problem> {
         Ok(compiled) => compiled,
         Err(error) => return vec![Problem::new(base, format!("the schema itself is not valid: {error}"))],
     };
-    if let Some(why) = compiled.refers.then(|| work::refuse(schema, value)).flatten() {
+    if let Some(why) =
+        compiled.needs_counting().then(|| work::refuse(schema, value, &compiled.backtracking)).flatten()
+    {
         return vec![Problem::new(base, why)];
     }
     compiled
         .validator
         .iter_errors(value)
         .take(MAX_PROBLEMS)
-        .map(|error| Problem::new(format!("{base}{}", error.instance_path()), shorten(&error.to_string())))
+        .map(|error| Problem::new(format!("{base}{}", error.instance_path()), shorten(&told(&error))))
         .collect()
+}
+
+fn told(error: &ValidationError<'_>) -> String {
+    if matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. }) {
+        return "takes too long to match against the schema's pattern: send something simpler".to_owned();
+    }
+    error.to_string()
 }
 
 fn shorten(message: &str) -> String {

@@ -1,8 +1,11 @@
-//! What a check of a value against a schema with references costs, counted before it is done. Never says whether the
-//! value fits.
+//! What a check of a value against a schema with references or backtracking patterns costs, counted before it is done.
+//! Never says whether the value fits.
 //!
-//! Definitions that refer to each other can make a small schema and a small value cost exponential work. This walk goes
-//! where a validator would go and does nothing there, until it is through or has had enough.
+//! Definitions that refer to each other can make a small schema and a small value cost exponential work, and so can a
+//! pattern that backtracks. This walk goes where a validator would go and does nothing there, until it is through or
+//! has had enough.
+
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
@@ -17,9 +20,12 @@ const DEPTH: usize = 256;
 /// A pattern reads so many bytes in the time of about one step.
 const PIECE: usize = 32;
 
+/// Steps of one match of a pattern that backtracks to its limit, for each piece of the text.
+const BACKTRACKING: usize = 50;
+
 /// Why a value is not checked.
-pub(super) fn refuse(schema: &Value, value: &Value) -> Option<&'static str> {
-    let mut walk = Walk { root: schema, left: STEPS };
+pub(super) fn refuse(schema: &Value, value: &Value, backtracking: &BTreeSet<String>) -> Option<&'static str> {
+    let mut walk = Walk { root: schema, backtracking, left: STEPS };
     match walk.visit(schema, value, DEPTH) {
         Ok(()) => None,
         Err(Enough::Steps) => Some("takes too long to check against this schema: send less"),
@@ -35,6 +41,8 @@ enum Enough {
 
 struct Walk<'s> {
     root: &'s Value,
+    /// Patterns that can backtrack.
+    backtracking: &'s BTreeSet<String>,
     left: usize,
 }
 
@@ -44,12 +52,20 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
+    fn pay_match(&mut self, pattern: &str, text: &str) -> Result<(), Enough> {
+        let costs = self.backtracking.contains(pattern);
+        self.pay(if costs { BACKTRACKING * (1 + text.len() / PIECE) } else { 0 })
+    }
+
     fn visit(&mut self, schema: &'s Value, value: &Value, depth: usize) -> Result<(), Enough> {
         let Value::Object(map) = schema else { return self.pay(1) };
         let depth = depth.checked_sub(1).ok_or(Enough::Depth)?;
         self.pay(1 + map.values().map(|each| entries(each) + 1).sum::<usize>() + entries(value))?;
         if ["uniqueItems", "const", "enum"].iter().any(|keyword| map.contains_key(*keyword)) {
             self.whole(value)?;
+        }
+        if let (Some(Value::String(pattern)), Value::String(text)) = (map.get("pattern"), value) {
+            self.pay_match(pattern, text)?;
         }
         if let Some(next) = map.get("$ref").and_then(Value::as_str).and_then(|text| target(self.root, text)) {
             self.visit(next, value, depth)?;
@@ -90,7 +106,11 @@ impl<'s> Walk<'s> {
                 }
             }
             ("patternProperties", Value::Object(patterns)) => {
-                for item in patterns.values() {
+                for (pattern, item) in patterns {
+                    // Twice: `additionalProperties` matches the names again.
+                    for name in members.keys().chain(members.keys()) {
+                        self.pay_match(pattern, name)?;
+                    }
                     members.values().try_for_each(|member| self.visit(item, member, depth))?;
                 }
             }
@@ -105,7 +125,7 @@ impl<'s> Walk<'s> {
             ("propertyNames", item) => {
                 for name in members.keys() {
                     self.pay(name.len() / PIECE)?;
-                    self.visit(item, &Value::Null, depth)?;
+                    self.visit(item, &Value::from(name.as_str()), depth)?;
                 }
             }
             _ => {}

@@ -757,3 +757,34 @@ fn a_hostile_line_is_read_in_time() {
         assert!(!command.is_read_only(), "{}", &line[..20]);
     }
 }
+
+/// Comments and characters that show nothing are no command; whatever else is there may be one.
+#[test]
+fn a_line_that_holds_nothing_to_run_is_blank() {
+    let blank = [
+        "",
+        " \t\n ",
+        "# make",
+        "  # a\n\n#b",
+        "\u{200b}",
+        "\u{feff}\u{2060} \u{3164}",
+        "\u{200b}# make",
+        "\r\n\u{7}",
+    ];
+    let other = [
+        "true",
+        ":",
+        "# a\nmake",
+        "make # a",
+        "\0",
+        "\u{200b}make",
+        "''",
+        "\\",
+        "a\u{301}",
+        ";",
+        "\u{ff03} make",
+    ];
+    let found = |line: &&str| holdshort_core::gate::command::is_blank(line);
+    assert_eq!(blank.iter().copied().filter(|line| !found(line)).collect::<Vec<_>>(), [""; 0]);
+    assert_eq!(other.iter().copied().filter(found).collect::<Vec<_>>(), [""; 0]);
+}

@@ -177,7 +177,9 @@ fn an_edit_of_an_object_is_an_object() {
         (Kind::ToolApproval, json!({ "arguments": "amount 2" }), any),
         (Kind::ToolApproval, json!({ "arguments": [2] }), any),
         (Kind::Checkpoint, json!({ "input": { "amount": 2 } }), only_objects),
+        (Kind::Checkpoint, json!({ "results": { "amount": 2 } }), only_objects),
         (Kind::Review, json!({ "content": "A report." }), any),
+        (Kind::Review, json!({ "summary": "A report." }), only_objects),
         (Kind::PlanApproval, json!({ "plan": { "subtasks": [] } }), only_objects),
     ];
     for (kind, payload, expected) in table {
@@ -203,6 +205,8 @@ fn what_an_agent_asks_must_fit() {
         ("an endless option", of(Kind::Choice, &[&"x".repeat(101)]), &["/options/0/id"]),
         ("nothing but agreement", of(Kind::ToolApproval, &["approve", "edit"]), &["/options"]),
         ("its own options", of(Kind::Choice, &["a", "b"]), &[]),
+        ("instructions, and no way to stop", of(Kind::Escalation, &["continue", "instruct"]), &["/options"]),
+        ("a way to stop", of(Kind::Escalation, &["continue", "abort"]), &[]),
         ("a kind of ours", of(Kind::UnknownOutcome, &[]), &["/kind"]),
         ("no title", Ask { title: " ".to_owned(), ..ask() }, &["/title"]),
         ("a long title", Ask { title: "x".repeat(501), ..ask() }, &["/title"]),
@@ -229,8 +233,8 @@ fn what_an_agent_asks_must_fit() {
             &["/response_schema"],
         ),
         (
-            "a pattern that no linear engine reads",
-            Ask { response_schema: Some(json!({ "pattern": "(a*)*\\1$" })), ..ask() },
+            "a pattern that no engine reads",
+            Ask { response_schema: Some(json!({ "pattern": "(a*" })), ..ask() },
             &["/response_schema/pattern"],
         ),
         (
@@ -243,6 +247,11 @@ fn what_an_agent_asks_must_fit() {
         (
             "an expiry that is not offered",
             Ask { on_expiry: Some("approve".to_owned()), ..ask() },
+            &["/on_expiry"],
+        ),
+        (
+            "the kind's own expiry, where it is not offered",
+            Ask { on_expiry: Some("reject".to_owned()), ..of(Kind::ToolApproval, &["approve", "respond"]) },
             &["/on_expiry"],
         ),
         (
@@ -274,6 +283,31 @@ fn what_an_agent_asks_must_fit() {
     let many: Vec<String> = (0..=limits::OPTIONS).map(|i| i.to_string()).collect();
     let many = Ask { kind: Kind::Choice, options: many.into_iter().map(|id| (id, None)).collect(), ..ask() };
     assert_eq!(problems(many), ["/options"]);
+}
+
+/// Whoever is asked to choose may say something else, in words, below what the asker thought of.
+#[test]
+fn a_choice_is_among_the_askers_options_or_in_ones_own_words() {
+    type Given<'a> = &'a [(&'a str, Option<&'a str>)];
+    let table: [(Given<'_>, &str); 4] = [
+        (&[], "custom: Something else"),
+        (&[("go", Some("Deploy now"))], "go: Deploy now, custom: Something else"),
+        (&[("go", None), ("stay", None)], "go: go, stay: stay, custom: Something else"),
+        (&[("custom", Some("Another day")), ("go", None)], "go: go, custom: Another day"),
+    ];
+    for (given, expected) in table {
+        let options = given.iter().map(|(id, label)| ((*id).to_owned(), label.map(str::to_owned))).collect();
+        let mut world = external(Origin::External);
+        asks(&mut world, Ask { kind: Kind::Choice, options, ..ask() }).expect("it may ask");
+        let id = world.open(Kind::Choice);
+        let offers = &world.run.interrupts[&id].opened.options;
+        let shown: Vec<String> =
+            offers.iter().map(|offer| format!("{}: {}", offer.id, offer.label)).collect();
+        assert_eq!(shown.join(", "), expected);
+        world.person(Input::Decide { interrupt: id.clone(), decision: choose_with("custom", "On Monday.") });
+        let made = world.run.interrupts[&id].decision.as_ref().and_then(|made| made.text.clone());
+        assert_eq!(made.as_deref(), Some("On Monday."));
+    }
 }
 
 /// The time that was asked for is kept, as far as a calendar goes, and can be read again.

@@ -27,8 +27,15 @@ fn what_libraries_print_is_taken_and_checks() {
     let broken = json!({ "name": "a", "children": [{ "name": "b", "children": [{ "children": [] }] }] });
     let number = |value: Value| json!({ "kind": "number", "value": value });
     let sum = |left: Value| json!({ "kind": "sum", "left": left, "right": { "kind": "number", "value": 1 } });
-    let table: [(&str, &str, Value, Value, &[&str]); 12] = [
+    let table: [(&str, &str, Value, Value, &[&str]); 13] = [
         ("pydantic", "Refund", refund.clone(), wrong.clone(), places),
+        (
+            "pydantic",
+            "Price",
+            json!({ "net": "-0.10", "gross": "119.00", "rates": { "de": "0.19", "nl": 0.21, "us": null } }),
+            json!({ "net": "+.", "gross": -1, "rates": { "de": "19%" } }),
+            &["/gross", "/net", "/rates/de"],
+        ),
         ("pydantic", "Node", tree.clone(), broken.clone(), &["/children/0/children/0"]),
         (
             "pydantic",
@@ -107,7 +114,12 @@ fn what_is_no_reference_within_is_named() {
             "/s/$defs/A",
         ),
         ("no schema", json!({ "properties": { "a": { "type": 7 } } }), "/s/properties/a/type"),
-        ("a pattern that no linear engine reads", json!({ "pattern": "(a*)*\\1$" }), "/s/pattern"),
+        ("a pattern that no engine reads", json!({ "pattern": "(a*" }), "/s/pattern"),
+        (
+            "unevaluated, beside a pattern that looks ahead",
+            json!({ "properties": { "a": { "pattern": "^(?!x)" } }, "unevaluatedProperties": false }),
+            "/s/unevaluatedProperties",
+        ),
         (
             "unevaluated",
             json!({ "$defs": { "A": { "unevaluatedProperties": false } }, "items": { "$ref": "#/$defs/A" } }),
@@ -183,6 +195,43 @@ fn a_short_schema_costs_no_endless_check() {
                 .any(|message| message.contains("takes too long") || message.contains("leads through")),
             "{what}: {told:?}"
         );
+    }
+}
+
+/// Each would take longer than anybody lives. Whether the match decides for the value or against it, it is refused.
+#[test]
+fn a_pattern_that_backtracks_to_its_limit_refuses_the_value() {
+    let endless = "^(?=(a|a)*\\1b)";
+    let text = format!("{}!", "a".repeat(60));
+    let many: Vec<Value> = (0..5_000).map(|i| json!(format!("{text}{i}"))).collect();
+    let under = |schema: Value| json!({ "properties": { "a": schema } });
+    let member = json!({ "a": text });
+    let named = json!({ text.clone(): 1 });
+    let table = [
+        ("by itself", json!({ "pattern": endless }), json!(text), "simpler"),
+        ("refers back", json!({ "pattern": "^(a|a)*\\1b" }), json!(text), "simpler"),
+        ("negated", under(json!({ "not": { "pattern": endless } })), member.clone(), "simpler"),
+        (
+            "a condition",
+            under(json!({ "if": { "pattern": endless }, "then": false })),
+            member.clone(),
+            "simpler",
+        ),
+        (
+            "one of several",
+            under(json!({ "oneOf": [{ "pattern": endless }, { "type": "string" }] })),
+            member,
+            "simpler",
+        ),
+        ("of a name", json!({ "patternProperties": { endless: false } }), named.clone(), "simpler"),
+        ("of names", json!({ "propertyNames": { "not": { "pattern": endless } } }), named, "simpler"),
+        ("many", json!({ "items": { "pattern": endless } }), json!(many), "takes too long to check"),
+        ("long", json!({ "pattern": "^(?!b).*c" }), json!("a".repeat(200_000)), "takes too long to check"),
+    ];
+    for (what, schema, value, message) in table {
+        assert_eq!(refuse_foreign(&schema, ""), [], "{what}");
+        let told = check(&schema, &value, "/edit");
+        assert!(told.iter().any(|problem| problem.message.contains(message)), "{what}: {told:?}");
     }
 }
 

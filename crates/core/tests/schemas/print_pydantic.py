@@ -1,8 +1,9 @@
-"""Prints what pydantic writes for a few types: `python print_pydantic.py > pydantic.json` (pydantic 2.14.3)."""
+"""Prints what pydantic writes for a few types: `python print_pydantic.py > pydantic.json` (pydantic 2.13.4)."""
 
 import datetime
 import enum
 import json
+from decimal import Decimal
 from typing import Annotated, Literal, Optional, Union
 
 from pydantic import BaseModel, Field, TypeAdapter
@@ -26,6 +27,12 @@ class Refund(BaseModel):
     currency: Currency = Currency.eur
     lines: list[Line] = []
     due: Optional[datetime.date] = None
+
+
+class Price(BaseModel):
+    net: Decimal
+    gross: Decimal = Field(ge=0, max_digits=5, decimal_places=2)
+    rates: dict[str, Optional[Decimal]] = {}
 
 
 class Node(BaseModel):
@@ -62,7 +69,7 @@ Sum.model_rebuild()
 Product.model_rebuild()
 Formula.model_rebuild()
 
-printed = {model.__name__: model.model_json_schema() for model in (Refund, Node, Formula)}
+printed = {model.__name__: model.model_json_schema() for model in (Refund, Price, Node, Formula)}
 printed["Currency"] = TypeAdapter(Currency).json_schema()
 printed["Lines"] = TypeAdapter(list[Line]).json_schema()
 print(json.dumps(printed, indent=1))

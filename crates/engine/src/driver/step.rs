@@ -216,7 +216,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// An edit that no tool could carry out is refused before it closes anything, as an edit of a plan is. What a call
-    /// before it may still change is no reason: it is looked at again in its turn.
+    /// before it may still mend is no reason: it is looked at again in its turn.
     async fn check_edits(&self, decided: &Decided) -> Result<(), Error> {
         for event in &decided.events {
             let event::Fact::Run(Fact::ToolReturned { call, why: Returned::Edited, .. }) = &event.fact else {
@@ -229,8 +229,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let checked = self.executor.check_call(&decided.run, &edited.tool, &edited.arguments).await;
             let problem = match checked {
                 Ok(()) => continue,
-                Err(Unfit::Now(_)) if decided.run.waits_its_turn(call, edited) => continue,
-                Err(Unfit::Now(problem) | Unfit::Always(problem)) => problem,
+                Err(Unfit::Now { lack, .. }) if decided.run.may_be_mended(call, edited, &lack) => continue,
+                Err(Unfit::Now { problem, .. } | Unfit::Always(problem)) => problem,
             };
             let problem = Problem { pointer: format!("/edit{}", problem.pointer), ..problem };
             return Err(Rejection::Refused(Refusal::Invalid(vec![problem])).into());

@@ -10,7 +10,7 @@ use futures::FutureExt;
 use holdshort_core::definition::Definition;
 use holdshort_core::id::RunId;
 use holdshort_core::message::{Failure, FailureKind, Request};
-use holdshort_core::run::{ActionId, Config, Input, Run};
+use holdshort_core::run::{ActionId, Config, Input, Lack, Mending, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::{Inspected, Outcome, Precondition, Probed, Runs};
 use holdshort_models::{Model, Rehearsal};
@@ -32,16 +32,17 @@ const DRAIN_TIME: Duration = Duration::from_secs(8);
 /// Between two tries to write down an answer that the store refused.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 
-/// Codes of refusals that speak of what the workspace holds, and not of the arguments alone.
-const OF_THE_WORKSPACE: &[&str] = &[
-    "not_a_directory",
-    "not_a_file",
-    "not_found",
-    "not_readable",
-    "not_utf8",
-    "old_not_found",
-    "old_not_unique",
-    "symlink",
+/// Codes of refusals that speak of what the workspace holds, and not of the arguments alone; what would mend each.
+const OF_THE_WORKSPACE: &[(&str, Mending)] = &[
+    ("not_a_directory", Mending::Command),
+    ("not_a_file", Mending::Command),
+    // A folder is made with the first file below it.
+    ("not_found", Mending::WritingBelow),
+    ("not_readable", Mending::Command),
+    ("not_utf8", Mending::WritingIt),
+    ("old_not_found", Mending::WritingIt),
+    ("old_not_unique", Mending::WritingIt),
+    ("symlink", Mending::Command),
 ];
 
 /// Spawns one task per job.
@@ -180,10 +181,15 @@ impl Executor for RealExecutor {
             Inspected::Impossible { code, message } => {
                 let pointer = holdshort_tools::argument(tool, code).map(|name| format!("/{name}"));
                 let problem = Problem::new(pointer.unwrap_or_default(), message);
-                Err(if OF_THE_WORKSPACE.contains(&code) {
-                    Unfit::Now(problem)
-                } else {
-                    Unfit::Always(problem)
+                let path = arguments.get(if tool == "run_command" { "cwd" } else { "path" });
+                let path = path.and_then(Value::as_str).unwrap_or_default().to_owned();
+                let mended_by = OF_THE_WORKSPACE.iter().find(|(of, _)| *of == code).map(|(_, by)| *by);
+                Err(match mended_by {
+                    Some(Mending::WritingBelow) if is_of_a_file(tool) => {
+                        Unfit::Now { problem, lack: Lack { path, mended_by: Mending::WritingIt } }
+                    }
+                    Some(mended_by) => Unfit::Now { problem, lack: Lack { path, mended_by } },
+                    None => Unfit::Always(problem),
                 })
             }
         }
@@ -232,6 +238,11 @@ impl Executor for RealExecutor {
             task.handle.abort();
         }
     }
+}
+
+/// Whether the path of this tool is that of a file.
+fn is_of_a_file(tool: &str) -> bool {
+    matches!(tool, "read_file" | "write_file" | "edit_file")
 }
 
 /// The answer of a task that panicked: nobody waits for ever, and what may have happened is said.

@@ -10,8 +10,12 @@ use crate::problem::{Answer, Refused};
 
 /// The question without where it belongs: `run` and `session` are the handler's.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
-    let approvers = ask.assignment.unwrap_or_default().approvers;
     let mut problems = Vec::new();
+    if ask.assignment.as_ref().is_some_and(|assignment| assignment.approvers.is_empty()) {
+        let message = "names nobody: name who may decide, or leave `assignment` out and every operator may";
+        problems.push(Problem::new("/assignment/approvers", message));
+    }
+    let approvers = ask.assignment.unwrap_or_default().approvers;
     if ask.run.is_some() && ask.session.is_some() {
         problems.push(Problem::new("/session", "belongs to the run that `run` names already: leave one out"));
     }

@@ -209,6 +209,8 @@ async fn an_edit_that_no_tool_could_carry_out_leaves_it_open() {
             vec![
                 (line("  "), "/edit/command"),
                 (line("touch b\0"), "/edit/command"),
+                (line("# touch b\n  # and c"), "/edit/command"),
+                (line("\u{200b} \u{2060}"), "/edit/command"),
                 (line(&"x".repeat(33 * 1024)), "/edit/command"),
                 (json!({"command": "touch b", "cwd": "../elsewhere"}), "/edit/cwd"),
                 (json!({"command": "touch b", "cwd": "nowhere"}), "/edit/cwd"),
@@ -224,6 +226,9 @@ async fn an_edit_that_no_tool_could_carry_out_leaves_it_open() {
                 (path(".git/config"), "/edit/path"),
                 (path("sub/.git/hooks/pre-commit"), "/edit/path"),
                 (path("a.txt/b"), "/edit/path"),
+                (path("."), "/edit/path"),
+                (path("sub/"), "/edit/path"),
+                (path(&"x".repeat(300)), "/edit/path"),
             ],
             path("c.txt"),
         ),
@@ -267,6 +272,96 @@ async fn an_edit_may_need_what_an_earlier_call_makes() {
     // Looked at in its turn, it fits: the person has edited it, and is asked no second time.
     assert_eq!(served.ended(&run).await["status"], "completed");
     assert_eq!(std::fs::read_to_string(served.workspace().join("new.md")).unwrap(), "two");
+}
+
+/// That a call before it still waits is a reason to take an edit only where that call may mend what the edit lacks.
+#[tokio::test]
+async fn an_edit_that_no_earlier_call_could_mend_is_refused() {
+    let edit = |path: &str, old: &str| json!({"path": path, "old": old, "new": "two"});
+    let within = |cwd: &str| json!({"command": "touch b", "cwd": cwd});
+    let long = "x".repeat(300);
+    let edit_file = "{tool: edit_file, arguments: {path: a.txt, old: one, new: two}}";
+    let table = [
+        (
+            "{tool: write_file, arguments: {path: new.md, content: one}}",
+            edit_file,
+            vec![
+                (edit("a.txt", "three"), "/edit/old"),
+                (edit("gone.md", "one"), "/edit/path"),
+                (edit("new.md/b", "one"), "/edit/path"),
+                (edit("a.txt/b", "one"), "/edit/path"),
+                (edit(".", "one"), "/edit/path"),
+                (edit("sub/", "one"), "/edit/path"),
+                (edit(&long, "one"), "/edit/path"),
+            ],
+            edit("./new.md", "one"),
+        ),
+        (
+            "{tool: run_command, arguments: {command: touch gone.md}}",
+            edit_file,
+            vec![
+                (edit(".", "one"), "/edit/path"),
+                (edit("sub/", "one"), "/edit/path"),
+                (edit(&long, "one"), "/edit/path"),
+            ],
+            edit("gone.md", "one"),
+        ),
+        (
+            "{tool: write_file, arguments: {path: sub/new.md, content: one}}",
+            "{tool: run_command, arguments: {command: touch b}}",
+            vec![(within("other"), "/edit/cwd"), (within("a.txt"), "/edit/cwd")],
+            within("sub"),
+        ),
+    ];
+    for (first, second, refused, taken) in table {
+        let calls = format!("    - calls:\n        - {first}\n        - {second}\n    - {{text: done}}\n");
+        let served = Served::playing(&calls).await;
+        std::fs::write(served.workspace().join("a.txt"), "one\n").unwrap();
+        let operator = served.operator();
+        let run = text(&served.held().await, "run").to_owned();
+        let open = served.open_of(&run, 2).await;
+        let calls = |each: &&Value| text(&each["payload"], "call_id").to_owned();
+        let later = open.iter().max_by_key(calls).unwrap();
+        for (edit, pointer) in refused {
+            let said = operator.decide(later, &json!({"option": "edit", "edit": edit})).await;
+            assert_eq!(refusal(&said), (422, "invalid_request", vec![pointer]), "{first} {edit}: {}", said.1);
+        }
+        let decided = ok(operator.decide(later, &json!({"option": "edit", "edit": taken})).await);
+        assert_eq!(decided["resolution"]["effect"], "proceed_with_edit", "{first}");
+    }
+}
+
+/// A link to what is not there yet is no obstacle: the folder is made where it leads.
+#[tokio::test]
+async fn a_file_below_a_dangling_link_is_written_where_it_leads() {
+    let (served, asked) = held("{tool: write_file, arguments: {path: b.txt, content: x}}").await;
+    std::os::unix::fs::symlink("missing", served.workspace().join("dang")).unwrap();
+    let edit = json!({"option": "edit", "edit": {"path": "dang/x", "content": "x"}});
+    let said = served.operator().decide(&asked, &edit).await;
+    assert_eq!(said.0, 200, "{}", said.1);
+    assert_eq!(served.ended(text(&asked, "run")).await["status"], "completed");
+    assert_eq!(std::fs::read_to_string(served.workspace().join("missing/x")).unwrap(), "x");
+}
+
+/// What an edit replaces of an agent that runs elsewhere is all that it sent, where no part of it is named.
+#[tokio::test]
+async fn sending_back_what_another_agent_showed_is_an_approval() {
+    let served = Served::new().await;
+    let payloads = [
+        ("tool_approval", json!({"order": 4711, "amount": 120})),
+        ("plan_approval", json!({"steps": ["a", "b"]})),
+        ("checkpoint", json!({"results": {"amount": 120}})),
+        ("review", json!({"summary": "A report."})),
+    ];
+    for (kind, payload) in payloads {
+        let question = json!({"kind": kind, "title": "Refund?", "payload": payload});
+        let asked = created(served.agent().post("/v1/interrupts", &question).await);
+        let shown = json!({"option": "edit", "edit": payload});
+        let decided = ok(served.operator().decide(&asked, &shown).await);
+        let resolution = &decided["resolution"];
+        assert_eq!((&resolution["option"], &resolution["outcome"]), (&json!("approve"), &json!("approved")));
+        assert_eq!(resolution.get("edit").filter(|edit| !edit.is_null()), None, "{kind}");
+    }
 }
 
 #[tokio::test]

@@ -102,6 +102,8 @@ async fn what_does_not_fit_is_named() {
         ),
         (ask(json!({"kind": "choice", "response_schema": {}, "options": [{"id": "a"}]})), "/response_schema"),
         (ask(json!({"assignment": {"approvers": [""]}})), "/assignment/approvers/0"),
+        (ask(json!({"assignment": {"approvers": []}})), "/assignment/approvers"),
+        (ask(json!({"assignment": {}})), "/assignment/approvers"),
         (
             ask(json!({"assignment": {"approvers": ["operator", "release-manager"]}})),
             "/assignment/approvers/1",

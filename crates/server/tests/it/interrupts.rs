@@ -65,9 +65,33 @@ async fn an_agent_can_not_offer_only_what_releases() {
         let said = agent.post("/v1/interrupts", &offer(options)).await;
         assert_eq!(refusal(&said), (422, "invalid_request", vec!["/options"]), "{options:?}");
     }
+    let mut hand_off = offer(&["continue", "instruct"]);
+    hand_off["kind"] = json!("escalation");
+    let said = agent.post("/v1/interrupts", &hand_off).await;
+    assert_eq!(
+        refusal(&said),
+        (422, "invalid_request", vec!["/options"]),
+        "an instruction is no way to stop"
+    );
     let runs = ok(served.operator().get("/v1/runs").await);
     assert_eq!(runs["items"], json!([]), "nothing was started for it");
     created(agent.post("/v1/interrupts", &offer(&["approve", "reject"])).await);
+}
+
+/// One option is no choice: whoever decides may say something else.
+#[tokio::test]
+async fn a_choice_can_be_answered_in_ones_own_words() {
+    let served = Served::new().await;
+    let choice =
+        json!({"kind": "choice", "title": "Deploy?", "options": [{"id": "go", "label": "Deploy now"}]});
+    let asked = created(served.agent().post("/v1/interrupts", &choice).await);
+    let ids: Vec<&str> =
+        asked["options"].as_array().unwrap().iter().map(|option| text(option, "id")).collect();
+    assert_eq!(ids, ["go", "custom"]);
+    let decision = json!({"option": "custom", "text": "Not on a Friday."});
+    let decided = ok(served.operator().decide(&asked, &decision).await);
+    let resolution = &decided["resolution"];
+    assert_eq!((text(resolution, "outcome"), text(resolution, "text")), ("answered", "Not on a Friday."));
 }
 
 /// Whatever became due while no server ran is settled before the first answer.

@@ -263,6 +263,13 @@ async fn a_change_is_typed_as_json_and_is_never_lost_by_the_wrong_button() {
     let path = link(&served, &asked).await;
     let page = send(&served, &path, &[("option", "approve"), ("edit", unchanged)]).await;
     assert_eq!(page.status, 200, "as a browser sends what nobody touched: {}", page.text);
+
+    let asked = served.operator().ask().await;
+    let path = link(&served, &asked).await;
+    let page = send(&served, &path, &[("option", "edit"), ("edit", unchanged)]).await;
+    assert_eq!(page.status, 200, "{}", page.text);
+    let interrupt = ok(served.operator().get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
+    assert_eq!(interrupt["resolution"]["option"], "approve", "an edit that changes nothing");
 }
 
 /// A question whose schema is of data: the form is open, holds what is required, and what does not fit stays there.

@@ -42,8 +42,11 @@ pub(crate) struct Command {
 
 impl Command {
     pub(crate) fn new(inner: &Inner, request: &RunCommand) -> Result<Self, Refusal> {
-        if request.command.trim().is_empty() {
-            return Err(Refusal::new("bad_command", "the command is empty; write the command line to run"));
+        if command::is_blank(&request.command) {
+            return Err(Refusal::new(
+                "bad_command",
+                "the command holds nothing to run; write the command line to run",
+            ));
         }
         if request.command.contains('\0') {
             return Err(Refusal::new(

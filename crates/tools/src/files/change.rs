@@ -7,7 +7,7 @@ use holdshort_core::tool::{Precondition, Probed};
 use serde_json::{Value, json};
 
 use super::diff::Diff;
-use super::place::{Kind, Last, Place, shown};
+use super::place::{Kind, Last, Place, names_a_file, shown};
 use super::read::{self, Found};
 use crate::limits;
 use crate::refusal::Refusal;
@@ -30,6 +30,7 @@ impl Planned {
     /// Works out a change from the present state of the file.
     pub(crate) fn new(workspace: &Workspace, change: &Change) -> Result<Self, Refusal> {
         let path = change.path();
+        names_a_file(path)?;
         let place = Place::resolve(workspace, path, Last::Refuse)?;
         let before = match (place.kind, change) {
             (Kind::Absent, Change::Write(_)) => None,

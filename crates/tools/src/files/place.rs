@@ -153,10 +153,24 @@ fn components(path: &str) -> Result<Vec<String>, Refusal> {
         .components()
         .filter(|component| !matches!(component, Component::CurDir))
         .map(|component| match component {
+            Component::Normal(name) if name.len() > limits::NAME_BYTES => Err(Refusal::new(
+                "bad_path",
+                format!("a name in the path is longer than {} bytes; shorten it", limits::NAME_BYTES),
+            )),
             Component::Normal(name) => Ok(name.to_string_lossy().into_owned()),
             _ => Err(outside(path)),
         })
         .collect()
+}
+
+/// Refuses what names a folder, whatever is there.
+pub(crate) fn names_a_file(path: &str) -> Result<(), Refusal> {
+    match path.rsplit('/').next() {
+        Some("" | ".") if !path.is_empty() => {
+            Err(Refusal::new("bad_path", format!("`{}` is the name of a folder; name a file", shown(path))))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Splits a link's target; `None` for an absolute one or one that is not UTF-8.

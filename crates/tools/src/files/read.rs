@@ -10,7 +10,7 @@ use holdshort_core::tool::Precondition;
 use rustix::fs::{AtFlags, StatxFlags};
 use serde_json::json;
 
-use super::place::{Kind, Last, Place, not_found, shown, unreadable};
+use super::place::{Kind, Last, Place, names_a_file, not_found, shown, unreadable};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::sandbox;
@@ -31,6 +31,7 @@ pub(crate) struct Found {
 
 /// Reads a file for an agent: the whole of it, as text.
 pub(crate) fn read_text(workspace: &Workspace, path: &str) -> Result<(Place, String), Refusal> {
+    names_a_file(path)?;
     let place = Place::resolve(workspace, path, Last::Follow)?;
     let found = existing(workspace, &place, path, limits::READ_BYTES)?;
     Ok((place, text(found.bytes, path)?))

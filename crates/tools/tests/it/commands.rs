@@ -53,7 +53,7 @@ async fn what_a_person_is_shown() {
         _ => &["sandbox_none"],
     };
     assert_eq!(inspection.ask_because, expected);
-    for command in ["", "  ", "a\0b"] {
+    for command in ["", "  ", "a\0b", "# make", "\u{200b}"] {
         assert_eq!(bench.code("run_command", json!({"command": command})).await, "bad_command");
     }
     let probed = bench.probe("run_command", json!({"command": "true"}), &[]).await;

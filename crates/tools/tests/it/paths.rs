@@ -48,7 +48,10 @@ async fn reading() {
         ("repository/config", "protected_path"),
         ("missing", "not_found"),
         ("src", "not_a_file"),
-        (".", "not_a_file"),
+        (".", "bad_path"),
+        ("src/", "bad_path"),
+        ("src/a.txt/", "bad_path"),
+        ("src/.", "bad_path"),
         ("src/a.txt/b", "not_a_directory"),
     ];
     for (path, expected) in cases {
@@ -76,6 +79,12 @@ async fn writing() {
         ("a-link", "symlink"),
         ("src", "not_a_file"),
         ("src/a.txt/b", "not_a_directory"),
+        (".", "bad_path"),
+        ("new/", "bad_path"),
+        ("new/.", "bad_path"),
+        (&"x".repeat(256), "bad_path"),
+        (&"x".repeat(255), "ready"),
+        (&"x/".repeat(2_048), "bad_path"),
     ];
     for (path, expected) in cases {
         let arguments = json!({"path": path, "content": "x"});

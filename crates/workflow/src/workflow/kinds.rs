@@ -78,13 +78,8 @@ pub(super) fn read(
             problems.unknown(item, name, message, DECIDERS);
         }
     }
-    if let (Some(item), Some([])) = (approvers, named.as_deref())
-        && !usual.approvers.is_empty()
-    {
-        problems.at(
-            item,
-            "nobody is named, and so the workflow's `approvers` decide: name who may, or leave it out",
-        );
+    if let (Some(item), Some([])) = (approvers, named.as_deref()) {
+        problems.at(item, "nobody is named: name who may decide, or leave it out");
     }
     let gate = KindGate {
         options: fields.find("options").map(|item| options(item, table, problems)).unwrap_or_default(),

@@ -599,7 +599,7 @@ phases:
             "workflow.yaml:12:31: `redo` is not among the workflow's `options`",
             "workflow.yaml:12:49: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `soon`",
             "workflow.yaml:13:42: `error` has no option `restart`",
-            "workflow.yaml:14:29: nobody is named, and so the workflow's `approvers` decide: name who may, or leave it out",
+            "workflow.yaml:14:29: nobody is named: name who may decide, or leave it out",
             "workflow.yaml:15:72: `skip`, the workflow's `on_expiry`, is not among these",
             "workflow.yaml:16:83: `checkpoint` has no option `abort` here",
             "workflow.yaml:16:100: `checkpoint` has no option `edit` here",
@@ -671,12 +671,12 @@ phases: [{id: p, kind: one_shot, agent: solo}]
         ],
     },
     Case {
-        about: "a pattern that looks ahead",
+        about: "a pattern that is none",
         text: "name: a\ntools: [{name: x, description: d, runs: client, parameters: {type: object, properties: {p: {type: \
-               string, pattern: \"^(?!/).*\"}}}}]\nagents: {solo: {instructions: i, tools: \
+               string, pattern: \"^(/.*\"}}}}]\nagents: {solo: {instructions: i, tools: \
                [x]}}\nphases: [{id: p, kind: one_shot, agent: solo}]\n",
         says: &[
-            "workflow.yaml:2:116: the pattern `^(?!/).*` can not be used: patterns run in linear time, so none looks ahead or behind, or refers back",
+            "workflow.yaml:2:116: the pattern `^(/.*` is no regular expression that can be read",
         ],
     },
 ];

@@ -16,7 +16,7 @@ const ASKS_FOR_WORDS = ["question", "choice", "turn", "client_call"];
 /** The option that words alone mean; the same in the terminal. */
 const NATURAL: Record<string, string> = {
   question: "answer",
-  offer: "custom",
+  choice: "custom",
   turn: "submit",
   escalation: "instruct",
   plan_approval: "revise",

@@ -6,6 +6,7 @@
 //! know which run another one; `pattern.rs` what file patterns may become; `place.rs` where parts run.
 
 mod awk;
+mod blank;
 mod grammars;
 mod held;
 mod launch;
@@ -22,6 +23,7 @@ mod shape;
 mod shell;
 pub mod tables;
 
+pub use blank::is_blank;
 pub(super) use pattern::Pattern;
 pub(super) use place::normal;
 pub use shell::Expansion;

@@ -196,22 +196,7 @@ fn answers(interrupt: &Interrupt, offer: &Offer) -> bool {
 /// Whether an edit takes the place of an object that an agent of another framework sent. What our own runs ask about
 /// is checked by what it is: a call against its tool, a plan as a plan.
 fn replaces_an_object(interrupt: &Interrupt) -> bool {
-    let payload = interrupt.content.get("payload").unwrap_or(&Value::Null);
-    let replaced = match interrupt.opened.kind {
-        Kind::ToolApproval => Some(payload.get("arguments").unwrap_or(payload)),
-        Kind::PlanApproval => payload.get("plan"),
-        Kind::Review => payload.get("content"),
-        Kind::Checkpoint => payload.get("input"),
-        Kind::Error
-        | Kind::Question
-        | Kind::Choice
-        | Kind::Turn
-        | Kind::Escalation
-        | Kind::Continuation
-        | Kind::ClientCall
-        | Kind::UnknownOutcome => None,
-    };
-    interrupt.opened.about == About::External && replaced.is_some_and(Value::is_object)
+    interrupt.opened.about == About::External && interrupt.replaced().is_some_and(Value::is_object)
 }
 
 /// An option that is not offered can not be applied; this stops work instead of releasing it.

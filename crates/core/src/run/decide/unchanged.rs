@@ -20,22 +20,7 @@ pub(super) fn as_it_counts(interrupt: &Interrupt, decision: &Decision) -> Decisi
 }
 
 fn changes_nothing(interrupt: &Interrupt, edit: &Value) -> bool {
-    let field = match interrupt.opened.kind {
-        Kind::ToolApproval => "arguments",
-        Kind::PlanApproval => "plan",
-        Kind::Review => "content",
-        Kind::Checkpoint => "input",
-        Kind::Error
-        | Kind::Question
-        | Kind::Choice
-        | Kind::Turn
-        | Kind::Escalation
-        | Kind::Continuation
-        | Kind::ClientCall
-        | Kind::UnknownOutcome => return false,
-    };
-    let payload = interrupt.content.get("payload").and_then(|payload| payload.get(field));
-    payload.is_some_and(|shown| {
+    interrupt.replaced().is_some_and(|shown| {
         shown == edit || (interrupt.opened.kind == Kind::PlanApproval && is_same_plan(shown, edit))
     })
 }

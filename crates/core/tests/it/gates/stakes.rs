@@ -40,8 +40,42 @@ fn what_is_risky_in_itself_is_high_and_offers_no_grant() {
         ("make deploy", "deploys"),
         ("cargo publish", "deploys"),
         ("kubectl apply -f x.yaml", "deploys"),
-        ("kubectl delete pod x", "deletes_folders"),
-        ("terraform destroy", "deletes_folders"),
+        ("git rm -r docs", "deletes_folders"),
+        ("kubectl delete pod x", "loses"),
+        ("terraform destroy", "loses"),
+        ("helm uninstall shop", "loses"),
+        ("aws s3 rm s3://backups --recursive", "loses"),
+        ("aws s3 sync a s3://backups --delete", "loses"),
+        ("aws ec2 terminate-instances --instance-ids i-1", "loses"),
+        ("gsutil -m rm -r gs://backups", "loses"),
+        ("gcloud compute instances delete web", "loses"),
+        ("az group delete --name shop", "loses"),
+        ("heroku apps:destroy shop", "loses"),
+        ("gh repo delete acme/shop", "loses"),
+        ("docker compose down -v", "loses"),
+        ("docker-compose down --volumes", "loses"),
+        ("docker system prune", "loses"),
+        ("docker volume rm data", "loses"),
+        ("git checkout -- .", "loses"),
+        ("git checkout .", "loses"),
+        ("git checkout HEAD a.txt", "loses"),
+        ("git checkout -- a.txt", "loses"),
+        ("git restore .", "loses"),
+        ("git restore -SW a.txt", "loses"),
+        ("git stash drop", "loses"),
+        ("git stash clear", "loses"),
+        ("git reflog expire --expire=now --all", "loses"),
+        ("truncate -s0 x", "loses"),
+        ("dd if=/dev/zero of=x", "loses"),
+        ("mkfs.ext4 disk.img", "loses"),
+        ("chmod -R 777 .", "rights"),
+        ("chown -R nobody src", "rights"),
+        ("cp -rf a b", "forced"),
+        ("mv -f a b", "forced"),
+        ("mv --force a b", "forced"),
+        ("git switch --discard-changes main", "forced"),
+        ("git add . && git stash drop", "loses"),
+        ("sudo chown -R nobody src", "rights"),
     ];
     for (line, codes) in table {
         let (level, found, grants) = card(line);
@@ -49,7 +83,9 @@ fn what_is_risky_in_itself_is_high_and_offers_no_grant() {
         let wanted: Vec<&str> = codes.split(' ').collect();
         let stakes: Vec<&str> = found
             .split(' ')
-            .filter(|code| ["deletes_folders", "forced", "production", "deploys"].contains(code))
+            .filter(|code| {
+                ["deletes_folders", "loses", "rights", "forced", "production", "deploys"].contains(code)
+            })
             .collect();
         assert_eq!(stakes, wanted, "{line}: {found}");
     }
@@ -65,6 +101,27 @@ fn what_only_looks_like_it_is_as_it_was() {
         "touch a.txt",
         "tar -cf a.tar b",
         "git commit -m x",
+        "git add .",
+        "git add clean",
+        "git commit -m clear",
+        "git checkout main",
+        "git checkout -b topic origin/main",
+        "git checkout -",
+        "git restore --staged .",
+        "git rm a.txt",
+        "git rm -r --cached build",
+        "git stash",
+        "git stash pop",
+        "cp a b",
+        "cp -r a b",
+        "mv a b",
+        "chmod +x run.sh",
+        "chown nobody a.txt",
+        "dd if=a",
+        "docker compose up -d",
+        "docker compose down",
+        "kubectl scale --replicas=2 web",
+        "aws s3 cp a s3://backups/delete/a",
     ];
     for line in table {
         let (level, codes, grants) = card(line);

@@ -1,6 +1,10 @@
-//! What makes a command risky whatever its gate says: it deletes whole folders, is forced, speaks of production, or
-//! deploys. A table, and only ever a reason to look closer: such a command is *high* risk and offers no grant, and
-//! what is not in the table is released by nothing here.
+//! What makes a command risky whatever its gate says: it deletes whole folders, loses what can not be had back, changes
+//! the rights of whole folders, is forced, speaks of production, or deploys. A table, and only ever a reason to look
+//! closer: such a command is *high* risk and offers no grant, and what is not in the table is released by nothing here.
+//!
+//! `losses` is the table of what is lost.
+
+mod losses;
 
 use crate::gate::command::{self, Part};
 use crate::gate::{Reason, Source};
@@ -11,39 +15,35 @@ struct Stake {
     holds: fn(&Part) -> bool,
 }
 
-const TABLE: [Stake; 4] = [
+const TABLE: [Stake; 6] = [
     Stake { code: "deletes_folders", text: "it deletes folders with all that is in them", holds: deletes },
+    Stake { code: "loses", text: "it deletes or overwrites what can not be had back", holds: loses },
+    Stake {
+        code: "rights",
+        text: "it changes who may use whole folders",
+        holds: |part| losses::any(losses::RIGHTS, part),
+    },
     Stake { code: "forced", text: "it is forced: what would stop it is told not to", holds: forces },
     Stake { code: "production", text: "it speaks of production", holds: names_production },
     Stake { code: "deploys", text: "it deploys, publishes or pushes", holds: deploys },
 ];
 
-/// Program, and what of its words deletes more than the files that are named: options in their long and short form,
-/// or plain words.
-const DELETING: [(&str, &[&str], &str); 12] = [
-    ("rm", &["--recursive"], "rR"),
-    ("find", &["-delete"], ""),
-    ("fd", &["--exec=rm"], ""),
-    ("git", &["clean"], ""),
-    ("rsync", &["--delete", "--delete-before", "--delete-after", "--delete-during", "--delete-excluded"], ""),
-    ("docker", &["prune"], ""),
-    ("podman", &["prune"], ""),
-    ("kubectl", &["delete"], ""),
-    ("helm", &["uninstall", "delete"], ""),
-    ("terraform", &["destroy"], ""),
-    ("tofu", &["destroy"], ""),
-    ("pulumi", &["destroy"], ""),
+/// Options that force, of any program.
+const FORCING: [&str; 7] = [
+    "--force",
+    "--force-with-lease",
+    "--hard",
+    "--no-verify",
+    "--no-preserve-root",
+    "--force-yes",
+    "--discard-changes",
 ];
 
-/// Programs that do nothing but delete whole trees, or overwrite what is there for good.
-const DESTROYERS: [&str; 6] = ["rimraf", "shred", "wipefs", "mkfs", "dropdb", "srm"];
-
-/// Options that force, of any program.
-const FORCING: [&str; 6] =
-    ["--force", "--force-with-lease", "--hard", "--no-verify", "--no-preserve-root", "--force-yes"];
-
-/// Program and subcommand whose short option forces: elsewhere `-f` names a file or asks for no question.
-const FORCING_SHORT: [(&str, &str, char); 8] = [
+/// Program and subcommand, if there is one, whose short option forces: elsewhere `-f` names a file or asks for no
+/// question.
+const FORCING_SHORT: [(&str, &str, char); 10] = [
+    ("cp", "", 'f'),
+    ("mv", "", 'f'),
     ("git", "push", 'f'),
     ("git", "checkout", 'f'),
     ("git", "switch", 'f'),
@@ -78,12 +78,17 @@ fn reason(stake: &Stake) -> Reason {
 }
 
 fn deletes(part: &Part) -> bool {
-    let program = base(&part.program);
-    let row = DELETING.iter().find(|(name, _, _)| *name == program);
-    let by_words = row.is_some_and(|(_, words, letters)| {
-        part.arguments.iter().any(|word| words.contains(&word.as_str()) || short(word, letters))
-    });
-    by_words || DESTROYERS.iter().any(|name| program == *name || program.starts_with(&format!("{name}.")))
+    losses::any(losses::FOLDERS, part)
+}
+
+fn loses(part: &Part) -> bool {
+    // `mkfs.ext4`
+    let makes_file_system = base(&part.program).starts_with("mkfs.");
+    losses::any(losses::FOR_GOOD, part)
+        || makes_file_system
+        || losses::deletes_elsewhere(part)
+        || losses::takes_files_back(part)
+        || losses::overwrites_blocks(part)
 }
 
 fn forces(part: &Part) -> bool {
@@ -91,7 +96,9 @@ fn forces(part: &Part) -> bool {
     let subcommand = part.subcommand();
     let letters: String = FORCING_SHORT
         .iter()
-        .filter(|(program, sub, _)| *program == part.program && subcommand.as_deref() == Some(sub))
+        .filter(|(program, sub, _)| {
+            *program == part.program && (sub.is_empty() || subcommand.as_deref() == Some(sub))
+        })
         .map(|(_, _, letter)| letter)
         .collect();
     part.arguments.iter().any(|word| long(word) || short(word, &letters))

@@ -1,0 +1,166 @@
+//! What of a command can not be had back: a table of programs, the words that make them lose something, and the options
+//! that do or do not.
+//!
+//! A row that holds is a reason to look closer. Nothing is released by what is not here.
+
+use super::{base, short};
+use crate::gate::command::Part;
+
+/// One way to lose something.
+pub(super) struct Loss {
+    programs: &'static [&'static str],
+    /// Among the arguments, all of them; the first is of the subcommand where that is known.
+    words: &'static [&'static str],
+    /// Among the arguments, one of them, if there are any here: options in full.
+    options: &'static [&'static str],
+    /// The same options, as letters.
+    letters: &'static str,
+    /// Options with which nothing is lost.
+    unless: &'static [&'static str],
+}
+
+const fn loss(programs: &'static [&'static str], words: &'static [&'static str]) -> Loss {
+    Loss { programs, words, options: &[], letters: "", unless: &[] }
+}
+
+impl Loss {
+    const fn with(self, options: &'static [&'static str], letters: &'static str) -> Self {
+        Self { options, letters, ..self }
+    }
+
+    const fn unless(self, unless: &'static [&'static str]) -> Self {
+        Self { unless, ..self }
+    }
+
+    fn holds(&self, part: &Part) -> bool {
+        let has = |word: &str| part.arguments.iter().any(|argument| argument == word);
+        let subcommand = part.subcommand();
+        let is_called =
+            |word: &&str| subcommand.as_deref().is_none_or(|all| all.split(' ').any(|each| each == *word));
+        let needs_option = !self.options.is_empty() || !self.letters.is_empty();
+        self.programs.contains(&base(&part.program))
+            && self.words.first().is_none_or(is_called)
+            && self.words.iter().all(|word| has(word))
+            && (!needs_option
+                || part.arguments.iter().any(|argument| {
+                    self.options.contains(&argument.as_str()) || short(argument, self.letters)
+                }))
+            && !self.unless.iter().any(|option| has(option))
+    }
+}
+
+/// What deletes folders with all that is in them.
+pub(super) const FOLDERS: &[Loss] = &[
+    loss(&["rm"], &[]).with(&["--recursive"], "rR"),
+    loss(&["find"], &["-delete"]),
+    loss(&["fd"], &["--exec=rm"]),
+    loss(&["git"], &["clean"]),
+    loss(&["git"], &["rm"]).with(&[], "r").unless(&["--cached"]),
+    loss(&["rsync"], &[])
+        .with(&["--delete", "--delete-before", "--delete-after", "--delete-during", "--delete-excluded"], ""),
+    loss(&["rimraf", "srm"], &[]),
+];
+
+/// What deletes or overwrites something that is nowhere else.
+pub(super) const FOR_GOOD: &[Loss] = &[
+    loss(&["shred", "wipefs", "mkfs", "dropdb", "truncate"], &[]),
+    loss(&["git"], &["restore"]).unless(&["--staged", "-S"]),
+    loss(&["git"], &["restore"]).with(&["--worktree"], "W"),
+    loss(&["git"], &["stash", "drop"]),
+    loss(&["git"], &["stash", "clear"]),
+    loss(&["git"], &["reflog", "expire"]),
+    loss(&["git"], &["reflog", "delete"]),
+    loss(&["git"], &["gc"]).with(&["--prune=now", "--prune=all"], ""),
+    loss(&["git"], &["prune"]),
+    loss(&["git"], &["filter-branch"]),
+    loss(&["git"], &["update-ref"]).with(&["--delete"], "d"),
+    loss(CONTAINERS, &["prune"]),
+    loss(CONTAINERS, &["down"]).with(&["--volumes"], "v"),
+    loss(CONTAINERS, &["volume", "rm"]),
+    loss(CONTAINERS, &["volume", "remove"]),
+    loss(&["npm"], &["unpublish"]),
+    loss(&["crontab"], &[]).with(&[], "r"),
+];
+
+const CONTAINERS: &[&str] = &["docker", "podman", "docker-compose", "podman-compose"];
+
+/// Programs that manage what runs or is kept elsewhere: what they delete no folder here has.
+const MANAGING: [&str; 29] = [
+    "aws",
+    "az",
+    "btrfs",
+    "doctl",
+    "eksctl",
+    "firebase",
+    "flux",
+    "fly",
+    "flyctl",
+    "gcloud",
+    "gh",
+    "glab",
+    "gsutil",
+    "helm",
+    "heroku",
+    "kubectl",
+    "mc",
+    "oc",
+    "pulumi",
+    "rclone",
+    "redis-cli",
+    "s3cmd",
+    "supabase",
+    "terraform",
+    "tofu",
+    "vercel",
+    "wrangler",
+    "zfs",
+    "zpool",
+];
+
+/// What their subcommands that delete are called, or begin with: `delete-bucket`, `apps:destroy`.
+const DELETING: [&str; 10] =
+    ["del", "delete", "destroy", "flushall", "flushdb", "purge", "rb", "rm", "terminate", "uninstall"];
+
+/// Whether a program of the managing ones is told to delete.
+pub(super) fn deletes_elsewhere(part: &Part) -> bool {
+    let said = |word: &String| {
+        let word = word.trim_start_matches('-').to_lowercase();
+        // A name with a path or an address is what is deleted, not the word for it.
+        let mut pieces = word.split(['-', ':', '_']);
+        !word.contains('/') && pieces.any(|piece| DELETING.contains(&piece))
+    };
+    MANAGING.contains(&base(&part.program)) && part.arguments.iter().any(said)
+}
+
+/// Whether `git checkout` takes files back to what was committed: their changes are nowhere else.
+pub(super) fn takes_files_back(part: &Part) -> bool {
+    let subcommand = part.subcommand();
+    if base(&part.program) != "git" || subcommand.is_some_and(|sub| sub != "checkout") {
+        return false;
+    }
+    let Some(at) = part.arguments.iter().position(|word| word == "checkout") else { return false };
+    let words = &part.arguments[at + 1..];
+    let is_file = |word: &String| {
+        matches!(word.as_str(), "--" | "." | ".." | ":" | "--ours" | "--theirs")
+            || ["./", "../", ":/", ":(", "--pathspec-from-file"].iter().any(|start| word.starts_with(start))
+            || word.contains(['*', '?', '['])
+    };
+    let makes_a_branch =
+        words.iter().any(|word| matches!(word.as_str(), "-b" | "-B" | "--orphan" | "-t" | "--track"));
+    // `git checkout COMMIT FILE`.
+    let operands = words.iter().filter(|word| !word.starts_with('-')).count();
+    words.iter().any(is_file) || (operands > 1 && !makes_a_branch)
+}
+
+/// Whether `dd` writes over a file or a disk.
+pub(super) fn overwrites_blocks(part: &Part) -> bool {
+    base(&part.program) == "dd" && part.arguments.iter().any(|word| word.starts_with("of="))
+}
+
+/// Programs that change who may do what, of whole folders with this option.
+pub(super) const RIGHTS: &[Loss] =
+    &[loss(&["chmod", "chown", "chgrp", "setfacl", "chattr", "chcon"], &[]).with(&["--recursive"], "R")];
+
+pub(super) fn any(rows: &[Loss], part: &Part) -> bool {
+    rows.iter().any(|row| row.holds(part))
+}
