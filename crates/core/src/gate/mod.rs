@@ -21,7 +21,7 @@ use crate::definition::{Rule, RuleAction};
 use crate::id::GrantId;
 use crate::session::Session;
 use crate::system::System;
-use crate::tool::{Category, Place};
+use crate::tool::{Category, Place, Precondition};
 
 /// A call as the gates see it: the tool's full name and the parsed arguments.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,8 @@ pub struct Subject<'a> {
     pub ask_because: &'a [String],
     /// Where the paths lead that the call names, for those that lead elsewhere than they say.
     pub places: &'a [Place],
+    /// The files that it would run, or change, as they were looked at.
+    pub preconditions: &'a [Precondition],
 }
 
 /// Whose rules a reason speaks of.

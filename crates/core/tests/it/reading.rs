@@ -45,6 +45,7 @@ fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
         cwd: WORKSPACE,
         ask_because: &[],
         places: &[],
+        preconditions: &[],
     };
     let checkpoints = Checkpoints { at, deploy: &[] };
     let rules = Rules { run: &[], workflow: rules, checkpoints, smart: &[], granters: Some(&[]) };

@@ -251,6 +251,12 @@ impl Reading {
             self.opaque("an option before the subcommand is not known");
             self.guess_suffixes(&part, depth);
         }
+        if part.program == "time"
+            && rest.first().is_some_and(|word| word.quoted && word.text.starts_with('-'))
+        {
+            // The keyword takes no quoted word for its option: bash runs a program of that name.
+            self.opaque("a quoted word is no option of `time`");
+        }
         if programs::changes_the_shell(&part.program, &part.arguments) {
             self.opaque("it changes the shell that runs the rest");
         }

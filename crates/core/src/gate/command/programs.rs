@@ -348,6 +348,11 @@ pub(super) fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
 
+/// What it does is named by the targets on the line.
+pub(super) fn is_build_tool(program: &str) -> bool {
+    BY_TARGET.contains(&program)
+}
+
 pub(super) fn is_interpreter(program: &str) -> bool {
     let name = without_version(program);
     INTERPRETERS.contains(&program) || INTERPRETERS.contains(&name) || is_shell(program)
