@@ -6,6 +6,7 @@
 //! know which run another one; `pattern.rs` what file patterns may become; `place.rs` where parts run.
 
 mod awk;
+mod clear;
 mod grammars;
 mod held;
 mod launch;
@@ -45,6 +46,9 @@ pub struct Command {
     /// Why it may be another command than it seems: an alias, code, an option that nobody knows. It asks where a rule
     /// forbids commands, or deploying.
     pub unclear: Option<&'static str>,
+    /// Whether an option of it may name another program, of one that no table knows. It asks where a rule forbids
+    /// commands; a grant may cover it, for that holds the same words.
+    pub unknown_option: bool,
     /// Whether a word of it begins in a home folder (`~`, `~name`): where that lies only the shell knows.
     pub names_home: bool,
 }
@@ -81,7 +85,9 @@ pub fn parse(line: &str) -> Command {
     if command.parts.is_empty() {
         command.opaque.get_or_insert("it holds no command");
     }
-    command.unclear = command.parts.iter().find_map(Part::unclear);
+    let parts = || command.parts.iter().chain(&command.guesses);
+    command.unclear = parts().find_map(Part::unclear);
+    command.unknown_option = parts().any(Part::has_unknown_options);
     command
 }
 
