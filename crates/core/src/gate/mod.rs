@@ -157,6 +157,9 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
         } else if command.unknown_option {
             let text = "a rule forbids some, and an option that nobody knows may make it one of them";
             asks.push(found("unclear_command", text.to_owned()));
+        } else if forbids(|rule| !rule.paths.is_empty()) && command.reaches_unknown() {
+            let text = "a rule forbids some paths, and nobody can tell which files it reaches";
+            asks.push(found("unclear_command", text.to_owned()));
         }
     }
     mandatory.extend(rules.checkpoints.reasons(subject, command));

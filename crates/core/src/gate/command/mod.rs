@@ -3,7 +3,7 @@
 //! A reader of the shell's grammar, not a shell: it expands nothing and runs nothing. What it can not
 //! understand for certain is *opaque*, and an opaque command always asks, without a grant (fail closed).
 //! `shell.rs` splits the line; `tables/` says which programs read, and with which options; `programs.rs` and `launch.rs`
-//! know which run another one; `pattern.rs` what file patterns may become; `place.rs` where parts run.
+//! know which run another one; `clear.rs` whether a line is what it seems, `reach.rs` which files it reaches; `pattern.rs` what file patterns may become; `place.rs` where parts run.
 
 mod awk;
 mod clear;
@@ -15,6 +15,7 @@ mod own_tools;
 mod pattern;
 mod place;
 mod programs;
+mod reach;
 mod reads;
 mod same;
 mod scripts;
@@ -25,6 +26,7 @@ pub mod tables;
 
 pub(super) use pattern::Pattern;
 pub(super) use place::normal;
+pub(super) use reach::Reach;
 pub use shell::Expansion;
 
 use self::launch::Launched;

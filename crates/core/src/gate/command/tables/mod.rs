@@ -8,6 +8,7 @@
 mod files;
 pub(super) mod git;
 pub(super) mod plain;
+pub(super) mod reach;
 pub(super) mod runs;
 mod search;
 pub(super) mod subcommands;
