@@ -69,13 +69,21 @@ pub(super) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
             let (name, value) =
                 word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
             let takes = find(name).or_else(|| find(name.strip_prefix('-')?))?;
-            match (takes, value) {
-                (Takes::Nothing | Takes::Perhaps, _) => {}
-                (Takes::One | Takes::Free, Some(_)) => {}
-                (Takes::One | Takes::Free, None) => at += 1,
+            let value = match (takes, value) {
+                (Takes::Nothing | Takes::Perhaps, value) | (Takes::One | Takes::Free, value @ Some(_)) => {
+                    value
+                }
+                (Takes::One | Takes::Free, None) => {
+                    at += 1;
+                    words.get(at - 1).map(String::as_str)
+                }
                 (Takes::Two, _) => return None,
+            };
+            // Not every program takes the next word, as above.
+            if value.is_some_and(may_be_an_option) {
+                return None;
             }
-            given.options.push((named(name, takes), value.or_else(|| words.get(at - 1).map(String::as_str))));
+            given.options.push((named(name, takes), value));
             continue;
         }
         let mut next = |many: usize| {
