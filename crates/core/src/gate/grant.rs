@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::gate::command::{self, Command, Part, normal};
 use crate::gate::{Subject, guarded};
+use crate::tool::Precondition;
 
 /// Covers a call by its tool's full name and, for a command, by program, subcommand, the shape of its options and the
 /// folder it runs in: never by the whole line, which would never match again, and never by less, which would match too
@@ -17,6 +18,10 @@ pub struct Matcher {
     /// For commands: every part of the line must be one of these, or known to be read-only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Program>,
+    /// The files that those commands run, as they were when it was given, and those that had to be absent. Grants of
+    /// earlier versions have none, and cover no command that runs a file of the workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scripts: Vec<Precondition>,
 }
 
 /// A program, its subcommand, how it was called, and whether the person saw it write.
@@ -36,6 +41,10 @@ pub struct Program {
     /// and cover nothing that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
+    /// The words that are no options, in order, where they say what it does: of all programs but those whose operands
+    /// are known to be files or texts. Grants of earlier versions have none, and cover such programs no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operands: Option<Vec<String>>,
     /// The folder it runs in, in full. Grants of earlier versions have none, and cover nothing that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
@@ -51,6 +60,7 @@ impl Program {
                 writes: false,
                 files: Vec::new(),
                 options: None,
+                operands: None,
                 folder: None,
             });
         }
@@ -70,6 +80,7 @@ impl Program {
                 })
                 .collect::<Option<_>>()?,
             options: Some(part.shape()?),
+            operands: part.told_operands(),
             folder: Some(folder),
         })
     }
@@ -79,8 +90,8 @@ impl Program {
         self.writes
             && self.options.is_some()
             && self.folder.is_some()
-            && (&self.program, &self.subcommand, &self.options, &self.folder)
-                == (&other.program, &other.subcommand, &other.options, &other.folder)
+            && (&self.program, &self.subcommand, &self.options, &self.operands, &self.folder)
+                == (&other.program, &other.subcommand, &other.options, &other.operands, &other.folder)
             && other.files.iter().all(|file| self.files.contains(file))
     }
 
@@ -97,7 +108,12 @@ impl Program {
             [] => String::new(),
             files => format!(", redirected to or from `{}`", files.join("` `")),
         };
-        Some(format!("`{name}` {with}, whatever it names, run in `{folder}`{files}"))
+        let operands = match self.operands.as_deref() {
+            None => "whatever it names".to_owned(),
+            Some([]) => "without other words".to_owned(),
+            Some(words) => format!("with exactly the words `{}`", words.join("` `")),
+        };
+        Some(format!("`{name}` {with}, {operands}, run in `{folder}`{files}"))
     }
 }
 
@@ -111,11 +127,17 @@ fn place(path: &str, subject: &Subject<'_>) -> Option<String> {
     }
 }
 
+/// The files that a command runs; a path that ends with `/` is the folder that it runs in.
+fn run_by<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Precondition> + use<'a> {
+    subject.preconditions.iter().filter(|file| !file.path.ends_with('/'))
+}
+
 impl Matcher {
     /// The grant that a person would give with this call before them; `None` where none is safe: an opaque
     /// command, code on the line itself, another user's rights, what a person's own tools run.
     pub fn of(subject: &Subject<'_>) -> Option<Self> {
         let mut commands = Vec::new();
+        let mut scripts = Vec::new();
         if let Some(line) = subject.command {
             let command = command::parse(line);
             let is_safe = command.opaque.is_none() && command.own_tools(subject.cwd).is_none();
@@ -125,8 +147,10 @@ impl Matcher {
             commands = command.parts.iter().map(|part| Program::of(part, subject)).collect::<Option<_>>()?;
             commands.sort();
             commands.dedup();
+            scripts = run_by(subject).cloned().collect();
         }
-        Some(Self { tool: subject.tool.to_owned(), workspace: subject.workspace.to_owned(), commands })
+        let (tool, workspace) = (subject.tool.to_owned(), subject.workspace.to_owned());
+        Some(Self { tool, workspace, commands, scripts })
     }
 
     /// Where a command may write that this grant lets through: below the folders of its programs, and in the files
@@ -160,6 +184,29 @@ impl Matcher {
         command.opaque.is_none()
             && command.own_tools(subject.cwd).is_none()
             && command.parts.iter().all(|part| part.is_memorable() && is_covered(part))
+            && run_by(subject).all(|script| self.knows(script, command, subject))
+    }
+
+    /// Whether a file that a command runs is as it was when the grant was given. One that it did not see is covered
+    /// only where the command may name any, as `pytest` does.
+    fn knows(&self, script: &Precondition, command: &Command, subject: &Subject<'_>) -> bool {
+        match self.scripts.iter().find(|known| known.path == script.path) {
+            Some(known) => known == script,
+            None => command
+                .parts
+                .iter()
+                .filter(|part| !part.is_read_only() && part.told_operands().is_none())
+                .any(|part| {
+                    let named = part.arguments.iter().filter(|word| !word.starts_with('-'));
+                    let mut named = named.flat_map(|word| part.located(word));
+                    named.any(|path| {
+                        let full =
+                            if path.starts_with('/') { path } else { format!("{}/{path}", subject.cwd) };
+                        let inside = normal(&full).strip_prefix(subject.workspace).map(str::to_owned);
+                        inside.is_some_and(|inside| inside.trim_start_matches('/') == script.path)
+                    })
+                }),
+        }
     }
 
     /// What it covers, for the person who is about to give it.
@@ -168,6 +215,11 @@ impl Matcher {
             return format!("every call of `{}` in this workspace", self.tool);
         }
         let mut covers: Vec<String> = self.commands.iter().filter_map(Program::words).collect();
+        let present = self.scripts.iter().filter(|script| script.sha256.is_some());
+        let scripts: Vec<String> = present.map(|script| format!("`{}`", script.path)).collect();
+        if !scripts.is_empty() {
+            covers.push(format!("as long as what they run is unchanged: {}", scripts.join(", ")));
+        }
         covers.push("commands that only read".to_owned());
         covers.join("; ")
     }

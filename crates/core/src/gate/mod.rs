@@ -21,7 +21,7 @@ use crate::definition::{Rule, RuleAction};
 use crate::id::GrantId;
 use crate::session::Session;
 use crate::system::System;
-use crate::tool::{Category, Place};
+use crate::tool::{Category, Place, Precondition};
 
 /// A call as the gates see it: the tool's full name and the parsed arguments.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,8 @@ pub struct Subject<'a> {
     pub ask_because: &'a [String],
     /// Where the paths lead that the call names, for those that lead elsewhere than they say.
     pub places: &'a [Place],
+    /// The files that it would run, or change, as they were looked at.
+    pub preconditions: &'a [Precondition],
 }
 
 /// Whose rules a reason speaks of.
@@ -138,18 +140,27 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
     if let Some((source, i, rule)) = by(RuleAction::Forbid).next() {
         return Verdict::Forbid(reason_of(*source, *i, rule, "forbidden by a rule"));
     }
-    let asks: Vec<Reason> =
+    let mut asks: Vec<Reason> =
         by(RuleAction::Ask).map(|(source, i, rule)| reason_of(*source, *i, rule, "a rule asks")).collect();
 
     let mut mandatory = mandatory(subject, command);
-    let forbids = |list: &[Rule]| {
-        list.iter().any(|rule| rule.action == RuleAction::Forbid && !rule.commands.is_empty())
+    let forbids = |by: fn(&Rule) -> bool| {
+        let speaks = |rule: &&Rule| rule.action == RuleAction::Forbid && rule::may_concern(rule, subject);
+        lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(by)
     };
-    if let Some(why) = command.and_then(|command| command.unclear)
-        && lists.iter().any(|(_, list)| forbids(list))
-    {
-        let text = format!("commands are forbidden, and nobody can tell whether this is one of them: {why}");
-        mandatory.push(found("unclear_command", text));
+    // By which commands are forbidden; where paths are, code may reach any of them.
+    let any_forbidden = forbids(|rule| !rule.commands.is_empty() || !rule.paths.is_empty());
+    if let Some(command) = command.filter(|_| any_forbidden) {
+        if let Some(why) = command.unclear {
+            let text = format!("a rule forbids some, and nobody can tell whether this is one of them: {why}");
+            mandatory.push(found("unclear_command", text));
+        } else if command.unknown_option {
+            let text = "a rule forbids some, and an option that nobody knows may make it one of them";
+            asks.push(found("unclear_command", text.to_owned()));
+        } else if forbids(|rule| !rule.paths.is_empty()) && command.reaches_unknown() {
+            let text = "a rule forbids some paths, and nobody can tell which files it reaches";
+            asks.push(found("unclear_command", text.to_owned()));
+        }
     }
     mandatory.extend(rules.checkpoints.reasons(subject, command));
     mandatory.extend_from_slice(rules.smart);

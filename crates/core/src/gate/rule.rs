@@ -15,6 +15,11 @@ pub(super) fn first_match<'a>(
     rules.iter().enumerate().find(|(_, rule)| matches(rule, subject, command))
 }
 
+/// Whether a rule speaks of such a call at all, whatever its line.
+pub(super) fn may_concern(rule: &Rule, subject: &Subject<'_>) -> bool {
+    named(&rule.tools, subject.tool) && named(&rule.agents, subject.agent)
+}
+
 /// Every criterion that the rule names must hold. A rule that releases must cover *all* of a compound call;
 /// one that holds back needs to meet *any* part of it.
 fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Command>) -> bool {

@@ -180,6 +180,7 @@ impl Run {
             cwd: look.map(|look| look.cwd.as_str()).unwrap_or_default(),
             ask_because: look.map(|look| look.ask_because.as_slice()).unwrap_or_default(),
             places: look.map(|look| look.places.as_slice()).unwrap_or_default(),
+            preconditions: look.map(|look| look.preconditions.as_slice()).unwrap_or_default(),
         }
     }
 

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use holdshort_core::digest::Digest;
 use holdshort_core::gate::command::{Part, parse};
 use holdshort_core::gate::{Matcher, Subject};
-use holdshort_core::tool::{Category, Place};
+use holdshort_core::tool::{Category, Place, Precondition};
 
 use crate::snapshot;
 use crate::world::WORKSPACE;
@@ -20,6 +21,7 @@ fn subject(line: &str) -> Subject<'_> {
         cwd: WORKSPACE,
         ask_because: &[],
         places: &[],
+        preconditions: &[],
     }
 }
 
@@ -535,7 +537,8 @@ fn what_a_grant_covers() {
         ("cargo test --features x", "cargo test --features y", false),
         ("cargo test", "cargo +nightly test", false),
         ("cargo test", "cargo publish", false),
-        ("go run a.go", "go run a.go x", true),
+        ("go run a.go", "go run a.go", true),
+        ("go run a.go", "go run a.go x", false),
         ("go run a.go", "go run b.go", false),
         ("tsx a.ts", "tsx b.ts", false),
         ("bats a.bats", "bats b.bats", false),
@@ -564,10 +567,12 @@ fn what_a_grant_covers() {
         ("git commit -m x", "git push", false),
         ("git remote -v", "git remote add x y", false),
         ("git rebase main", "git rebase -x evil main", false),
-        ("npm run build", "npm run build again", true),
+        ("npm run build", "npm run build", true),
+        ("npm run build", "npm run build again", false),
         ("npm run build", "npm run build -- --fast", false),
         ("npm run build", "npm run deploy", false),
-        ("gh pr view 1", "gh pr view 2", true),
+        ("gh pr view 1", "gh pr view 1", true),
+        ("gh pr view 1", "gh pr view 2", false),
         ("gh pr view 1", "gh pr merge 1", false),
         ("gh pr view 1", "gh pr --repo x merge 1", false),
         ("make -j2 test", "make -j4 test", true),
@@ -575,7 +580,8 @@ fn what_a_grant_covers() {
         ("make test", "make deploy", false),
         ("make test", "make test deploy", false),
         ("make test", "make test SHELL=evil", false),
-        ("python3 a.py", "python3 a.py x", true),
+        ("python3 a.py", "python3 a.py x", false),
+        ("python3 a.py x", "python3 a.py x", true),
         ("python3 a.py", "python3 a.py --delete", false),
         ("python3 a.py", "python3 b.py", false),
         ("python3 a.py", "cd sub && python3 a.py", false),
@@ -599,7 +605,8 @@ fn what_a_grant_covers() {
         ("rm -f x", "rm x -r -f", false),
         ("rm -f x", "rm -f *", false),
         ("rm -f x", "rm -f src/*", true),
-        ("foo -o x y", "foo -o x z", true),
+        ("foo -o x y", "foo -o x y", true),
+        ("foo -o x y", "foo -o x z", false),
         ("foo -o x y", "foo -o z y", false),
         ("foo --o=x y", "foo --o=z y", false),
         ("ls", "touch b", false),
@@ -616,6 +623,47 @@ fn what_a_grant_covers() {
         ("git worktree add a", "git worktree add a", false),
         ("git submodule update", "git submodule update", false),
         ("cd a; touch b", "cd a; touch b", false),
+        // Words that say what is done.
+        ("tar cf o.tar a", "tar cf o.tar a", true),
+        ("tar cf o.tar a", "tar xf evil.tar", false),
+        ("tar -cf o.tar a", "tar -xf o.tar a", false),
+        ("ar rcs l.a a.o", "ar x l.a a.o", false),
+        ("7z l a.7z", "7z x a.7z", false),
+        ("svn add a", "svn delete a", false),
+        ("brew list", "brew uninstall x", false),
+        ("dotnet build", "dotnet run", false),
+        ("bundle exec rake a", "bundle exec rake b", false),
+        ("gcloud compute instances list", "gcloud compute instances delete x", false),
+        ("chmod 600 a", "chmod 777 a", false),
+        ("chmod 600 a", "chmod 600 b", true),
+        ("chown ann a", "chown root a", false),
+        ("openssl enc a", "openssl req a", false),
+        ("ip addr", "ip link", false),
+        ("aws s3 ls x", "aws s3 rm x", false),
+        ("pm2 list", "pm2 kill", false),
+        ("supervisorctl status", "supervisorctl stop", false),
+        ("defaults read a", "defaults delete a", false),
+        ("nmcli device", "nmcli networking", false),
+        ("vagrant status", "vagrant destroy", false),
+        ("redis-server a", "redis-server b", false),
+        ("alembic current", "alembic downgrade", false),
+        ("python3 manage.py migrate", "python3 manage.py flush", false),
+        ("./manage migrate", "./manage flush", false),
+        ("make build", "make clean", false),
+        ("nohup ./a b", "nohup ./a c", false),
+        ("git checkout topic", "git checkout .", false),
+        ("git push origin main", "git push origin other", false),
+        ("git add a", "git add b", true),
+        ("cargo run --bin a", "cargo run --bin b", false),
+        ("cargo run -- list", "cargo run -- delete", false),
+        ("cargo test a", "cargo test b", true),
+        ("pytest tests/a", "pytest tests/b", true),
+        ("python3 -m pytest tests/a", "python3 -m pytest tests/b", true),
+        ("python3 -m tool a", "python3 -m tool b", false),
+        ("cp a b", "cp c d", true),
+        ("mkdir -p a", "mkdir -p b", true),
+        ("sort -o f f", "sort -o f g", true),
+        ("grep x f > o", "grep y g > o", true),
         ("python3 -m unittest -v", "python3 -m unittest 2> victim.py", false),
         ("python3 -m unittest -v", "python3 -m unittest -v > /dev/null", true),
     ];
@@ -660,6 +708,11 @@ fn what_a_grant_will_cover_is_said_in_words() {
             "`rm` with the options `-f` and no others, whatever it names, run in `/ws`; commands that only read",
         ),
         (
+            "tar cf o.tar a",
+            "`tar` without options, with exactly the words `cf` `o.tar` `a`, run in `/ws`; commands that only read",
+        ),
+        ("./a", "`./a` without options, without other words, run in `/ws`; commands that only read"),
+        (
             "cd sub && cargo test | head > log",
             "`cargo test` without options, whatever it names, run in `/ws/sub`; `head` without options, whatever it names, \
              run in `/ws/sub`, redirected to or from `/ws/sub/log`; commands that only read",
@@ -667,6 +720,63 @@ fn what_a_grant_will_cover_is_said_in_words() {
     ];
     let told = rows.map(|(line, _)| (line, Matcher::of(&subject(line)).map(|grant| grant.words())));
     assert_eq!(told, rows.map(|(line, words)| (line, Some(words.to_owned()))));
+}
+
+/// A script that has changed, one that had to be absent, one that nobody saw: none is what the person approved.
+#[test]
+fn a_grant_is_for_the_scripts_as_they_were() {
+    let file = |path: &str, text: Option<&str>| Precondition {
+        path: path.to_owned(),
+        sha256: text.map(|text| Digest::of(text.as_bytes())),
+    };
+    let rows: [(&str, Vec<Precondition>, &str, Vec<Precondition>, bool); 12] = [
+        ("sh a.sh", vec![file("a.sh", Some("1"))], "sh a.sh", vec![file("a.sh", Some("1"))], true),
+        ("sh a.sh", vec![file("a.sh", Some("1"))], "sh a.sh", vec![file("a.sh", Some("2"))], false),
+        ("sh a.sh", vec![], "sh a.sh", vec![file("a.sh", Some("1"))], false),
+        ("sh a.sh", vec![file("a.sh", None)], "sh a.sh", vec![file("a.sh", Some("1"))], false),
+        ("make x", vec![file("Makefile", Some("1"))], "make x", vec![file("Makefile", Some("2"))], false),
+        ("make x", vec![file("GNUmakefile", None)], "make x", vec![file("GNUmakefile", Some("1"))], false),
+        ("make x", vec![], "cat GNUmakefile && make x", vec![file("GNUmakefile", Some("1"))], false),
+        ("./a", vec![file("a", Some("1"))], "./a", vec![file("a", Some("2"))], false),
+        (
+            "pytest tests/a",
+            vec![file("tests/a", Some("1"))],
+            "pytest tests/b",
+            vec![file("tests/b", Some("1"))],
+            true,
+        ),
+        (
+            "pytest tests/a",
+            vec![file("tests/a", Some("1"))],
+            "pytest tests/a",
+            vec![file("tests/a", Some("2"))],
+            false,
+        ),
+        (
+            "pytest tests/a",
+            vec![file("conftest.py", None)],
+            "pytest tests/b",
+            vec![file("conftest.py", Some("1"))],
+            false,
+        ),
+        ("touch a", vec![], "touch b", vec![], true),
+    ];
+    let told = rows.iter().map(|(given, then, later, now, _)| {
+        let given = Matcher::of(&Subject { preconditions: then, ..subject(given) }).expect("it may be given");
+        (*later, given.covers(&Subject { preconditions: now, ..subject(later) }))
+    });
+    let told: Vec<_> = told.collect();
+    assert_eq!(told, rows.iter().map(|(_, _, later, _, covers)| (*later, *covers)).collect::<Vec<_>>());
+    let seen = [file("a.sh", Some("1")), file("b.sh", None)];
+    let words =
+        Matcher::of(&Subject { preconditions: &seen, ..subject("sh a.sh") }).map(|grant| grant.words());
+    assert_eq!(
+        words.as_deref(),
+        Some(
+            "`sh a.sh` without options, without other words, run in `/ws`; as long as what they run is unchanged: `a.sh`; \
+             commands that only read"
+        ),
+    );
 }
 
 /// Grants of journals before shapes and folders stand, and cover nothing that writes any more.
@@ -677,6 +787,14 @@ fn an_old_grant_covers_only_what_reads() {
     )
     .expect("it is read");
     assert_eq!([old.covers(&subject("touch a")), old.covers(&subject("ls -la"))], [false, true]);
+    // Before operands and scripts were remembered.
+    let old: Matcher = serde_json::from_str(
+        r#"{"tool": "run_command", "workspace": "/ws", "commands": [
+            {"program": "touch", "writes": true, "options": [], "folder": "/ws"},
+            {"program": "tar", "writes": true, "options": [], "folder": "/ws"}]}"#,
+    )
+    .expect("it is read");
+    assert_eq!([old.covers(&subject("touch a")), old.covers(&subject("tar cf o.tar a"))], [true, false]);
 }
 
 #[test]

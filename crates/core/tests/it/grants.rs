@@ -347,6 +347,7 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
         cwd: workspace,
         ask_because: &[],
         places: &[],
+        preconditions: &[],
     };
     assert_eq!([matcher.covers(&subject("/ws")), matcher.covers(&subject("/other"))], [true, false]);
 }

@@ -45,6 +45,7 @@ fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
         cwd: WORKSPACE,
         ask_because: &[],
         places: &[],
+        preconditions: &[],
     };
     let checkpoints = Checkpoints { at, deploy: &[] };
     let rules = Rules { run: &[], workflow: rules, checkpoints, smart: &[], granters: Some(&[]) };
@@ -333,6 +334,49 @@ fn where_commands_are_forbidden_what_is_unclear_asks() {
         (line, asks)
     });
     assert_eq!(told, rows);
+}
+
+/// Where a rule forbids commands, an option by which a program may run another one asks, and so does a subcommand that
+/// nobody knows: a rule that allows the program lets neither through.
+#[test]
+fn what_may_run_something_else_is_not_free_where_commands_are_forbidden() {
+    let held = include_str!("may_run_others.txt").lines().filter(|line| !line.is_empty());
+    let free = include_str!("runs_nothing_else.txt").lines().filter(|line| !line.is_empty());
+    let forbids =
+        Rule { commands: vec!["git push *".to_owned()], ..rule(RuleAction::Forbid, &["run_command"], &[]) };
+    let rules = [forbids, allow(&["run_command"])];
+    let none = BTreeSet::new();
+    let is_free = |line: &str| matches!(vote(line, &rules, &none), Verdict::Allow(_));
+    let wrong: Vec<&str> =
+        held.filter(|line| is_free(line)).chain(free.filter(|line| !is_free(line))).collect();
+    assert_eq!(wrong, Vec::<&str>::new());
+}
+
+/// Code on the line may open any file, so it asks where paths are forbidden, too; a rule for other tools or agents
+/// changes nothing.
+#[test]
+fn where_paths_are_forbidden_code_asks() {
+    let forbids =
+        |tool: &str| Rule { paths: vec!["secrets/**".to_owned()], ..rule(RuleAction::Forbid, &[tool], &[]) };
+    let none = BTreeSet::new();
+    let told = |line: &str, tool: &str| {
+        matches!(vote(line, &[forbids(tool), allow(&["run_command"])], &none), Verdict::Allow(_))
+    };
+    let lines = [
+        "python3 -c \"print(open('secr'+'ets/key').read())\"",
+        "awk 'BEGIN{while((getline l < \"sec\" \"rets/key\")>0) print l}'",
+        "perl -ne print",
+        "node -e x",
+        "ruby -e x",
+        "php -r x",
+        "sqlite3 x",
+        "vim x",
+        "echo x | python3",
+        "git alias",
+        "yarn node -e x",
+    ];
+    assert_eq!(lines.map(|line| (line, told(line, "run_command"))), lines.map(|line| (line, false)));
+    assert_eq!(lines.map(|line| (line, told(line, "write_file"))), lines.map(|line| (line, true)));
 }
 
 /// The guide lists what the tables hold. `UPDATE_SNAPSHOTS=1` writes it there.

@@ -3,10 +3,12 @@
 //! A reader of the shell's grammar, not a shell: it expands nothing and runs nothing. What it can not
 //! understand for certain is *opaque*, and an opaque command always asks, without a grant (fail closed).
 //! `shell.rs` splits the line; `tables/` says which programs read, and with which options; `programs.rs` and `launch.rs`
-//! know which run another one; `pattern.rs` what file patterns may become; `place.rs` where parts run.
+//! know which run another one; `clear.rs` whether a line is what it seems, `reach.rs` which files it reaches;
+//! `pattern.rs` what file patterns may become; `place.rs` where parts run.
 
 mod awk;
 mod blank;
+mod clear;
 mod grammars;
 mod held;
 mod launch;
@@ -15,6 +17,7 @@ mod own_tools;
 mod pattern;
 mod place;
 mod programs;
+mod reach;
 mod reads;
 mod same;
 mod scripts;
@@ -26,6 +29,7 @@ pub mod tables;
 pub use blank::is_blank;
 pub(super) use pattern::Pattern;
 pub(super) use place::normal;
+pub(super) use reach::Reach;
 pub use shell::Expansion;
 
 use self::launch::Launched;
@@ -47,6 +51,9 @@ pub struct Command {
     /// Why it may be another command than it seems: an alias, code, an option that nobody knows. It asks where a rule
     /// forbids commands, or deploying.
     pub unclear: Option<&'static str>,
+    /// Whether an option of it may name another program, of one that no table knows. It asks where a rule forbids
+    /// commands; a grant may cover it, for that holds the same words.
+    pub unknown_option: bool,
     /// Whether a word of it begins in a home folder (`~`, `~name`): where that lies only the shell knows.
     pub names_home: bool,
 }
@@ -83,7 +90,9 @@ pub fn parse(line: &str) -> Command {
     if command.parts.is_empty() {
         command.opaque.get_or_insert("it holds no command");
     }
-    command.unclear = command.parts.iter().find_map(Part::unclear);
+    let parts = || command.parts.iter().chain(&command.guesses);
+    command.unclear = parts().find_map(Part::unclear);
+    command.unknown_option = parts().any(Part::has_unknown_options);
     command
 }
 
@@ -252,6 +261,12 @@ impl Reading {
         {
             self.opaque("an option before the subcommand is not known");
             self.guess_suffixes(&part, depth);
+        }
+        if part.program == "time"
+            && rest.first().is_some_and(|word| word.quoted && word.text.starts_with('-'))
+        {
+            // The keyword takes no quoted word for its option: bash runs a program of that name.
+            self.opaque("a quoted word is no option of `time`");
         }
         if programs::changes_the_shell(&part.program, &part.arguments) {
             self.opaque("it changes the shell that runs the rest");

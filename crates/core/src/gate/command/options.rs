@@ -65,6 +65,27 @@ pub(super) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
         if (!is_plain && !row.takes_any_name) || is_late {
             return None;
         }
+        if row.parser == Parser::Names {
+            let (name, value) =
+                word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+            let takes = find(name).or_else(|| find(name.strip_prefix('-')?))?;
+            let value = match (takes, value) {
+                (Takes::Nothing | Takes::Perhaps, value) | (Takes::One | Takes::Free, value @ Some(_)) => {
+                    value
+                }
+                (Takes::One | Takes::Free, None) => {
+                    at += 1;
+                    words.get(at - 1).map(String::as_str)
+                }
+                (Takes::Two, _) => return None,
+            };
+            // Not every program takes the next word, as above.
+            if value.is_some_and(may_be_an_option) {
+                return None;
+            }
+            given.options.push((named(name, takes), value));
+            continue;
+        }
         let mut next = |many: usize| {
             let values = words.get(at..at + many);
             let plain = (at..at + many).all(|at| expansions.get(at).is_none_or(|it| *it == Expansion::None))
@@ -98,7 +119,7 @@ pub(super) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
                 let takes = find(&name)?;
                 let is_number = !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit());
                 let fits = match row.parser {
-                    Parser::Getopt => true,
+                    Parser::Getopt | Parser::Names => true,
                     Parser::ValueApart => takes == Takes::Nothing || rest.is_empty() || is_number,
                     Parser::OneByOne => takes == Takes::One && word.len() == rest.len() + 2 && is_number,
                 };

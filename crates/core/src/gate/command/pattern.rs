@@ -51,6 +51,20 @@ impl Pattern {
         Self { pieces, ..found }
     }
 
+    /// All that lies below a path of the workspace; an empty one is the workspace.
+    pub(in crate::gate) fn below(path: &str, expands: bool) -> Self {
+        if path.is_empty() {
+            return Self::bounded(vec![Piece::All]);
+        }
+        let mut found = if expands {
+            Self::of_shell(path)
+        } else {
+            Self::bounded(path.chars().map(Piece::One).collect())
+        };
+        found.pieces.extend([Piece::One('/'), Piece::All]);
+        found
+    }
+
     /// Whether a text may be one that the shell expands.
     pub(in crate::gate) fn is_in(text: &str) -> bool {
         text.contains(['*', '?', '['])

@@ -1,9 +1,8 @@
 //! What is known about programs beside what they read: which take a subcommand, which run another program, which take
 //! code on the line. Nothing is released by what stands here; `tables` says what reads.
 
-use super::reads::Known;
 use super::tables::{self, git, runs};
-use super::{Expansion, Part, SYSTEM_FOLDERS, sed};
+use super::{Expansion, Part, sed};
 use crate::tool::Category;
 
 /// A program whose first word is a command of its own.
@@ -27,7 +26,7 @@ const fn with(
     WithSubcommands { names, flags, valued, groups }
 }
 
-const WITH_SUBCOMMANDS: [WithSubcommands; 17] = [
+const WITH_SUBCOMMANDS: [WithSubcommands; 22] = [
     with(
         &["git"],
         &[
@@ -84,6 +83,11 @@ const WITH_SUBCOMMANDS: [WithSubcommands; 17] = [
     with(&["gh", "aws", "gcloud"], &[], &["-R", "--repo", "--profile", "--region", "--project"], &["*"]),
     with(&["rustup"], &["-v", "-q"], &[], &["toolchain", "target", "component", "override", "self"]),
     with(&["deno"], &["-q"], &[], &["run", "task"]),
+    with(&["hg", "svn"], &["-q", "-v", "-y"], &[], &[]),
+    with(&["dotnet"], &[], &[], &["tool", "nuget", "workload", "new"]),
+    with(&["brew"], &["-q", "-v"], &[], &["services", "bundle"]),
+    with(&["bundle"], &[], &[], &["exec", "config", "plugin"]),
+    with(&["gem", "composer", "mix"], &[], &[], &[]),
 ];
 
 pub(super) fn with_subcommands(program: &str) -> Option<&'static WithSubcommands> {
@@ -174,137 +178,6 @@ const SHELLS: [&str; 16] = [
     "elvish", "xonsh",
 ];
 
-/// The subcommands that cargo has of its own. Any other is an alias, or a program found on `PATH`.
-const CARGO: &[&str] = &[
-    "add",
-    "b",
-    "bench",
-    "build",
-    "c",
-    "check",
-    "clean",
-    "clippy",
-    "config",
-    "d",
-    "doc",
-    "fetch",
-    "fix",
-    "fmt",
-    "generate-lockfile",
-    "help",
-    "info",
-    "init",
-    "install",
-    "locate-project",
-    "login",
-    "logout",
-    "metadata",
-    "miri",
-    "new",
-    "nextest",
-    "owner",
-    "package",
-    "pkgid",
-    "publish",
-    "r",
-    "remove",
-    "report",
-    "rm",
-    "run",
-    "rustc",
-    "rustdoc",
-    "search",
-    "t",
-    "test",
-    "tree",
-    "uninstall",
-    "update",
-    "vendor",
-    "verify-project",
-    "version",
-    "yank",
-    "audit",
-    "deny",
-    "llvm-cov",
-];
-
-/// The subcommands of npm, as they are written in full or are commonly shortened. It takes any abbreviation.
-const NPM: &[&str] = &[
-    "access",
-    "adduser",
-    "audit",
-    "bugs",
-    "cache",
-    "ci",
-    "completion",
-    "config",
-    "dedupe",
-    "deprecate",
-    "diff",
-    "dist-tag",
-    "docs",
-    "doctor",
-    "edit",
-    "exec",
-    "explain",
-    "explore",
-    "find-dupes",
-    "fund",
-    "get",
-    "help",
-    "hook",
-    "i",
-    "init",
-    "install",
-    "install-ci-test",
-    "install-test",
-    "it",
-    "link",
-    "list",
-    "ll",
-    "login",
-    "logout",
-    "ls",
-    "org",
-    "outdated",
-    "owner",
-    "pack",
-    "ping",
-    "pkg",
-    "prefix",
-    "profile",
-    "prune",
-    "publish",
-    "query",
-    "rebuild",
-    "repo",
-    "restart",
-    "root",
-    "run",
-    "run-script",
-    "sbom",
-    "search",
-    "set",
-    "shrinkwrap",
-    "star",
-    "start",
-    "stars",
-    "stop",
-    "t",
-    "team",
-    "test",
-    "token",
-    "tst",
-    "uninstall",
-    "unpublish",
-    "unstar",
-    "update",
-    "version",
-    "view",
-    "whoami",
-    "x",
-];
-
 const WEB: [&str; 11] =
     ["curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "telnet", "ftp", "xdg-open"];
 
@@ -346,6 +219,11 @@ pub(super) fn is_shell(program: &str) -> bool {
 /// `python3.12` is python.
 pub(super) fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
+}
+
+/// What it does is named by the targets on the line.
+pub(super) fn is_build_tool(program: &str) -> bool {
+    BY_TARGET.contains(&program)
 }
 
 pub(super) fn is_interpreter(program: &str) -> bool {
@@ -476,43 +354,6 @@ impl Part {
             && sed::only_edits(self.words_and_expansions())
     }
 
-    /// Why nobody can tell what it does, where that matters: because a rule forbids commands, or nothing may be deployed.
-    pub(super) fn unclear(&self) -> Option<&'static str> {
-        let program = self.program.as_str();
-        let sub = self.subcommand();
-        let name = sub.as_deref().and_then(|sub| sub.split(' ').next()).unwrap_or_default();
-        let is_alias = match program {
-            "git" => !name.is_empty() && !git::KNOWN.contains(&name),
-            "cargo" => !name.is_empty() && !CARGO.contains(&name),
-            "npm" => !name.is_empty() && !NPM.contains(&name),
-            _ => false,
-        };
-        let by_target = BY_TARGET.contains(&program) && self.arguments.iter().any(|word| is_order(word));
-        if self.is_inline_code() && !self.only_edits() {
-            Some("it holds code, or takes it from standard input")
-        } else if is_alias {
-            Some("its subcommand may be an alias, or a program of that name")
-        } else if by_target {
-            Some("an option or a variable says what is built, and how")
-        } else if self.copies_a_program() {
-            Some("it gives a program of the system another name")
-        } else if self.known() == Known::Unknown {
-            Some("an option is not known to be harmless")
-        } else {
-            None
-        }
-    }
-
-    fn copies_a_program(&self) -> bool {
-        matches!(self.program.as_str(), "cp" | "ln" | "mv" | "install" | "dd")
-            && self.arguments.iter().any(|word| {
-                let word = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
-                SYSTEM_FOLDERS
-                    .iter()
-                    .any(|folder| word.strip_prefix(folder).is_some_and(|at| at.starts_with('/')))
-            })
-    }
-
     /// Whether a grant may remember it: its program and its subcommand say what it does.
     pub(in crate::gate) fn is_memorable(&self) -> bool {
         let rights = matches!(self.program.as_str(), "sudo" | "su" | "doas" | "pkexec" | "run0" | "");
@@ -570,7 +411,7 @@ impl Part {
 }
 
 /// What says how something is built: `-f other.mk`, `SHELL=./x`.
-fn is_order(word: &str) -> bool {
+pub(super) fn is_order(word: &str) -> bool {
     !is_build_flag(word) && (word.starts_with('-') || word.contains('='))
 }
 

@@ -12,7 +12,7 @@ use std::str::Chars;
 pub(super) struct Word {
     pub(super) text: String,
     pub(super) expansion: Expansion,
-    quoted: bool,
+    pub(super) quoted: bool,
     /// Unquoted `{` not closed yet: with a comma or `..` in them, bash makes several words of one.
     braces: u32,
 }

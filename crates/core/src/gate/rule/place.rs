@@ -7,7 +7,7 @@
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::gate::Subject;
-use crate::gate::command::{Command, Part, Pattern};
+use crate::gate::command::{Command, Part, Pattern, Reach, normal};
 use crate::tool::Category;
 
 pub(super) fn matches(
@@ -127,12 +127,51 @@ impl<'a> Globs<'a> {
                 }
                 let mut folders = part.folders.iter().map(|folder| cwd.join(folder));
                 folders.any(|folder| by_name(&folder))
+                    || self.meet_reach(part, &cwd, subject)
                     || part.texts().any(|(text, expands)| {
                         let paths = || std::iter::once(text.to_owned()).chain(cwd.located(part, text));
                         paths().any(|path| by_name(&path))
                             || (expands && paths().any(|path| self.may_become(&path, &mut left)))
                     })
             })
+    }
+
+    /// Whether what a part goes through holds such a place, or what it takes out of commits.
+    fn meet_reach(&self, part: &Part, cwd: &Cwd, subject: &Subject<'_>) -> bool {
+        let in_commits = || {
+            let names = if part.program == "git" { part.names_in_commits(&cwd.0) } else { Vec::new() };
+            names.iter().filter_map(|path| plain(path, self.workspace)).any(|path| self.may_cover(&path))
+        };
+        let through_links = || {
+            let resolved = subject.places.iter().filter_map(|place| place.resolved.as_deref());
+            resolved.into_iter().any(|path| self.meet_below(path, false))
+        };
+        in_commits()
+            || match part.reach() {
+                Reach::Named | Reach::Unknown => false,
+                Reach::Anywhere => true,
+                Reach::Below(paths) => {
+                    let mut located = paths.iter().flat_map(|(path, expands)| {
+                        cwd.located(part, path).into_iter().map(move |at| (at, *expands))
+                    });
+                    located.any(|(path, expands)| self.meet_below(&path, expands)) || through_links()
+                }
+            }
+    }
+
+    /// Whether something that lies below a path may be inside.
+    fn meet_below(&self, path: &str, expands: bool) -> bool {
+        let full = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.workspace) };
+        let full = normal(&full);
+        // A folder above the workspace holds all of it.
+        let is_above =
+            full == "/" || self.workspace == full || self.workspace.starts_with(&format!("{full}/"));
+        let root = format!("{}/", self.workspace);
+        let inside = if is_above { Some("") } else { full.strip_prefix(&root) };
+        inside.is_some_and(|inside| {
+            let below = Pattern::below(inside, expands);
+            self.relative.iter().any(|glob| glob.meets(&below))
+        })
     }
 
     /// Whether a file pattern of the shell may become a path of the rule.

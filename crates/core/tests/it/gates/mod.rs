@@ -29,6 +29,7 @@ fn command<'a>(line: &'a str, findings: &'a [String]) -> Subject<'a> {
         cwd: WORKSPACE,
         ask_because: findings,
         places: &[],
+        preconditions: &[],
     }
 }
 
@@ -43,6 +44,7 @@ fn file(path: &str) -> Subject<'_> {
         cwd: WORKSPACE,
         ask_because: &[],
         places: &[],
+        preconditions: &[],
     }
 }
 

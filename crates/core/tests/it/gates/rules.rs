@@ -459,3 +459,57 @@ fn a_rule_on_paths_sees_through_links() {
         .collect();
     assert_eq!(told, rows.map(|(name, _, allowed, forbidden)| (name, allowed, forbidden)));
 }
+
+/// A rule that forbids paths meets what a command takes out of commits, brings from elsewhere, or goes through.
+#[test]
+fn a_rule_that_forbids_paths_meets_what_lies_below() {
+    let paths = |globs: &[&str]| Rule {
+        paths: globs.iter().map(|glob| (*glob).to_owned()).collect(),
+        ..rule(RuleAction::Forbid, &["run_command"], &[])
+    };
+    let rules = [paths(&["secrets/**", "a/deep/.env"]), allow(&["run_command"])];
+    let told = |line: &str| {
+        let verdict = one(&command(line, &[]), &rules);
+        verdict.split(' ').next().unwrap_or_default().to_owned()
+    };
+    let lines = include_str!("below.txt").lines().filter(|line| !line.is_empty());
+    let rows: Vec<(&str, &str)> =
+        lines.map(|line| line.split_once(' ').expect("a verdict and a line")).collect();
+    let wrong: Vec<_> = rows
+        .iter()
+        .filter(|(expected, line)| told(line) != *expected)
+        .map(|(_, line)| (*line, told(line)))
+        .collect();
+    assert_eq!(wrong, []);
+}
+
+/// The folder that a command names may be a link to one with secrets, and the repository may begin elsewhere.
+#[test]
+fn what_lies_below_is_met_through_links_and_in_other_folders() {
+    let forbids =
+        Rule { paths: vec!["a/secrets/**".to_owned()], ..rule(RuleAction::Forbid, &["run_command"], &[]) };
+    let rules = [forbids, allow(&["run_command"])];
+    let link = [Place { named: "b".to_owned(), resolved: Some("/ws/a".to_owned()) }];
+    let rows = [
+        (Subject { places: &link, ..command("grep -r x b", &[]) }, true),
+        (Subject { places: &link, ..command("ls b", &[]) }, false),
+        (Subject { cwd: "/ws/a", ..command("grep -r x .", &[]) }, true),
+        (Subject { cwd: "/ws/a/other", ..command("grep -r x .", &[]) }, false),
+        (Subject { cwd: "/ws/a/other", ..command("grep -r x ..", &[]) }, true),
+        (Subject { cwd: "/ws/a/other", ..command("git show HEAD:secrets/key", &[]) }, true),
+        (Subject { cwd: "/ws/a/other", ..command("git show HEAD:b/a/secrets/key", &[]) }, true),
+        (Subject { cwd: "/ws/a", ..command("git show HEAD:./secrets/key", &[]) }, true),
+        (Subject { cwd: "/ws/b", ..command("git show HEAD:docs/key", &[]) }, false),
+        (command("cd a && tar c .", &[]), true),
+        (command("cd b && tar c .", &[]), false),
+        (command("grep -r x /", &[]), true),
+        (command("grep -r x /ws", &[]), true),
+        (command("grep -r x /etc", &[]), false),
+    ];
+    let wrong: Vec<_> = rows
+        .iter()
+        .filter(|(subject, forbidden)| one(subject, &rules).starts_with("forbid") != *forbidden)
+        .map(|(subject, _)| subject.command)
+        .collect();
+    assert_eq!(wrong, []);
+}

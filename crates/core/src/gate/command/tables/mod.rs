@@ -7,8 +7,11 @@
 
 mod files;
 pub(super) mod git;
+pub(super) mod plain;
+pub(super) mod reach;
 pub(super) mod runs;
 mod search;
+pub(super) mod subcommands;
 mod system;
 mod text;
 pub(super) mod versions;
@@ -41,6 +44,8 @@ pub enum Parser {
     /// Each option is a word, and all stand before the first operand: of `xxd -bc 16 W` the `c` is passed over, and
     /// `unzip x -l` unpacks.
     OneByOne,
+    /// Each option is a word with one dash or two, its value the next word or behind `=`: `go test -run=x -count 1`.
+    Names,
 }
 
 /// What the words may be that are no options.

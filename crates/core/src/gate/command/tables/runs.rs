@@ -152,6 +152,8 @@ fn is_option(word: &str, option: &str) -> bool {
         Some(letter) if letter.len() == 1 => {
             word.strip_prefix('-').is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(letter))
         }
-        Some(_) | None => name == option,
+        // A value may stand in the same word, and other letters before it: `-TTgit push`, `-rTT`.
+        Some(letters) => word.starts_with('-') && word.contains(letters),
+        None => false,
     }
 }

@@ -1,6 +1,7 @@
 //! Programs that write and are asked for often, as data: which of their options take a value, and which values say
 //! nothing about what a call does, such as a message or a count. A grant remembers the options of a line by these
-//! rows; without a row it remembers them as they are written.
+//! rows; without a row it remembers them as they are written. Of the words that are no options it remembers none where
+//! they are files or texts, as [`OPERANDS`] says, and all of every other program: they may be what it is asked to do.
 
 use super::{Row, git, row};
 
@@ -49,10 +50,43 @@ const ROWS: &[Row] = &[
     cargo("test", CARGO),
     cargo("clippy", CARGO),
     cargo("bench", CARGO),
-    cargo("run", CARGO),
+    // What is run is told.
+    cargo(
+        "run",
+        "-p: --package: --bin: --example: -r --release --profile: --all-features --features: -F: \
+         --no-default-features --target: -q --quiet -v --verbose --locked --offline --frozen -j* --jobs*",
+    ),
     cargo("doc", CARGO),
     cargo("fmt", "--all --check -p* --package*"),
 ];
+
+/// Programs and subcommands whose operands are files, texts or names of tests, and how many of them, in front, say what
+/// is done with the others: the mode of `chmod 600 a`.
+const OPERANDS: &[(&[&str], usize)] = &[
+    (&["rm", "cp", "mv", "mkdir", "rmdir", "touch", "ln", "tee", "truncate", "unlink"], 0),
+    (&["chmod", "chown", "chgrp"], 1),
+    (&["sort"], 0),
+    (&["git add", "git commit", "git rm", "git mv"], 0),
+    (&["pytest", "unittest"], 0),
+    (
+        &[
+            "cargo build",
+            "cargo check",
+            "cargo test",
+            "cargo clippy",
+            "cargo bench",
+            "cargo doc",
+            "cargo fmt",
+        ],
+        0,
+    ),
+    (&["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz"], 0),
+];
+
+/// How many operands of a program, with its subcommand, are told; `None`: all.
+pub(in crate::gate::command) fn told_words(name: &str) -> Option<usize> {
+    OPERANDS.iter().find(|(names, _)| names.contains(&name)).map(|(_, told)| *told)
+}
 
 const CARGO: &str = "-p* --package* --exclude* --workspace --all --lib --bin* --bins --example* --examples --test* --tests \
      --bench* --benches --all-targets --doc -r --release --profile: --all-features --features: -F: --no-default-features \
