@@ -9,6 +9,7 @@ mod awk;
 mod grammars;
 mod held;
 mod launch;
+mod named;
 mod options;
 mod own_tools;
 mod pattern;
@@ -22,6 +23,7 @@ mod shape;
 mod shell;
 pub mod tables;
 
+pub use named::Named;
 pub(super) use pattern::Pattern;
 pub(super) use place::normal;
 pub use shell::Expansion;
