@@ -193,6 +193,15 @@ fn the_texts_that_a_line_may_run() {
     }
 }
 
+/// What make is given is in the folder that it changes into, and nothing of that name elsewhere.
+#[test]
+fn make_is_given_files_of_the_folder_that_it_enters() {
+    let folders = |line: &str| parse(line).named().unwrap().remove(0).folders;
+    assert_eq!(folders("make -C sub -f x.mk"), ["sub"]);
+    assert_eq!(folders("make -f x.mk"), [""]);
+    assert_eq!(folders("git apply -C1 a.patch"), [""]);
+}
+
 #[test]
 fn the_folders_that_a_line_changes_into() {
     let rows: [(&str, &[&str]); 9] = [

@@ -20,9 +20,9 @@ const MAX_PATH: usize = 4096;
 /// What one part of a line names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
-    /// Where it runs, from the working directory of the call; an empty text is that one itself. Empty: nobody can tell.
+    /// Where it looks for what the texts name, from the working directory of the call; an empty text is that one itself. Empty: nobody can tell.
     pub folders: Vec<String>,
-    /// Those of them, and those that its options name (`-C sub`), that the line changes into.
+    /// Folders that the line changes into: before the part, and by its options (`-C sub`).
     pub entered: Vec<String>,
     /// Texts that may be files or folders; empty where it runs nothing that it names.
     pub texts: Vec<String>,
@@ -98,10 +98,17 @@ impl Command {
 
 impl Part {
     fn named(&self) -> Named {
-        let entered = self.entered().into_iter().flat_map(|folder| self.located(&folder));
+        let entered = self.entered();
+        // Make reads nothing before it is there. Of other programs an option of that name may be another one:
+        // `git apply -C1`.
+        let folders = match entered.last() {
+            Some(last) if is_make(self.base()) => self.located(last),
+            Some(_) | None => self.folders.clone(),
+        };
+        let entered = entered.iter().flat_map(|folder| self.located(folder));
         let runs = !self.runs_nothing();
         Named {
-            folders: self.folders.clone(),
+            folders,
             entered: self
                 .folders
                 .iter()
@@ -195,6 +202,10 @@ impl Part {
             .flat_map(|module| [format!("{module}.py"), format!("{module}/__init__.py")])
             .collect()
     }
+}
+
+fn is_make(base: &str) -> bool {
+    matches!(base, "make" | "gmake" | "bmake")
 }
 
 /// What stands between two names in one word.

@@ -128,15 +128,13 @@ impl Part {
         if !looked_for.is_empty() {
             let files: Vec<&str> = values(&words, &FILES).collect();
             let mut folders: Vec<String> = vec![String::new()];
-            match self.entered().pop() {
+            if let Some(folder) = self.entered().pop() {
                 // Its program is there before it looks for anything.
-                Some(folder) => folders = vec![folder],
-                None => {
-                    folders.extend(values(&words, &FOLDERS).map(str::to_owned));
-                    folders.extend(
-                        files.iter().filter_map(|file| file.rsplit_once('/')).map(|(it, _)| it.to_owned()),
-                    );
-                }
+                folders = vec![folder];
+            } else {
+                folders.extend(values(&words, &FOLDERS).map(str::to_owned));
+                let above = files.iter().filter_map(|file| file.rsplit_once('/'));
+                folders.extend(above.map(|(folder, _)| folder.to_owned()));
             }
             for folder in &folders {
                 named.extend(looked_for.iter().map(|file| join(folder, file)));
@@ -221,7 +219,9 @@ impl Part {
         let mut words = self.arguments.iter().skip_while(|word| *word != "run").skip(1);
         self.base() == "go"
             && self.arguments.iter().any(|word| word == "run")
-            && words.find(|word| !word.starts_with('-')).is_none_or(|word| !word.ends_with(".go"))
+            && words
+                .find(|word| !word.starts_with('-'))
+                .is_none_or(|word| word.rsplit_once('.').is_none_or(|(_, ending)| ending != "go"))
     }
 }
 
