@@ -164,7 +164,7 @@ fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
         fs::write(&path, bytes)?;
     }
     for arguments in [
-        &["init", "--quiet", "--initial-branch=main"][..],
+        &["init", "--quiet", "--initial-branch=main", "--template="][..],
         &["add", "--all"],
         &[
             "-c",
@@ -187,10 +187,22 @@ fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What git gets of this process's environment: where programs are, and where temporary files go. Everything else may
+/// name configuration, templates, other repositories, or programs to run.
+const PASSED_ON: [&str; 2] = ["PATH", "TMPDIR"];
+
 /// Git without the person's own settings, and without what the repository may have it run by now: hooks, a program that
 /// watches files, a pager. The sample is the same everywhere.
 fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
+    let passed_on = PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
     Command::new("git")
+        .env_clear()
+        .envs(passed_on)
+        .env("LC_ALL", "C")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_ATTR_NOSYSTEM", "1")
+        .env("GIT_TERMINAL_PROMPT", "0")
         .arg("--no-pager")
         .args([
             "-c",
@@ -203,11 +215,6 @@ fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
         .arg("-C")
         .arg(repository)
         .args(arguments)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_WORK_TREE")
-        .env_remove("GIT_INDEX_FILE")
         .output()
         .map_err(|error| usage(format!("the demo needs git, which can not be started: {error}")))
 }

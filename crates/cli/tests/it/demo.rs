@@ -99,6 +99,47 @@ fn a_person_plays_it_to_its_end() {
     assert!(read(&package.join("periods.py")).contains("starts the next one"));
 }
 
+/// Variables can name programs, configuration and templates for git; the demo's own git knows none of them.
+#[test]
+fn git_of_the_demo_takes_nothing_from_the_environment() {
+    let home = Home::new();
+    let ran = home.path().join("ran");
+    let program = home.path().join("program.sh");
+    let write = |path: &Path| {
+        std::fs::write(path, format!("#!/bin/sh\necho \"$0\" >> {}\nexit 1\n", ran.display())).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(path, mode).unwrap();
+    };
+    write(&program);
+    let template = home.path().join("template");
+    std::fs::create_dir_all(template.join("hooks")).unwrap();
+    write(&template.join("hooks/pre-commit"));
+    let configuration = format!("[gpg]\n\tprogram = {0}\n[commit]\n\tgpgsign = true\n", program.display());
+    std::fs::write(template.join("config"), configuration).unwrap();
+    let (program, template) = (program.to_str().unwrap(), template.to_str().unwrap());
+    let parameters = format!("'gpg.program'='{program}' 'commit.gpgsign'='true'");
+    let environment = [
+        ("GIT_CONFIG_COUNT", "2"),
+        ("GIT_CONFIG_KEY_0", "commit.gpgsign"),
+        ("GIT_CONFIG_VALUE_0", "true"),
+        ("GIT_CONFIG_KEY_1", "gpg.program"),
+        ("GIT_CONFIG_VALUE_1", program),
+        ("GIT_CONFIG_PARAMETERS", &parameters),
+        ("GIT_TEMPLATE_DIR", template),
+        ("GIT_EXTERNAL_DIFF", program),
+        ("GIT_EXEC_PATH", "/nowhere"),
+        ("GIT_OBJECT_DIRECTORY", "/nowhere"),
+        ("GIT_TRACE", "/nowhere/trace"),
+    ];
+    let mut terminal = Terminal::open(&home, &["demo"], &environment);
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{4}");
+    terminal.expect("What changed");
+    assert_eq!(terminal.end().0, 4);
+    assert!(!ran.exists(), "{}", read(&ran));
+    assert!(!repository(&home).join("boxrent/.git/hooks/pre-commit").exists());
+}
+
 #[test]
 fn new_files_are_changes_too() {
     let home = Home::new();

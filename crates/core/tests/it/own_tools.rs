@@ -33,6 +33,20 @@ fn what_writes_to_the_persons_own_tools_is_told() {
         ("tee .claude/settings.json", Some(".claude")),
         ("cp x .MCP.json", Some(".mcp.json")),
         ("echo x >> .hg/hgrc", Some(".hg/hgrc")),
+        ("touch .bash_completion", Some(".bash_completion")),
+        ("cp x .local/share/bash-completion/completions/git", Some(".local/share/bash-completion")),
+        ("cp x .oh-my-zsh/custom/a.zsh", Some(".oh-my-zsh")),
+        ("cp x .cargo/env", Some(".cargo/env")),
+        ("cp x sub/.cargo/config.toml", Some(".cargo/config.toml")),
+        ("tee .npmrc", Some(".npmrc")),
+        ("cp x .yarnrc", Some(".yarnrc")),
+        ("cp x .yarnrc.yml", Some(".yarnrc.yml")),
+        ("cp x .hgrc", Some(".hgrc")),
+        ("cp x .local/bin/git", Some(".local/bin")),
+        ("cp x .tmux.conf", Some(".tmux.conf")),
+        ("cp x .gnupg/gpg.conf", Some(".gnupg")),
+        ("touch package.json Makefile src/lib.rs", None),
+        ("touch .cargo/x .local/share/app", None),
         ("cat .git/config", None),
         ("ls .vscode", None),
         ("git status", None),
@@ -46,7 +60,7 @@ fn what_writes_to_the_persons_own_tools_is_told() {
 
 #[test]
 fn the_scripts_that_a_line_names() {
-    let rows: [(&str, &[&str]); 27] = [
+    let rows: [(&str, &[&str]); 29] = [
         ("sh a.sh", &["a.sh"]),
         ("bash -x a.sh b", &["a.sh", "b"]),
         ("python3 tools/x.py data", &["tools/x.py", "tools/x.py/__main__.py"]),
@@ -60,18 +74,9 @@ fn the_scripts_that_a_line_names() {
         ("./deploy.sh now", &["deploy.sh"]),
         (". ./env.sh", &["env.sh"]),
         ("make test", &["GNUmakefile", "Makefile", "makefile"]),
-        (
-            "make -C sub -f x.mk",
-            &[
-                "GNUmakefile",
-                "Makefile",
-                "makefile",
-                "sub/GNUmakefile",
-                "sub/Makefile",
-                "sub/makefile",
-                "x.mk",
-            ],
-        ),
+        ("make -C sub -f x.mk", &["sub/GNUmakefile", "sub/Makefile", "sub/makefile", "sub/x.mk"]),
+        ("make -f x.mk -Ca -C b", &["a/b/GNUmakefile", "a/b/Makefile", "a/b/makefile", "a/b/x.mk"]),
+        ("python3 -mtools.x", &["tools/x.py", "tools/x/__main__.py"]),
         ("cd sub && sh a.sh", &["sub/a.sh"]),
         ("cd sub; sh a.sh", &["a.sh", "sub/a.sh"]),
         ("cd sub && ls | sh a.sh", &["sub/a.sh"]),
@@ -102,17 +107,121 @@ fn what_is_run_without_a_name_is_told() {
         "sh < ~/a.sh",
         "node ~/server",
         ". ./en*",
+        "cat a.sh | sh",
+        "cat a.sh | bash -s now",
+        "python3 -",
+        "go run ./cmd",
+        "go run .",
+        "python3 -m pytest tests/*.py",
+        "pytest tests/*.py",
+        "make -C s*",
+        // A file may be called `-fx.txt`.
+        "sed -i s/a/b/ *.txt",
+        "git -C s* add a",
     ];
     let named = [
         "sh deploy.sh",
-        "python3 -m pytest tests/*.py",
+        "python3 -m pytest tests",
+        "python3 -mpytest",
+        "python3 -c 'print(1)'",
+        "go run main.go",
+        "go test ./...",
+        "node --version",
+        "rm *.o",
+        "git add *.rs",
         "sh a.sh *.txt",
-        "sed -i s/a/b/ *.txt",
+        "sed -i s/a/b/ src/*.txt",
         "cat *.sh",
         "cp *.sh d",
     ];
     let told = |lines: &[&str]| lines.iter().map(|line| parse(line).runs_unnamed()).collect::<Vec<_>>();
     assert_eq!((told(&unnamed), told(&named)), (vec![true; unnamed.len()], vec![false; named.len()]));
+}
+
+/// Of a line that may run what it names, each text that may be a file is among those that are looked up; of one that
+/// runs nothing, none.
+#[test]
+fn the_texts_that_a_line_may_run() {
+    let rows: [(&str, &[&str]); 41] = [
+        ("python3 -m unittest tests.t.Case.test_a", &["tests/t.py", "tests/__init__.py"]),
+        ("pytest tests/t.py::test_a", &["tests/t.py"]),
+        ("cargo run --manifest-path sub/Cargo.toml", &["sub/Cargo.toml"]),
+        ("java -jar a.jar", &["a.jar"]),
+        ("java A.java", &["A.java"]),
+        ("java pkg.Main", &["pkg/Main.class"]),
+        ("uv run a.py", &["a.py"]),
+        ("jest t.js", &["t.js"]),
+        ("vitest run t.ts", &["t.ts"]),
+        ("mocha t.js", &["t.js"]),
+        ("bundle exec rspec a_spec.rb", &["a_spec.rb"]),
+        ("ruby -r./a.rb b.rb", &["./a.rb", "b.rb"]),
+        ("just -d sub -f j.just", &["sub", "j.just"]),
+        ("tox -c t.ini", &["t.ini"]),
+        ("pre-commit run -c x.yaml", &["x.yaml"]),
+        ("ansible-playbook a.yml", &["a.yml"]),
+        ("swift a.swift", &["a.swift"]),
+        ("escript a.erl", &["a.erl"]),
+        ("awk -fx.awk a", &["x.awk"]),
+        ("sed -fx.sed a", &["x.sed"]),
+        ("sed --file=x.sed a", &["x.sed"]),
+        ("vim -S a.vim", &["a.vim"]),
+        ("emacs --script a.el", &["a.el"]),
+        ("psql -f a.sql", &["a.sql"]),
+        ("sqlite3 db '.read a.sql'", &["a.sql"]),
+        ("guile a.scm", &["a.scm"]),
+        ("cmake -P x.cmake", &["x.cmake"]),
+        ("git rebase -x ./a.sh HEAD~1", &["./a.sh"]),
+        ("git rebase --exec='sh a.sh' HEAD~1", &["a.sh"]),
+        ("git apply a.patch", &["a.patch"]),
+        ("tar cf o.tar --checkpoint-action=exec=./a.sh a", &["./a.sh"]),
+        ("sort --compress-program=./a.sh a", &["./a.sh"]),
+        ("python3 -c \"exec(open('x.py').read())\"", &["x.py"]),
+        ("no-such-program a.conf --with=b.conf -Cc.conf", &["a.conf", "b.conf", "c.conf"]),
+        ("env -C sub sh a.sh", &["sub", "a.sh"]),
+        ("cat a.sh", &[]),
+        ("rm -rf a", &[]),
+        ("cp a.sh b.sh", &[]),
+        ("git commit -m 'fix a.sh'", &[]),
+        ("sed -i s/a/b/ a.txt", &[]),
+        ("tar xf a.tar", &[]),
+    ];
+    for (line, expected) in rows {
+        let named = parse(line).named().unwrap();
+        let texts: Vec<&str> = named.iter().flat_map(|it| &it.texts).map(String::as_str).collect();
+        let has_all = expected.iter().all(|text| texts.contains(text));
+        assert!(has_all && (expected.is_empty() == texts.is_empty()), "{line}: {texts:?}");
+    }
+}
+
+/// What make is given is in the folder that it changes into, and nothing of that name elsewhere.
+#[test]
+fn make_is_given_files_of_the_folder_that_it_enters() {
+    let folders = |line: &str| parse(line).named().unwrap().remove(0).folders;
+    assert_eq!(folders("make -C sub -f x.mk"), ["sub"]);
+    assert_eq!(folders("make -f x.mk"), [""]);
+    assert_eq!(folders("git apply -C1 a.patch"), [""]);
+}
+
+#[test]
+fn the_folders_that_a_line_changes_into() {
+    let rows: [(&str, &[&str]); 9] = [
+        ("cd d1 && touch v", &["d1"]),
+        ("cd d1 && cat v", &["d1"]),
+        ("cd a && cd b && touch v", &["a", "a/b"]),
+        ("git -C sub add a", &["sub"]),
+        ("make -C sub", &["sub"]),
+        ("tar -xf a.tar -Csub", &["sub"]),
+        ("env -C sub touch a", &["sub"]),
+        ("cd d && git -C sub add a", &["d", "d/sub"]),
+        ("touch d1/v", &[]),
+    ];
+    for (line, expected) in rows {
+        let mut entered: Vec<String> =
+            parse(line).named().unwrap().into_iter().flat_map(|it| it.entered).collect();
+        entered.sort();
+        entered.dedup();
+        assert_eq!(entered, expected, "{line}");
+    }
 }
 
 #[test]
@@ -162,6 +271,12 @@ fn ordinary_names_are_free() {
         "settings.json",
         ".env",
         ".config/app",
+        ".cargo/registry/x",
+        ".local/share/app",
+        ".docker/Dockerfile",
+        "package.json",
+        "Makefile",
+        "bin/tool",
         "mise.toml.txt",
         "",
     ];

@@ -18,6 +18,7 @@ pub(super) fn command(bytes: &[u8]) {
     let paths = command.paths().unwrap_or_default();
     assert!(paths.iter().all(|path| !path.is_empty()), "{line:?}");
     let _ = command.scripts();
+    let _ = command.named();
     // What is quoted whole is one word of `echo`, and reads, whatever it holds.
     let is_plain = !line.starts_with('-') && !line.contains('\'') && !line.chars().any(char::is_control);
     if is_plain && line.len() < 1000 {

@@ -154,6 +154,33 @@ async fn what_meets_a_wall_is_asked_about_when_it_is_made_again() {
     assert_eq!(effects(&server, &run).await, [json!("workspace"), json!("guarded")]);
 }
 
+const PLACES: &str = "
+name: solo
+agents: {solo: {instructions: Work., tools: [run_command]}}
+phases: [{id: work, kind: one_shot, agent: solo}]
+gates:
+  rules:
+    - {tools: [run_command], commands: ['sh *'], paths: ['docs/**'], do: allow}
+";
+
+/// A wall that leaves no words is asked about too when the call is made again: its agent reaches a person.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wall_in_silence_is_asked_about_when_it_is_made_again() {
+    let line = "sh docs/w.sh";
+    let (model, server) = play(PLACES, [one(command(line)), one(command(line)), done()]).await;
+    let workspace = server.workspace();
+    fs::create_dir(workspace.join("docs")).unwrap();
+    fs::write(workspace.join("docs/w.sh"), "touch newfile 2>/dev/null\n").unwrap();
+    let run = server.start_run("solo", "Write.").await;
+    let asked = server.wait_one(&run).await;
+    assert_eq!(asked["risk"]["reasons"][0]["code"], "confined", "{asked:#}");
+    assert!(last_told(&model).contains("may have met the walls"), "{}", last_told(&model));
+    assert!(!workspace.join("newfile").exists());
+    server.choose(&asked, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert!(workspace.join("newfile").exists());
+}
+
 /// A script is part of what is approved: changed in between, it is asked anew, and nothing ran.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_script_that_changed_is_asked_about_anew() {

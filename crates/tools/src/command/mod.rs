@@ -6,7 +6,7 @@ mod scripts;
 mod transcript;
 mod walls;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
@@ -28,8 +28,9 @@ use crate::turns;
 /// Chunks of live output that may wait for a slow reader; further ones are left out of the preview.
 const WAITING_CHUNKS: usize = 256;
 
-const NOTE: &str = "What is approved is this command line with the scripts that it names. What only a script \
-                    reads, and programs of the system, are run as they are at that moment.";
+const NOTE: &str = "What is approved is this command line with the files of the workspace that it names to be run. \
+                    What only these read, what a tool finds in the project by itself, and programs of the system are \
+                    run as they are at that moment.";
 
 /// A command line that can be run.
 pub(crate) struct Command {
@@ -183,7 +184,7 @@ pub(crate) async fn run(
         output(&chunk);
     }
     match driven.await {
-        Ok(Ok(ended)) => ended.into_outcome(command.timeout, level, &effect),
+        Ok(Ok(ended)) => ended.into_outcome(command.timeout, level, &effect, inner.workspace.path()),
         Ok(Err(e)) => {
             Outcome::Failed { text: format!("the sandbox could not be watched, so it was stopped: {e}") }
         }
@@ -200,9 +201,14 @@ fn prepare(
 ) -> Result<(Command, Launch), Outcome> {
     let command = Command::new(inner, request)?;
     let settings = &inner.settings;
-    let identities = [inner.workspace.path(), command.cwd.as_str()]
+    let root = Path::new(inner.workspace.path());
+    // Those that were not there, or were none, are compared below.
+    let is_folder = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    let entered = folders.iter().map(|it| root.join(it.path.trim_end_matches('/'))).filter(is_folder);
+    let identities = [root.to_owned(), PathBuf::from(&command.cwd)]
         .into_iter()
-        .map(|path| Identity::of(Path::new(path)))
+        .chain(entered)
+        .map(|path| Identity::of(&path))
         .collect::<io::Result<Vec<_>>>()
         .map_err(|e| Refusal::new("not_found", format!("the working directory is gone: {e}")))?;
     // After that: whatever is exchanged from here on is noticed by the sandbox.
@@ -251,7 +257,13 @@ fn without(path: &str, workspace: &Path) -> String {
 const CPUS_PER_PROCESS: u64 = 16;
 
 impl Ended {
-    fn into_outcome(self, timeout: Duration, level: SandboxLevel, effect: &CommandEffect) -> Outcome {
+    fn into_outcome(
+        self,
+        timeout: Duration,
+        level: SandboxLevel,
+        effect: &CommandEffect,
+        workspace: &str,
+    ) -> Outcome {
         let aside = self.aside.unwrap_or_default();
         let timed_out = self.how == drive::How::TimedOut;
         let (end, exit_code) = match self.how {
@@ -275,7 +287,8 @@ impl Ended {
             drive::How::Failed(why) => (format!("the sandbox failed: {why}"), None),
         };
         let printed = self.transcript.text();
-        let met_a_wall = exit_code != Some(0) && walls::met(effect, &printed, exit_code);
+        let wall = walls::met(effect, &printed, exit_code, workspace);
+        let filtered = walls::filtered(&printed);
         let mut text = format!("{printed}{end}");
         let mut data = json!({
             "exit_code": exit_code,
@@ -284,14 +297,24 @@ impl Ended {
             "timed_out": timed_out,
             "effect": effect,
         });
+        // What reads may print a file that holds these words.
+        if !filtered.is_empty() && (exit_code != Some(0) || *effect != CommandEffect::Reads) {
+            data["refused"] = json!(filtered);
+            text.push('\n');
+            text.push_str(walls::FILTERED_TOLD);
+        }
         if tell_of(&aside, &mut text, &mut data) {
             // What writes where a person's own tools look is let through by a card that says so, whatever it was
             // let through with.
             text.push_str(walls::told(&CommandEffect::Workspace));
             return Outcome::SetAside { text, data };
         }
-        if met_a_wall {
+        if let Some(wall) = wall {
             text.push('\n');
+            if wall == walls::Wall::Perhaps {
+                text.push_str(walls::PERHAPS);
+                text.push(' ');
+            }
             text.push_str(walls::told(effect));
             return Outcome::Confined { text, data };
         }

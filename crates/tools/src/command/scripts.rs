@@ -1,17 +1,23 @@
-//! The files of the workspace that a command line names to be run: bound to what is approved, and shown on its card.
-//! What only a script reads is not known here.
+//! The files and folders of the workspace that a command line names to be run or to run in: bound to what is approved,
+//! the files shown on its card. What only a script reads is not known here.
 
 use std::fs;
 use std::path::Path;
 
 use holdshort_core::digest::Digest;
-use holdshort_core::gate::command;
+use holdshort_core::gate::command::{self, Named};
 use holdshort_core::tool::Precondition;
 use serde_json::{Value, json};
 
 use crate::files::{self, Last, Place};
 use crate::limits;
 use crate::workspace::Workspace;
+
+/// Files and folders, absent ones included, after which nothing more of a line is looked up.
+const MOST_BOUND: usize = 4 * limits::SCRIPTS;
+
+/// Folders that a part of a line names in which its other words are looked up.
+const MOST_BELOW: usize = 16;
 
 /// What an inspection finds out about scripts.
 #[derive(Debug, Default)]
@@ -20,8 +26,34 @@ pub(super) struct Scripts {
     pub bound: Vec<Precondition>,
     /// `[{path, text, truncated?}]` of those that are there.
     pub card: Vec<Value>,
-    /// Something that is run can not be bound.
+    /// Something that is run, or that it runs in, can not be bound.
     pub unbound: bool,
+}
+
+impl Scripts {
+    /// Binds a file that is there, and opens it on the card.
+    fn bind(&mut self, workspace: &Workspace, place: &Place) {
+        let path = place.to_string();
+        if self.bound.iter().any(|bound| bound.path == path) {
+            return;
+        }
+        let Some(bound) = files::observe(workspace, &[path]).into_iter().next() else { return };
+        match bound.sha256 {
+            Some(Digest::ZERO) => self.unbound = true,
+            Some(_) => self.card.push(shown(workspace, place)),
+            None => {}
+        }
+        self.bound.push(bound);
+    }
+
+    /// Binds a folder by what it is.
+    fn bind_folder(&mut self, workspace: &Workspace, path: &str) {
+        let path = format!("{path}/");
+        if !self.bound.iter().any(|bound| bound.path == path) {
+            let sha256 = files::identity(workspace, &path);
+            self.bound.push(Precondition { path, sha256 });
+        }
+    }
 }
 
 /// `folder`: the working directory, from the workspace.
@@ -44,19 +76,13 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
             found.unbound |= Path::new(workspace.path()).join(&path).is_file();
             continue;
         };
-        let bound = files::observe(workspace, &[place.to_string()]).into_iter().next();
-        match bound.as_ref().and_then(|bound| bound.sha256) {
-            Some(Digest::ZERO) if place.kind == files::Kind::Folder => {
-                if interpreted.contains(named) {
-                    folders.push(path);
-                }
-                continue;
+        if place.kind == files::Kind::Folder {
+            if interpreted.contains(named) {
+                folders.push(path);
             }
-            Some(Digest::ZERO) => found.unbound = true,
-            Some(_) => found.card.push(shown(workspace, &place)),
-            None => {}
+            continue;
         }
-        found.bound.extend(bound);
+        found.bind(workspace, &place);
     }
     // A folder is run by a file in it, which is named too.
     found.unbound |= folders.iter().any(|folder| {
@@ -64,9 +90,84 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
             |script: &Precondition| script.sha256.is_some() && Path::new(&script.path).starts_with(folder);
         !found.bound.iter().any(is_run)
     });
+    match command.named() {
+        Some(named) => {
+            named
+                .iter()
+                .for_each(|named| look_up(workspace, folder, named, command.is_read_only(), &mut found));
+        }
+        None => found.unbound = true,
+    }
+    let is_there = |bound: &&Precondition| bound.sha256.is_some();
+    found.unbound |= found.bound.iter().filter(is_there).count() > limits::SCRIPTS;
     found.bound.sort();
     found.bound.dedup();
     found
+}
+
+/// What one part of a line names, and is there: files that it may run, folders that it may run in.
+fn look_up(workspace: &Workspace, folder: &[String], named: &Named, only_reads: bool, found: &mut Scripts) {
+    for entered in &named.entered {
+        let Some(path) = inside(workspace, folder, entered) else {
+            // The workspace itself is bound anyway.
+            continue;
+        };
+        found.bind_folder(workspace, &path);
+        // Through a link: which folder it leads to is bound by nothing.
+        let place = Place::resolve(workspace, &path, Last::Refuse);
+        let is_itself = place.is_ok_and(|place| place.to_string() == path);
+        found.unbound |= !only_reads && !is_itself;
+    }
+    let mut folders = if named.folders.is_empty() { vec![String::new()] } else { named.folders.clone() };
+    folders.extend(named.entered.iter().cloned());
+    let texts: Vec<String> =
+        folders.iter().flat_map(|folder| named.texts.iter().map(move |text| joined(folder, text))).collect();
+    let mut below = Vec::new();
+    for text in texts {
+        look_up_text(workspace, folder, text, found, Some(&mut below));
+    }
+    below.sort();
+    below.dedup();
+    found.unbound |= below.len() > MOST_BELOW;
+    below.truncate(MOST_BELOW);
+    for text in named.texts.iter().map(String::as_str).chain(named.looked_for.iter().copied()) {
+        for folder in &below {
+            look_up_text(workspace, &[], joined(folder, text), found, None);
+        }
+    }
+}
+
+fn joined(folder: &str, text: &str) -> String {
+    if folder.is_empty() || text.starts_with('/') { text.to_owned() } else { format!("{folder}/{text}") }
+}
+
+/// `below` gets the folder that a text names.
+fn look_up_text(
+    workspace: &Workspace,
+    folder: &[String],
+    text: String,
+    found: &mut Scripts,
+    below: Option<&mut Vec<String>>,
+) {
+    if found.bound.len() > MOST_BOUND {
+        found.unbound = true;
+        return;
+    }
+    let Some(path) = inside(workspace, folder, &text) else {
+        found.unbound |= leads_inside(workspace, folder, &text);
+        return;
+    };
+    match Place::resolve(workspace, &path, Last::Follow) {
+        Ok(place) if place.kind == files::Kind::File => found.bind(workspace, &place),
+        Ok(place) if place.kind == files::Kind::Folder => {
+            if let Some(below) = below {
+                found.bind_folder(workspace, &path);
+                below.push(place.to_string());
+            }
+        }
+        Ok(place) => found.unbound |= place.kind == files::Kind::Other,
+        Err(_) => found.unbound |= Path::new(workspace.path()).join(&path).is_file(),
+    }
 }
 
 /// A path as the line names it, from the workspace; `None` where it leads out of it by name.

@@ -149,6 +149,55 @@ async fn a_wall_is_told_in_words() {
     }
 }
 
+/// A wall that left no words, or an end that hides it, is told all the same; ordinary ends are not.
+#[tokio::test]
+async fn a_wall_in_silence_is_told() {
+    let bench = bench();
+    bench.put("docs/a", "");
+    bench.put("log", "cp: Read-only file system\nchmod: Operation not permitted\n");
+    let docs = writes(&["docs"]);
+    let (reads, workspace) = (CommandEffect::Reads, CommandEffect::Workspace);
+    let perhaps = Some("may have met the walls");
+    let certain = Some("make the same call again");
+    let table = [
+        (&docs, "touch newfile 2>/dev/null", perhaps),
+        (&docs, "(touch newfile) 2>&1 | cat >/dev/null; exit 3", perhaps),
+        (&docs, "python3 -c \"open('newfile','w')\" >/dev/null 2>&1", perhaps),
+        (&docs, "touch newfile || true", certain),
+        (&docs, "touch docs/new", None),
+        (&docs, "echo 2 tests failed; exit 1", None),
+        (&reads, "grep -q nothing log", None),
+        (&reads, "test -f missing", None),
+        (&reads, "cat log", None),
+        (&workspace, "grep -q nothing log", None),
+        (&workspace, "false", None),
+    ];
+    for (effect, line, told) in table {
+        match (bench.command_as(line, effect).await, told) {
+            (Outcome::Confined { text, .. }, Some(words)) => assert!(text.contains(words), "{line}: {text}"),
+            (Outcome::Done { .. }, None) => {}
+            (outcome, told) => panic!("{effect:?}: {line}: {told:?}: {outcome:?}"),
+        }
+    }
+}
+
+/// What the filter of system calls refuses is told by the words of the system, and that asking again is of no use.
+#[tokio::test]
+async fn a_refused_mode_is_told() {
+    let bench = bench();
+    bench.put("f", "");
+    for line in ["chmod u+s f", "chmod u+s f || true", "mknod d c 1 3"] {
+        match bench.command_as(line, &CommandEffect::Workspace).await {
+            Outcome::Done { text, data } => {
+                assert!(text.contains("No command may set set-user-id"), "{line}: {text}");
+                let refused = data["refused"][0].as_str().unwrap();
+                assert!(refused.contains("not permitted") || refused.contains("denied"), "{line}: {data}");
+            }
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+}
+
 /// A place is the folder that it was, and no link leads out of it.
 #[tokio::test]
 async fn a_place_that_leads_elsewhere_is_none() {
@@ -264,6 +313,9 @@ async fn nothing_is_run_unbound_in_silence() {
     bench.put("app/__main__.py", "print(1)\n");
     bench.put("server.js", "1\n");
     bench.put("tests/a.py", "1\n");
+    for path in ["x.mk", "sub/x.mk", "sub/Cargo.toml", "sub/build.rs", "sub/setup.py", "a.jar"] {
+        bench.put(path, "1\n");
+    }
     bench.put(".git/x.sh", "echo one\n");
     symlink(bench.at("deploy.sh"), bench.at("run.sh")).unwrap();
     let table = [
@@ -278,6 +330,33 @@ async fn nothing_is_run_unbound_in_silence() {
         ("sh ~/a.sh", None, true),
         ("python3 tests", None, true),
         ("cat dep*.sh .git/x.sh", None, false),
+        ("make -C sub -f x.mk", Some("sub/x.mk"), false),
+        ("make -f x.mk -C sub", Some("sub/x.mk"), false),
+        ("just -d sub -f x.mk", Some("sub/x.mk"), false),
+        ("python3 -mtests.a", Some("tests/a.py"), false),
+        ("python3 -m unittest tests.a.Case.test_it", Some("tests/a.py"), false),
+        ("pytest tests/a.py::test_it", Some("tests/a.py"), false),
+        ("cargo run --manifest-path sub/Cargo.toml", Some("sub/Cargo.toml"), false),
+        ("cargo run --manifest-path=sub/Cargo.toml", Some("sub/build.rs"), false),
+        ("java -jar a.jar", Some("a.jar"), false),
+        ("uv run tests/a.py", Some("tests/a.py"), false),
+        ("jest server.js", Some("server.js"), false),
+        ("ruby -r./deploy.sh server.js", Some("deploy.sh"), false),
+        ("sed -fdeploy.sh a", Some("deploy.sh"), false),
+        ("sed --file=deploy.sh a", Some("deploy.sh"), false),
+        ("vim -S deploy.sh", Some("deploy.sh"), false),
+        ("git rebase -x ./deploy.sh HEAD", Some("deploy.sh"), false),
+        ("cmake -P deploy.sh", Some("deploy.sh"), false),
+        ("no-such-program --config deploy.sh", Some("deploy.sh"), false),
+        ("pip install ./sub", Some("sub/setup.py"), false),
+        ("cat deploy.sh | sh", None, true),
+        ("go run ./sub", None, true),
+        ("pytest tests/*.py", None, true),
+        ("pytest", None, false),
+        ("cargo test", None, false),
+        ("npm test", None, false),
+        ("make", None, false),
+        ("git commit -m deploy.sh", None, false),
     ];
     for (line, script, unbound) in table {
         let found = bench.ready("run_command", json!({ "command": line })).await;
@@ -309,6 +388,28 @@ async fn an_exchanged_folder_is_noticed() {
     fs::rename(bench.at("sub"), bench.at("gone")).unwrap();
     fs::rename(bench.at("other"), bench.at("sub")).unwrap();
     assert_eq!(run().await, Outcome::Changed { paths: vec!["sub/".to_owned()] });
+}
+
+/// So is a folder that the line itself changes into; one that is a link can not be bound.
+#[tokio::test]
+async fn an_exchanged_folder_that_the_line_enters_is_noticed() {
+    let bench = bench();
+    for line in ["cd d1 && touch v", "git -C d1 add v", "env -C d1 touch v", "cd d1/e && touch v"] {
+        bench.put("d1/e/here", "");
+        bench.put("other/e/there", "");
+        let arguments = json!({ "command": line });
+        let found = bench.ready("run_command", arguments.clone()).await;
+        assert!(!found.ask_because.contains(&"script_unbound".to_owned()), "{line}: {:?}", found.ask_because);
+        fs::rename(bench.at("d1"), bench.at("gone")).unwrap();
+        symlink("other", bench.at("d1")).unwrap();
+        let outcome = bench.run("run_command", arguments.clone(), &found.preconditions).await;
+        assert!(matches!(outcome, Outcome::Changed { .. }), "{line}: {outcome:?}");
+        assert!(!bench.at("other/v").exists() && !bench.at("other/e/v").exists(), "{line}");
+        let found = bench.ready("run_command", arguments).await;
+        assert!(found.ask_because.contains(&"script_unbound".to_owned()), "{line}: {:?}", found.ask_because);
+        fs::remove_file(bench.at("d1")).unwrap();
+        fs::remove_dir_all(bench.at("gone")).unwrap();
+    }
 }
 
 /// What a line names to be run is part of what is approved.

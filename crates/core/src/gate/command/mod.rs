@@ -12,6 +12,7 @@ mod clear;
 mod grammars;
 mod held;
 mod launch;
+mod named;
 mod options;
 mod own_tools;
 mod pattern;
@@ -27,6 +28,7 @@ mod shell;
 pub mod tables;
 
 pub use blank::is_blank;
+pub use named::Named;
 pub(super) use pattern::Pattern;
 pub(super) use place::normal;
 pub(super) use reach::Reach;

@@ -1,7 +1,8 @@
 //! The files of the workspace that a line names to be run: they are part of what a person approves.
 //!
-//! Over-inclusive by design: a name that is no file is nothing to whoever looks it up. What only a script reads is not
-//! known here.
+//! Owns the table of what programs look for by themselves, and what interpreters run; such a file that is not there has
+//! to stay away. `named.rs` says what else a line names. Over-inclusive by design: a name that is no file is nothing to
+//! whoever looks it up. What only a script reads is not known here.
 
 use super::place::join;
 use super::{Command, Part, programs};
@@ -61,16 +62,11 @@ const GRADLE: &[&str] =
     &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties"];
 
 /// Options of such programs that name another folder to look in.
-const FOLDERS: [&str; 8] = [
-    "-C",
-    "--directory",
-    "--working-directory",
-    "--prefix",
-    "--cwd",
-    "--project-dir",
-    "--manifest-path",
-    "-p",
-];
+const FOLDERS: [&str; 8] =
+    ["-C", "--directory", "--working-directory", "--prefix", "--cwd", "--project-dir", "-p", "-d"];
+
+/// Options that name a file of such a program.
+const FILES: [&str; 6] = ["-f", "--file", "--makefile", "--justfile", "-F", "--manifest-path"];
 
 impl Command {
     /// Files that the line names to be run, from the working directory of the call, sorted. They need not exist.
@@ -87,14 +83,16 @@ impl Command {
         self.runs().flat_map(|part| part.in_its_folders(&part.interpreted())).collect()
     }
 
-    /// Whether it runs something that no name on the line tells: a pattern, or a path in a home folder.
+    /// Whether it runs something that no name on the line tells: a pattern, a path in a home folder, what an
+    /// interpreter is fed, a package of Go.
     pub fn runs_unnamed(&self) -> bool {
-        self.runs().any(Part::runs_unnamed)
+        let enters = |part: &Part| part.enters_unnamed();
+        self.runs().any(Part::runs_unnamed) || self.parts.iter().chain(&self.guesses).any(enters)
     }
 
     /// What only reads executes nothing of the workspace.
     fn runs(&self) -> impl Iterator<Item = &Part> {
-        self.parts.iter().chain(&self.guesses).filter(|part| !part.is_read_only())
+        self.parts.iter().chain(&self.guesses).filter(|part| !part.runs_nothing())
     }
 }
 
@@ -106,7 +104,7 @@ impl Part {
         if self.program.contains('/') {
             named.push(self.program.clone());
         }
-        let base = self.program.rsplit('/').next().unwrap_or_default();
+        let base = self.base();
         match base {
             "." | "source" => named.extend(operands().take(1).map(str::to_owned)),
             "go" | "deno" | "bun" | "ts-node" | "tsx" => {
@@ -126,22 +124,23 @@ impl Part {
             }
             _ => {}
         }
-        let looked_for = match base {
-            "gradlew" => &[GRADLE],
-            "mvnw" => &[&["pom.xml"][..]],
-            _ => &[BY_FOLDER.iter().find(|(name, _)| *name == base).map_or(&[][..], |(_, files)| files)],
-        };
-        let looked_for = looked_for[0];
+        let looked_for = looked_for(base);
         if !looked_for.is_empty() {
-            let mut folders = vec![String::new()];
-            folders.extend(values(&words, &FOLDERS).map(|folder| format!("{folder}/")));
-            for folder in &folders {
-                named.extend(looked_for.iter().map(|file| format!("{folder}{file}")));
+            let files: Vec<&str> = values(&words, &FILES).collect();
+            let mut folders: Vec<String> = vec![String::new()];
+            if let Some(folder) = self.entered().pop() {
+                // Its program is there before it looks for anything.
+                folders = vec![folder];
+            } else {
+                folders.extend(values(&words, &FOLDERS).map(str::to_owned));
+                let above = files.iter().filter_map(|file| file.rsplit_once('/'));
+                folders.extend(above.map(|(folder, _)| folder.to_owned()));
             }
-            // `-f file`, and whatever else is there to be read.
-            named.extend(
-                values(&words, &["-f", "--file", "--makefile", "--justfile", "-F"]).map(str::to_owned),
-            );
+            for folder in &folders {
+                named.extend(looked_for.iter().map(|file| join(folder, file)));
+            }
+            // What `-f` names, from where the program is.
+            named.extend(files.iter().map(|file| join(&folders[0], file)));
         }
         self.in_its_folders(&named)
     }
@@ -157,8 +156,9 @@ impl Part {
 }
 
 impl Part {
+    /// What an interpreter is given to run.
     fn interpreted(&self) -> Vec<String> {
-        let base = self.program.rsplit('/').next().unwrap_or_default();
+        let base = self.base();
         if !programs::is_interpreter(base) {
             return Vec::new();
         }
@@ -173,18 +173,21 @@ impl Part {
         if words.first().is_some_and(|first| !first.starts_with('-')) {
             return 1;
         }
-        let module = words.iter().position(|word| is_python(base) && word == "-m");
+        let module = words.iter().position(|word| is_python(base) && word.starts_with("-m"));
         module.unwrap_or(words.len())
     }
 
     fn runs_unnamed(&self) -> bool {
-        let base = self.program.rsplit('/').next().unwrap_or_default();
+        let base = self.base();
         let many = match base {
             "." | "source" => 1,
-            "go" | "deno" | "bun" | "ts-node" | "tsx" | "bats" | "expect" | "php" => self.arguments.len(),
-            base if programs::is_interpreter(base) => self.script_words(base),
-            _ => return false,
+            "ts-node" | "tsx" | "bats" | "php" => self.arguments.len(),
+            base if programs::is_interpreter(base) && !self.runs_a_module() => self.script_words(base),
+            _ => self.arguments.len(),
         };
+        if self.is_fed() || self.runs_a_package() {
+            return true;
+        }
         let in_home = |word: &str| word.starts_with('~');
         let mut words = self.words_and_expansions().take(many);
         words.any(|(word, expands)| expands || in_home(word))
@@ -192,7 +195,46 @@ impl Part {
     }
 }
 
-fn is_python(base: &str) -> bool {
+impl Part {
+    /// An interpreter that runs what its standard input brings, and nobody can tell what that is.
+    fn is_fed(&self) -> bool {
+        let is_shell = programs::is_shell(self.base());
+        let names = |word: &String| {
+            !word.starts_with('-') || word == "--test" || (is_python(self.base()) && word.starts_with("-m"))
+        };
+        let asks_for_input = |word: &String| word == "-" || (is_shell && word == "-s");
+        programs::is_interpreter(self.base())
+            && self.inputs.is_empty()
+            && !self.tells_version()
+            && (!self.arguments.iter().any(names) || self.arguments.iter().any(asks_for_input))
+    }
+
+    /// Behind `-m` come the words of a module, which may be a runner of tests.
+    fn runs_a_module(&self) -> bool {
+        is_python(self.base()) && self.arguments.first().is_some_and(|word| word.starts_with("-m"))
+    }
+
+    /// `go run ./cmd` runs all files of a folder.
+    fn runs_a_package(&self) -> bool {
+        let mut words = self.arguments.iter().skip_while(|word| *word != "run").skip(1);
+        self.base() == "go"
+            && self.arguments.iter().any(|word| word == "run")
+            && words
+                .find(|word| !word.starts_with('-'))
+                .is_none_or(|word| word.rsplit_once('.').is_none_or(|(_, ending)| ending != "go"))
+    }
+}
+
+/// The files that a program looks for in its folder, and runs.
+pub(super) fn looked_for(base: &str) -> &'static [&'static str] {
+    match base {
+        "gradlew" => GRADLE,
+        "mvnw" => &["pom.xml"],
+        _ => BY_FOLDER.iter().find(|(name, _)| *name == base).map_or(&[], |(_, files)| files),
+    }
+}
+
+pub(super) fn is_python(base: &str) -> bool {
     base.starts_with("python") || base.starts_with("pypy")
 }
 
@@ -209,22 +251,19 @@ fn also_run(base: &str, script: &str) -> Vec<String> {
 
 /// `python3 -m tools.x` runs `tools/x.py` or `tools/x/__main__.py`.
 fn module(words: &[&str]) -> Vec<String> {
-    let module = words.windows(2).find_map(|pair| match pair {
-        ["-m", module] => Some(module.replace('.', "/")),
-        _ => None,
-    });
+    let module = values(words, &["-m"]).next().map(|module| module.replace('.', "/"));
     module.map_or_else(Vec::new, |name| vec![format!("{name}.py"), format!("{name}/__main__.py")])
 }
 
 /// The values of some options, behind them or in the same word.
-fn values<'w>(words: &'w [&'w str], options: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
+pub(super) fn values<'w>(words: &'w [&'w str], options: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
     words.iter().enumerate().flat_map(move |(at, word)| {
         options.iter().filter_map(move |option| {
             let rest = word.strip_prefix(option)?;
             if rest.is_empty() {
                 return words.get(at + 1).copied();
             }
-            let is_long = option.starts_with("--");
+            let is_long = option.len() > 2;
             rest.strip_prefix('=').or_else(|| (!is_long).then_some(rest))
         })
     })
