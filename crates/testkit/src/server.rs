@@ -263,16 +263,16 @@ impl TestServer {
 
     /// A signal by its name, such as `STOP` and `CONT`.
     pub fn signal(&self, name: &str) {
-        self.tell(name, &self.running().child.id().to_string());
+        Self::kill_with(name, &self.running().child.id().to_string());
     }
 
     /// Ctrl-C in its terminal: SIGINT to the group that it leads.
     pub fn press_ctrl_c(&self) {
         assert!(self.setup.leads_group, "it is in no terminal");
-        self.tell("INT", &format!("-{}", self.running().child.id()));
+        Self::kill_with("INT", &format!("-{}", self.running().child.id()));
     }
 
-    fn tell(&self, name: &str, process: &str) {
+    fn kill_with(name: &str, process: &str) {
         let told = Command::new("kill").args([&format!("-{name}"), "--", process]).status();
         assert!(told.is_ok_and(|status| status.success()), "the server can be told {name}");
     }

@@ -97,10 +97,8 @@ pub(super) fn of(said: &str, before: Before) -> Speech {
     }
     let head = &said[..said.floor_char_boundary(SENTENCE_BYTES)];
     let tail = &said[said.ceil_char_boundary(said.len() - SENTENCE_BYTES)..];
-    match of_short(tail, before) {
-        Speech::Plain => of_short(head, before),
-        speech => speech,
-    }
+    let at_the_end = of_short(tail, before);
+    if at_the_end == Speech::Plain { of_short(head, before) } else { at_the_end }
 }
 
 fn of_short(said: &str, before: Before) -> Speech {
@@ -391,14 +389,12 @@ fn announces(said: &str, before: Before) -> bool {
         let word = first_word(said);
         word.len() > 4 && word.ends_with("ing") && !IDLE_ING.contains(&word.as_str())
     };
-    match begins(first, &["i'm", "i am", "we're", "we are"]) {
-        Some(does) => is_gerund(start(does)) && !before.works(),
-        None => {
-            let end = said.trim_end();
-            is_gerund(first)
-                && (end.ends_with("...") || end.ends_with('…') || end.trim_end_matches('.').ends_with(" now"))
-        }
+    if let Some(does) = begins(first, &["i'm", "i am", "we're", "we are"]) {
+        return is_gerund(start(does)) && !before.works();
     }
+    let end = said.trim_end();
+    is_gerund(first)
+        && (end.ends_with("...") || end.ends_with('…') || end.trim_end_matches('.').ends_with(" now"))
 }
 
 /// What follows *let me know*: a condition is polite, unless it is about the work itself.

@@ -27,7 +27,7 @@ impl Draft<'_> {
     pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) -> bool {
         let may_ask = self.run.definition.asking.enabled;
         // A guess about language ends a run only where the model says it again at once.
-        let is_news = !may_ask && flaw.reason().is_none() && !self.run.said_twice(step);
+        let is_news = !may_ask && flaw.reason().is_none() && !said_twice(step);
         if step.refused_ends < TOLD || is_news {
             let fact = Fact::EndRefused { step: id.to_owned(), turn: step.turn, flaw };
             let text = self.run.told_of_flaw(step, flaw, about);
@@ -99,15 +99,6 @@ impl Run {
         }
         let asks = reply::asked(text).map(|question| (Flaw::Asks, question));
         asks.or_else(|| reply::announced(text).map(|announced| (Flaw::Announces, announced)))
-    }
-
-    /// Whether the last two replies of a step made no call.
-    fn said_twice(&self, step: &Step) -> bool {
-        let turns = step.entries.iter().rev().filter_map(|entry| match entry {
-            Entry::Turn { calls, .. } => Some(calls.is_empty()),
-            Entry::Note { .. } => None,
-        });
-        turns.take(2).filter(|is_silent| *is_silent).count() == 2
     }
 
     /// Whether a tool alone ends the step. Judgements, better tasks, ideas and plans are replies by nature.
@@ -214,4 +205,13 @@ fn may_not_ask(role: StepRole) -> bool {
         StepRole::Worker | StepRole::Planner | StepRole::Subtask | StepRole::Maker => true,
         StepRole::Improver | StepRole::Judge | StepRole::Overseer => false,
     }
+}
+
+/// Whether the last two replies of a step made no call.
+fn said_twice(step: &Step) -> bool {
+    let turns = step.entries.iter().rev().filter_map(|entry| match entry {
+        Entry::Turn { calls, .. } => Some(calls.is_empty()),
+        Entry::Note { .. } => None,
+    });
+    turns.take(2).filter(|is_silent| *is_silent).count() == 2
 }

@@ -722,6 +722,9 @@ fn what_a_grant_will_cover_is_said_in_words() {
     assert_eq!(told, rows.map(|(line, words)| (line, Some(words.to_owned()))));
 }
 
+/// A line and what was looked at for it, the same later, and whether the grant covers that.
+type Granted = (&'static str, Vec<Precondition>, &'static str, Vec<Precondition>, bool);
+
 /// A script that has changed, one that had to be absent, one that nobody saw: none is what the person approved.
 #[test]
 fn a_grant_is_for_the_scripts_as_they_were() {
@@ -729,7 +732,7 @@ fn a_grant_is_for_the_scripts_as_they_were() {
         path: path.to_owned(),
         sha256: text.map(|text| Digest::of(text.as_bytes())),
     };
-    let rows: [(&str, Vec<Precondition>, &str, Vec<Precondition>, bool); 12] = [
+    let rows: [Granted; 12] = [
         ("sh a.sh", vec![file("a.sh", Some("1"))], "sh a.sh", vec![file("a.sh", Some("1"))], true),
         ("sh a.sh", vec![file("a.sh", Some("1"))], "sh a.sh", vec![file("a.sh", Some("2"))], false),
         ("sh a.sh", vec![], "sh a.sh", vec![file("a.sh", Some("1"))], false),

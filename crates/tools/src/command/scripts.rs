@@ -92,9 +92,9 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
     });
     match command.named() {
         Some(named) => {
-            named
-                .iter()
-                .for_each(|named| look_up(workspace, folder, named, command.is_read_only(), &mut found));
+            for named in named {
+                look_up(workspace, folder, &named, command.is_read_only(), &mut found);
+            }
         }
         None => found.unbound = true,
     }
@@ -124,7 +124,7 @@ fn look_up(workspace: &Workspace, folder: &[String], named: &Named, only_reads: 
         folders.iter().flat_map(|folder| named.texts.iter().map(move |text| joined(folder, text))).collect();
     let mut below = Vec::new();
     for text in texts {
-        look_up_text(workspace, folder, text, found, Some(&mut below));
+        look_up_text(workspace, folder, &text, found, Some(&mut below));
     }
     below.sort();
     below.dedup();
@@ -132,7 +132,7 @@ fn look_up(workspace: &Workspace, folder: &[String], named: &Named, only_reads: 
     below.truncate(MOST_BELOW);
     for text in named.texts.iter().map(String::as_str).chain(named.looked_for.iter().copied()) {
         for folder in &below {
-            look_up_text(workspace, &[], joined(folder, text), found, None);
+            look_up_text(workspace, &[], &joined(folder, text), found, None);
         }
     }
 }
@@ -145,7 +145,7 @@ fn joined(folder: &str, text: &str) -> String {
 fn look_up_text(
     workspace: &Workspace,
     folder: &[String],
-    text: String,
+    text: &str,
     found: &mut Scripts,
     below: Option<&mut Vec<String>>,
 ) {
@@ -153,8 +153,8 @@ fn look_up_text(
         found.unbound = true;
         return;
     }
-    let Some(path) = inside(workspace, folder, &text) else {
-        found.unbound |= leads_inside(workspace, folder, &text);
+    let Some(path) = inside(workspace, folder, text) else {
+        found.unbound |= leads_inside(workspace, folder, text);
         return;
     };
     match Place::resolve(workspace, &path, Last::Follow) {

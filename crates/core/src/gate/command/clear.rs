@@ -36,7 +36,7 @@ impl Part {
         let sub = self.subcommand();
         let name = sub.as_deref().and_then(|sub| sub.split(' ').next()).unwrap_or_default();
         let known = with_subcommands(&self.program).and_then(|_| subcommands::of(&self.program));
-        known.is_some_and(|known| !name.is_empty() && !known.contains(&name))
+        known.is_some_and(|known| !name.is_empty() && !known.contains(name))
     }
 
     fn copies_a_program(&self) -> bool {

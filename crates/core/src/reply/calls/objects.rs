@@ -111,10 +111,9 @@ impl Finder<'_> {
             let flat = object.keys().any(|other| other != key && tool.takes(other));
             return (arguments.is_some() || is_tool_key || flat).then(|| tool.name.to_owned());
         }
-        let is_call = arguments.is_some()
-            && (is_tool_key || FAMILIAR.contains(&name.to_lowercase().as_str()))
+        let calls = arguments.is_some() && (is_tool_key || FAMILIAR.contains(&name.to_lowercase().as_str()))
             || is_all && key == "name" && arguments.is_some_and(Value::is_object);
-        is_call.then(|| name.to_owned())
+        calls.then(|| name.to_owned())
     }
 
     /// An object that can not be read (line ends within a string, single quotes, keys without quotes), by its first keys.
