@@ -8,7 +8,7 @@
 
 use super::prose::{self, Block};
 use super::speech::{self, Before, Speech};
-use super::words::LISTED;
+use super::texts::words::LISTED;
 
 /// The sentence with which a text asks its reader for something, if it does.
 pub fn asked(text: &str) -> Option<String> {

@@ -6,10 +6,9 @@
 
 mod asks;
 mod calls;
-mod phrases;
 mod prose;
 mod speech;
-mod words;
+mod texts;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,12 +1,12 @@
 //! What one English sentence does: asks, waits, announces, closes politely, or reports. Reads the tables of `words.rs`
 //! and `phrases.rs`, and knows nothing of where in a text the sentence stands.
 
-use super::phrases::{
+use super::prose::{self, Block};
+use super::texts::phrases::{
     ADVICE, AT_WORK, BEFORE_I, CANNOT, COULD, COULD_NOW, DEPENDS_ON, FUTURE, GIVE, GIVEN, GO_ON, GREETS,
     IDLE, IDLE_ING, LEADS_IN, MUST, READY_FOR, STUCK, TELLS, UNSAID, UNSURE, WILL_DO,
 };
-use super::prose::{self, Block};
-use super::words::{
+use super::texts::words::{
     DOES, DONE, GOES_ON, IF_SO, IF_YOU, KNOWS, OFFERS, PERMISSION, POLITE, REQUESTS, WAITS, WILL, YOUR_WORD,
 };
 

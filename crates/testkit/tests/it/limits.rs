@@ -14,6 +14,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Of a workflow's file", &["workflow/src/bounds.rs"]),
     ("Of models", &["models/src/provider.rs", "models/src/source.rs", "models/src/frames.rs"]),
     ("Of tools", &["tools/src/limits.rs"]),
+    ("Of command lines", &["core/src/gate/command/limits.rs"]),
     ("Of the server", &["server/src/limits.rs"]),
     ("Of the journal", &["store/src/journal.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),
 ];
@@ -32,12 +33,13 @@ fn constants(path: &str) -> Limits {
     let text = read(path);
     let mut found = Limits::new();
     for line in text.lines() {
-        let line = line.strip_prefix("pub(crate) ").or(line.strip_prefix("pub ")).unwrap_or(line);
+        let visible = ["pub(crate) ", "pub(super) ", "pub "];
+        let line = visible.iter().find_map(|visible| line.strip_prefix(visible)).unwrap_or(line);
         let Some((name, rest)) = line.strip_prefix("const ").and_then(|rest| rest.split_once(": ")) else {
             continue;
         };
         let Some((kind, value)) = rest.trim_end_matches(';').split_once(" = ") else { continue };
-        if ["u16", "u32", "u64", "usize", "Duration"].contains(&kind) {
+        if ["u8", "u16", "u32", "u64", "usize", "Duration"].contains(&kind) {
             let name = name.to_lowercase();
             let value = evaluated(value, &found);
             let unit = if name.ends_with("_seconds") { 1000 } else { 1 };

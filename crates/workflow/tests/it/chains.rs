@@ -120,7 +120,11 @@ fn the_same_agent_goes_on_after_a_person() {
     assert!(team.request("work/clean").contains("Only the logs."));
     let mut team = asked();
     assert_eq!(team.decide("abort", "Too risky."), "");
-    assert_eq!(team.ended(), "failed aborted: `handoff_to_admin` was aborted: Too risky.");
+    assert_eq!(
+        team.ended(),
+        "failed aborted: `handoff_to_admin` was aborted: Too risky.\n\
+         So far: 2 steps done, 0 calls made, 4 replies of models, 0 tokens, 0 s."
+    );
 }
 
 /// Full: planner → reviewer → admin → control, then for each step before → work (with an agent's gate inside) → after.

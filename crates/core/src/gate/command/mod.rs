@@ -12,6 +12,7 @@ mod clear;
 mod grammars;
 mod held;
 mod launch;
+mod limits;
 mod named;
 mod options;
 mod own_tools;
@@ -83,7 +84,7 @@ pub struct Part {
 pub fn parse(line: &str) -> Command {
     let command = Command::default();
     let mut reading = Reading { command, guessing: false, lines: 0, folders: Folders::default() };
-    if line.len() > MAX_BYTES {
+    if line.len() > limits::LINE_BYTES {
         reading.opaque("it is too long");
     } else {
         reading.line(line, 0);
@@ -98,22 +99,7 @@ pub fn parse(line: &str) -> Command {
     command
 }
 
-/// Nobody reads a longer line before deciding.
-const MAX_BYTES: usize = 32 * 1024;
-
-/// How deep `sh -c 'sh -c …'` and `sudo env nice …` are followed.
-const MAX_DEPTH: u8 = 6;
-
 const TOO_DEEP: &str = "it is nested too deep";
-
-/// How many commands one line may hold.
-const MAX_PARTS: usize = 256;
-
-/// How many lines one line may hold: `sh -c`, and what is guessed to be one.
-const MAX_LINES: usize = 16;
-
-/// How many of a command's words are tried as the beginning of another command.
-const MAX_GUESSES: usize = 16;
 
 /// Programs of the system, which the agent can not have written.
 const SYSTEM_FOLDERS: [&str; 6] =
@@ -124,9 +110,6 @@ const KEYWORDS: [&str; 18] = [
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
     "function", "coproc", "!", "{", "}",
 ];
-
-/// How many words of such a command are looked at.
-const MAX_GUESSED_WORDS: usize = 32;
 
 struct Reading {
     command: Command,
@@ -143,7 +126,7 @@ impl Reading {
 
     fn push(&mut self, part: Part) {
         let list = if self.guessing { &mut self.command.guesses } else { &mut self.command.parts };
-        if list.len() < MAX_PARTS {
+        if list.len() < limits::PARTS {
             list.push(part);
         } else {
             self.opaque("it holds too many commands");
@@ -152,7 +135,7 @@ impl Reading {
 
     fn line(&mut self, line: &str, depth: u8) {
         self.lines += 1;
-        if self.lines > MAX_LINES {
+        if self.lines > limits::LINES {
             return self.opaque("it holds too many commands");
         }
         let found = shell::tokenise(line);
@@ -238,7 +221,7 @@ impl Reading {
             folders: self.folders.now().to_vec(),
         };
         if !of_system {
-            if depth >= MAX_DEPTH {
+            if depth >= limits::NESTED_LINES {
                 return self.opaque(TOO_DEEP);
             }
             // A rule that forbids `sudo` means this one too.
@@ -278,7 +261,7 @@ impl Reading {
         }
         let inner = inner(&part);
         self.push(part.clone());
-        if depth >= MAX_DEPTH && !matches!(inner, Inner::None) {
+        if depth >= limits::NESTED_LINES && !matches!(inner, Inner::None) {
             return self.opaque(TOO_DEEP);
         }
         match inner {
@@ -313,7 +296,7 @@ impl Reading {
     }
 
     fn guess_line(&mut self, line: &str, depth: u8) {
-        if depth < MAX_DEPTH {
+        if depth < limits::NESTED_LINES {
             self.guess(|reading| reading.line(line, depth + 1));
         } else {
             self.opaque(TOO_DEEP);
@@ -322,7 +305,7 @@ impl Reading {
 
     /// A command that may run. That it is only guessed makes nothing of the line itself unclear.
     fn guess_words(&mut self, words: Vec<Word>, depth: u8) {
-        if depth >= MAX_DEPTH {
+        if depth >= limits::NESTED_LINES {
             return self.opaque(TOO_DEEP);
         }
         let opaque = self.command.opaque;
@@ -332,11 +315,11 @@ impl Reading {
 
     /// Any word may begin the command that is run, or hold all of it.
     fn guess_suffixes(&mut self, part: &Part, depth: u8) {
-        if part.arguments.len() > MAX_GUESSES {
+        if part.arguments.len() > limits::GUESSED_STARTS {
             self.opaque("it holds too many words");
         }
-        for (i, word) in part.arguments.iter().enumerate().take(MAX_GUESSES) {
-            let end = part.arguments.len().min(i + MAX_GUESSED_WORDS);
+        for (i, word) in part.arguments.iter().enumerate().take(limits::GUESSED_STARTS) {
+            let end = part.arguments.len().min(i + limits::GUESSED_WORDS);
             let base = word.rsplit('/').next().unwrap_or(word).to_owned();
             self.guess(|reading| {
                 reading.push(part.with(base, i + 1..end.max(i + 1)));

@@ -2,7 +2,7 @@
 //! it. All in small letters.
 
 /// What stands before a sentence and says nothing.
-pub(super) const LEADS_IN: &[&str] = &[
+pub(in crate::reply) const LEADS_IN: &[&str] = &[
     "on it",
     "one moment",
     "hold on",
@@ -55,7 +55,7 @@ pub(super) const LEADS_IN: &[&str] = &[
 ];
 
 /// How a sentence begins that says what will be done.
-pub(super) const WILL_DO: &[&str] = &[
+pub(in crate::reply) const WILL_DO: &[&str] = &[
     "i should",
     "i need to",
     "i have to",
@@ -95,7 +95,7 @@ pub(super) const WILL_DO: &[&str] = &[
 ];
 
 /// What nobody waits for: it is left, or said.
-pub(super) const IDLE: &[&str] = &[
+pub(in crate::reply) const IDLE: &[&str] = &[
     "thank",
     "admit",
     "emphasize",
@@ -155,7 +155,7 @@ pub(super) const IDLE: &[&str] = &[
 ];
 
 /// What a list after the sentence does.
-pub(super) const TELLS: &[&str] = &[
+pub(in crate::reply) const TELLS: &[&str] = &[
     "summarize",
     "summarise",
     "explain",
@@ -178,11 +178,11 @@ pub(super) const TELLS: &[&str] = &[
 ];
 
 /// What work that was done is ready for.
-pub(super) const READY_FOR: &[&str] =
+pub(in crate::reply) const READY_FOR: &[&str] =
     &["merge", "be", "review", "ship", "use", "deploy", "release", "go live", "run", "publish"];
 
 /// Verbs in -ing, and words like them, that announce nothing.
-pub(super) const IDLE_ING: &[&str] = &[
+pub(in crate::reply) const IDLE_ING: &[&str] = &[
     "leaving",
     "keeping",
     "stopping",
@@ -216,7 +216,7 @@ pub(super) const IDLE_ING: &[&str] = &[
 ];
 
 /// Behind *I will …*: what it depends on.
-pub(super) const DEPENDS_ON: &[&str] = &[
+pub(in crate::reply) const DEPENDS_ON: &[&str] = &[
     " once ",
     " as soon as ",
     " after you",
@@ -239,7 +239,7 @@ pub(super) const DEPENDS_ON: &[&str] = &[
 ];
 
 /// The work waits behind this.
-pub(super) const BEFORE_I: &[&str] = &[
+pub(in crate::reply) const BEFORE_I: &[&str] = &[
     "and paste the output",
     "and send me",
     "and tell me",
@@ -341,7 +341,7 @@ pub(super) const BEFORE_I: &[&str] = &[
 ];
 
 /// How a clause begins that says that something can not be done.
-pub(super) const CANNOT: &[&str] = &[
+pub(in crate::reply) const CANNOT: &[&str] = &[
     "i can't",
     "i cannot",
     "i can not",
@@ -367,7 +367,7 @@ pub(super) const CANNOT: &[&str] = &[
 ];
 
 /// Behind [`CANNOT`]: the work itself.
-pub(super) const GO_ON: &[&str] = &[
+pub(in crate::reply) const GO_ON: &[&str] = &[
     "continue",
     "proceed",
     "go on",
@@ -386,7 +386,7 @@ pub(super) const GO_ON: &[&str] = &[
 ];
 
 /// Behind [`CANNOT`]: what the work needs, where nothing of it is done.
-pub(super) const STUCK: &[&str] = &[
+pub(in crate::reply) const STUCK: &[&str] = &[
     "start",
     "begin",
     "get started",
@@ -431,7 +431,7 @@ pub(super) const STUCK: &[&str] = &[
 ];
 
 /// How a clause begins that says what is not known.
-pub(super) const UNSURE: &[&str] = &[
+pub(in crate::reply) const UNSURE: &[&str] = &[
     "i don't know",
     "i do not know",
     "i'm not sure",
@@ -464,7 +464,7 @@ pub(super) const UNSURE: &[&str] = &[
 ];
 
 /// How a clause begins that says what the reader left out.
-pub(super) const UNSAID: &[&str] = &[
+pub(in crate::reply) const UNSAID: &[&str] = &[
     "you didn't say",
     "you did not say",
     "you haven't said",
@@ -518,7 +518,7 @@ pub(super) const UNSAID: &[&str] = &[
 ];
 
 /// How a sentence begins that tells somebody else to do something.
-pub(super) const MUST: &[&str] = &[
+pub(in crate::reply) const MUST: &[&str] = &[
     "you need to",
     "you must",
     "you have to",
@@ -543,7 +543,7 @@ pub(super) const MUST: &[&str] = &[
 ];
 
 /// Verbs of giving, to whoever speaks.
-pub(super) const GIVE: &[&str] = &[
+pub(in crate::reply) const GIVE: &[&str] = &[
     "provide",
     "paste",
     "send",
@@ -583,7 +583,7 @@ pub(super) const GIVE: &[&str] = &[
 ];
 
 /// What is given.
-pub(super) const GIVEN: &[&str] = &[
+pub(in crate::reply) const GIVEN: &[&str] = &[
     "the",
     "a",
     "an",
@@ -621,7 +621,7 @@ pub(super) const GIVEN: &[&str] = &[
 ];
 
 /// How a sentence begins that says how something is used.
-pub(super) const ADVICE: &[&str] = &[
+pub(in crate::reply) const ADVICE: &[&str] = &[
     "run",
     "open",
     "set",
@@ -644,7 +644,7 @@ pub(super) const ADVICE: &[&str] = &[
 ];
 
 /// What a text says that only greets.
-pub(super) const GREETS: &[&str] = &[
+pub(in crate::reply) const GREETS: &[&str] = &[
     "how can i help",
     "how may i help",
     "how could i help",
@@ -668,16 +668,16 @@ pub(super) const GREETS: &[&str] = &[
 ];
 
 /// How a clause begins that says what will be done, whatever stands before it.
-pub(super) const FUTURE: &[&str] =
+pub(in crate::reply) const FUTURE: &[&str] =
     &["i will", "i'll", "i shall", "i am going to", "i'm going to", "let me", "let's", "let us", "we'll"];
 
 /// *I can*, *I would* and the like announce only with these behind them: otherwise they report, or recommend.
-pub(super) const COULD: &[&str] = &["i can", "we can", "i would", "i'd"];
-pub(super) const COULD_NOW: &[&str] =
+pub(in crate::reply) const COULD: &[&str] = &["i can", "we can", "i would", "i'd"];
+pub(in crate::reply) const COULD_NOW: &[&str] =
     &["now", "start", "begin", "proceed", "continue", "like to", "love to", "need to", "first", "go"];
 
 /// Whole sentences that announce.
-pub(super) const AT_WORK: &[&str] = &[
+pub(in crate::reply) const AT_WORK: &[&str] = &[
     "on it",
     "i'm on it",
     "i am on it",

@@ -2,7 +2,7 @@
 //! letters.
 
 /// Closing words: they ask for nothing that the work needs.
-pub(super) const POLITE: &[&str] = &[
+pub(in crate::reply) const POLITE: &[&str] = &[
     "anything else",
     "any questions",
     "any other questions",
@@ -27,7 +27,7 @@ pub(super) const POLITE: &[&str] = &[
 ];
 
 /// Where an offer speaks of the work itself, it asks whether that may go on.
-pub(super) const GOES_ON: &[&str] = &[
+pub(in crate::reply) const GOES_ON: &[&str] = &[
     "proceed",
     "continue",
     "go ahead",
@@ -41,11 +41,11 @@ pub(super) const GOES_ON: &[&str] = &[
 ];
 
 /// Offers of something beside the work, once the text has said that the work is done.
-pub(super) const OFFERS: &[&str] =
+pub(in crate::reply) const OFFERS: &[&str] =
     &["would you like me to", "do you want me to", "want me to", "should i also", "shall i also"];
 
 /// In a sentence with a question mark: whether the work may go on, or how.
-pub(super) const PERMISSION: &[&str] = &[
+pub(in crate::reply) const PERMISSION: &[&str] = &[
     "should i ",
     "should we ",
     "shall i ",
@@ -95,7 +95,7 @@ pub(super) const PERMISSION: &[&str] = &[
 ];
 
 /// How a clause begins that says that the work waits.
-pub(super) const WAITS: &[&str] = &[
+pub(in crate::reply) const WAITS: &[&str] = &[
     "holding for",
     "i must wait",
     "i have to wait",
@@ -192,7 +192,7 @@ pub(super) const WAITS: &[&str] = &[
 ];
 
 /// Anywhere in a sentence: the work waits for somebody's word.
-pub(super) const YOUR_WORD: &[&str] = &[
+pub(in crate::reply) const YOUR_WORD: &[&str] = &[
     "need your approval",
     "needs your approval",
     "require your approval",
@@ -278,7 +278,7 @@ pub(super) const YOUR_WORD: &[&str] = &[
 ];
 
 /// How a clause begins that asks for something, with or without a question mark.
-pub(super) const REQUESTS: &[&str] = &[
+pub(in crate::reply) const REQUESTS: &[&str] = &[
     "do tell",
     "i don't have enough",
     "i do not have enough",
@@ -472,7 +472,7 @@ pub(super) const REQUESTS: &[&str] = &[
 ];
 
 /// What follows *I need to* where nothing is asked.
-pub(super) const KNOWS: &[&str] = &[
+pub(in crate::reply) const KNOWS: &[&str] = &[
     "know",
     "have",
     "see",
@@ -487,8 +487,9 @@ pub(super) const KNOWS: &[&str] = &[
 ];
 
 /// How a clause begins that makes the work depend on its reader.
-pub(super) const IF_YOU: &[&str] = &["once you", "when you", "after you", "as soon as you", "if you"];
-pub(super) const DOES: &[&str] = &[
+pub(in crate::reply) const IF_YOU: &[&str] =
+    &["once you", "when you", "after you", "as soon as you", "if you"];
+pub(in crate::reply) const DOES: &[&str] = &[
     "confirm",
     "approve",
     "agree",
@@ -520,7 +521,7 @@ pub(super) const DOES: &[&str] = &[
     "specify",
     "clarify",
 ];
-pub(super) const IF_SO: &[&str] = &[
+pub(in crate::reply) const IF_SO: &[&str] = &[
     "if you're ok",
     "if you are fine",
     "if you're fine",
@@ -550,10 +551,11 @@ pub(super) const IF_SO: &[&str] = &[
     "provided you",
     "provided that",
 ];
-pub(super) const WILL: &[&str] = &["i will", "i'll", "i can", "i would", "i'd", "please", "let me know"];
+pub(in crate::reply) const WILL: &[&str] =
+    &["i will", "i'll", "i can", "i would", "i'd", "please", "let me know"];
 
 /// A list of these is part of a report.
-pub(super) const LISTED: &[&str] = &[
+pub(in crate::reply) const LISTED: &[&str] = &[
     "open question",
     "open point",
     "open issue",
@@ -574,7 +576,7 @@ pub(super) const LISTED: &[&str] = &[
 ];
 
 /// Says that work is done, where nothing in the sentence denies it.
-pub(super) const DONE: &[&str] = &[
+pub(in crate::reply) const DONE: &[&str] = &[
     "done",
     "finished",
     "completed",
