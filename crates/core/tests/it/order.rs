@@ -4,6 +4,7 @@ use holdshort_core::definition::{Definition, Rule, RuleAction};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Action, Config, Input, Rejection};
+use holdshort_core::tool::Inspected;
 use serde_json::{Value, json};
 
 use crate::world::{
@@ -256,13 +257,14 @@ fn a_doubt_has_what_other_steps_do_looked_at_again() {
     assert_eq!(due(&world), ["inspect/call_2/1"]);
 }
 
+/// What a look finds before the file is there.
+fn impossible() -> Inspected {
+    Inspected::Impossible { code: "not_found", message: "there is no such text".to_owned() }
+}
+
 /// What can not be done before an earlier call is no failure: it is looked at again after that one.
 #[test]
 fn what_an_earlier_call_makes_possible_waits_for_it() {
-    let impossible = || holdshort_core::tool::Inspected::Impossible {
-        code: "not_found",
-        message: "there is no such text".to_owned(),
-    };
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("b")]), says("Done.")]);
     world.work_once();
     let inspected = world.inspect("call_1");
@@ -292,10 +294,6 @@ fn what_an_earlier_call_makes_possible_waits_for_it() {
 /// and still it is no answer to the look that is under way.
 #[test]
 fn the_look_that_put_a_call_off_does_not_answer_for_the_one_in_its_turn() {
-    let impossible = || holdshort_core::tool::Inspected::Impossible {
-        code: "not_found",
-        message: "there is no such text".to_owned(),
-    };
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("b")]), says("Done.")]);
     world.work_once();
     let inspected = world.inspect("call_1");

@@ -126,7 +126,7 @@ pub const FAMILIES: [(&str, &[Row]); 5] = [
 ];
 
 /// All rows, family by family.
-pub fn all() -> impl Iterator<Item = &'static Row> {
+pub fn all() -> impl Iterator<Item = &'static Row> + Clone {
     FAMILIES.into_iter().flat_map(|(_, rows)| rows)
 }
 
@@ -137,14 +137,22 @@ pub(super) fn of_program(program: &str) -> Option<&'static Row> {
 
 /// The row of a subcommand, and how many words name it: `git stash list` before `git stash`.
 pub(super) fn of_subcommand(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
+    longest(&all(), program, words).filter(|(_, named)| *named > 0)
+}
+
+/// Of some rows the one that names the program with most of its first words, and how many those are.
+fn longest<R>(rows: &R, program: &str, words: &[String]) -> Option<(&'static Row, usize)>
+where
+    R: Iterator<Item = &'static Row> + Clone,
+{
     // A space within a word is no end of it: git would look for a program of that name.
     let named = |many: usize| {
         let words = words.get(..many)?;
         words.iter().all(|word| !word.contains(' ')).then(|| words.join(" "))
     };
-    [2, 1].into_iter().find_map(|many| {
+    [2, 1, 0].into_iter().find_map(|many| {
         let name = named(many)?;
-        let row = all().find(|row| row.programs.contains(&program) && row.subcommand == name)?;
+        let row = rows.clone().find(|row| row.programs.contains(&program) && row.subcommand == name)?;
         Some((row, many))
     })
 }

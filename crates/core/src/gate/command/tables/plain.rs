@@ -297,10 +297,5 @@ const ROWS: &[Row] = &[
 
 /// The row of a program or a subcommand, and how many words name it.
 pub(in crate::gate::command) fn of(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
-    let named = |many: usize| words.get(..many).map(|words| words.join(" "));
-    [2, 1, 0].into_iter().find_map(|many| {
-        let name = named(many)?;
-        let row = ROWS.iter().find(|row| row.programs.contains(&program) && row.subcommand == name)?;
-        Some((row, many))
-    })
+    super::longest(&ROWS.iter(), program, words)
 }
