@@ -8,8 +8,14 @@ use crate::run::{Beside, cargo, lines, step};
 use crate::{machine, sim, ui};
 
 /// Crates whose tests need nothing of the machine that `machine::prepare` would have to install ...
-const QUICK: [&str; 5] =
-    ["holdshort-core", "holdshort-protocol", "holdshort-workflow", "holdshort-store", "xtask"];
+const QUICK: [&str; 6] = [
+    "holdshort-command",
+    "holdshort-core",
+    "holdshort-protocol",
+    "holdshort-workflow",
+    "holdshort-store",
+    "xtask",
+];
 /// ... but for these of the store, by a part of their names: they start a PostgreSQL.
 const NOT_QUICK: [&str; 2] = ["postgres", "all_stores_"];
 

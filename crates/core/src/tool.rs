@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::digest::Digest;
+use holdshort_command::Class;
 
 /// A tool as agents and gates know it. Pinned into the run with its workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,6 +77,18 @@ pub enum Category {
     Web,
 }
 
+impl From<Class> for Category {
+    fn from(class: Class) -> Self {
+        match class {
+            Class::Reads => Self::ReadOnly,
+            Class::Runs => Self::Bash,
+            Class::RunsCode => Self::CodeExec,
+            Class::ReachesOut => Self::Web,
+            Class::Installs => Self::Install,
+        }
+    }
+}
+
 /// The tools that open an interrupt themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -132,7 +145,7 @@ pub enum CommandEffect {
     /// It writes beneath these places only, relative to the workspace with `/`; `.` is all of it.
     Writes { places: Vec<String> },
     /// It writes anywhere in the workspace but where a person's own tools look for what they run
-    /// ([`guarded`](crate::gate::guarded)).
+    /// ([`guarded`](holdshort_command::guarded)).
     Workspace,
     /// It writes there too: a person approved a card that says so.
     Guarded,

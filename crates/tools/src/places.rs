@@ -7,7 +7,6 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use globset::Glob;
-use holdshort_core::gate::command;
 use holdshort_core::tool::Place;
 
 use crate::limits;
@@ -22,7 +21,7 @@ pub(crate) fn of_command(workspace: &str, cwd: Option<&str>, real_cwd: &str, lin
     let mut places: Vec<Place> = cwd.into_iter().flat_map(|cwd| of_path(workspace, cwd)).collect();
     // Nobody can tell what it names: any place.
     let anywhere = || Place { named: String::new(), resolved: None };
-    let Some(paths) = command::parse(line).paths() else {
+    let Some(paths) = holdshort_command::parse(line).paths() else {
         places.push(anywhere());
         return places;
     };

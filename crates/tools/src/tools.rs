@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use holdshort_core::gate::guarded;
+use holdshort_command::guarded;
 use holdshort_core::tool::{
     CommandEffect, Inspected, Inspection, Outcome, Precondition, Probed, SandboxLevel,
 };

@@ -10,10 +10,10 @@
 
 use std::collections::BTreeSet;
 
-use super::command::{self, Command, Part, Pattern};
 use super::{Reason, Source, Subject, smart};
 use crate::definition::Checkpoint;
 use crate::tool::Category;
+use holdshort_command::{Command, Part, Pattern};
 
 /// What deploying is called where a workflow says nothing else.
 pub const DEPLOY: [&str; 9] =
@@ -55,7 +55,7 @@ impl Checkpoints<'_> {
         let in_part = |part: &Part| is_code(part) || named.iter().any(|word| says(part, word));
         let by_name = || {
             named.iter().any(|word| {
-                command::word_matches(&word.to_lowercase(), &subject.tool.to_lowercase())
+                holdshort_command::word_matches(&word.to_lowercase(), &subject.tool.to_lowercase())
                     || holds(subject.tool, word)
             })
         };
@@ -86,7 +86,7 @@ fn says(part: &Part, word: &str) -> bool {
 fn may_say(part: &Part, word: &str) -> bool {
     let holding = Pattern::holding(word);
     let files = part.files.iter().filter(|file| Pattern::is_in(file)).map(|file| Pattern::of_shell(file));
-    let mut patterns = part.arguments().filter_map(|(_, becomes)| becomes).chain(files);
+    let mut patterns = part.arguments_and_patterns().filter_map(|(_, becomes)| becomes).chain(files);
     !part.only_handles_files() && patterns.any(|it| it.in_small_letters().meets(&holding))
 }
 
@@ -124,11 +124,11 @@ fn pieces(text: &str) -> Vec<String> {
 /// The words of the pattern, in their order, whatever stands between them.
 fn scattered(part: &Part, pattern: &str) -> bool {
     let runs = !part.only_handles_files();
-    let mut said = std::iter::once((part.program.as_str(), None)).chain(part.arguments());
+    let mut said = std::iter::once((part.program.as_str(), None)).chain(part.arguments_and_patterns());
     pattern.split_whitespace().filter(|word| *word != "*").all(|word| {
         said.any(|(said, becomes)| {
             let may_be = |becomes: Pattern| becomes.meets(&Pattern::of_word(word));
-            command::word_matches(word, said) || (runs && becomes.is_some_and(may_be))
+            holdshort_command::word_matches(word, said) || (runs && becomes.is_some_and(may_be))
         })
     })
 }

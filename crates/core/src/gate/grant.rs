@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::gate::command::{self, Command, Part, normal};
-use crate::gate::{Subject, guarded};
+use crate::gate::Subject;
 use crate::tool::Precondition;
+use holdshort_command::guarded;
+use holdshort_command::{Command, Part, normal};
 
 /// Covers a call by its tool's full name and, for a command, by program, subcommand, the shape of its options and the
 /// folder it runs in: never by the whole line, which would never match again, and never by less, which would match too
@@ -139,7 +140,7 @@ impl Matcher {
         let mut commands = Vec::new();
         let mut scripts = Vec::new();
         if let Some(line) = subject.command {
-            let command = command::parse(line);
+            let command = holdshort_command::parse(line);
             let is_safe = command.opaque.is_none() && command.own_tools(subject.cwd).is_none();
             if !is_safe || !command.parts.iter().all(Part::is_memorable) {
                 return None;
@@ -168,7 +169,7 @@ impl Matcher {
     }
 
     pub fn covers(&self, subject: &Subject<'_>) -> bool {
-        self.covers_parsed(subject, subject.command.map(command::parse).as_ref())
+        self.covers_parsed(subject, subject.command.map(holdshort_command::parse).as_ref())
     }
 
     pub(super) fn covers_parsed(&self, subject: &Subject<'_>, command: Option<&Command>) -> bool {

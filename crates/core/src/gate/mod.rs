@@ -5,9 +5,7 @@
 //! understood asks.
 
 pub(crate) mod checkpoint;
-pub mod command;
 mod grant;
-pub mod guarded;
 mod rule;
 pub mod smart;
 
@@ -15,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use checkpoint::{Checkpoints, DEPLOY};
 pub use grant::{Matcher, Program};
-use guarded::Guarded;
+use holdshort_command::guarded::{self, Guarded};
 
 use crate::definition::{Rule, RuleAction};
 use crate::id::GrantId;
@@ -127,7 +125,7 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
         (Source::Run, rules.run),
         (Source::Workflow, rules.workflow),
     ];
-    let command = subject.command.map(command::parse);
+    let command = subject.command.map(holdshort_command::parse);
     let command = command.as_ref();
     let votes: Vec<(Source, usize, &Rule)> = lists
         .into_iter()
@@ -194,7 +192,7 @@ fn found(code: &str, text: String) -> Reason {
 }
 
 /// Findings that no grant and no rule lifts.
-fn mandatory(subject: &Subject<'_>, command: Option<&command::Command>) -> Vec<Reason> {
+fn mandatory(subject: &Subject<'_>, command: Option<&holdshort_command::Command>) -> Vec<Reason> {
     let mut reasons: Vec<Reason> =
         subject.ask_because.iter().map(|code| found(code, explain(code).to_owned())).collect();
     if let Some(why) = command.and_then(|command| command.opaque) {
@@ -210,11 +208,11 @@ fn mandatory(subject: &Subject<'_>, command: Option<&command::Command>) -> Vec<R
 
 /// Whether a call may write to what a person's own tools run by themselves.
 pub(crate) fn reaches_guarded(subject: &Subject<'_>) -> bool {
-    guarded(subject, subject.command.map(command::parse).as_ref()).is_some()
+    guarded(subject, subject.command.map(holdshort_command::parse).as_ref()).is_some()
 }
 
 /// What the call may write to that a person's own tools run by themselves.
-fn guarded(subject: &Subject<'_>, command: Option<&command::Command>) -> Option<Guarded> {
+fn guarded(subject: &Subject<'_>, command: Option<&holdshort_command::Command>) -> Option<Guarded> {
     let through_links = || {
         let mut resolved = subject.places.iter().filter_map(|place| place.resolved.as_deref());
         resolved.find_map(|path| guarded::guards(path.split('/'))).copied()

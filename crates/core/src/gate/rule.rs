@@ -4,7 +4,7 @@ mod place;
 
 use crate::definition::{Rule, RuleAction};
 use crate::gate::Subject;
-use crate::gate::command::{Command, Part};
+use holdshort_command::{Command, Part};
 
 /// The first rule of the list that matches the call.
 pub(super) fn first_match<'a>(

@@ -3,7 +3,7 @@
 
 use super::{Call, Run};
 use crate::definition::Rule;
-use crate::gate::{self, Reason, Release, Source, command};
+use crate::gate::{self, Reason, Release, Source};
 use crate::session::Session;
 use crate::system::System;
 use crate::tool::{CommandEffect, Runs};
@@ -23,7 +23,7 @@ impl Run {
         let guarded = gate::reaches_guarded(&self.subject(call));
         let wider = match self.confined_before(call) {
             Some(CommandEffect::Workspace | CommandEffect::Guarded) => CommandEffect::Guarded,
-            None if command::parse(line).is_read_only() => CommandEffect::Reads,
+            None if holdshort_command::parse(line).is_read_only() => CommandEffect::Reads,
             None | Some(CommandEffect::Reads | CommandEffect::Writes { .. }) => CommandEffect::Workspace,
         };
         Some(if guarded { CommandEffect::Guarded } else { wider })
@@ -38,7 +38,7 @@ impl Run {
         system: &System,
     ) -> Result<Option<CommandEffect>, Reason> {
         let Some(line) = self.command(call) else { return Ok(None) };
-        if command::parse(line).is_read_only() {
+        if holdshort_command::parse(line).is_read_only() {
             return Ok(Some(CommandEffect::Reads));
         }
         let places = match release {

@@ -9,7 +9,7 @@ use super::stakes;
 use super::{Authority, Call, Look, Run};
 use crate::definition::{Checkpoint, KindGate, SameAction};
 use crate::digest::Digest;
-use crate::gate::{self, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict, command};
+use crate::gate::{self, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict};
 use crate::id::InterruptId;
 use crate::interrupt::{Cause, Interrupt, Kind, Level};
 use crate::limits;
@@ -20,10 +20,10 @@ use crate::tool::{Category, CommandEffect, Inspection, Runs, SandboxLevel};
 /// What kind of call it is; a command's category comes from its parsed words.
 pub(super) fn category(run: &Run, call: &Call) -> Category {
     match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
-        (Some(Runs::Here { .. }), Some(line)) => command::parse(line).category(),
+        (Some(Runs::Here { .. }), Some(line)) => holdshort_command::parse(line).class().into(),
         // What it says it is; a line of a shell can only make it graver, for nobody here sees what runs it.
         (Some(Runs::Client { category: Category::Bash, .. }), Some(line)) => {
-            let category = command::parse(line).category();
+            let category = Category::from(holdshort_command::parse(line).class());
             let graver = !matches!(category, Category::ReadOnly | Category::FileWrite);
             if graver { category } else { Category::Bash }
         }

@@ -11,7 +11,6 @@ use super::draft::Draft;
 use super::fact::Returned;
 use super::{Call, CallState, Fact, Run, gating};
 use crate::event::Content;
-use crate::gate::command;
 use crate::interrupt::{Cause, Outcome};
 use crate::tool::Runs;
 
@@ -61,7 +60,7 @@ impl Run {
         self.earlier(id, call).filter(|(_, other)| !other.is_ended() && self.writes(&other.tool)).any(
             |(_, other)| {
                 if let Some(line) = other.argument("command") {
-                    return !command::parse(line).is_read_only();
+                    return !holdshort_command::parse(line).is_read_only();
                 }
                 let Some(path) = other.argument("path") else { return true };
                 match lack.mended_by {

@@ -21,7 +21,6 @@ mod layers;
 mod long;
 mod options;
 mod order;
-mod own_tools;
 mod pairs;
 mod phases;
 mod plans;

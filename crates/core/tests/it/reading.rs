@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use holdshort_command::parse;
 use holdshort_core::definition::{Checkpoint, Rule, RuleAction};
-use holdshort_core::gate::command::parse;
-use holdshort_core::gate::command::tables::{self, Operands, Row};
 use holdshort_core::gate::{self, Checkpoints, Rules, Subject, Verdict};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
@@ -38,7 +37,7 @@ fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
     let subject = Subject {
         agent: "pair",
         tool: "run_command",
-        category: parse(line).category(),
+        category: parse(line).class().into(),
         path: None,
         command: Some(line),
         workspace: WORKSPACE,
@@ -94,78 +93,6 @@ fn of_an_attack_every_push_is_held_back() {
         .map(|line| line.command)
         .collect();
     assert_eq!(wrong, Vec::<String>::new());
-}
-
-/// The line of a row with one option, each with a value where it takes one.
-fn line(row: &Row, spec: &str) -> String {
-    let name = spec.trim_end_matches([':', '?']);
-    let name = if name == "-#" { "-5" } else { name };
-    let value = match (spec.ends_with("::"), spec.ends_with(':')) {
-        (true, _) => " a b",
-        (_, true) => " 1",
-        (..) => "",
-    };
-    let operand = match row.operands {
-        Operands::None | Operands::Beside(_) => "",
-        Operands::Files | Operands::Words | Operands::Names | Operands::Most(_) | Operands::Without(_) => {
-            " x"
-        }
-        Operands::Beginning(_) => " +x",
-        Operands::Numbers => " 1",
-        Operands::OneKey => " a.b",
-    };
-    format!("{} {} {name}{value}{operand}", row.programs[0], row.subcommand)
-}
-
-/// Each option of each row reads; the same option misspelt, with a file to write, or beside another program does not.
-#[test]
-fn every_row_reads_with_each_of_its_options() {
-    for row in tables::all() {
-        let bare = line(row, "");
-        assert!(parse(&bare).is_read_only(), "{bare}");
-        for spec in row.options() {
-            let line = line(row, spec);
-            assert!(parse(&line).is_read_only(), "{line}");
-            let file = format!("{line} > f");
-            assert!(!parse(&file).is_read_only(), "{file}");
-        }
-        for other in ["--output=f", "--no-such-option", "--exec=x", "-~", "--git-dir=x", "--pre=x"] {
-            let with = format!("{} {} {other}", row.programs[0], row.subcommand);
-            assert!(
-                !parse(&with).is_read_only()
-                    || row.options().any(|spec| other.starts_with(spec.trim_end_matches([':', '?']))),
-                "{with}"
-            );
-        }
-        for program in row.programs {
-            let elsewhere = bare.replacen(row.programs[0], &format!("./{program}"), 1);
-            assert!(!parse(&elsewhere).is_read_only(), "{elsewhere}");
-        }
-    }
-}
-
-/// What writes, runs another program, reaches out, or takes its orders from where nobody sees them.
-#[test]
-fn what_does_more_than_read_does_not_pass() {
-    let lines = include_str!("beyond_reading.txt");
-    let wrong: Vec<&str> = lines
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with("## "))
-        .filter(|line| parse(&line.replace('␤', "\n")).is_read_only())
-        .collect();
-    assert_eq!(wrong, Vec::<&str>::new());
-}
-
-/// What agents run all day to look around.
-#[test]
-fn looking_around_does_not_ask() {
-    let lines = include_str!("looking_around.txt");
-    let wrong: Vec<&str> = lines
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with("## "))
-        .filter(|line| !parse(&line.replace('␤', "\n")).is_read_only())
-        .collect();
-    assert_eq!(wrong, Vec::<&str>::new());
 }
 
 /// A rule that allows a command covers it with harmless options, and those that the rule names.
@@ -377,32 +304,4 @@ fn where_paths_are_forbidden_code_asks() {
     ];
     assert_eq!(lines.map(|line| (line, told(line, "run_command"))), lines.map(|line| (line, false)));
     assert_eq!(lines.map(|line| (line, told(line, "write_file"))), lines.map(|line| (line, true)));
-}
-
-/// The guide lists what the tables hold. `UPDATE_SNAPSHOTS=1` writes it there.
-#[test]
-fn the_guide_lists_the_tables() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/gates.md");
-    let guide = std::fs::read_to_string(&path).expect("the guide is there");
-    let mut table = "| family | programs and subcommands |\n|---|---|\n".to_owned();
-    for (family, rows) in tables::FAMILIES {
-        let names = rows.iter().flat_map(|row| {
-            row.programs
-                .iter()
-                .map(|program| format!("`{}`", format!("{program} {}", row.subcommand).trim_end()))
-        });
-        let names: Vec<String> = names.collect();
-        table.push_str(&["| ", family, " | ", &names.join(", "), " |\n"].concat());
-    }
-    let (before, rest) = guide.split_once("<!-- what reads -->\n").expect("a place for it");
-    let (_, after) = rest.split_once("<!-- end -->").expect("an end of it");
-    let right = format!("{before}<!-- what reads -->\n{table}<!-- end -->{after}");
-    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
-        std::fs::write(&path, right).expect("it can be written");
-    } else {
-        assert!(
-            guide == right,
-            "docs/guides/gates.md is behind: UPDATE_SNAPSHOTS=1 cargo test -p holdshort-core"
-        );
-    }
 }

@@ -1,7 +1,6 @@
 //! Command lines: read in bounded time, and what they are called agrees with itself.
 
-use holdshort_core::gate::command::parse;
-use holdshort_core::tool::Category;
+use holdshort_command::{Class, parse};
 
 /// Parts of one line, and what may be parts of it.
 const MAX_PARTS: usize = 256;
@@ -12,7 +11,7 @@ pub(super) fn command(bytes: &[u8]) {
     assert_eq!(command, parse(line));
     assert!(command.parts.len() <= MAX_PARTS && command.guesses.len() <= MAX_PARTS);
     if command.is_read_only() {
-        assert!(command.opaque.is_none() && command.category() == Category::ReadOnly, "{line:?}");
+        assert!(command.opaque.is_none() && command.class() == Class::Reads, "{line:?}");
         assert!(command.own_tools("").is_none(), "{line:?}");
     }
     let paths = command.paths().unwrap_or_default();

@@ -14,7 +14,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Of a workflow's file", &["workflow/src/bounds.rs"]),
     ("Of models", &["models/src/provider.rs", "models/src/source.rs", "models/src/frames.rs"]),
     ("Of tools", &["tools/src/limits.rs"]),
-    ("Of command lines", &["core/src/gate/command/limits.rs"]),
+    ("Of command lines", &["command/src/limits.rs"]),
     ("Of the server", &["server/src/limits.rs"]),
     ("Of the journal", &["store/src/journal.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),
 ];

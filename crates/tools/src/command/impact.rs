@@ -3,7 +3,7 @@
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
-use holdshort_core::gate::command::{self, Part};
+use holdshort_command::Part;
 use serde_json::{Value, json};
 
 use crate::limits;
@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 /// `{files, at_most?, at_least?}`; `None` where the command is none of those that are counted, or its paths can not
 /// be told. `at_most`: it picks among them. `at_least`: there are more, or nobody can read them.
 pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Option<Value> {
-    let command = command::parse(line);
+    let command = holdshort_command::parse(line);
     let moves = |part: &Part| matches!(part.program.as_str(), "cd" | "pushd" | "popd");
     if command.opaque.is_some() || command.parts.iter().any(moves) {
         return None;

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
-use holdshort_core::gate::command;
 use holdshort_core::tool::{CommandEffect, Inspection, Outcome, Precondition, SandboxLevel};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -43,7 +42,7 @@ pub(crate) struct Command {
 
 impl Command {
     pub(crate) fn new(inner: &Inner, request: &RunCommand) -> Result<Self, Refusal> {
-        if command::is_blank(&request.command) {
+        if holdshort_command::is_blank(&request.command) {
             return Err(Refusal::new(
                 "bad_command",
                 "the command holds nothing to run; write the command line to run",
@@ -84,7 +83,7 @@ impl Command {
         let level = inner.level();
         let scripts = scripts::look(&inner.workspace, &self.folder, &self.line);
         inspection.ask_because.extend(ask_because(level).map(ToOwned::to_owned));
-        if !command::parse(&self.line).is_read_only()
+        if !holdshort_command::parse(&self.line).is_read_only()
             && sandbox::is_unguarded(Path::new(inner.workspace.path()))
         {
             inspection.ask_because.push("unguarded".to_owned());

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
+use holdshort_command::Named;
 use holdshort_core::digest::Digest;
-use holdshort_core::gate::command::{self, Named};
 use holdshort_core::tool::Precondition;
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ impl Scripts {
 
 /// `folder`: the working directory, from the workspace.
 pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scripts {
-    let command = command::parse(line);
+    let command = holdshort_command::parse(line);
     let named = command.scripts();
     let unbound = named.len() > limits::SCRIPTS || command.runs_unnamed();
     let mut found = Scripts { unbound, ..Scripts::default() };

@@ -3,7 +3,7 @@
 //! The kernel reports no refusal to the sandbox, so what the command printed is read. A refusal that goes unnoticed here
 //! was one all the same.
 
-use holdshort_core::gate::guarded;
+use holdshort_command::guarded;
 use holdshort_core::tool::CommandEffect;
 
 /// What the system says where a mount is read-only, and where one would have to be renamed.

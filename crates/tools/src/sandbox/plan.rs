@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use holdshort_core::gate::guarded;
+use holdshort_command::guarded;
 use holdshort_core::tool::{CommandEffect, SandboxLevel};
 use serde::{Deserialize, Serialize};
 

@@ -49,7 +49,7 @@ fn evil(bench: &Bench) -> Vec<String> {
             }
             let inside = path.strip_prefix(from).unwrap().to_string_lossy().into_owned();
             let is_evil = fs::read_to_string(&path).is_ok_and(|text| text.contains("evil"));
-            if is_evil && holdshort_core::gate::guarded::guards(inside.split('/')).is_some() {
+            if is_evil && holdshort_command::guarded::guards(inside.split('/')).is_some() {
                 found.push(inside);
             }
         }

@@ -7,8 +7,8 @@
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::gate::Subject;
-use crate::gate::command::{Command, Part, Pattern, Reach, normal};
 use crate::tool::Category;
+use holdshort_command::{Command, Part, Pattern, Reach, normal};
 
 pub(super) fn matches(
     globs: &[String],

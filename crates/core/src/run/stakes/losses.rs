@@ -4,7 +4,7 @@
 //! A row that holds is a reason to look closer. Nothing is released by what is not here.
 
 use super::{base, short};
-use crate::gate::command::Part;
+use holdshort_command::Part;
 
 /// One way to lose something.
 pub(super) struct Loss {

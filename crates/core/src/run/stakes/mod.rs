@@ -6,8 +6,8 @@
 
 mod losses;
 
-use crate::gate::command::{self, Part};
 use crate::gate::{Reason, Source};
+use holdshort_command::Part;
 
 struct Stake {
     code: &'static str,
@@ -65,7 +65,7 @@ const APPLYING: [&str; 5] = ["kubectl", "terraform", "tofu", "pulumi", "helm"];
 
 /// Why this command is risky; empty where the table has nothing to say. What it may run as well counts.
 pub(super) fn of(line: &str) -> Vec<Reason> {
-    let command = command::parse(line);
+    let command = holdshort_command::parse(line);
     let parts: Vec<&Part> =
         command.parts.iter().chain(&command.guesses).filter(|part| !part.is_read_only()).collect();
     let found = TABLE.iter().filter(|stake| parts.iter().any(|part| (stake.holds)(part)));

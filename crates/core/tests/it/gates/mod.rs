@@ -22,7 +22,7 @@ fn command<'a>(line: &'a str, findings: &'a [String]) -> Subject<'a> {
     Subject {
         agent: "pair",
         tool: "run_command",
-        category: gate::command::parse(line).category(),
+        category: holdshort_command::parse(line).class().into(),
         path: None,
         command: Some(line),
         workspace: WORKSPACE,

@@ -1,5 +1,5 @@
 //! Keeps what a person's own tools run by themselves from being written by commands: `.git/config`, hooks, `.envrc` and
-//! the like, at every level of the workspace ([`guarded`](holdshort_core::gate::guarded)).
+//! the like, at every level of the workspace ([`guarded`](holdshort_command::guarded)).
 //!
 //! Before a command, [`look`] finds what is there, and the view makes it read-only. After it, [`set_aside`] renames what
 //! is there and was not: a guarded path is old only if it is the same inode as before, wherever it lies now. Never

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use holdshort_core::gate::guarded;
+use holdshort_command::guarded;
 use rustix::fs::{Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 

@@ -1,6 +1,6 @@
 //! Command lines, made of the tables and of what an attacker would put beside it.
 
-use holdshort_core::gate::command::tables::{self, Row};
+use holdshort_command::tables::{self, Row};
 
 /// xorshift64*: enough to wander about, the same everywhere.
 struct Dice(u64);

@@ -12,7 +12,7 @@ mod trace;
 
 use std::collections::HashSet;
 
-use holdshort_core::gate::command::{Command, parse};
+use holdshort_command::{Command, parse};
 
 use self::lines::Lines;
 use self::scratch::Scratch;

@@ -7,7 +7,7 @@ use brush_parser::ast::{
 };
 use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, SourceInfo};
-use holdshort_core::gate::command::{Command, Part};
+use holdshort_command::{Command, Part};
 
 /// What the second parser finds in a line that was called reading, and that the reader did not say.
 pub(super) fn contradiction(line: &str, command: &Command) -> Option<String> {

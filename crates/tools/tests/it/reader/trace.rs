@@ -1,6 +1,6 @@
 //! Which programs a line started, as strace saw it, and whether the reader named them.
 
-use holdshort_core::gate::command::Command;
+use holdshort_command::Command;
 
 use super::Line;
 

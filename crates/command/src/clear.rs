@@ -1,0 +1,116 @@
+//! Whether a line says what it does: what holds code, may be an alias, or has an option that nobody knows may be a
+//! command that a rule forbids.
+//!
+//! Nothing is released by what stands here. `tables/subcommands.rs` and `tables/plain.rs` say what is known.
+
+use crate::launch::{Launched, launched};
+use crate::programs::{self, is_order, with_subcommands};
+use crate::reads::Known;
+use crate::tables::{self, Parser, plain, subcommands, writes};
+use crate::{Expansion, Inner, Part, SYSTEM_FOLDERS, inner, is_assignment, options};
+
+impl Part {
+    /// Why nobody can tell what it does, where that matters: because a rule forbids commands, or nothing may be deployed.
+    pub(crate) fn unclear(&self) -> Option<&'static str> {
+        let program = self.program.as_str();
+        let holds_a_line = || self.arguments.iter().any(|word| word.contains(' '));
+        if self.is_inline_code() && !self.only_edits() {
+            Some("it holds code, or takes it from standard input")
+        } else if !matches!(launched(self), Launched::No) && holds_a_line() {
+            Some("it may hold a command line")
+        } else if self.may_be_an_alias() {
+            Some("its subcommand may be an alias, or a program of that name")
+        } else if programs::is_build_tool(program) && self.arguments.iter().any(|word| is_order(word)) {
+            Some("an option or a variable says what is built, and how")
+        } else if self.copies_a_program() {
+            Some("it gives a program of the system another name")
+        } else if self.known() == Known::Unknown {
+            Some("an option is not known to be harmless")
+        } else {
+            None
+        }
+    }
+
+    /// Whether its subcommand is none that the tables know: an alias, a program on `PATH`, a script, code.
+    fn may_be_an_alias(&self) -> bool {
+        let sub = self.subcommand();
+        let name = sub.as_deref().and_then(|sub| sub.split(' ').next()).unwrap_or_default();
+        let known = with_subcommands(&self.program).and_then(|_| subcommands::of(&self.program));
+        known.is_some_and(|known| !name.is_empty() && !known.contains(name))
+    }
+
+    fn copies_a_program(&self) -> bool {
+        matches!(self.program.as_str(), "cp" | "ln" | "mv" | "install" | "dd")
+            && self.arguments.iter().any(|word| {
+                let word = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
+                SYSTEM_FOLDERS
+                    .iter()
+                    .any(|folder| word.strip_prefix(folder).is_some_and(|at| at.starts_with('/')))
+            })
+    }
+
+    /// Whether an option may name a program that it runs: of a program that no table calls harmless whatever its options
+    /// are, one that no row knows.
+    pub(crate) fn has_unknown_options(&self) -> bool {
+        let program = self.program.as_str();
+        if self.known() == Known::Reads
+            || plain::RUNS_NOTHING.contains(&program)
+            || programs::is_build_tool(program)
+            // What is run is a part of its own.
+            || matches!(inner(self), Inner::Words(_) | Inner::Line)
+            || matches!(launched(self), Launched::At(_))
+            || self.only_edits()
+        {
+            return false;
+        }
+        if programs::is_interpreter(program) {
+            return match self.arguments.as_slice() {
+                // The words behind a module are the module's, those behind a script the script's own.
+                [flag, module, ..] if flag == "-m" => {
+                    self.with(module.clone(), 2..self.arguments.len()).has_unknown_options()
+                }
+                [script, ..] => script.starts_with('-'),
+                [] => false,
+            };
+        }
+        let from = self.begins();
+        let (words, expansions) = (&self.arguments[from..], self.expansions.get(from..).unwrap_or_default());
+        let name = [program, words.first().map_or("", String::as_str)].join(" ");
+        if plain::RUNS_NOTHING.contains(&name.as_str()) {
+            return false;
+        }
+        let may_be_an_option = |(at, word): (usize, &String)| {
+            (word.len() > 1 && word.starts_with(['-', '+', '@']))
+                || is_assignment(word)
+                || expansions.get(at) == Some(&Expansion::Anything)
+        };
+        words.iter().enumerate().any(may_be_an_option) && !self.fits_a_row(words, expansions)
+    }
+
+    fn fits_a_row(&self, words: &[String], expansions: &[Expansion]) -> bool {
+        let mut words = words.to_vec();
+        if plain::TAKES_OLD_BUNDLES.contains(&self.program.as_str())
+            && let Some(first) = words.first_mut().filter(|first| !first.starts_with('-'))
+        {
+            *first = format!("-{first}");
+        }
+        let rows = [plain::of(&self.program, &words), writes::of(&self.program, &words)];
+        // `yarn install` may be a script of that name: one row for both.
+        let script = words.split_first().filter(|(first, _)| *first == "run").map(|(_, rest)| rest);
+        let as_script = script.and_then(|rest| plain::of(&self.program, rest));
+        let rows = rows.into_iter().chain([as_script.map(|(row, named)| (row, named + 1))]);
+        let reading = tables::of_subcommand(&self.program, &words);
+        rows.flatten().chain(reading).any(|(row, named)| {
+            let expansions = expansions.get(named..).unwrap_or_default();
+            options::read(row, &words[named..], expansions).is_some_and(|given| {
+                // `gcc @file` takes further options from a file.
+                let is_list =
+                    |(_, word): &(usize, &str)| row.parser == Parser::Names && word.starts_with('@');
+                // `tar -f host:file` runs a program to reach the host.
+                let reaches_out = |value: &str| self.program == "tar" && value.contains(':');
+                let mut values = given.options.iter().filter_map(|(_, value)| *value);
+                !given.operands.iter().any(is_list) && !values.any(reaches_out)
+            })
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! Whether a command is what a rule holds back, said in another way: its options in another order, in one word or in
+//! several, in full or in short, between other words.
+//!
+//! Errs on the side of the rule. Nothing is released by it.
+
+use crate::{Part, fixed, word_matches};
+
+/// Names of one option, as most programs have them.
+const SAME: [(char, &str); 12] = [
+    ('f', "--force"),
+    ('r', "--recursive"),
+    ('R', "--recursive"),
+    ('d', "--delete"),
+    ('D', "--delete"),
+    ('a', "--all"),
+    ('i', "--in-place"),
+    ('n', "--dry-run"),
+    ('o', "--output"),
+    ('p', "--parents"),
+    ('g', "--global"),
+    ('y', "--yes"),
+];
+
+/// Letters that programs take for each other.
+const ALIKE: [(char, char); 1] = [('r', 'R')];
+
+/// Longer words with one dash are names, not letters: `-delete`, `-jar`.
+const MAX_LETTERS: usize = 4;
+
+impl Part {
+    /// Whether the line has the program, the options and the operands of an open pattern, the latter in order. An option
+    /// of the line may take the word behind it, or not.
+    pub(crate) fn says_the_same(&self, pattern: &str) -> bool {
+        let pattern: Vec<&str> = pattern.split_whitespace().collect();
+        let (fixed, open) = fixed(&pattern);
+        let Some((program, fixed)) = fixed.split_first().filter(|_| open) else { return false };
+        let said: Vec<&str> = self.arguments[self.begins()..].iter().map(String::as_str).collect();
+        let options = said.iter().take_while(|word| **word != "--").copied().collect::<Vec<_>>();
+        word_matches(program, &self.program)
+            && fixed.iter().filter(|word| is_option(word)).all(|option| says(&options, option))
+            && names(&said, fixed.iter().filter(|word| !is_option(word)).copied())
+    }
+}
+
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-')
+}
+
+fn says(said: &[&str], option: &str) -> bool {
+    if said.iter().any(|word| word_matches(option, word)) {
+        return true;
+    }
+    if option.starts_with("--") {
+        return says_long(said, option)
+            || SAME.iter().any(|(letter, long)| *long == option && says_letter(said, *letter));
+    }
+    let letters = &option[1..];
+    letters.len() <= MAX_LETTERS
+        && letters.chars().all(|letter| {
+            says_letter(said, letter)
+                || SAME.iter().any(|(short, long)| *short == letter && says_long(said, long))
+        })
+}
+
+/// Long options may be shortened.
+fn says_long(said: &[&str], option: &str) -> bool {
+    said.iter().any(|word| {
+        let name = word.split_once('=').map_or(*word, |(name, _)| name);
+        name.len() > 2 && name.starts_with("--") && option.starts_with(name)
+    })
+}
+
+fn says_letter(said: &[&str], letter: char) -> bool {
+    let is_it = |c: char| {
+        c == letter || ALIKE.iter().any(|(a, b)| (*a, *b) == (c, letter) || (*b, *a) == (c, letter))
+    };
+    said.iter()
+        .any(|word| word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(is_it)))
+}
+
+/// Whether the words begin with those of a pattern, when options are passed over, each with the next word or without.
+fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>) -> bool {
+    let mut at = vec![0];
+    for pattern in wanted {
+        let mut next = Vec::new();
+        let mut i = 0;
+        while let Some(here) = at.get(i).copied() {
+            i += 1;
+            match said.get(here) {
+                Some(word) if is_option(word) => {
+                    for after in [here + 1, here + 2] {
+                        if !at.contains(&after) {
+                            at.push(after);
+                        }
+                    }
+                }
+                Some(word) if word_matches(pattern, word) => next.push(here + 1),
+                Some(_) | None => {}
+            }
+        }
+        at = next;
+    }
+    !at.is_empty()
+}

@@ -1,0 +1,72 @@
+//! Programs of packages and environments that are asked to run another one, and where it stands among their words.
+
+use crate::programs::with_subcommands;
+use crate::{Expansion, Part};
+
+/// The command that a program of packages or environments is asked to run.
+pub(crate) enum Launched {
+    No,
+    /// From this argument on.
+    At(usize),
+    /// Behind options that may take values.
+    Somewhere,
+}
+
+pub(crate) fn launched(part: &Part) -> Launched {
+    let program = part.program.as_str();
+    let all = part.arguments.as_slice();
+    let words = with_subcommands(program).and_then(|known| known.after_options(all)).unwrap_or(all);
+    let word = |at: usize| words.get(at).map(String::as_str);
+    // Behind a host, an image or a pod.
+    let is_elsewhere = matches!(
+        (program, word(0)),
+        ("ssh" | "cross-env" | "dotenv" | "foreman", _)
+            | ("docker" | "podman" | "kubectl", Some("run" | "exec"))
+    );
+    if is_elsewhere {
+        return Launched::Somewhere;
+    }
+    let before = match (program, word(0)) {
+        ("npx" | "bunx" | "uvx", _) => 0,
+        // The toolchain stands before it.
+        ("rustup", Some("run")) if !word(1).is_some_and(|word| word.starts_with('-')) => 2,
+        ("npm" | "pnpm" | "yarn" | "bun" | "bundle", Some("exec" | "x" | "dlx"))
+        | (
+            "bun" | "uv" | "poetry" | "pipenv" | "hatch" | "conda" | "mamba" | "pipx" | "pdm" | "rye"
+            | "rustup",
+            Some("run"),
+        ) => 1,
+        ("uv", Some("tool")) if word(1) == Some("run") => 2,
+        _ => return Launched::No,
+    };
+    let before = if word(before) == Some("--") { before + 1 } else { before };
+    match word(before) {
+        None => Launched::No,
+        Some(option) if option.starts_with('-') => Launched::Somewhere,
+        Some(_) => Launched::At(all.len() - words.len() + before),
+    }
+}
+
+/// Whether one of its words may become an option by which it runs another program.
+pub(crate) fn may_become_a_launcher(part: &Part) -> bool {
+    let runs = match part.program.as_str() {
+        "find" | "fd" | "fdfind" | "rg" | "tar" => true,
+        "git" => part.subcommand().is_none_or(|sub| {
+            let name = sub.split(' ').next().unwrap_or_default();
+            matches!(
+                name,
+                "grep"
+                    | "rebase"
+                    | "fetch"
+                    | "pull"
+                    | "push"
+                    | "clone"
+                    | "ls-remote"
+                    | "submodule"
+                    | "bisect"
+            )
+        }),
+        _ => false,
+    };
+    runs && part.expansion() == Expansion::Anything
+}

@@ -1,0 +1,582 @@
+//! Reading a command line as the shell would: what it runs, reads, writes and reaches.
+//!
+//! PURE, and a reader of the shell's grammar, not a shell: it expands nothing, runs nothing and looks at no file. What it
+//! can not understand for certain is *opaque*, and an opaque command always asks, without a grant (fail closed). What
+//! gates make of a line is theirs to decide (`core/src/gate`). The files, in the order of the way that a line takes:
+//!
+//! | question | file |
+//! |---|---|
+//! | which words and redirections does it hold? | `shell.rs`, `blank.rs` |
+//! | which programs does it run, through others too? | here, `launch.rs`, `programs.rs`, `same.rs`, `held.rs` |
+//! | does a program only read, with these options? | `reads.rs`, `options.rs`, `grammars.rs`, `awk.rs`, `sed.rs`; the rows are in `tables/` |
+//! | is it what it seems? | `clear.rs` |
+//! | which files does it name, run, reach? Where? | `place.rs`, `named.rs`, `scripts.rs`, `reach.rs`; `pattern.rs` for what file patterns may become |
+//! | does it write to what a person's own tools run? | `own_tools.rs`; the names are in `guarded.rs` |
+//! | what does a grant remember of it? | `shape.rs` |
+//! | what kind of thing does it do? | `class.rs` |
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+mod awk;
+mod blank;
+mod class;
+mod clear;
+mod grammars;
+pub mod guarded;
+mod held;
+mod launch;
+mod limits;
+mod named;
+mod options;
+mod own_tools;
+mod pattern;
+mod place;
+mod programs;
+mod reach;
+mod reads;
+mod same;
+mod scripts;
+mod sed;
+mod shape;
+mod shell;
+pub mod tables;
+
+pub use blank::is_blank;
+pub use class::Class;
+pub use named::Named;
+pub use pattern::Pattern;
+pub use place::normal;
+pub use reach::Reach;
+pub use shell::Expansion;
+
+use self::launch::Launched;
+use self::place::Folders;
+use self::reads::Known;
+use self::shell::{Token, Word};
+
+/// A command line as gates see it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Command {
+    /// Every simple command in it, in order, through `&&`, `|`, `sh -c` and the like.
+    pub parts: Vec<Part>,
+    /// What it may run as well, where that is not certain. Rules that hold back look here too; nothing is
+    /// ever released by it.
+    pub guesses: Vec<Part>,
+    /// Why the line can not be understood for certain.
+    pub opaque: Option<&'static str>,
+    /// Why it may be another command than it seems: an alias, code, an option that nobody knows. It asks where a rule
+    /// forbids commands, or deploying.
+    pub unclear: Option<&'static str>,
+    /// Whether an option of it may name another program, of one that no table knows. It asks where a rule forbids
+    /// commands; a grant may cover it, for that holds the same words.
+    pub unknown_option: bool,
+    /// Whether a word of it begins in a home folder (`~`, `~name`): where that lies only the shell knows.
+    pub names_home: bool,
+}
+
+/// One simple command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// The base name of a program of the system; any other path as it is written: `./test` is not `test`.
+    pub program: String,
+    /// The words after it.
+    pub arguments: Vec<String>,
+    /// Whether its output goes into a file.
+    pub redirected: bool,
+    /// The files that it is redirected to and from.
+    pub files: Vec<String>,
+    /// Those of them that it reads on its standard input.
+    pub inputs: Vec<String>,
+    /// What file patterns may make of each argument.
+    pub expansions: Vec<Expansion>,
+    /// Where it may run, from the working directory of the call; an empty text is that one itself. None: nobody can tell.
+    pub folders: Vec<String>,
+}
+
+/// Parses a command line.
+pub fn parse(line: &str) -> Command {
+    let command = Command::default();
+    let mut reading = Reading { command, guessing: false, lines: 0, folders: Folders::default() };
+    if line.len() > limits::LINE_BYTES {
+        reading.opaque("it is too long");
+    } else {
+        reading.line(line, 0);
+    }
+    let mut command = reading.command;
+    if command.parts.is_empty() {
+        command.opaque.get_or_insert("it holds no command");
+    }
+    let parts = || command.parts.iter().chain(&command.guesses);
+    command.unclear = parts().find_map(Part::unclear);
+    command.unknown_option = parts().any(Part::has_unknown_options);
+    command
+}
+
+const TOO_DEEP: &str = "it is nested too deep";
+
+/// Programs of the system, which the agent can not have written.
+const SYSTEM_FOLDERS: [&str; 6] =
+    ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];
+
+/// Words of the shell's own that stand before a command.
+const KEYWORDS: [&str; 18] = [
+    "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
+    "function", "coproc", "!", "{", "}",
+];
+
+struct Reading {
+    command: Command,
+    /// What is read now may run, or may not.
+    guessing: bool,
+    lines: usize,
+    folders: Folders,
+}
+
+impl Reading {
+    fn opaque(&mut self, why: &'static str) {
+        self.command.opaque.get_or_insert(why);
+    }
+
+    fn push(&mut self, part: Part) {
+        let list = if self.guessing { &mut self.command.guesses } else { &mut self.command.parts };
+        if list.len() < limits::PARTS {
+            list.push(part);
+        } else {
+            self.opaque("it holds too many commands");
+        }
+    }
+
+    fn line(&mut self, line: &str, depth: u8) {
+        self.lines += 1;
+        if self.lines > limits::LINES {
+            return self.opaque("it holds too many commands");
+        }
+        let found = shell::tokenise(line);
+        if let Some(why) = found.opaque {
+            self.opaque(why);
+        }
+        self.command.names_home |= found.home;
+        let mut simple = Simple::default();
+        let mut tokens = found.list.into_iter();
+        while let Some(token) = tokens.next() {
+            match token {
+                Token::Word(word) => simple.words.push(word),
+                Token::Separator(separator) => {
+                    let before = self.command.parts.len();
+                    self.simple(std::mem::take(&mut simple), depth);
+                    let moved = self.command.parts.get(before).filter(|_| !self.guessing);
+                    self.folders.after(moved, separator);
+                }
+                Token::Redirect { writes } => match tokens.next() {
+                    Some(Token::Word(target)) => {
+                        if ["/dev/tcp/", "/dev/udp/"].iter().any(|net| target.text.starts_with(net)) {
+                            self.opaque("it opens a connection");
+                        }
+                        simple.redirected |= writes && target.text != "/dev/null";
+                        if !writes {
+                            simple.inputs.push(target.text.clone());
+                        }
+                        simple.files.push(target.text);
+                    }
+                    Some(Token::Separator(_) | Token::Redirect { .. }) | None => {
+                        self.opaque("a redirection without a target");
+                    }
+                },
+            }
+        }
+        self.simple(simple, depth);
+        for hidden in found.hidden {
+            self.guess_line(&hidden, depth);
+        }
+    }
+
+    fn simple(&mut self, simple: Simple, depth: u8) {
+        let mut words = simple.words.as_slice();
+        while let Some((first, rest)) = words.split_first() {
+            if is_assignment(&first.text) {
+                // `PATH=… git` or `LD_PRELOAD=… ls` runs something else than its name says.
+                self.opaque("it sets variables for a program");
+            } else if KEYWORDS.contains(&first.text.as_str()) {
+                self.opaque("it uses the shell's own grammar");
+            } else {
+                break;
+            }
+            words = rest;
+        }
+        let Some((first, rest)) = words.split_first() else {
+            if simple.redirected {
+                let Simple { redirected, files, inputs, .. } = simple;
+                let folders = self.folders.now().to_vec();
+                self.push(Part { redirected, files, inputs, folders, ..Part::default() });
+            }
+            return;
+        };
+        let written = first.text.as_str();
+        if written == "[[" {
+            self.opaque("it uses the shell's own grammar");
+        } else if written != "[" && written.contains(['*', '?', '[', '~', '=', '$']) {
+            self.opaque("the program is not a plain name");
+        }
+        let arguments: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
+        let expansions = rest.iter().map(|word| word.expansion).collect();
+        let base = written.rsplit('/').next().unwrap_or(written);
+        let of_system = written
+            .strip_suffix(base)
+            .is_none_or(|folder| folder.is_empty() || SYSTEM_FOLDERS.contains(&folder.trim_end_matches('/')));
+        let program = if of_system { base } else { written }.to_owned();
+        let part = Part {
+            program,
+            arguments,
+            redirected: simple.redirected,
+            files: simple.files.clone(),
+            inputs: simple.inputs.clone(),
+            expansions,
+            folders: self.folders.now().to_vec(),
+        };
+        if !of_system {
+            if depth >= limits::NESTED_LINES {
+                return self.opaque(TOO_DEEP);
+            }
+            // A rule that forbids `sudo` means this one too.
+            let words = std::iter::once(Word::plain(base)).chain(rest.iter().cloned()).collect();
+            let Simple { redirected, ref files, ref inputs, .. } = simple;
+            let named = Simple { words, redirected, files: files.clone(), inputs: inputs.clone() };
+            self.guess(|reading| reading.simple(named, depth + 1));
+        }
+        if let Some(sub) = base.strip_prefix("git-") {
+            // `/usr/lib/git-core/git-push` is `git push`.
+            let command = [Word::plain("git"), Word::plain(sub)];
+            self.guess_words(command.into_iter().chain(rest.iter().cloned()).collect(), depth);
+        }
+        for words in same::as_well(&part) {
+            self.guess_words(words.iter().map(|word| Word::plain(word)).collect(), depth);
+        }
+        if part.subcommand().is_some_and(|sub| sub.contains(['*', '?', '['])) {
+            self.opaque("the subcommand is a pattern");
+        }
+        if programs::with_subcommands(&part.program)
+            .is_some_and(|known| known.after_options(&part.arguments).is_none() && !part.tells_version())
+        {
+            self.opaque("an option before the subcommand is not known");
+            self.guess_suffixes(&part, depth);
+        }
+        if part.program == "time"
+            && rest.first().is_some_and(|word| word.quoted && word.text.starts_with('-'))
+        {
+            // The keyword takes no quoted word for its option: bash runs a program of that name.
+            self.opaque("a quoted word is no option of `time`");
+        }
+        if programs::changes_the_shell(&part.program, &part.arguments) {
+            self.opaque("it changes the shell that runs the rest");
+        }
+        if place::leads_anywhere(&part) {
+            self.opaque("nobody can tell which folder the rest runs in");
+        }
+        let inner = inner(&part);
+        self.push(part.clone());
+        if depth >= limits::NESTED_LINES && !matches!(inner, Inner::None) {
+            return self.opaque(TOO_DEEP);
+        }
+        match inner {
+            Inner::None => {}
+            Inner::Words(from) => {
+                let words = rest.get(from..).unwrap_or_default().to_vec();
+                let Simple { redirected, files, inputs, .. } = simple;
+                self.simple(Simple { words, redirected, files, inputs }, depth + 1);
+            }
+            Inner::Line => {
+                // A shell of its own: where it goes is nothing to the one that started it.
+                let folders = self.folders.clone();
+                self.folders.begin_anew();
+                self.line(&part.arguments[1], depth + 1);
+                self.folders = folders;
+            }
+            Inner::Perhaps(Some(from)) => {
+                self.guess_words(rest.get(from..).unwrap_or_default().to_vec(), depth);
+            }
+            Inner::Perhaps(None) => self.guess_suffixes(&part, depth),
+            Inner::Unsure => {
+                self.opaque("it runs what it builds itself");
+                self.guess_suffixes(&part, depth);
+            }
+        }
+    }
+
+    fn guess(&mut self, read: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.guessing, true);
+        read(self);
+        self.guessing = before;
+    }
+
+    fn guess_line(&mut self, line: &str, depth: u8) {
+        if depth < limits::NESTED_LINES {
+            self.guess(|reading| reading.line(line, depth + 1));
+        } else {
+            self.opaque(TOO_DEEP);
+        }
+    }
+
+    /// A command that may run. That it is only guessed makes nothing of the line itself unclear.
+    fn guess_words(&mut self, words: Vec<Word>, depth: u8) {
+        if depth >= limits::NESTED_LINES {
+            return self.opaque(TOO_DEEP);
+        }
+        let opaque = self.command.opaque;
+        self.guess(|reading| reading.simple(Simple { words, ..Simple::default() }, depth + 1));
+        self.command.opaque = opaque;
+    }
+
+    /// Any word may begin the command that is run, or hold all of it.
+    fn guess_suffixes(&mut self, part: &Part, depth: u8) {
+        if part.arguments.len() > limits::GUESSED_STARTS {
+            self.opaque("it holds too many words");
+        }
+        for (i, word) in part.arguments.iter().enumerate().take(limits::GUESSED_STARTS) {
+            let end = part.arguments.len().min(i + limits::GUESSED_WORDS);
+            let base = word.rsplit('/').next().unwrap_or(word).to_owned();
+            self.guess(|reading| {
+                reading.push(part.with(base, i + 1..end.max(i + 1)));
+                reading.push(part.with(part.program.clone(), i..end));
+            });
+            if word.contains([' ', '\t', '\n', ';', '&', '|']) {
+                self.guess_line(word, depth);
+                if let Some((_, value)) = word.split_once('=').filter(|_| word.starts_with('-')) {
+                    self.guess_line(value, depth);
+                }
+            }
+        }
+        if matches!(part.program.as_str(), "eval" | "watch" | "parallel") {
+            self.guess_line(&part.arguments.join(" "), depth);
+        }
+    }
+}
+
+/// The words of one simple command, and where its streams go.
+#[derive(Default)]
+struct Simple {
+    words: Vec<Word>,
+    redirected: bool,
+    files: Vec<String>,
+    inputs: Vec<String>,
+}
+
+/// The command that a command runs.
+enum Inner {
+    None,
+    /// Its arguments from here on.
+    Words(usize),
+    /// Perhaps its arguments from here on, or from somewhere: what it is asked to run may also be a package of that name.
+    Perhaps(Option<usize>),
+    /// Its second argument is a line of its own.
+    Line,
+    /// It can not be told apart for certain.
+    Unsure,
+}
+
+fn inner(part: &Part) -> Inner {
+    let words: Vec<&str> = part.arguments.iter().map(String::as_str).collect();
+    let is_option = |word: &str| word.starts_with('-');
+    match part.program.as_str() {
+        _ if matches!(words.as_slice(), ["--version" | "--help"]) => Inner::None,
+        "command" if matches!(words.first(), Some(&"-v" | &"-V")) => Inner::None,
+        "time" if words.first() == Some(&"-p") => Inner::Words(1),
+        "nohup" | "command" | "exec" | "builtin" | "time" | "setsid" | "env" | "nice" | "ionice" | "sudo"
+        | "doas" | "chronic" | "unbuffer" | "fakeroot" | "strace" | "ltrace" => match words.first() {
+            None => Inner::None,
+            // Options may take values: what comes after them can not be told apart for certain.
+            Some(first) if is_option(first) || is_assignment(first) => Inner::Unsure,
+            Some(_) => Inner::Words(0),
+        },
+        "timeout" => match words.first() {
+            Some(first) if !is_option(first) && !part.expands(0) => Inner::Words(1),
+            Some(_) | None => Inner::Unsure,
+        },
+        // The arguments come from elsewhere; harmless where no argument does harm.
+        "xargs" => match grammars::xargs_options(&words).map(|at| (at, words.get(at))) {
+            Some((at, Some(program))) if programs::only_reads(program) => Inner::Words(at),
+            Some(_) | None => Inner::Unsure,
+        },
+        "stdbuf" | "chroot" | "unshare" | "flock" | "watch" | "parallel" | "su" | "busybox" | "toybox"
+        | "script" | "taskset" | "chrt" | "systemd-run" | "pkexec" | "run0" | "runuser" | "setpriv"
+        | "nsenter" | "gosu" | "su-exec" | "entr" | "watchexec" | "firejail" | "bwrap" | "xvfb-run"
+        | "dbus-run-session" | "rlwrap" | "direnv" | "nix" | "nix-shell" | "valgrind" | "perf"
+        | "numactl" | "eval" | "source" | "." | "prlimit" | "setarch" | "linux32" | "linux64" | "i386"
+        | "x86_64" | "ssh-agent" | "dbus-launch" | "start-stop-daemon" | "sg" | "newgrp" | "at" | "batch"
+        | "faketime" | "eatmydata" | "catchsegv" | "proxychains" | "proxychains4" | "torsocks"
+        | "cpulimit" | "nodemon" | "concurrently" | "cgexec" | "tini" | "dumb-init" | "gdb" | "hyperfine"
+        | "heaptrack" | "rr" | "tmux" | "screen" | "capsh" | "aa-exec" | "choom" | "coreutils" => {
+            Inner::Unsure
+        }
+        program if program.starts_with("ld-linux") || program.starts_with("ld.so") => Inner::Unsure,
+        program if programs::is_shell(program) => match words.as_slice() {
+            // Other shells have a grammar of their own.
+            ["-c", _] if matches!(program, "sh" | "bash" | "dash") => Inner::Line,
+            ["--version"] => Inner::None,
+            // A script by its name; without one, the shell reads what it is fed.
+            [script, ..] if !script.starts_with(['-', '+']) && !programs::is_device(script) => Inner::None,
+            [..] => Inner::Unsure,
+        },
+        // Of what they can do only this runs nothing.
+        "mise" | "asdf" | "pyenv" | "rbenv" | "nodenv" => match words.first() {
+            Some(
+                &"versions" | &"version" | &"ls" | &"list" | &"current" | &"which" | &"where" | &"whence",
+            ) => Inner::None,
+            Some(_) | None => Inner::Unsure,
+        },
+        _ if part.known() == Known::Reads => Inner::None,
+        program if programs::runs_arguments(program, &part.arguments) => Inner::Unsure,
+        // An option that nobody knows may name a program.
+        _ if part.known() == Known::Unknown && holds_a_line(&words) => Inner::Perhaps(None),
+        _ if launch::may_become_a_launcher(part) => Inner::Unsure,
+        _ => match launch::launched(part) {
+            Launched::No => Inner::None,
+            Launched::At(from) => Inner::Perhaps(Some(from)),
+            Launched::Somewhere => Inner::Perhaps(None),
+        },
+    }
+}
+
+/// Whether a word may be a command of its own.
+fn holds_a_line(words: &[&str]) -> bool {
+    words.iter().any(|word| word.contains(' '))
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        let name = name.strip_suffix('+').unwrap_or(name);
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+impl Part {
+    /// Some of its arguments, behind a program.
+    fn with(&self, program: String, range: std::ops::Range<usize>) -> Self {
+        let expansions = self.expansions.get(range.clone()).unwrap_or_default().to_vec();
+        let folders = self.folders.clone();
+        Self { program, arguments: self.arguments[range].to_vec(), expansions, folders, ..Self::default() }
+    }
+
+    /// The most that file patterns may make of any argument.
+    fn expansion(&self) -> Expansion {
+        self.expansions.iter().copied().max().unwrap_or_default()
+    }
+
+    /// Each argument, and whether the shell expands it.
+    pub(crate) fn words_and_expansions(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.arguments.iter().enumerate().map(|(at, word)| (word.as_str(), self.expands(at)))
+    }
+
+    /// Each argument, and what it may become where the shell expands it.
+    pub fn arguments_and_patterns(&self) -> impl Iterator<Item = (&str, Option<Pattern>)> {
+        self.words_and_expansions().map(|(word, expands)| (word, expands.then(|| Pattern::of_shell(word))))
+    }
+
+    fn expands(&self, argument: usize) -> bool {
+        self.expansions.get(argument).is_some_and(|expansion| *expansion != Expansion::None)
+    }
+
+    /// Where the words begin that a pattern is compared with, behind the program: its subcommand.
+    fn begins(&self) -> usize {
+        let rest = programs::with_subcommands(&self.program)
+            .and_then(|known| known.after_options(&self.arguments))
+            .map_or(self.arguments.len(), <[String]>::len);
+        self.arguments.len() - rest
+    }
+
+    /// Whether a rule that allows `pattern` covers this command: it matches, what stands before the subcommand changes
+    /// nothing of what it does, and of a program that the tables know each option is harmless, or named by the pattern.
+    pub fn covered_by(&self, pattern: &str) -> bool {
+        let before = programs::with_subcommands(&self.program)
+            .is_none_or(|known| known.after_harmless(&self.program, &self.arguments).is_some());
+        let options = || matches!(self.known(), Known::Reads | Known::No) || self.names_all_options(pattern);
+        before && self.matches(pattern) && options()
+    }
+
+    fn names_all_options(&self, pattern: &str) -> bool {
+        let mut options = self.arguments.iter().filter(|word| word.starts_with('-'));
+        self.expansion() == Expansion::None
+            && options.all(|option| pattern.split_whitespace().any(|it| it == option))
+    }
+
+    /// Whether `pattern` matches this command. Words must be equal; `*` within a word stands for any
+    /// characters, and a last `*` word for any further words, none included.
+    pub fn matches(&self, pattern: &str) -> bool {
+        let pattern: Vec<&str> = pattern.split_whitespace().collect();
+        let (fixed, open) = fixed(&pattern);
+        let arguments = self.arguments[self.begins()..].iter().map(String::as_str);
+        let words: Vec<&str> = std::iter::once(self.program.as_str()).chain(arguments).collect();
+        (words.len() == fixed.len() || (open && words.len() > fixed.len()))
+            && fixed.iter().zip(&words).all(|(pattern, word)| word_matches(pattern, word))
+    }
+
+    /// Whether it may be so once the shell has put files in place of its patterns: one pattern becomes any number of
+    /// words, and moves those behind it.
+    pub fn may_match(&self, pattern: &str) -> bool {
+        if self.matches(pattern) || self.says_the_same(pattern) {
+            return true;
+        }
+        let pattern: Vec<&str> = pattern.split_whitespace().collect();
+        let (fixed, open) = fixed(&pattern);
+        let Some((program, fixed)) = fixed.split_first() else { return false };
+        let Some(first) = (0..self.arguments.len()).find(|at| self.expands(*at)) else { return false };
+        let words: Vec<_> = self.arguments_and_patterns().collect();
+        // Which word brings the next one. Where one among the options is expanded, nobody can tell.
+        let begins = self.begins();
+        let may_be_an_option = self.expansions.get(first) == Some(&Expansion::Anything)
+            && programs::with_subcommands(&self.program).is_some();
+        let is_moved = first < begins || (first == begins && may_be_an_option);
+        let mut next: Vec<usize> = if is_moved { (first..words.len()).collect() } else { vec![begins] };
+        for pattern in fixed {
+            let fits = |at: &usize| match words.get(*at) {
+                Some((_, Some(becomes))) => becomes.meets(&Pattern::of_word(pattern)),
+                Some((word, None)) => word_matches(pattern, word),
+                None => false,
+            };
+            next.retain(fits);
+            let again: Vec<usize> = next.iter().copied().filter(|at| self.expands(*at)).collect();
+            for at in &mut next {
+                *at += 1;
+            }
+            next.extend(again);
+            next.sort_unstable();
+            next.dedup();
+        }
+        word_matches(program, &self.program) && !next.is_empty() && (open || next.contains(&words.len()))
+    }
+}
+
+/// The words of a pattern without a last `*`, and whether it has one.
+fn fixed<'a, 'p>(pattern: &'a [&'p str]) -> (&'a [&'p str], bool) {
+    match pattern.split_last() {
+        Some((&"*", fixed)) => (fixed, true),
+        Some(_) | None => (pattern, false),
+    }
+}
+
+impl Command {
+    /// Known to change nothing.
+    pub fn is_read_only(&self) -> bool {
+        self.opaque.is_none() && self.parts.iter().all(Part::is_read_only)
+    }
+}
+
+/// `*` in the pattern stands for any characters.
+pub fn word_matches(pattern: &str, word: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = word.strip_prefix(first) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    true
+}

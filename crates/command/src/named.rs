@@ -1,0 +1,214 @@
+//! What each part of a line names, for whoever looks up which of it are files and folders of the workspace.
+//!
+//! Which parts run nothing that they name is an allow-list. Of every other part each text counts, whatever program it
+//! is: nobody knows of every program which of its words it runs.
+
+use crate::place::join;
+use crate::reads::Known;
+use crate::scripts::{looked_for, values};
+use crate::{Command, Part, programs};
+
+/// How many texts of one line are looked up.
+const MAX_TEXTS: usize = 1024;
+
+/// How many `=` of one word, and how many dots of a module's name, are looked behind.
+const MAX_ENDS: usize = 16;
+
+/// The longest path that the system takes.
+const MAX_PATH: usize = 4096;
+
+/// What one part of a line names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// Where it looks for what the texts name, from the working directory of the call; an empty text is that one itself. Empty: nobody can tell.
+    pub folders: Vec<String>,
+    /// Folders that the line changes into: before the part, and by its options (`-C sub`).
+    pub entered: Vec<String>,
+    /// Texts that may be files or folders; empty where it runs nothing that it names.
+    pub texts: Vec<String>,
+    /// Names of files that its program runs in the folders that the texts may be.
+    pub looked_for: &'static [&'static str],
+}
+
+/// Programs that run nothing that they are given, beside those that are known to read. An option by which one of
+/// them runs something all the same is in [`programs::runs_arguments`].
+const RUNS_NOTHING: [&str; 31] = [
+    "rm", "cp", "mv", "mkdir", "rmdir", "touch", "chmod", "chown", "chgrp", "ln", "tee", "dd", "truncate",
+    "mktemp", "install", "shred", "sync", "kill", "cd", "pushd", "popd", "tar", "gzip", "gunzip", "bzip2",
+    "xz", "zstd", "zip", "unzip", "curl", "wget",
+];
+
+/// Subcommands of git that run nothing that the line names.
+const GIT_RUNS_NOTHING: [&str; 30] = [
+    "add",
+    "branch",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "clone",
+    "commit",
+    "config",
+    "diff",
+    "fetch",
+    "gc",
+    "init",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "merge",
+    "mv",
+    "notes",
+    "pull",
+    "push",
+    "reflog",
+    "remote",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "show",
+    "stash",
+    "switch",
+    "tag",
+];
+
+/// Options by which a program changes its folder before it does anything else.
+const ENTERS: &[(&[&str], &[&str])] = &[
+    (&["git", "go", "cargo", "ninja", "meson", "samu"], &["-C"]),
+    (&["make", "gmake", "bmake"], &["-C", "--directory"]),
+    (&["tar", "bsdtar", "gtar"], &["-C", "--directory", "--cd"]),
+    (&["env"], &["-C", "--chdir"]),
+    (&["terraform", "tofu"], &["-chdir"]),
+];
+
+impl Command {
+    /// What its parts name, one after the other; `None` where the line names more than anybody looks up.
+    pub fn named(&self) -> Option<Vec<Named>> {
+        let mut left = MAX_TEXTS;
+        let parts = self.parts.iter().chain(&self.guesses);
+        parts
+            .map(|part| {
+                let named = part.named();
+                left = left.checked_sub(named.texts.len())?;
+                Some(named)
+            })
+            .collect()
+    }
+}
+
+impl Part {
+    fn named(&self) -> Named {
+        let entered = self.entered();
+        // Make reads nothing before it is there. Of other programs an option of that name may be another one:
+        // `git apply -C1`.
+        let folders = match entered.last() {
+            Some(last) if is_make(self.base()) => self.located(last),
+            Some(_) | None => self.folders.clone(),
+        };
+        let entered = entered.iter().flat_map(|folder| self.located(folder));
+        let runs = !self.runs_nothing();
+        Named {
+            folders,
+            entered: self
+                .folders
+                .iter()
+                .filter(|folder| !folder.is_empty())
+                .cloned()
+                .chain(entered)
+                .collect(),
+            texts: if runs { self.all_texts() } else { Vec::new() },
+            looked_for: if runs { looked_for(self.base()) } else { &[] },
+        }
+    }
+
+    /// Whether it runs nothing of what its line names.
+    pub(crate) fn runs_nothing(&self) -> bool {
+        let git = || {
+            let sub = self.subcommand().unwrap_or_default();
+            GIT_RUNS_NOTHING.contains(&sub.split(' ').next().unwrap_or_default())
+        };
+        self.known() == Known::Reads
+            || self.only_edits()
+            || self.program.is_empty()
+            || ((RUNS_NOTHING.contains(&self.program.as_str()) || (self.program == "git" && git()))
+                && !programs::runs_arguments(&self.program, &self.arguments))
+    }
+
+    /// The folders that its options change into, one below the other.
+    pub(crate) fn entered(&self) -> Vec<String> {
+        let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        let mut entered: Vec<String> = Vec::new();
+        for folder in values(&words, self.enters()) {
+            let from = entered.last().map_or("", String::as_str);
+            entered.push(join(from, folder));
+        }
+        entered
+    }
+
+    /// Whether a pattern of the shell says which folder its options change into.
+    pub(crate) fn enters_unnamed(&self) -> bool {
+        let words: Vec<_> = self.words_and_expansions().collect();
+        words.iter().enumerate().any(|(at, (word, expands))| {
+            let is_option = |word: &str| self.enters().iter().any(|option| word.starts_with(option));
+            *expands
+                && (is_option(word) || at.checked_sub(1).is_some_and(|before| is_option(words[before].0)))
+        })
+    }
+
+    fn enters(&self) -> &'static [&'static str] {
+        ENTERS
+            .iter()
+            .find(|(programs, _)| programs.contains(&self.base()))
+            .map_or(&[], |(_, options)| options)
+    }
+
+    /// The name of its program, without a path.
+    pub(crate) fn base(&self) -> &str {
+        self.program.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Each text of it that may be a path: words, what stands behind each `=` and glued to an option, and each piece of
+    /// a word that is code or holds several names: `--exec=sh a.sh`, `tests/t.py::test_a`, `open('x.py')`.
+    fn all_texts(&self) -> Vec<String> {
+        let mut texts: Vec<String> = self.inputs.clone();
+        for word in &self.arguments {
+            texts.push(word.clone());
+            texts.extend(word.match_indices('=').take(MAX_ENDS).map(|(at, _)| word[at + 1..].to_owned()));
+            texts.extend(word.split(is_between).map(str::to_owned));
+            let dotted = word.split(is_between).filter(|piece| piece.contains('.') && !piece.contains('/'));
+            texts.extend(dotted.flat_map(|piece| self.modules(piece)));
+            if self.base() == "java" && !word.starts_with('-') {
+                texts.push(format!("{}.class", word.replace('.', "/")));
+            }
+        }
+        texts.extend(self.texts().map(|(text, _)| text.to_owned()).filter(|text| !self.files.contains(text)));
+        let may_be_a_path = |text: &String| {
+            text.len() <= MAX_PATH && text.contains(|c: char| c.is_alphanumeric() || c == '_' || c == '.')
+        };
+        texts.retain(may_be_a_path);
+        texts.sort();
+        texts.dedup();
+        texts
+    }
+
+    /// Files that may be run where a word names a module of Python, or something in one: `tests.t.Case.test_a`.
+    fn modules(&self, dotted: &str) -> Vec<String> {
+        if !super::scripts::is_python(self.base()) {
+            return Vec::new();
+        }
+        let ends = dotted.match_indices('.').map(|(at, _)| at).chain([dotted.len()]);
+        let ends = ends.filter(|end| *end <= MAX_PATH).take(MAX_ENDS);
+        ends.map(|end| dotted[..end].replace('.', "/"))
+            .flat_map(|module| [format!("{module}.py"), format!("{module}/__init__.py")])
+            .collect()
+    }
+}
+
+fn is_make(base: &str) -> bool {
+    matches!(base, "make" | "gmake" | "bmake")
+}
+
+/// What stands between two names in one word.
+fn is_between(c: char) -> bool {
+    c.is_whitespace() || "'\"`;|&()<>,:=@[]{}".contains(c)
+}

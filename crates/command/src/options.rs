@@ -1,0 +1,152 @@
+//! Options of a line compared with a row of the tables: which are there, what values they take, what is left.
+
+use crate::shell::Expansion;
+use crate::tables::{Parser, Row};
+
+/// The words of a line, divided as a row says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Given<'w> {
+    /// Each option by its name, with its value; `*` ends the name where the row says that the value says nothing.
+    pub(crate) options: Vec<(String, Option<&'w str>)>,
+    /// What is no option, and where it stands.
+    pub(crate) operands: Vec<(usize, &'w str)>,
+}
+
+/// How one option takes a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    /// In the same word, or none.
+    Perhaps,
+    One,
+    /// One that says nothing about what the option does.
+    Free,
+    Two,
+}
+
+fn takes(spec: &str) -> (&str, Takes) {
+    if let Some(name) = spec.strip_suffix("::") {
+        (name, Takes::Two)
+    } else if let Some(name) = spec.strip_suffix('*') {
+        (name, Takes::Free)
+    } else if let Some(name) = spec.strip_suffix(':') {
+        (name, Takes::One)
+    } else if let Some(name) = spec.strip_suffix('?') {
+        (name, Takes::Perhaps)
+    } else {
+        (spec, Takes::Nothing)
+    }
+}
+
+/// Reads words as options and operands of a row; `None` where one of them is not in it. Options behind operands count
+/// as options too, as GNU programs read them.
+pub(crate) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion]) -> Option<Given<'w>> {
+    let specs: Vec<(&str, Takes)> = row.options().map(takes).collect();
+    let find = |name: &str| specs.iter().find(|(spec, _)| *spec == name).map(|(_, takes)| *takes);
+    let mut given = Given::default();
+    let mut at = 0;
+    while let Some(word) = words.get(at).map(String::as_str) {
+        let expansion = expansions.get(at).copied().unwrap_or_default();
+        at += 1;
+        let is_late = row.parser == Parser::OneByOne && !given.operands.is_empty();
+        if word == "--" && !is_late {
+            given.operands.extend((at..).zip(words.get(at..)?).map(|(at, word)| (at, word.as_str())));
+            break;
+        }
+        // An option that a pattern is part of may become several words, or another option.
+        let is_plain = expansion == Expansion::None;
+        if !word.starts_with('-') || word == "-" {
+            if expansion == Expansion::Anything && !row.takes_any_name {
+                return None;
+            }
+            given.operands.push((at - 1, word));
+            continue;
+        }
+        if (!is_plain && !row.takes_any_name) || is_late {
+            return None;
+        }
+        if row.parser == Parser::Names {
+            let (name, value) =
+                word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+            let takes = find(name).or_else(|| find(name.strip_prefix('-')?))?;
+            let value = match (takes, value) {
+                (Takes::Nothing | Takes::Perhaps, value) | (Takes::One | Takes::Free, value @ Some(_)) => {
+                    value
+                }
+                (Takes::One | Takes::Free, None) => {
+                    at += 1;
+                    words.get(at - 1).map(String::as_str)
+                }
+                (Takes::Two, _) => return None,
+            };
+            // Not every program takes the next word, as above.
+            if value.is_some_and(may_be_an_option) {
+                return None;
+            }
+            given.options.push((named(name, takes), value));
+            continue;
+        }
+        let mut next = |many: usize| {
+            let values = words.get(at..at + many);
+            let plain = (at..at + many).all(|at| expansions.get(at).is_none_or(|it| *it == Expansion::None))
+                && values.is_none_or(|values| !values.iter().any(|value| may_be_an_option(value)));
+            at += many;
+            // A last option without its value is an error that does nothing.
+            (plain || row.takes_any_name)
+                .then(|| values.and_then(|values| values.first()).map(String::as_str))
+        };
+        if let Some(takes) = find(word).filter(|_| word.len() != 2 || !word.starts_with("--")) {
+            let value = match takes {
+                Takes::Nothing | Takes::Perhaps => None,
+                Takes::One | Takes::Free => next(1)?,
+                Takes::Two => next(2)?,
+            };
+            given.options.push((named(word, takes), value));
+        } else if word.starts_with("--") {
+            let (name, value) = word.split_once('=')?;
+            let takes = find(name)?;
+            if !matches!(takes, Takes::One | Takes::Free | Takes::Perhaps) {
+                return None;
+            }
+            given.options.push((named(name, takes), Some(value)));
+        } else if word[1..].chars().all(|c| c.is_ascii_digit()) && find("-#").is_some() {
+            given.options.push(("-#".to_owned(), Some(&word[1..])));
+        } else {
+            let mut rest = &word[1..];
+            while let Some(letter) = rest.chars().next() {
+                let name = format!("-{letter}");
+                rest = &rest[letter.len_utf8()..];
+                let takes = find(&name)?;
+                let is_number = !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit());
+                let fits = match row.parser {
+                    Parser::Getopt | Parser::Names => true,
+                    Parser::ValueApart => takes == Takes::Nothing || rest.is_empty() || is_number,
+                    Parser::OneByOne => takes == Takes::One && word.len() == rest.len() + 2 && is_number,
+                };
+                if !fits {
+                    return None;
+                }
+                let value = match takes {
+                    Takes::Nothing => None,
+                    Takes::Perhaps => Some(std::mem::take(&mut rest)).filter(|value| !value.is_empty()),
+                    Takes::One | Takes::Free if rest.is_empty() => next(1)?,
+                    Takes::One | Takes::Free => Some(std::mem::take(&mut rest)),
+                    Takes::Two => return None,
+                };
+                given.options.push((named(&name, takes), value));
+            }
+        }
+    }
+    Some(given)
+}
+
+/// Not every program takes the next word as the value that the row speaks of: `git diff -U --output=x` writes `x`.
+/// What begins as a number or a sign does no harm as an option either: `date -d '-1 day'`.
+fn may_be_an_option(value: &str) -> bool {
+    let first = value.strip_prefix('-').and_then(|rest| rest.chars().next());
+    first.is_some_and(|first| first.is_alphabetic() || first == '-')
+}
+
+fn named(name: &str, takes: Takes) -> String {
+    if takes == Takes::Free { format!("{name}*") } else { name.to_owned() }
+}

@@ -1,0 +1,100 @@
+//! Whether a line reaches for what a person's own tools run by themselves: the names of [`crate::guarded`], and
+//! the commands of git that write there.
+//!
+//! Says so of whatever may write; reading such files is not held back.
+
+use crate::guarded::{self, BELOW_GIT, Guarded};
+use crate::place::{join, normal};
+use crate::{Command, Part, Pattern};
+
+const fn git(name: &'static str, why: &'static str) -> Guarded {
+    Guarded { name, why }
+}
+
+/// Subcommands of git that write configuration, hooks, or a repository that brings its own.
+const GIT: [Guarded; 22] = [
+    git("config", "it writes down what other git commands then run"),
+    git("init", "it makes a repository, with a configuration and hooks of its own"),
+    git("clone", "it brings in a repository with a configuration of its own"),
+    git("worktree", "it writes pointers to where git takes its configuration from"),
+    git("submodule", "it brings in repositories, and configuration for them"),
+    git("remote", "it writes down where git fetches from and pushes to"),
+    git("hook", "it runs hooks"),
+    git("filter-branch", "it runs what it is given, on every commit"),
+    git("sparse-checkout", "it writes configuration"),
+    git("maintenance", "it writes configuration, and lets git start by itself"),
+    git("lfs", "it writes hooks and filters into the configuration"),
+    git("credential", "it asks the programs that keep passwords"),
+    git("credential-store", "it writes passwords down"),
+    git("update-index", "it can let git pass over changes"),
+    git("replace", "it lets git see other objects than there are"),
+    git("replay", "it moves references"),
+    git("scalar", "it writes configuration"),
+    git("daemon", "it opens the repository to others"),
+    git("instaweb", "it opens the repository to others"),
+    git("svn", "it writes configuration"),
+    git("p4", "it writes configuration"),
+    git("flow", "it writes configuration"),
+];
+
+impl Command {
+    /// What the line reaches for that the person's own tools run, or take orders from, where it may write there.
+    /// `cwd`: the working directory, from the workspace or the root. Where parts run is followed as far as it is known.
+    pub fn own_tools(&self, cwd: &str) -> Option<Guarded> {
+        self.parts.iter().chain(&self.guesses).find_map(|part| part.own_tools(cwd))
+    }
+}
+
+impl Command {
+    /// The folders that parts run in which may write, as far as they are known.
+    pub fn writes_from(&self, cwd: &str) -> impl Iterator<Item = String> {
+        let parts = self.parts.iter().chain(&self.guesses).filter(|part| !part.is_read_only());
+        parts.flat_map(move |part| {
+            let nobody_knows = part.folders.is_empty().then(|| cwd.to_owned());
+            let known = part.folders.iter().map(move |folder| normal(&join(cwd, folder)));
+            known.chain(nobody_knows)
+        })
+    }
+}
+
+impl Part {
+    fn own_tools(&self, cwd: &str) -> Option<Guarded> {
+        if self.is_read_only() {
+            return None;
+        }
+        let configures = || {
+            let sub = self.subcommand().filter(|_| self.program == "git")?;
+            let name = sub.split(' ').next().unwrap_or_default();
+            GIT.into_iter().find(|git| git.name == name)
+        };
+        configures().or_else(|| self.texts().find_map(|(text, expands)| self.meets(text, expands, cwd)))
+    }
+
+    fn meets(&self, text: &str, expands: bool, cwd: &str) -> Option<Guarded> {
+        let beneath = |path: &str| {
+            let names = || path.split('/');
+            let below_git = || names().any(|name| name.eq_ignore_ascii_case(".git")).then_some(BELOW_GIT);
+            guarded::guards(names()).copied().or_else(below_git)
+        };
+        if expands {
+            // Of what a pattern of the shell may become only the names are known that it may not become.
+            return guarded::all().iter().find(|guarded| may_become(text, guarded)).copied();
+        }
+        let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
+        folders.iter().find_map(|folder| beneath(&normal(&join(cwd, &join(folder, text)))))
+    }
+}
+
+/// Whether a name of the pattern may be the first of those that are guarded: `.gi*`, `.[e]nvrc`. A pattern without
+/// a dot in front stands for no hidden file, and few of the others are guarded: `*` is none of them.
+fn may_become(text: &str, guarded: &Guarded) -> bool {
+    let first = guarded.name.split('/').next().unwrap_or_default();
+    if !first.starts_with('.') {
+        return false;
+    }
+    let wanted = Pattern::of_word(first);
+    text.split('/').any(|name| {
+        let pattern = Pattern::of_shell(name).in_small_letters();
+        pattern.meets(&wanted)
+    })
+}

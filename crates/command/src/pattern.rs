@@ -1,0 +1,203 @@
+//! What file patterns may become. The gates expand nothing, for files come and go; where a pattern *may* become what a
+//! rule speaks of, a rule that holds back counts it as that.
+
+/// A piece of a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    One(char),
+    /// Any character of a name.
+    Any,
+    /// The first one of a name that the shell finds: no dot.
+    First,
+    /// Any part of a name, none included.
+    Some,
+    /// Any text, folders and all.
+    All,
+}
+
+/// A pattern that is compared with another one.
+#[derive(Debug)]
+pub struct Pattern {
+    pieces: Vec<Piece>,
+    /// The shell puts no file in its place whose name begins with a dot.
+    skips_dots: bool,
+}
+
+/// Longer ones are taken for anything.
+const MAX_PIECES: usize = 256;
+
+/// How many `**/` of a glob are tried as no folder.
+const MAX_FOLDERS: usize = 3;
+
+impl Pattern {
+    /// A word that the shell expands: `*`, `?` and `[…]` stay within a name.
+    pub fn of_shell(word: &str) -> Self {
+        let skips_dots = Self::is_in(word.get(..1).unwrap_or_default());
+        let mut found = Self::read(word, |star, _| if star { Piece::Some } else { Piece::Any });
+        found.skips_dots = skips_dots;
+        // A name that is all of one star is not empty, and does not begin with a dot; nor does one that `?` begins.
+        let mut pieces = Vec::new();
+        for (at, piece) in found.pieces.iter().copied().enumerate() {
+            let begins = at == 0 || found.pieces.get(at - 1) == Some(&Piece::One('/'));
+            let ends = matches!(found.pieces.get(at + 1), None | Some(Piece::One('/')));
+            if begins && piece == Piece::Any {
+                pieces.push(Piece::First);
+            } else if begins && ends && piece == Piece::Some {
+                pieces.extend([Piece::First, Piece::Some]);
+            } else {
+                pieces.push(piece);
+            }
+        }
+        Self { pieces, ..found }
+    }
+
+    /// All that lies below a path of the workspace; an empty one is the workspace.
+    pub fn below(path: &str, expands: bool) -> Self {
+        if path.is_empty() {
+            return Self::bounded(vec![Piece::All]);
+        }
+        let mut found = if expands {
+            Self::of_shell(path)
+        } else {
+            Self::bounded(path.chars().map(Piece::One).collect())
+        };
+        found.pieces.extend([Piece::One('/'), Piece::All]);
+        found
+    }
+
+    /// Whether a text may be one that the shell expands.
+    pub fn is_in(text: &str) -> bool {
+        text.contains(['*', '?', '['])
+    }
+
+    /// A word of a rule on commands: `*` is any text.
+    pub fn of_word(word: &str) -> Self {
+        Self::bounded(word.chars().map(|c| if c == '*' { Piece::All } else { Piece::One(c) }).collect())
+    }
+
+    /// A text that holds this one, in small letters.
+    pub fn holding(text: &str) -> Self {
+        Self::of_word(&format!("*{}*", text.to_lowercase()))
+    }
+
+    pub fn in_small_letters(mut self) -> Self {
+        for piece in &mut self.pieces {
+            if let Piece::One(c) = piece {
+                *c = c.to_lowercase().next().unwrap_or(*c);
+            }
+        }
+        self
+    }
+
+    /// A glob of a rule on paths: `**` is any text, and so is what stands in braces; `**/` is no folder, too.
+    pub fn of_glob(glob: &str) -> Vec<Self> {
+        let read = |glob: &str| {
+            Self::read(glob, |star, deep| match (star, deep) {
+                (true, true) => Piece::All,
+                (true, false) => Piece::Some,
+                (false, _) => Piece::Any,
+            })
+        };
+        let mut forms = vec![glob.to_owned()];
+        for _ in 0..glob.matches("**/").count().min(MAX_FOLDERS) {
+            forms.extend(forms.clone().iter().map(|form| form.replacen("**/", "", 1)));
+            forms.sort();
+            forms.dedup();
+        }
+        forms.iter().map(|form| read(form)).collect()
+    }
+
+    fn read(text: &str, wild: impl Fn(bool, bool) -> Piece) -> Self {
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some(c) = rest.chars().next().filter(|_| pieces.len() <= MAX_PIECES) {
+            rest = &rest[c.len_utf8()..];
+            pieces.push(match c {
+                '*' => {
+                    let after = rest.trim_start_matches('*');
+                    let piece = wild(true, after.len() < rest.len());
+                    rest = after;
+                    piece
+                }
+                '?' => wild(false, false),
+                '[' => {
+                    let name = rest.split('/').next().unwrap_or_default();
+                    let end = name.rfind(']').map_or(0, |end| end + 1);
+                    let is_plain = !name.contains('[') && name.matches(']').count() == 1;
+                    rest = &rest[end..];
+                    // Of classes, of several brackets, and of one that is not closed, nobody has to know more.
+                    if is_plain && end > 1 { wild(false, false) } else { Piece::All }
+                }
+                '{' => {
+                    rest = rest.rfind('}').map_or(rest, |end| &rest[end + 1..]);
+                    Piece::All
+                }
+                '\\' => Piece::All,
+                c => Piece::One(c),
+            });
+        }
+        Self::bounded(pieces)
+    }
+
+    fn bounded(pieces: Vec<Piece>) -> Self {
+        let pieces = if pieces.len() > MAX_PIECES { vec![Piece::All] } else { pieces };
+        Self { pieces, skips_dots: false }
+    }
+
+    fn begins_with_a_dot(&self) -> bool {
+        self.pieces.first() == Some(&Piece::One('.'))
+    }
+
+    /// Whether there is a text that both stand for.
+    pub fn meets(&self, other: &Self) -> bool {
+        if (self.skips_dots && other.begins_with_a_dot()) || (other.skips_dots && self.begins_with_a_dot()) {
+            return false;
+        }
+        let (ours, theirs) = (&self.pieces, &other.pieces);
+        // `meet[j]`: what is left of ours from here on and of theirs from `j` on have a text in common.
+        let mut meet: Vec<bool> = Vec::new();
+        for i in (0..=ours.len()).rev() {
+            let mut row = vec![false; theirs.len() + 1];
+            for j in (0..=theirs.len()).rev() {
+                let (our, their) = (ours.get(i).copied(), theirs.get(j).copied());
+                // The rest of one side from its next piece on, or of both.
+                let skip_ours = || meet.get(j).copied().unwrap_or_default();
+                let skip_theirs = || row.get(j + 1).copied().unwrap_or_default();
+                let skip_both = || meet.get(j + 1).copied().unwrap_or_default();
+                row[j] = match (our, their) {
+                    (None, None) => true,
+                    (Some(Piece::Some | Piece::All), None) => skip_ours(),
+                    (None, Some(Piece::Some | Piece::All)) => skip_theirs(),
+                    (None, Some(_)) | (Some(_), None) => false,
+                    (Some(our), Some(their)) => {
+                        (our.is_run() && (skip_ours() || (our.takes(their) && skip_theirs())))
+                            || (their.is_run() && (skip_theirs() || (their.takes(our) && skip_ours())))
+                            || (!our.is_run() && !their.is_run() && our.is_like(their) && skip_both())
+                    }
+                };
+            }
+            meet = row;
+        }
+        meet.first().copied().unwrap_or_default()
+    }
+}
+
+impl Piece {
+    fn is_run(self) -> bool {
+        matches!(self, Self::Some | Self::All)
+    }
+
+    /// Whether a run may hold what the other piece stands for.
+    fn takes(self, other: Self) -> bool {
+        self == Self::All || !matches!(other, Self::One('/') | Self::All)
+    }
+
+    fn is_like(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::First, Self::One('.')) | (Self::One('.'), Self::First) => false,
+            (Self::One(a), Self::One(b)) => a == b,
+            (Self::One(c), _) | (_, Self::One(c)) => c != '/',
+            (_, _) => true,
+        }
+    }
+}

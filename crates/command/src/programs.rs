@@ -1,0 +1,387 @@
+//! What is known about programs beside what they read: which take a subcommand, which run another program, which take
+//! code on the line. Nothing is released by what stands here; `tables` says what reads.
+
+use crate::tables::{self, git, runs};
+use crate::{Expansion, Part, sed};
+
+/// A program whose first word is a command of its own.
+pub(crate) struct WithSubcommands {
+    names: &'static [&'static str],
+    /// Options before the subcommand that stand alone. Any other one makes the line opaque: it might take
+    /// the next word as its value, and then the subcommand is not the word that it seems.
+    flags: &'static [&'static str],
+    /// Options before the subcommand that take the next word.
+    valued: &'static [&'static str],
+    /// Subcommands with subcommands: `docker compose up`, `npm run build`. `*`: all of them.
+    groups: &'static [&'static str],
+}
+
+const fn with(
+    names: &'static [&'static str],
+    flags: &'static [&'static str],
+    valued: &'static [&'static str],
+    groups: &'static [&'static str],
+) -> WithSubcommands {
+    WithSubcommands { names, flags, valued, groups }
+}
+
+const WITH_SUBCOMMANDS: [WithSubcommands; 22] = [
+    with(
+        &["git"],
+        &[
+            "--no-pager",
+            "-P",
+            "-p",
+            "--paginate",
+            "--bare",
+            "--no-replace-objects",
+            "--no-optional-locks",
+            "--literal-pathspecs",
+            "--glob-pathspecs",
+            "--noglob-pathspecs",
+            "--icase-pathspecs",
+            "--no-advice",
+            "--no-lazy-fetch",
+        ],
+        &["-C", "--git-dir", "--work-tree", "--namespace"],
+        &["remote", "stash", "worktree", "submodule", "bisect", "notes", "reflog", "bundle"],
+    ),
+    with(&["cargo"], &["-v", "-q", "--locked", "--offline", "--frozen"], &["--color", "-C"], &[]),
+    with(
+        &["npm", "pnpm", "yarn", "bun"],
+        &["-s", "--silent"],
+        &["--prefix", "-C", "--dir", "--cwd", "-w", "--workspace"],
+        &["run", "run-script", "exec", "x", "dlx", "workspace"],
+    ),
+    with(&["npx", "bunx", "uvx", "pipx"], &["-y", "--yes"], &[], &[]),
+    with(&["pip", "pip3"], &["-q", "-v"], &[], &[]),
+    with(
+        &["uv"],
+        &["-q", "-v", "--offline"],
+        &["--directory", "--project"],
+        &["run", "pip", "tool", "python"],
+    ),
+    with(&["poetry", "pipenv", "hatch", "conda"], &["-q", "-v"], &["-C"], &["run", "env", "self"]),
+    with(
+        &["docker", "podman"],
+        &["-D"],
+        &["-H", "--host", "--context", "-c", "--config", "-l", "--log-level"],
+        &["compose", "container", "image", "volume", "network", "system", "builder", "buildx", "run", "exec"],
+    ),
+    with(
+        &["kubectl"],
+        &[],
+        &["-n", "--namespace", "--context", "--kubeconfig", "--cluster", "--user", "-s", "--server"],
+        &["config", "rollout", "create", "auth", "set", "exec"],
+    ),
+    with(&["helm"], &[], &["-n", "--namespace", "--kube-context", "--kubeconfig"], &["repo", "plugin"]),
+    with(&["terraform", "tofu"], &[], &["-chdir"], &["state", "workspace"]),
+    with(&["go"], &[], &["-C"], &["mod", "work", "tool", "run"]),
+    with(&["apt", "apt-get"], &["-y", "-q", "-qq", "--yes", "--no-install-recommends"], &["-o"], &[]),
+    with(&["systemctl"], &["--user", "--system", "--no-pager"], &["-H", "--host"], &[]),
+    with(&["gh", "aws", "gcloud"], &[], &["-R", "--repo", "--profile", "--region", "--project"], &["*"]),
+    with(&["rustup"], &["-v", "-q"], &[], &["toolchain", "target", "component", "override", "self"]),
+    with(&["deno"], &["-q"], &[], &["run", "task"]),
+    with(&["hg", "svn"], &["-q", "-v", "-y"], &[], &[]),
+    with(&["dotnet"], &[], &[], &["tool", "nuget", "workload", "new"]),
+    with(&["brew"], &["-q", "-v"], &[], &["services", "bundle"]),
+    with(&["bundle"], &[], &[], &["exec", "config", "plugin"]),
+    with(&["gem", "composer", "mix"], &[], &[], &[]),
+];
+
+pub(crate) fn with_subcommands(program: &str) -> Option<&'static WithSubcommands> {
+    WITH_SUBCOMMANDS.iter().find(|each| each.names.contains(&program))
+}
+
+impl WithSubcommands {
+    /// The words from the subcommand on; `None` where an option before it is not known.
+    pub(crate) fn after_options<'a>(&self, arguments: &'a [String]) -> Option<&'a [String]> {
+        let mut rest = arguments;
+        while let Some((first, more)) = rest.split_first() {
+            // `cargo +nightly test`
+            let is_toolchain = first.starts_with('+') && self.names.contains(&"cargo");
+            let is_help = matches!(first.as_str(), "--version" | "-V" | "--help" | "-h");
+            let name = first.split_once('=').map(|(name, _)| name);
+            if is_toolchain || is_help || self.flags.contains(&first.as_str()) {
+                rest = more;
+            } else if self.valued.contains(&first.as_str()) {
+                rest = more.get(1..)?;
+            } else if name.is_some_and(|name| self.valued.contains(&name)) {
+                rest = more;
+            } else if first.starts_with('-') {
+                return None;
+            } else {
+                break;
+            }
+        }
+        Some(rest)
+    }
+
+    /// Where the subcommand begins, where all that stands before it is known to change nothing of what it does.
+    pub(crate) fn after_harmless(&self, program: &str, arguments: &[String]) -> Option<usize> {
+        let harmless = |word: &String| match program {
+            "git" => git::BEFORE.contains(&word.as_str()),
+            "cargo" if word.starts_with('+') => true,
+            _ => self.flags.contains(&word.as_str()),
+        };
+        let from = arguments.iter().take_while(|word| harmless(word)).count();
+        arguments.get(from).is_none_or(|word| !word.starts_with('-')).then_some(from)
+    }
+
+    fn is_group(&self, subcommand: &str) -> bool {
+        self.groups.iter().any(|group| *group == "*" || *group == subcommand)
+    }
+}
+
+/// Build tools: what they do is named by the targets on the line.
+const BY_TARGET: [&str; 12] = [
+    "make",
+    "gmake",
+    "just",
+    "task",
+    "rake",
+    "ninja",
+    "gradle",
+    "./gradlew",
+    "mvn",
+    "./mvnw",
+    "ant",
+    "invoke",
+];
+
+const INTERPRETERS: [&str; 20] = [
+    "python",
+    "pypy",
+    "node",
+    "nodejs",
+    "ruby",
+    "perl",
+    "php",
+    "lua",
+    "luajit",
+    "tclsh",
+    "Rscript",
+    "julia",
+    "osascript",
+    "tsx",
+    "ts-node",
+    "bats",
+    "dart",
+    "elixir",
+    "racket",
+    "raku",
+];
+
+const SHELLS: [&str; 16] = [
+    "sh", "bash", "dash", "zsh", "ksh", "mksh", "yash", "ash", "fish", "rbash", "csh", "tcsh", "pwsh", "nu",
+    "elvish", "xonsh",
+];
+
+/// Parts of the shell that change how it runs what comes after them: its variables, its functions, what a
+/// program's name means.
+const CHANGES_THE_SHELL: [&str; 26] = [
+    "export",
+    "declare",
+    "typeset",
+    "readonly",
+    "local",
+    "read",
+    "unset",
+    "hash",
+    "enable",
+    "shopt",
+    "getopts",
+    "mapfile",
+    "readarray",
+    "let",
+    "pushd",
+    "popd",
+    "bind",
+    "complete",
+    "fc",
+    "history",
+    "ulimit",
+    "umask",
+    "alias",
+    "unalias",
+    "trap",
+    "disown",
+];
+
+pub(crate) fn is_shell(program: &str) -> bool {
+    SHELLS.contains(&program)
+}
+
+/// `python3.12` is python.
+pub(crate) fn without_version(program: &str) -> &str {
+    program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
+}
+
+/// What it does is named by the targets on the line.
+pub(crate) fn is_build_tool(program: &str) -> bool {
+    BY_TARGET.contains(&program)
+}
+
+pub(crate) fn is_interpreter(program: &str) -> bool {
+    let name = without_version(program);
+    INTERPRETERS.contains(&program) || INTERPRETERS.contains(&name) || is_shell(program)
+}
+
+/// A program that reads whatever its arguments are.
+pub(crate) fn only_reads(program: &str) -> bool {
+    program == "echo" || tables::of_program(program).is_some_and(|row| row.takes_any_name)
+}
+
+/// `set -e` and its like only make the shell stricter, and `set +e` as it was.
+pub(crate) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
+    let strict = |word: &String| {
+        matches!(word.as_str(), "pipefail" | "errexit" | "nounset" | "xtrace")
+            || word.strip_prefix(['-', '+']).is_some_and(|flags| flags.chars().all(|c| "euxo".contains(c)))
+    };
+    CHANGES_THE_SHELL.contains(&program)
+        || (program == "set" && !arguments.iter().all(strict))
+        || (program == "printf"
+            && arguments.iter().any(|word| word.starts_with("-v") || assigns_by_format(word)))
+        || (matches!(program, "test" | "[")
+            && arguments.iter().any(|word| matches!(word.as_str(), "-v" | "-R")))
+}
+
+/// `%n` sets a variable, and so does `%ln`.
+fn assigns_by_format(format: &str) -> bool {
+    let mut rest = format.replace("%%", "");
+    while let Some(at) = rest.find('%') {
+        rest = rest.split_off(at + 1);
+        let directive = rest.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+        if directive.trim_start_matches(['h', 'j', 'l', 'L', 't', 'z']).starts_with('n') {
+            return true;
+        }
+    }
+    false
+}
+
+/// Options and subcommands through which a program runs a command that it is given.
+pub(crate) fn runs_arguments(program: &str, arguments: &[String]) -> bool {
+    let any = |test: &dyn Fn(&str) -> bool| arguments.iter().any(|word| test(word));
+    match program {
+        "find" => any(&|word| matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir")),
+        "git" => {
+            let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            let by_subcommand = words
+                .windows(2)
+                .any(|pair| matches!(pair, ["submodule", "foreach"] | ["bisect", "run"] | ["grep", "-O"]));
+            by_subcommand
+                || any(&|word| matches!(word, "filter-branch" | "for-each-repo" | "difftool" | "mergetool"))
+                || (words.contains(&"grep") && any(&|word| bundles(word, 'O')))
+                || (words.contains(&"rebase") && any(&|word| bundles(word, 'x')))
+                || runs::runs_by_option(program, arguments)
+        }
+        _ => runs::runs_by_option(program, arguments),
+    }
+}
+
+fn bundles(word: &str, letter: char) -> bool {
+    word.strip_prefix('-').is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(letter))
+}
+
+/// It moves files about, and runs none of them.
+fn only_moves_files(part: &Part) -> bool {
+    match part.program.as_str() {
+        "rm" | "cp" | "mv" | "mkdir" | "rmdir" | "touch" | "chmod" | "ln" => true,
+        "git" => part.subcommand().is_some_and(|sub| matches!(sub.as_str(), "add" | "rm" | "mv" | "restore")),
+        _ => false,
+    }
+}
+
+impl Part {
+    /// The command within the program: `push` of `git -C x push`, `run build` of `npm run build`,
+    /// `-m unittest` of `python3 -m unittest`, the targets of `make`.
+    pub fn subcommand(&self) -> Option<String> {
+        let program = self.program.as_str();
+        if is_interpreter(program) {
+            return match self.arguments.as_slice() {
+                [flag, module, sub, ..] if flag == "-m" && module == "pip" => Some(format!("-m pip {sub}")),
+                [flag, module, ..] if flag == "-m" => Some(format!("-m {module}")),
+                [script, ..] if !script.starts_with('-') => Some(script.clone()),
+                [..] => None,
+            };
+        }
+        if BY_TARGET.contains(&program) {
+            let targets: Vec<&str> =
+                self.arguments.iter().map(String::as_str).filter(|word| !is_build_flag(word)).collect();
+            return (!targets.is_empty()).then(|| targets.join(" "));
+        }
+        let known = with_subcommands(program)?;
+        match known.after_options(&self.arguments)? {
+            [first, second, ..] if known.is_group(first) => Some(format!("{first} {second}")),
+            [first, ..] => Some(first.clone()),
+            [] => None,
+        }
+    }
+
+    /// Code given on the line itself or on standard input: nothing about it can be remembered by its name.
+    pub fn is_inline_code(&self) -> bool {
+        let program = self.program.as_str();
+        if runs::TAKES_CODE.contains(&program) {
+            return !self.is_read_only();
+        }
+        if !is_interpreter(program) {
+            return false;
+        }
+        match self.arguments.first().map(String::as_str) {
+            // Standard input.
+            None | Some("-") => true,
+            Some("-m") => self.arguments.len() < 2,
+            Some(script) if !script.starts_with('-') => is_device(script),
+            Some(_) => {
+                !self.arguments.iter().all(|word| matches!(word.as_str(), "--version" | "-V" | "--help"))
+            }
+        }
+    }
+
+    /// It reads or moves the files that it is given, whatever they are called, and runs none of them.
+    pub fn only_handles_files(&self) -> bool {
+        self.is_read_only() || only_moves_files(self)
+    }
+
+    /// A filter whose script neither runs nor writes anything else.
+    pub fn only_edits(&self) -> bool {
+        matches!(self.program.as_str(), "sed" | "gsed")
+            && self.expansion() != Expansion::Anything
+            && sed::only_edits(self.words_and_expansions())
+    }
+
+    /// Whether a grant may remember it: its program and its subcommand say what it does.
+    pub fn is_memorable(&self) -> bool {
+        let rights = matches!(self.program.as_str(), "sudo" | "su" | "doas" | "pkexec" | "run0" | "");
+        let elsewhere = self.program == "cd" && !self.stays_below();
+        // `git config` writes down what other git commands then run.
+        let configures = self.program == "git" && self.subcommand().as_deref() == Some("config");
+        let unclear = match with_subcommands(&self.program) {
+            // `gh pr --repo x merge`: the second word is not the one that says it.
+            Some(known) => match known.after_options(&self.arguments) {
+                Some([first, second, ..]) => known.is_group(first) && second.starts_with('-'),
+                Some([_] | []) => false,
+                None => true,
+            },
+            None => {
+                BY_TARGET.contains(&self.program.as_str()) && self.arguments.iter().any(|word| is_order(word))
+            }
+        };
+        !rights && !elsewhere && !configures && !unclear && !self.is_inline_code()
+    }
+}
+
+/// What says how something is built: `-f other.mk`, `SHELL=./x`.
+pub(crate) fn is_order(word: &str) -> bool {
+    !is_build_flag(word) && (word.starts_with('-') || word.contains('='))
+}
+
+fn is_build_flag(word: &str) -> bool {
+    let jobs = word.strip_prefix("-j").is_some_and(|n| n.chars().all(|c| c.is_ascii_digit()));
+    jobs || matches!(word, "-s" | "-k" | "-B" | "-n" | "-q" | "--silent")
+}
+
+/// What the shell hands over by descriptor: `/dev/stdin`, `/proc/self/fd/0`.
+pub(crate) fn is_device(path: &str) -> bool {
+    path.starts_with("/dev/") || path.starts_with("/proc/")
+}

@@ -1,0 +1,242 @@
+//! Which files a part reaches, for rules that hold paths back: what it names, what lies below, or nobody can tell.
+//!
+//! Errs on the side of the rule. Nothing is released by it.
+
+use crate::place::join;
+use crate::reads::Known;
+use crate::tables::{self, reach};
+use crate::{Command, Inner, Part, inner, options};
+
+/// What a part reaches, beside the files that it names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach<'p> {
+    /// Nothing else.
+    Named,
+    /// All that lies below these paths, each with whether the shell expands it; an empty one is the folder it runs in.
+    Below(Vec<(&'p str, bool)>),
+    /// Any file: names come from elsewhere, or links and history lead anywhere.
+    Anywhere,
+    /// No table knows the program.
+    Unknown,
+}
+
+impl Command {
+    /// Whether nobody can tell which files a part reaches.
+    pub fn reaches_unknown(&self) -> bool {
+        self.parts.iter().any(|part| part.reach() == Reach::Unknown)
+    }
+}
+
+impl Part {
+    pub fn reach(&self) -> Reach<'_> {
+        let program = self.program.as_str();
+        if program == "xargs" {
+            return Reach::Anywhere;
+        }
+        // Modules and data of jq are looked for where its program says.
+        let brings_in = |word: &String| word.contains("import") || word.contains("include");
+        if program == "jq" && self.arguments.iter().any(brings_in) {
+            return Reach::Anywhere;
+        }
+        if self.program.is_empty() || self.tells_version() {
+            return Reach::Named;
+        }
+        if program == "git" {
+            return self.git_reach();
+        }
+        if let Some(walks) = reach::WALKS.iter().find(|walks| walks.programs.contains(&program)) {
+            return self.walk(walks);
+        }
+        if matches!(program, "tar" | "bsdtar" | "gtar" | "unzip") {
+            return self.archive();
+        }
+        // What is run is a part of its own, and code is asked about.
+        let wraps = matches!(inner(self), Inner::Words(_) | Inner::Line);
+        let stays = reach::STAYS.contains(&program);
+        let is_known = self.known() == Known::Reads || tables::of_program(program).is_some();
+        if wraps || stays || (is_known && self.known() != Known::Unknown) {
+            Reach::Named
+        } else {
+            Reach::Unknown
+        }
+    }
+
+    fn walk(&self, walks: &reach::Walks) -> Reach<'_> {
+        if !walks.goes_through(&self.arguments) {
+            return if self.known() == Known::Unknown { Reach::Unknown } else { Reach::Named };
+        }
+        if walks.follows(&self.arguments) {
+            return Reach::Anywhere;
+        }
+        let named = match self.program.as_str() {
+            "find" => {
+                let starts = |word: &str| !word.starts_with(['-', '(', '!', ')', ',']);
+                let words = self.words_and_expansions().skip_while(|(word, _)| matches!(*word, "-H" | "-P"));
+                words.take_while(|(word, _)| starts(word)).collect()
+            }
+            program => match tables::of_program(program) {
+                Some(row) => self.operands_of(row, walks.texts),
+                None => self.words_and_expansions().filter(|(word, _)| !word.starts_with('-')).collect(),
+            },
+        };
+        below(named)
+    }
+
+    /// The operands of a row that may be files; none where an option is not in it.
+    fn operands_of(&self, row: &tables::Row, texts: usize) -> Vec<(&str, bool)> {
+        let Some(given) = options::read(row, &self.arguments, &self.expansions) else { return Vec::new() };
+        // With these the text stands behind an option.
+        let by_option =
+            |name: &str| matches!(name, "-e" | "-f" | "--regexp" | "--file" | "--files" | "--type-list");
+        let texts = if given.options.iter().any(|(name, _)| by_option(name)) { 0 } else { texts };
+        given.operands.into_iter().skip(texts).map(|(at, word)| (word, self.expands(at))).collect()
+    }
+
+    fn archive(&self) -> Reach<'_> {
+        if self.known() == Known::Reads {
+            return Reach::Named;
+        }
+        let is_mode = |(at, word): (usize, &String)| {
+            let bundle = if at == 0 { Some(word.trim_start_matches('-')) } else { word.strip_prefix('-') };
+            bundle.is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(['x', 'h', 'C']))
+                || (word.starts_with("--") && !word.starts_with("--create"))
+        };
+        // What is unpacked may be written anywhere below, and what `-C` names is another folder.
+        if self.program == "unzip" || self.arguments.iter().enumerate().any(is_mode) {
+            return Reach::Below(vec![("", false)]);
+        }
+        below(self.words_and_expansions().skip(1).filter(|(word, _)| !word.starts_with('-')).collect())
+    }
+
+    fn git_reach(&self) -> Reach<'_> {
+        let Some(sub) = self.subcommand() else { return Reach::Named };
+        let first = sub.split(' ').next().unwrap_or_default();
+        let is = |name: &str| name == sub || name == first;
+        let elsewhere =
+            self.begins() > 0 && !self.arguments[..self.begins()].iter().all(|word| is_quiet(word));
+        if elsewhere {
+            return Reach::Unknown;
+        }
+        let words = &self.arguments[self.begins()..];
+        let shown_by = reach::GIT_STAYS_WITHOUT.iter().find(|(name, _)| is(name)).map(|(_, shows)| *shows);
+        let shows = |shows: &str| {
+            words.iter().filter(|word| word.starts_with('-')).any(|word| {
+                let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+                shows.split_whitespace().any(|option| match option.strip_prefix('-') {
+                    Some(letter) if letter.len() == 1 => {
+                        !word.starts_with("--") && word[1..].starts_with(letter) || is_bundled(word, letter)
+                    }
+                    Some(_) | None => option == word || option == name || is_short_of(name, option),
+                })
+            })
+        };
+        let stays = match shown_by {
+            Some(options) => !shows(options),
+            None => reach::GIT_STAYS.iter().any(|name| is(name)),
+        };
+        if stays {
+            return if self.known() == Known::Unknown { Reach::Unknown } else { Reach::Named };
+        }
+        let walks = reach::WALKS
+            .iter()
+            .any(|walks| walks.programs.iter().any(|name| name.strip_prefix("git ") == Some(first)));
+        if !walks && !reach::GIT_WALKS.iter().any(|name| is(name)) {
+            return Reach::Unknown;
+        }
+        let behind = words.iter().position(|word| word == "--");
+        let from = self.begins() + behind.map_or(sub.split(' ').count(), |at| at + 1);
+        let operands: Vec<_> = self
+            .words_and_expansions()
+            .skip(from)
+            .filter(|(word, _)| behind.is_some() || !word.starts_with('-'))
+            .collect();
+        // Patterns and magic words of git's own: `:!x` is all but `x`.
+        let is_magic = |word: &str| word.starts_with(':') || word.contains(['*', '?', '[', '\\']);
+        let is_object = |word: &str| word.contains(':') && !word.starts_with([':', '-']);
+        if walks {
+            let all = words.iter().any(|word| matches!(word.as_str(), "-A" | "-u" | "--all" | "--update"));
+            return if operands.iter().any(|(word, expands)| is_magic(word) && !expands) {
+                Reach::Anywhere
+            } else if all {
+                Reach::Below(vec![("", false)])
+            } else {
+                below(operands)
+            };
+        }
+        // `git show HEAD:a` shows one file; where no `--` says so, a word may be a commit, and that holds any.
+        let is_index = |word: &str| {
+            word.strip_prefix(':')
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '.'))
+        };
+        let names_files = matches!(first, "show" | "cat-file")
+            && !operands.is_empty()
+            && operands.iter().all(|(word, _)| is_object(word) || is_index(word));
+        if names_files {
+            Reach::Named
+        } else if behind.is_none() || operands.is_empty() || operands.iter().any(|(word, _)| is_magic(word)) {
+            Reach::Anywhere
+        } else {
+            below(operands)
+        }
+    }
+
+    /// What a word of git may name in a commit or in the index: `HEAD:a/b`, `:a/b`, `:(top)a`, `:/a`. It counts from
+    /// the root of the repository, which may be any folder above.
+    pub fn names_in_commits(&self, cwd: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for (word, _) in self.words_and_expansions() {
+            for (at, _) in word.match_indices(':').take(MAX_COLONS) {
+                let rest = word[at + 1..].trim_start_matches(['/', '!', '^']);
+                let rest = if rest.starts_with('(') {
+                    rest.split_once(')').map_or("", |(_, path)| path)
+                } else {
+                    rest
+                };
+                let mut folder = cwd.trim_matches('/');
+                // From the folder it runs in, and from each above it.
+                for _ in 0..MAX_ABOVE {
+                    found.push(join(folder, rest));
+                    let Some((above, _)) = folder.rsplit_once('/') else { break };
+                    folder = above;
+                }
+                // The repository may begin above the workspace.
+                let names = rest.match_indices('/').take(MAX_ABOVE);
+                found.extend(
+                    std::iter::once(rest).chain(names.map(|(at, _)| &rest[at + 1..])).map(str::to_owned),
+                );
+            }
+        }
+        found.retain(|path| !path.is_empty());
+        found
+    }
+}
+
+/// How many colons of one word are looked behind.
+const MAX_COLONS: usize = 8;
+
+/// How many folders above are tried as the root of a repository.
+const MAX_ABOVE: usize = 16;
+
+fn below(named: Vec<(&str, bool)>) -> Reach<'_> {
+    Reach::Below(if named.is_empty() { vec![("", false)] } else { named })
+}
+
+/// Before the subcommand, what changes nothing about where git looks.
+fn is_quiet(word: &str) -> bool {
+    tables::git::BEFORE.contains(&word)
+}
+
+/// Letters without a value in one word: `-sp`.
+fn is_bundled(word: &str, letter: &str) -> bool {
+    let bundle = word.strip_prefix('-').unwrap_or_default();
+    let is_letters = !bundle.is_empty() && bundle.chars().all(|c| c.is_ascii_alphabetic());
+    is_letters && bundle.len() <= MAX_BUNDLE && bundle.contains(letter)
+}
+
+/// How many letters people put into one word.
+const MAX_BUNDLE: usize = 4;
+
+/// Long options may be shortened.
+fn is_short_of(name: &str, option: &str) -> bool {
+    name.len() > 3 && name.starts_with("--") && option.starts_with(name)
+}

@@ -1,0 +1,121 @@
+//! Whether a command only reads: a comparison of its words with the tables, and nothing beside them.
+
+use crate::shell::Expansion;
+use crate::tables::{self, Operands, Row};
+use crate::{Part, grammars, options, programs};
+
+/// What the tables say of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// All its words are known to be harmless.
+    Reads,
+    /// A row speaks of it, and it does something else than reading, or may.
+    Otherwise,
+    /// A row speaks of it, and does not know one of its options.
+    Unknown,
+    /// No row speaks of it.
+    No,
+}
+
+impl Part {
+    /// Known to change nothing. Everything else counts as writing.
+    pub fn is_read_only(&self) -> bool {
+        !self.redirected && self.known() == Known::Reads
+    }
+
+    /// What the tables say, wherever its output goes.
+    pub(crate) fn known(&self) -> Known {
+        if self.tells_version() {
+            return Known::Reads;
+        }
+        match grammars::reads(self) {
+            Some(true) => return Known::Reads,
+            Some(false) => return Known::Otherwise,
+            None => {}
+        }
+        let (row, from) = match self.row() {
+            Ok(found) => found,
+            Err(known) => return known,
+        };
+        // What names the subcommand is no pattern.
+        if (0..from).any(|at| self.expands(at)) {
+            return Known::Unknown;
+        }
+        match self.fits(row, from) {
+            Some(true) => Known::Reads,
+            Some(false) => Known::Otherwise,
+            // What makes a branch or a tag has options of its own, and is no less clear for that.
+            None if matches!(row.operands, Operands::Beside(_) | Operands::OneKey) => Known::Otherwise,
+            None => Known::Unknown,
+        }
+    }
+
+    /// The row that speaks of it, and where its options begin.
+    fn row(&self) -> Result<(&'static Row, usize), Known> {
+        let Some(known) = programs::with_subcommands(&self.program) else {
+            return tables::of_program(&self.program).map(|row| (row, 0)).ok_or(Known::No);
+        };
+        let Some(from) = known.after_harmless(&self.program, &self.arguments) else {
+            // Another folder, another configuration: clear, and not harmless.
+            let is_clear = known.after_options(&self.arguments).is_some();
+            return Err(if is_clear { Known::Otherwise } else { Known::Unknown });
+        };
+        let (row, words) = tables::of_subcommand(&self.program, &self.arguments[from..]).ok_or(Known::No)?;
+        Ok((row, from + words))
+    }
+
+    /// The values that its options have, those within their words included. `None`: nobody knows all its options.
+    pub(crate) fn option_values(&self) -> Option<Vec<&str>> {
+        let (row, from) = self.row().ok()?;
+        let expansions = self.expansions.get(from..).unwrap_or_default();
+        let given = options::read(row, self.arguments.get(from..)?, expansions)?;
+        Some(given.options.iter().filter_map(|(_, value)| *value).collect())
+    }
+
+    /// `None`: an option is not in the row.
+    fn fits(&self, row: &Row, from: usize) -> Option<bool> {
+        let words = &self.arguments[from..];
+        let expansions = self.expansions.get(from..).unwrap_or_default();
+        if matches!(words, [only] if only == "--help") && row.subcommand.is_empty() {
+            return Some(true);
+        }
+        let given = options::read(row, words, expansions)?;
+        let is_git = row.programs.contains(&"git");
+        let in_values = given.options.iter().filter_map(|(_, value)| *value);
+        if is_git && in_values.into_iter().any(tables::git::checks_signatures) {
+            return None;
+        }
+        let operands: Vec<&str> = given.operands.iter().map(|(_, word)| *word).collect();
+        let expands = || expansions.iter().any(|it| *it != Expansion::None);
+        let all = |test: &dyn Fn(&str) -> bool| operands.iter().all(|word| test(word));
+        Some(match row.operands {
+            Operands::Files | Operands::Words => true,
+            Operands::None => operands.is_empty(),
+            Operands::Names => {
+                let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.+:".contains(c);
+                all(&|word| word.chars().all(is_name)) && !expands()
+            }
+            Operands::Most(many) => operands.len() <= many && !expands(),
+            Operands::Without(text) => all(&|word| !word.starts_with(text)) && !expands(),
+            Operands::Beginning(text) => all(&|word| word.starts_with(text)) && !expands(),
+            Operands::Numbers => all(&|word| {
+                !word.is_empty() && word.chars().all(|c| c.is_ascii_digit() || ".-+smhd".contains(c))
+            }),
+            Operands::Beside(needed) => {
+                let beside = given.options.iter().any(|(name, _)| needed.contains(&name.as_str()));
+                operands.is_empty() || (beside && !expands())
+            }
+            Operands::OneKey => operands.len() <= 1 && all(&|word| word.contains('.')) && !expands(),
+        })
+    }
+
+    pub(crate) fn tells_version(&self) -> bool {
+        let [only] = self.arguments.as_slice() else { return false };
+        !self.expands(0)
+            && tables::versions::ROWS.iter().any(|(programs, words)| {
+                let base = programs::without_version(&self.program);
+                (programs.contains(&self.program.as_str()) || programs.contains(&base))
+                    && (words.contains(&only.as_str()) || only == "--help")
+            })
+    }
+}

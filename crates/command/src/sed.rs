@@ -1,0 +1,132 @@
+//! Scripts of sed: which of them only edit. The others run commands, write files, or can not be told.
+
+/// Options that stand alone; the value of `-i` is written together with it.
+const FLAGS: &str = "nErsuz";
+
+/// Whether all that is given to sed are plain substitutions, deletions and the like. Each word comes with whether the
+/// shell expands it: into operands, for what may become an option is not for here.
+pub(crate) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -> bool {
+    let is_edit = |(script, expands): (&str, bool)| !expands && is_edit(script);
+    let mut named = false;
+    let mut first = None;
+    while let Some((word, expands)) = words.next() {
+        let Some(option) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
+            first = first.or(Some((word, expands)));
+            continue;
+        };
+        let is_plain = option.chars().all(|c| FLAGS.contains(c))
+            || option.starts_with('i')
+            || matches!(option, "-in-place" | "-quiet" | "-silent" | "-regexp-extended");
+        // `-ne script`, `--expression=script`
+        let script = match (option.strip_suffix('e'), option.strip_prefix("-expression=")) {
+            (Some(flags), _) if flags.chars().all(|c| FLAGS.contains(c)) => words.next(),
+            (_, Some(script)) => Some((script, expands)),
+            _ if is_plain => continue,
+            _ => return false,
+        };
+        if !script.is_some_and(is_edit) {
+            return false;
+        }
+        named = true;
+    }
+    named || first.is_some_and(is_edit)
+}
+
+/// Commands one after the other.
+fn is_edit(script: &str) -> bool {
+    let mut rest = script;
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', ';', '\n']);
+        if rest.is_empty() {
+            return true;
+        }
+        if let Some(after) = rest.strip_prefix('}') {
+            rest = after;
+            continue;
+        }
+        let Some(commanded) = address(rest) else { return false };
+        if let Some(after) = commanded.strip_prefix('{') {
+            rest = after;
+            continue;
+        }
+        let Some(after) = command(commanded) else { return false };
+        if !after.is_empty() && !after.starts_with([';', '\n', '}']) {
+            return false;
+        }
+        rest = after;
+    }
+}
+
+/// What follows an address: lines by number, the last one, or those that match.
+fn address(text: &str) -> Option<&str> {
+    let mut rest = text;
+    loop {
+        let before = rest;
+        rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | '+' | '~'));
+        if let Some(pattern) = rest.strip_prefix('/') {
+            rest = until(pattern, '/')?;
+        }
+        if rest == before {
+            return Some(rest.trim_start_matches([' ', '\t', '!']));
+        }
+    }
+}
+
+/// What follows a command that only edits.
+fn command(text: &str) -> Option<&str> {
+    let mut chars = text.chars();
+    let after = match chars.next()? {
+        's' => {
+            let delimiter =
+                chars.next().filter(|c| !c.is_alphanumeric() && !matches!(c, '\\' | '\n' | ' '))?;
+            let flags = until(until(chars.as_str(), delimiter)?, delimiter)?;
+            // `e` runs what comes of it, `w` writes it.
+            flags.trim_start_matches(|c: char| c.is_ascii_digit() || "gpiImM".contains(c))
+        }
+        'y' => {
+            let delimiter =
+                chars.next().filter(|c| !c.is_alphanumeric() && !matches!(c, '\\' | '\n' | ' '))?;
+            until(until(chars.as_str(), delimiter)?, delimiter)?
+        }
+        'd' | 'p' | 'q' | '=' | 'l' | 'D' | 'P' | 'h' | 'H' | 'g' | 'G' | 'x' | 'n' | 'N' => chars.as_str(),
+        _ => return None,
+    };
+    Some(after.trim_start_matches([' ', '\t']))
+}
+
+/// What follows the delimiter, wherever it is not escaped. Within brackets it may mean itself, which is refused here
+/// all the same: nothing is taken for harmless that is not.
+pub(crate) fn until(text: &str, delimiter: char) -> Option<&str> {
+    let mut chars = text.chars();
+    let mut in_brackets = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' => return None,
+            c if c == delimiter => return (!in_brackets).then_some(chars.as_str()),
+            '[' if in_brackets && chars.as_str().starts_with(':') => {
+                // `[[:space:]]`
+                let (class, rest) = chars.as_str()[1..].split_once(":]")?;
+                if !class.chars().all(|c| c.is_ascii_lowercase()) {
+                    return None;
+                }
+                chars = rest.chars();
+            }
+            '\\' | '[' if in_brackets => return None,
+            '\\' => {
+                chars.next()?;
+            }
+            '[' => {
+                in_brackets = true;
+                // `[]x]` and `[^]x]` hold the bracket that stands first.
+                let mut ahead = chars.clone();
+                let first = ahead.next()?;
+                if first == ']' || (first == '^' && ahead.next()? == ']') {
+                    return None;
+                }
+            }
+            ']' => in_brackets = false,
+            _ => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,184 @@
+//! Which files a program reaches: those that its words name, what lies below them too, or nobody can tell.
+//!
+//! Where a rule holds paths back, a program that is in no table here may reach any file.
+
+/// A program that goes through folders.
+pub(crate) struct Walks {
+    pub(crate) programs: &'static [&'static str],
+    /// Letters and beginnings of long options with which it does; none: always.
+    letters: &'static str,
+    long: &'static [&'static str],
+    /// Letters and beginnings of long options by which it follows links to wherever they lead.
+    follows: &'static str,
+    follows_long: &'static [&'static str],
+    /// How many of its operands, in front, name no file.
+    pub(crate) texts: usize,
+}
+
+const fn walks(programs: &'static [&'static str], texts: usize) -> Walks {
+    Walks { programs, letters: "", long: &[], follows: "", follows_long: &[], texts }
+}
+
+impl Walks {
+    const fn with(self, letters: &'static str, long: &'static [&'static str]) -> Self {
+        Self { letters, long, ..self }
+    }
+
+    const fn following(self, follows: &'static str, follows_long: &'static [&'static str]) -> Self {
+        Self { follows, follows_long, ..self }
+    }
+
+    pub(crate) fn goes_through(&self, words: &[String]) -> bool {
+        let always = self.letters.is_empty() && self.long.is_empty();
+        always || words.iter().any(|word| is_option(word, self.letters, self.long)) || self.follows(words)
+    }
+
+    pub(crate) fn follows(&self, words: &[String]) -> bool {
+        words.iter().any(|word| is_option(word, self.follows, self.follows_long))
+    }
+}
+
+/// A long option is met by what it begins with, a short one by its letter within a word.
+fn is_option(word: &str, letters: &str, long: &[&str]) -> bool {
+    match (word.strip_prefix("--"), word.strip_prefix('-')) {
+        (Some(name), _) => long.iter().any(|begin| name.starts_with(begin)),
+        (None, Some(bundle)) => bundle.contains(|c| letters.contains(c)),
+        (None, None) => false,
+    }
+}
+
+pub(crate) const WALKS: &[Walks] = &[
+    walks(&["find"], 0).following("L", &[]),
+    walks(&["tree"], 0).following("l", &[]),
+    walks(&["du"], 0).following("LHD", &["dereference"]),
+    walks(&["rg", "fd", "fdfind"], 1).following("L", &["fol"]),
+    walks(&["grep", "egrep", "fgrep"], 1).with("rd", &["r", "di"]).following("R", &["der"]),
+    walks(&["ls", "dir", "vdir"], 0).with("R", &["rec"]),
+    walks(&["lsattr", "getfacl"], 0).with("R", &["rec"]),
+    walks(&["diff"], 0),
+    walks(&["cp"], 0).with("arRd", &["a", "r"]).following("LH", &["der"]),
+    walks(&["rm"], 0).with("rR", &["r"]),
+    walks(&["chmod", "chown", "chgrp"], 0).with("R", &["rec"]).following("L", &[]),
+    // What is moved takes along what is in it, and so does a link to it.
+    walks(&["mv", "ln"], 0),
+    walks(&["gzip", "gunzip"], 0).with("r", &["r"]),
+    walks(&["zip"], 0).with("rR", &["rec"]),
+    walks(&["git add", "git rm", "git mv"], 0),
+];
+
+/// Beside the rows of what reads, programs that touch what their words name and nothing else.
+pub(crate) const STAYS: &[&str] = &[
+    "echo",
+    "printf",
+    "test",
+    "[",
+    "cd",
+    "set",
+    "rmdir",
+    "unlink",
+    "shred",
+    "mkdir",
+    "mkfifo",
+    "mktemp",
+    "touch",
+    "truncate",
+    "fallocate",
+    "tee",
+    "dd",
+    "sync",
+    "kill",
+    "killall",
+    "pkill",
+    "bzip2",
+    "bunzip2",
+    "xz",
+    "unxz",
+    "zstd",
+    "unzstd",
+    "sed",
+    "gsed",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "base64",
+    "iconv",
+    "dos2unix",
+    "unix2dos",
+];
+
+/// Subcommands of git that show no content and change no file, whatever their options are.
+pub(crate) const GIT_STAYS: &[&str] = &[
+    "branch",
+    "tag",
+    "remote",
+    "rev-parse",
+    "describe",
+    "shortlog",
+    "merge-base",
+    "name-rev",
+    "for-each-ref",
+    "show-ref",
+    "count-objects",
+    "check-ignore",
+    "check-attr",
+    "check-ref-format",
+    "cherry",
+    "show-branch",
+    "version",
+    "var",
+    "notes",
+    "ls-files",
+    "ls-tree",
+    "ls-remote",
+    "config",
+    "init",
+    "fetch",
+    "push",
+    "bisect log",
+    "worktree list",
+    "blame",
+    "annotate",
+];
+
+/// Those that show content with some options; all others are harmless.
+pub(crate) const GIT_STAYS_WITHOUT: &[(&str, &str)] = &[
+    ("status", "-v -vv --verbose"),
+    ("commit", "-a -v -p -i -o --all --verbose --patch --include --only"),
+    ("log", CONTENT),
+    ("whatchanged", CONTENT),
+    ("rev-list", CONTENT),
+    ("reflog", CONTENT),
+    ("stash list", CONTENT),
+    ("stash show", CONTENT),
+];
+
+/// Options by which git shows what is in files, or looks for it.
+const CONTENT: &str = "-p -u -U -W -c -m -L -G -S -R -a --patch --unified --raw --patch-with-raw --patch-with-stat --cc --binary \
+     --function-context --inter-hunk-context --color-words --word-diff --word-diff-regex --color-moved --full-diff \
+     --text --check --objects --diff-merges=on --diff-merges=m --diff-merges=first-parent --diff-merges=1 \
+     --diff-merges=separate --diff-merges=combined --diff-merges=c --diff-merges=dense-combined --diff-merges=cc";
+
+/// Those that go through all that is there, or through the paths behind `--`.
+pub(crate) const GIT_WALKS: &[&str] = &[
+    "show",
+    "diff",
+    "diff-tree",
+    "diff-index",
+    "diff-files",
+    "range-diff",
+    "grep",
+    "archive",
+    "format-patch",
+    "log",
+    "whatchanged",
+    "reflog",
+    "stash list",
+    "stash show",
+    "cat-file",
+    "status",
+    "commit",
+    "fast-export",
+    "bundle",
+    "rev-list",
+];

@@ -1,0 +1,159 @@
+//! Options by which a program runs another one, or takes orders from a file: a deny-list beside the rows.
+//!
+//! Nothing is released by it: what has no row does not read anyway. It makes a line opaque, so that neither a rule that
+//! allows nor a grant covers it, and lets rules that hold back look into the values of such options.
+
+/// Programs, and their options. A long one is met by its abbreviations too, a short one within a bundle.
+const ROWS: &[(&[&str], &[&str])] = &[
+    (
+        &["tar", "bsdtar", "gtar"],
+        &[
+            "-I",
+            "-F",
+            "--to-command",
+            "--checkpoint-action",
+            "--use-compress-program",
+            "--new-volume-script",
+            "--info-script",
+            "--rsh-command",
+            "--rmt-command",
+            "--files-from",
+            "-T",
+        ],
+    ),
+    (
+        &["git"],
+        &[
+            "--exec",
+            "--upload-pack",
+            "--receive-pack",
+            "--extcmd",
+            "--open-files-in-pager",
+            "--sendmail-cmd",
+            "--to-cmd",
+            "--cc-cmd",
+            "--header-cmd",
+            "--smtp-server",
+        ],
+    ),
+    (&["cpio"], &["--rsh-command", "--to-stdout-command"]),
+    (&["split"], &["--filter"]),
+    (&["sort"], &["--compress-program"]),
+    (&["install"], &["--strip-program"]),
+    (&["zip"], &["-TT", "--unzip-command"]),
+    (&["rsync"], &["--rsh", "-e", "--rsync-path"]),
+    (&["ssh", "scp", "sftp"], &["-o", "-F", "-S", "-D", "-L", "-R", "-w", "-b"]),
+    (&["wget"], &["--use-askpass", "--execute", "-e", "--config"]),
+    (&["curl"], &["--config", "-K"]),
+    (&["apt", "apt-get", "aptitude"], &["-o", "-c", "--option", "--config-file"]),
+    (&["dpkg"], &["--pre-invoke", "--post-invoke", "--status-logger", "--command-fd"]),
+    (&["man"], &["-P", "--pager", "-H", "--html", "-C", "--config-file", "-p", "--preprocessor"]),
+    (
+        &["file"],
+        &["-m", "--magic-file", "-C", "--compile", "-z", "-Z", "--uncompress", "--uncompress-noreport"],
+    ),
+    (&["rg"], &["--pre", "--hostname-bin"]),
+    (&["fd", "fdfind"], &["-x", "-X", "--exec", "--exec-batch"]),
+    (&["cmake"], &["-P", "-E", "-C"]),
+    (&["node", "nodejs"], &["-r", "--require", "--import", "--loader", "--experimental-loader"]),
+    (&["make", "gmake"], &["--eval", "-E"]),
+    (&["diff"], &["-l", "--paginate"]),
+    (&["date"], &["--set"]),
+    (&["bundle", "gem", "pip", "pip3"], &["--global-option", "--config-settings"]),
+    (&["openssl"], &["-engine", "-provider"]),
+];
+
+/// Editors, pagers, shells of data bases and the like: what is on their line, or in their file of commands, is code.
+pub(crate) const TAKES_CODE: &[&str] = &[
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "sed",
+    "gsed",
+    "ed",
+    "red",
+    "ex",
+    "vi",
+    "vim",
+    "view",
+    "rview",
+    "rvim",
+    "vimdiff",
+    "gvim",
+    "nvim",
+    "emacs",
+    "emacsclient",
+    "nano",
+    "pico",
+    "joe",
+    "micro",
+    "less",
+    "more",
+    "most",
+    "man",
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlite3",
+    "redis-cli",
+    "mongo",
+    "mongosh",
+    "dc",
+    "bc",
+    "m4",
+    "gnuplot",
+    "octave",
+    "R",
+    "jshell",
+    "expect",
+    "irb",
+    "ghci",
+    "guile",
+    "sbcl",
+    "clisp",
+    "erl",
+    "iex",
+    "groovy",
+    "scala",
+    "maxima",
+    "gp",
+    "cscope",
+    "mutt",
+    "mail",
+    "crontab",
+    "xterm",
+    "lldb",
+    "gcore",
+    "socat",
+];
+
+/// Whether a word of the line is such an option.
+pub(crate) fn runs_by_option(program: &str, arguments: &[String]) -> bool {
+    let rows = || ROWS.iter().filter(|(programs, _)| programs.contains(&program));
+    if program == "tar" && arguments.first().is_some_and(|word| is_old_bundle(word)) {
+        return true;
+    }
+    rows()
+        .any(|(_, options)| arguments.iter().any(|word| options.iter().any(|option| is_option(word, option))))
+}
+
+/// `tar cIf`: the first word is a bundle without a dash.
+fn is_old_bundle(word: &str) -> bool {
+    !word.starts_with('-') && word.contains(['I', 'F', 'T']) && word.chars().all(|c| c.is_ascii_alphabetic())
+}
+
+fn is_option(word: &str, option: &str) -> bool {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    if option.starts_with("--") {
+        return name.len() > 2 && name.starts_with("--") && option.starts_with(name);
+    }
+    match option.strip_prefix('-') {
+        Some(letter) if letter.len() == 1 => {
+            word.strip_prefix('-').is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(letter))
+        }
+        // A value may stand in the same word, and other letters before it: `-TTgit push`, `-rTT`.
+        Some(letters) => word.starts_with('-') && word.contains(letters),
+        None => false,
+    }
+}

@@ -1,0 +1,103 @@
+//! Programs that write and are asked for often, as data: which of their options take a value, and which values say
+//! nothing about what a call does, such as a message or a count. A grant remembers the options of a line by these
+//! rows; without a row it remembers them as they are written. Of the words that are no options it remembers none where
+//! they are files or texts, as [`OPERANDS`] says, and all of every other program: they may be what it is asked to do.
+
+use super::{Row, git, row};
+
+/// As in the rows of what reads; a `*` behind an option takes a value that says nothing.
+const ROWS: &[Row] = &[
+    row(&["rm"], "-f -r -R -d -v -i -I --force --recursive --dir --verbose"),
+    row(
+        &["cp", "mv"],
+        "-a -r -R -f -p -v -n -u -i -L -P -d -l -s -T -t: --archive --recursive --force --verbose --no-clobber --update? \
+         --target-directory: --no-target-directory --preserve?",
+    ),
+    row(&["mkdir"], "-p -v -m: --parents --verbose --mode:"),
+    row(&["rmdir"], "-p -v --parents --verbose"),
+    row(&["touch"], "-a -c -m -d* -t* -r* --no-create --date* --reference*"),
+    row(&["ln"], "-s -f -n -r -v -T -t: --symbolic --force --no-dereference --relative --verbose"),
+    row(&["chmod", "chown", "chgrp"], "-R -v -c -f -h --recursive --verbose --changes --silent"),
+    row(&["tee"], "-a --append"),
+    row(&["sort"], "-o: -u -n -r -k: -t: --output: --unique --numeric-sort --reverse"),
+    row(&["sed", "gsed"], "-i? -E -n -r -s -z -e* --in-place?"),
+    row(&["make", "gmake"], "-j* -s -k -B -n -q --silent"),
+    row(
+        &["pytest"],
+        "-x -v -vv -q -s -l -k* -m* -n* --maxfail* --tb* --lf --ff --verbose --quiet --exitfirst --last-failed \
+         --failed-first --durations* --color*",
+    ),
+    git(
+        "commit",
+        &[
+            "-m* -a -s -q -v -n --message* --all --signoff --quiet --verbose --amend --no-edit --no-verify --allow-empty",
+        ],
+    ),
+    git("add", &["-A -u -p -v -n -N -f --all --update --patch --verbose --force --intent-to-add"]),
+    git("checkout", &["-b* -B* -q -f --quiet --force --detach --orphan* --ours --theirs"]),
+    git("switch", &["-c* -C* -q -f --create* --quiet --force --detach --discard-changes"]),
+    git("branch", &["-d -D -f -m -M --delete --force --move"]),
+    git("tag", &["-a -d -f -m* --annotate --delete --force --message*"]),
+    git("restore", &["-S -W -q -s* --staged --worktree --quiet --source*"]),
+    git("rm", &["-r -f -q -n --cached --force --quiet"]),
+    git("mv", &["-f -k -n -v --force --verbose"]),
+    git(
+        "stash push",
+        &["-m* -u -a -k -S -q --message* --include-untracked --all --keep-index --staged --quiet"],
+    ),
+    cargo("build", CARGO),
+    cargo("check", CARGO),
+    cargo("test", CARGO),
+    cargo("clippy", CARGO),
+    cargo("bench", CARGO),
+    // What is run is told.
+    cargo(
+        "run",
+        "-p: --package: --bin: --example: -r --release --profile: --all-features --features: -F: \
+         --no-default-features --target: -q --quiet -v --verbose --locked --offline --frozen -j* --jobs*",
+    ),
+    cargo("doc", CARGO),
+    cargo("fmt", "--all --check -p* --package*"),
+];
+
+/// Programs and subcommands whose operands are files, texts or names of tests, and how many of them, in front, say what
+/// is done with the others: the mode of `chmod 600 a`.
+const OPERANDS: &[(&[&str], usize)] = &[
+    (&["rm", "cp", "mv", "mkdir", "rmdir", "touch", "ln", "tee", "truncate", "unlink"], 0),
+    (&["chmod", "chown", "chgrp"], 1),
+    (&["sort"], 0),
+    (&["git add", "git commit", "git rm", "git mv"], 0),
+    (&["pytest", "unittest"], 0),
+    (
+        &[
+            "cargo build",
+            "cargo check",
+            "cargo test",
+            "cargo clippy",
+            "cargo bench",
+            "cargo doc",
+            "cargo fmt",
+        ],
+        0,
+    ),
+    (&["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz"], 0),
+];
+
+/// How many operands of a program, with its subcommand, are told; `None`: all.
+pub(crate) fn told_words(name: &str) -> Option<usize> {
+    OPERANDS.iter().find(|(names, _)| names.contains(&name)).map(|(_, told)| *told)
+}
+
+const CARGO: &str = "-p* --package* --exclude* --workspace --all --lib --bin* --bins --example* --examples --test* --tests \
+     --bench* --benches --all-targets --doc -r --release --profile: --all-features --features: -F: --no-default-features \
+     --target: -q --quiet -v --verbose -vv --message-format* --color* --locked --offline --frozen -j* --jobs* \
+     --keep-going --no-fail-fast --no-run --no-deps";
+
+const fn cargo(subcommand: &'static str, options: &'static str) -> Row {
+    Row { subcommand, ..row(&["cargo"], options) }
+}
+
+/// The row of a program or a subcommand, and how many words name it.
+pub(crate) fn of(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
+    super::longest(&ROWS.iter(), program, words)
+}
