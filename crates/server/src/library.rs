@@ -1,11 +1,11 @@
 //! Workflows of a folder: `DIR/NAME/workflow.yaml` with `rehearsal.yaml` beside it, or single files `DIR/*.yaml`.
 //! Reads files; whether they are right is for the crate `workflow` to say.
 
-use crate::limits::WORKFLOW_FILES;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use holdshort_web::limits::WORKFLOW_FILES;
 use holdshort_workflow::{Library, Override, Problem, bounds};
 
 const WORKFLOW: &str = "workflow.yaml";

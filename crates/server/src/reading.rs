@@ -4,12 +4,11 @@
 use holdshort_core::json;
 use holdshort_protocol::frame::ClientFrame;
 use holdshort_protocol::{Code, Decision, Problem};
+use holdshort_web::body::read_strict;
+use holdshort_web::feed::position;
+use holdshort_web::problem::Refused;
+use holdshort_web::query::EventsQuery;
 
-use crate::body::read_strict;
-use crate::edges;
-use crate::feed::position;
-use crate::problem::Refused;
-use crate::query::EventsQuery;
 use crate::socket;
 
 /// The body of `POST /v1/interrupts/{id}/decisions`.
@@ -20,6 +19,8 @@ pub fn decision(body: &[u8]) -> Result<Decision, Box<Problem>> {
 
 /// A text message of a WebSocket's client.
 pub fn frame(text: &[u8]) -> Result<ClientFrame, Box<Problem>> {
+    let text = std::str::from_utf8(text);
+    let text = text.map_err(|error| Refused::new(Code::MalformedJson, error.to_string()).0)?;
     socket::read(text).map_err(|refused| refused.0)
 }
 
@@ -37,10 +38,10 @@ pub fn since(query: &str) -> Result<Option<u64>, Box<Problem>> {
 
 /// A message of a client of the `CodeLab` edge.
 pub fn codelab(text: &[u8]) -> Result<(), Box<Problem>> {
-    edges::read_codelab(text).map_err(|refused| refused.0)
+    holdshort_edges::read_codelab(text).map_err(|refused| refused.0)
 }
 
 /// A frame of a client of the MARS edge, and what its config is made into.
 pub fn mars(text: &str) -> Result<(), Box<Problem>> {
-    edges::read_mars(text).map_err(|refused| refused.0)
+    holdshort_edges::read_mars(text).map_err(|refused| refused.0)
 }

@@ -7,23 +7,24 @@ use std::sync::Arc;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Setup};
 use holdshort_models::{Description, Source};
 use holdshort_store::{Place, Store, postgres, sqlite};
+use holdshort_web::app::App;
+use holdshort_web::auth::AuthState;
+use holdshort_web::connections::{Connections, Quotas};
+use holdshort_web::feed::{Owners, Recent, keep_reading};
+use holdshort_web::guard::Names;
+use holdshort_web::limits::{AGENT_BURST_SECONDS, POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
+use holdshort_web::links::Links;
+use holdshort_web::logins::Logins;
+use holdshort_web::pace::Pace;
+use holdshort_web::rate::Rate;
+use holdshort_web::secrets;
+use holdshort_web::tokens::Tokens;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::app::App;
-use crate::auth::AuthState;
-use crate::connections::{Connections, Quotas};
-use crate::feed::{Owners, Recent, keep_reading};
-use crate::guard::Names;
-use crate::limits::{AGENT_BURST_SECONDS, POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
-use crate::links::Links;
-use crate::logins::Logins;
-use crate::pace::Pace;
-use crate::rate::Rate;
-use crate::tokens::Tokens;
-use crate::{library, routes, secrets, serving};
+use crate::{library, routes, serving};
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
@@ -174,7 +175,7 @@ async fn credentials(
     address: SocketAddr,
     store: &Store,
 ) -> Result<(Tokens, Logins), StartError> {
-    let tokens = Tokens::open(data)?.agree(data, store).await?;
+    let tokens = Tokens::open(data)?.agree::<StartError>(data, store).await?;
     let logins = Logins::open(data, address.port(), &tokens.operator)?;
     Ok((tokens, logins))
 }

@@ -8,6 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use holdshort_web::app::App;
+use holdshort_web::connections;
+use holdshort_web::patient_stream::PatientStream;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -15,10 +18,6 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
-
-use crate::app::App;
-use crate::connections;
-use crate::patient_stream::PatientStream;
 
 /// After a connection could not be accepted, such as for want of files.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -4,9 +4,8 @@ use holdshort_core::actor::unknown_decider;
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use holdshort_protocol::Ask;
-
-use crate::limits::{APPROVERS, EXPIRY_MS, LINE_BYTES};
-use crate::problem::{Answer, Refused};
+use holdshort_web::limits::{APPROVERS, EXPIRY_MS, LINE_BYTES};
+use holdshort_web::problem::{Answer, Refused};
 
 /// The question without where it belongs: `run` and `session` are the handler's.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {

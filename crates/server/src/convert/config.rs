@@ -6,9 +6,8 @@ use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use holdshort_core::tool;
 use holdshort_protocol::{Category, Checkpoint, GateConfig, Rule, RuleAction, RunConfig, SmartConfig};
-
-use crate::limits::LINE_BYTES;
-use crate::problem::{Answer, Refused};
+use holdshort_web::limits::LINE_BYTES;
+use holdshort_web::problem::{Answer, Refused};
 
 /// Keywords that one run may add.
 const MAX_KEYWORDS: usize = 200;

@@ -15,9 +15,8 @@ use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use holdshort_ui::Asset;
-
-use crate::accept;
-use crate::problem::{Answer, Refused};
+use holdshort_web::accept;
+use holdshort_web::problem::{Answer, Refused};
 
 /// Where the app shows something. It reads the place from the address bar.
 pub(super) const PLACES: [&str; 9] =

@@ -11,10 +11,9 @@ use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY};
 use axum::response::{IntoResponse, Response};
 use holdshort_protocol::{Code, LookAlikes, plain};
+use holdshort_web::problem::Refused;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, context, escape_formatter};
-
-use crate::problem::Refused;
 
 /// No script, nothing from elsewhere, in no frame; forms come back to us alone.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \

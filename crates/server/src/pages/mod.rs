@@ -12,9 +12,8 @@ use axum::Router;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::get;
+use holdshort_web::auth::AuthState;
 use minijinja::context;
-
-use crate::auth::AuthState;
 
 pub(crate) fn router() -> Router<AuthState> {
     let mut router = Router::new()

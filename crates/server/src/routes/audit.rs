@@ -5,11 +5,11 @@ use holdshort_core::head::{Head, Noted};
 use holdshort_engine::audit;
 use holdshort_protocol::{Code, ComparedHead, Damage, JournalHead, MAX_HEADS, Verification};
 use holdshort_store::Journal;
+use holdshort_web::auth::Operator;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{AuditQuery, Params};
 
-use crate::auth::Operator;
 use crate::openapi::Reads;
-use crate::problem::{Answer, Refused};
-use crate::query::{AuditQuery, Params};
 
 /// Verify the journal.
 ///

@@ -3,13 +3,13 @@
 use axum::Json;
 use holdshort_core::id::InterruptId;
 use holdshort_protocol::{Decision, Interrupt};
+use holdshort_web::auth::Caller;
+use holdshort_web::body::Body;
+use holdshort_web::decide;
+use holdshort_web::problem::Answer;
+use holdshort_web::query::Id;
 
-use crate::auth::Caller;
-use crate::body::Body;
-use crate::decide;
 use crate::openapi::Decides;
-use crate::problem::Answer;
-use crate::query::Id;
 
 /// Decide on an interrupt.
 ///

@@ -3,12 +3,12 @@
 use axum::http::HeaderMap;
 use axum::response::Response;
 use holdshort_protocol::Code;
+use holdshort_web::accept::prefers_html;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Id;
 
-use crate::accept::prefers_html;
 use crate::openapi::{Open, OpenPages};
 use crate::pages::errors;
-use crate::problem::{Answer, Refused};
-use crate::query::Id;
 
 /// List the codes of problems.
 #[utoipa::path(

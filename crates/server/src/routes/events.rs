@@ -5,12 +5,12 @@ use axum::http::{HeaderMap, StatusCode, header::ACCEPT};
 use axum::response::{IntoResponse, Response};
 use holdshort_core::id::RunId;
 use holdshort_protocol::{Code, Event, List, header};
+use holdshort_web::auth::Caller;
+use holdshort_web::feed::{self, Previews, Sight, Source, position, sse};
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{AllEventsQuery, EventsQuery, Id, Params, limit};
 
-use crate::auth::Caller;
-use crate::feed::{self, Previews, Sight, Source, position, sse};
 use crate::openapi::{ReadsAll, ReadsPart};
-use crate::problem::{Answer, Refused};
-use crate::query::{AllEventsQuery, EventsQuery, Id, Params, limit};
 
 const JSON: &str = "application/json";
 const STREAM: &str = "text/event-stream";

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 use axum::Json;
 use axum::extract::State;
 use holdshort_protocol::Health;
+use holdshort_web::auth::AuthState;
+use holdshort_web::problem::Answer;
 use serde_json::Value;
 
 use crate::asyncapi::asyncapi;
-use crate::auth::AuthState;
 use crate::openapi::{Open, OpenReady, openapi};
-use crate::problem::Answer;
 
 static OPENAPI: LazyLock<Value> = LazyLock::new(openapi);
 static ASYNCAPI: LazyLock<Value> = LazyLock::new(asyncapi);

@@ -7,17 +7,18 @@ use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::run::{Config, Origin};
 use holdshort_protocol::{Ask, Code, Interrupt, InterruptStatus, List};
 use holdshort_store::{InterruptFilter, Journal};
+use holdshort_web::app::{App, detached};
+use holdshort_web::auth::Caller;
+use holdshort_web::body::{Body, read_strict};
+use holdshort_web::idempotency::Idempotency;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{Id, InterruptsQuery, Params, WaitQuery, id, limit};
+use holdshort_web::{view, wait};
 use serde_json::json;
 
 use super::runs::{created, unknown_session};
-use crate::app::{App, detached};
-use crate::auth::Caller;
-use crate::body::{Body, read_strict};
-use crate::idempotency::Idempotency;
+use crate::convert;
 use crate::openapi::{Asks, Lists, ReadsPart};
-use crate::problem::{Answer, Refused};
-use crate::query::{Id, InterruptsQuery, Params, WaitQuery, id, limit};
-use crate::{convert, view, wait};
 
 /// Ask a person.
 ///

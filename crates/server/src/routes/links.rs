@@ -4,15 +4,15 @@ use axum::Json;
 use axum::http::StatusCode;
 use holdshort_core::id::InterruptId;
 use holdshort_protocol::{Code, InterruptStatus, Link, LinkRequest};
+use holdshort_web::auth::Operator;
+use holdshort_web::body::{Body, read_strict};
+use holdshort_web::limits::{LINK_DEFAULT_MS, LINK_MS};
+use holdshort_web::links::{Claim, subject};
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Id;
+use holdshort_web::{decide, view};
 
-use crate::auth::Operator;
-use crate::body::{Body, read_strict};
-use crate::limits::{LINK_DEFAULT_MS, LINK_MS};
-use crate::links::{Claim, subject};
 use crate::openapi::Links;
-use crate::problem::{Answer, Refused};
-use crate::query::Id;
-use crate::{decide, view};
 
 /// Make a link for a decision.
 ///

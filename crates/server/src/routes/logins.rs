@@ -6,13 +6,13 @@ use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use holdshort_protocol::{Identity, Link, Login, Redeem, Role, header};
+use holdshort_web::app::blocking;
+use holdshort_web::auth::{AuthState, Caller, Operator};
+use holdshort_web::body::Body;
+use holdshort_web::logins;
+use holdshort_web::problem::{Answer, Refused};
 
-use crate::app::blocking;
-use crate::auth::{AuthState, Caller, Operator};
-use crate::body::Body;
-use crate::logins;
 use crate::openapi::{Changes, Enters, Leaves, Reads};
-use crate::problem::{Answer, Refused};
 
 /// Make a link that signs one browser in.
 ///

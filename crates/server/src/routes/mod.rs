@@ -22,18 +22,17 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, middleware};
 use holdshort_protocol::Code;
+use holdshort_web::accept::prefers_html;
+use holdshort_web::auth::AuthState;
+use holdshort_web::guard::{self, Names};
+use holdshort_web::problem::Refused;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::accept::prefers_html;
-use crate::auth::AuthState;
-use crate::edges;
-use crate::guard::{self, Names};
 use crate::openapi::Base;
 use crate::pages;
-use crate::problem::Refused;
 
 pub(crate) fn router() -> OpenApiRouter<AuthState> {
     OpenApiRouter::with_openapi(Base::openapi())
@@ -89,7 +88,7 @@ pub(crate) fn service(door: AuthState, names: Arc<Names>) -> Router {
     let (router, _) = router().split_for_parts();
     router
         .merge(pages::router())
-        .merge(edges::router())
+        .merge(holdshort_edges::router())
         .fallback(nothing)
         .method_not_allowed_fallback(|| async { Refused::of(Code::MethodNotAllowed) })
         .layer(CatchPanicLayer::custom(panicked))

@@ -5,15 +5,15 @@ use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::run::Input;
 use holdshort_protocol::{List, ModelRequest, Plan, PlanDraft, PlanLayout, Replan};
 use holdshort_store::{Journal, RunFilter};
+use holdshort_web::auth::Operator;
+use holdshort_web::body::Body;
+use holdshort_web::limits::LAYOUT_SUBTASKS;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{Id, Ids, PageQuery, Params, limit};
+use holdshort_web::view;
 
 use super::sessions::known;
-use crate::auth::Operator;
-use crate::body::Body;
-use crate::limits::LAYOUT_SUBTASKS;
 use crate::openapi::{LaysOut, ReadsOne, ReadsPart, Replans};
-use crate::problem::{Answer, Refused};
-use crate::query::{Id, Ids, PageQuery, Params, limit};
-use crate::view;
 
 /// List the plans of a run.
 ///

@@ -11,16 +11,16 @@ use holdshort_core::run::Origin;
 use holdshort_engine::Error;
 use holdshort_protocol::{Code, List, Run, RunResult, StartRun, header};
 use holdshort_store::{Journal, RunFilter};
+use holdshort_web::app::{App, detached};
+use holdshort_web::auth::Caller;
+use holdshort_web::body::{Body, read_strict};
+use holdshort_web::idempotency::Idempotency;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{Id, Params, RunsQuery, id, limit};
+use holdshort_web::view;
 
-use crate::app::{App, detached};
-use crate::auth::Caller;
-use crate::body::{Body, read_strict};
 use crate::convert;
-use crate::idempotency::Idempotency;
 use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
-use crate::problem::{Answer, Refused};
-use crate::query::{Id, Params, RunsQuery, id, limit};
-use crate::view;
 
 /// Start a run.
 ///

@@ -7,18 +7,18 @@ use holdshort_core::projection::SessionRow;
 use holdshort_core::session::{End, Open, State};
 use holdshort_protocol::{Grant, GrantStatus, Interrupt, List, OpenSession, Session, SessionState};
 use holdshort_store::{GrantFilter, InterruptFilter, Journal, SessionFilter};
+use holdshort_web::app::{App, detached};
+use holdshort_web::auth::Operator;
+use holdshort_web::body::{Body, read_strict};
+use holdshort_web::idempotency::Idempotency;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{GrantsQuery, Id, PageQuery, Params, SessionsQuery, limit};
+use holdshort_web::view;
 
 use super::interrupts::page;
 use super::runs::{created, workflow};
 use super::steer::nothing;
-use crate::app::{App, detached};
-use crate::auth::Operator;
-use crate::body::{Body, read_strict};
-use crate::idempotency::Idempotency;
 use crate::openapi::{Lists, OpensSession, ReadsOne, ReadsPart, Revokes, SteersSession};
-use crate::problem::{Answer, Refused};
-use crate::query::{GrantsQuery, Id, PageQuery, Params, SessionsQuery, limit};
-use crate::view;
 
 /// Open a session.
 ///
@@ -177,7 +177,7 @@ pub(crate) async fn grants(
     Params(query): Params<PageQuery>,
 ) -> Answer<Json<List<Grant>>> {
     known(&operator.app, &id).await?;
-    let after: Option<GrantId> = crate::query::id("cursor", query.cursor.as_deref())?;
+    let after: Option<GrantId> = holdshort_web::query::id("cursor", query.cursor.as_deref())?;
     let session = operator.app.driver.session(&id).await?;
     // By id, and so by age.
     let following =

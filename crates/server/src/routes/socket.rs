@@ -7,10 +7,10 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::response::Response;
 use holdshort_protocol::Code;
+use holdshort_web::auth::{AuthState, Credentials};
+use holdshort_web::problem::{Answer, Refused};
 
-use crate::auth::{AuthState, Credentials};
 use crate::openapi::Opens;
-use crate::problem::{Answer, Refused};
 use crate::socket;
 
 /// Open a WebSocket: follow, decide, tell, over one connection.

@@ -5,13 +5,13 @@ use holdshort_core::id::RunId;
 use holdshort_core::limits::TEXT_BYTES;
 use holdshort_core::run::Input;
 use holdshort_protocol::{Finish, Message, Note, Run};
+use holdshort_web::auth::{Caller, Operator};
+use holdshort_web::body::{Body, escape, read_strict};
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Id;
+use holdshort_web::view;
 
-use crate::auth::{Caller, Operator};
-use crate::body::{Body, escape, read_strict};
 use crate::openapi::Steers;
-use crate::problem::{Answer, Refused};
-use crate::query::Id;
-use crate::view;
 
 /// Tell a run something.
 ///

@@ -6,13 +6,13 @@ use axum::Json;
 use holdshort_core::system::{self, Input};
 use holdshort_protocol::{Info, List, Model, Node, System};
 use holdshort_store::Journal;
+use holdshort_web::app::detached;
+use holdshort_web::auth::Operator;
+use holdshort_web::limits::{NODE_LEASES, NODE_RUNS};
+use holdshort_web::problem::Answer;
+use holdshort_web::view::word;
 
-use crate::app::detached;
-use crate::auth::Operator;
-use crate::limits::{NODE_LEASES, NODE_RUNS};
 use crate::openapi::{Changes, Reads};
-use crate::problem::Answer;
-use crate::view::word;
 
 /// Read the state of the installation.
 #[utoipa::path(

@@ -2,10 +2,10 @@
 
 use axum::Json;
 use holdshort_protocol::{List, Workflow};
+use holdshort_web::auth::Operator;
+use holdshort_web::view;
 
-use crate::auth::Operator;
 use crate::openapi::Reads;
-use crate::view;
 
 /// List the workflows that can be started.
 #[utoipa::path(

@@ -4,14 +4,14 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use holdshort_protocol::Code;
 use holdshort_protocol::frame::ServerFrame;
+use holdshort_web::feed::Item;
+use holdshort_web::limits::SUBSCRIPTIONS;
+use holdshort_web::line::{Outbox, Unsent};
+use holdshort_web::problem::{Answer, Refused};
 use tokio::sync::mpsc;
 use tokio_stream::StreamMap;
 
-use super::outbox::{Outbox, Unsent};
 use super::write;
-use crate::feed::Item;
-use crate::limits::SUBSCRIPTIONS;
-use crate::problem::{Answer, Refused};
 
 /// What listening comes to.
 pub(super) enum Order {

@@ -5,15 +5,15 @@ use axum::http::HeaderMap;
 use futures::stream::SplitStream;
 use holdshort_protocol::Code;
 use holdshort_protocol::frame::{ClientFrame, Hello, ServerFrame};
+use holdshort_web::auth::{AuthState, Caller, Credentials};
+use holdshort_web::feed::position;
+use holdshort_web::line::End;
+use holdshort_web::pace::Pace;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::view;
 use tokio::time::timeout;
 
-use super::end::End;
 use super::incoming;
-use crate::auth::{AuthState, Caller, Credentials};
-use crate::feed::position;
-use crate::pace::Pace;
-use crate::problem::{Answer, Refused};
-use crate::view;
 
 /// Somebody who comes over a socket: what it does is recorded with that channel.
 pub(crate) fn caller(door: &AuthState, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {

@@ -2,20 +2,17 @@
 
 use std::time::Duration;
 
-use axum::extract::ws::{Message, WebSocket};
-use futures::StreamExt;
+use axum::extract::ws::WebSocket;
 use futures::stream::SplitStream;
 use holdshort_core::json;
 use holdshort_protocol::Code;
 use holdshort_protocol::frame::ClientFrame;
+use holdshort_web::body::read_strict;
+use holdshort_web::limits::LINE_BYTES;
+use holdshort_web::line::{self, End};
+use holdshort_web::problem::{Answer, Refused};
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use tokio::time::timeout;
-
-use super::end::End;
-use crate::body::read_strict;
-use crate::limits::{FRAME_BYTES, LINE_BYTES};
-use crate::problem::{Answer, Refused};
 
 /// What the client sent: a frame, or one that is refused, with the id that it has all the same.
 pub(super) struct Received {
@@ -25,30 +22,15 @@ pub(super) struct Received {
 
 /// The next frame. Pings and pongs are signs of life and nothing else.
 pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duration) -> Result<Received, End> {
-    loop {
-        let message = match timeout(silence, incoming.next()).await {
-            Ok(Some(Ok(message))) => message,
-            Ok(Some(Err(error))) => {
-                tracing::debug!(%error, "a socket broke");
-                return Err(End::Broken);
-            }
-            Ok(None) => return Err(End::Left),
-            Err(_) => return Err(End::Silent),
-        };
-        match message {
-            Message::Text(text) => return read(text.as_bytes()),
-            Message::Binary(_) => {
-                return Err(End::NotJson(Refused::new(Code::MalformedJson, "frames are text, not binary")));
-            }
-            Message::Ping(_) | Message::Pong(_) => {}
-            Message::Close(_) => return Err(End::Left),
-        }
+    match line::next(incoming, silence).await? {
+        Some(text) => read(&text),
+        None => Err(End::NotJson(Refused::new(Code::MalformedJson, "frames are text, not binary"))),
     }
 }
 
 /// A frame by itself, as whoever has no socket reads it.
-pub(crate) fn read_text(text: &[u8]) -> Answer<ClientFrame> {
-    match read(text) {
+pub(crate) fn read_text(text: &str) -> Answer<ClientFrame> {
+    match line::fits(text).and_then(|()| read(text)) {
         Ok(received) => received.frame,
         Err(
             End::NotJson(refused)
@@ -57,18 +39,21 @@ pub(crate) fn read_text(text: &[u8]) -> Answer<ClientFrame> {
             | End::Full(refused)
             | End::OverRate(refused),
         ) => Err(refused),
-        Err(End::Left | End::Broken | End::Stopping | End::Behind | End::Silent | End::Evicted) => {
-            Err(Refused::of(Code::Internal))
-        }
+        Err(
+            End::Left
+            | End::Broken
+            | End::Stopping
+            | End::Behind
+            | End::Silent
+            | End::Evicted
+            | End::Replaced
+            | End::Unreadable,
+        ) => Err(Refused::of(Code::Internal)),
     }
 }
 
-fn read(text: &[u8]) -> Result<Received, End> {
-    if text.len() > FRAME_BYTES {
-        let rule = format!("a frame has at most {FRAME_BYTES} bytes");
-        return Err(End::TooLarge(Refused::new(Code::BodyTooLarge, rule)));
-    }
-    match json::parse(text) {
+fn read(text: &str) -> Result<Received, End> {
+    match json::parse(text.as_bytes()) {
         Ok(value) => {
             let id = value.get("id").and_then(Value::as_str).map(str::to_owned);
             Ok(Received { id, frame: understand(value) })
@@ -76,7 +61,7 @@ fn read(text: &[u8]) -> Result<Received, End> {
         Err(error) => {
             let refused = Refused::new(Code::MalformedJson, error.to_string());
             // JSON that two readers could understand differently is one mistake; no JSON at all is no client of ours.
-            match serde_json::from_slice::<IgnoredAny>(text) {
+            match serde_json::from_str::<IgnoredAny>(text) {
                 Ok(_) => Ok(Received { id: None, frame: Err(refused) }),
                 Err(_) => Err(End::NotJson(refused)),
             }

@@ -4,17 +4,17 @@
 use axum::extract::ws::WebSocket;
 use futures::stream::SplitStream;
 use holdshort_protocol::frame::{ClientFrame, Decide, Ping, ServerFrame, Tell, Unsubscribe};
+use holdshort_web::auth::Caller;
+use holdshort_web::decide;
+use holdshort_web::limits::OVER_RATE_FRAMES;
+use holdshort_web::line::End;
+use holdshort_web::pace::Pace;
+use holdshort_web::problem::{Answer, Refused};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::deliver::Order;
-use super::end::End;
 use super::{incoming, subscribe};
-use crate::auth::Caller;
-use crate::decide;
-use crate::limits::OVER_RATE_FRAMES;
-use crate::pace::Pace;
-use crate::problem::{Answer, Refused};
 use crate::routes::steer;
 
 pub(super) async fn all(

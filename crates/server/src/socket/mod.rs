@@ -11,9 +11,8 @@ mod end;
 mod hello;
 mod incoming;
 mod listen;
-pub(crate) mod outbox;
 mod subscribe;
-pub(crate) mod write;
+mod write;
 
 pub(crate) use incoming::read_text as read;
 
@@ -25,15 +24,13 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use futures::StreamExt;
 use futures::stream::SplitStream;
+use holdshort_web::auth::{AuthState, Caller};
+use holdshort_web::connections::{self, Connection};
+use holdshort_web::limits::ANSWERS;
+use holdshort_web::line::{self, End, Outbox};
+use holdshort_web::pace::Pace;
+use holdshort_web::problem::Answer;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
-
-use crate::auth::{AuthState, Caller};
-use crate::connections::{self, Connection};
-use crate::limits::{ANSWERS, FRAME_READ_BYTES, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
-use crate::pace::Pace;
-use crate::problem::Answer;
-use end::End;
-use outbox::Outbox;
 
 pub(crate) use hello::caller;
 
@@ -48,12 +45,7 @@ pub(crate) fn open(
     // Whoever has not said who it is takes no place among the streams yet.
     let permit = known.as_ref().map(|caller| caller.app.place()).transpose()?;
     let connection = connections::current();
-    let upgrade = upgrade
-        .max_message_size(FRAME_READ_BYTES)
-        .max_frame_size(FRAME_READ_BYTES)
-        .read_buffer_size(READ_BUFFER_BYTES)
-        .write_buffer_size(WRITE_BUFFER_BYTES);
-    Ok(upgrade.on_upgrade(async move |socket| {
+    Ok(line::limited(upgrade).on_upgrade(async move |socket| {
         serve(socket, &door, headers, Guest { known, permit, connection }, pace).await;
     }))
 }
@@ -70,14 +62,14 @@ struct Guest {
 async fn serve(socket: WebSocket, door: &AuthState, headers: HeaderMap, mut guest: Guest, pace: Pace) {
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(pace.patience);
-    let mut writing = pin!(write::all(sink, queue, pace.ping));
+    let mut writing = pin!(line::write(sink, queue, pace.ping));
     let end = tokio::select! {
         end = converse(&mut incoming, door, headers, &mut guest, pace, outbox) => end,
         // Only a broken connection ends it before the outbox is gone.
         _ = &mut writing => return,
         () = door.stopped() => End::Stopping,
     };
-    Box::pin(end::goodbye(end, writing, incoming)).await;
+    Box::pin(line::goodbye(&end, end::frame(&end), writing, incoming)).await;
 }
 
 async fn converse(

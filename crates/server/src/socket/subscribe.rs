@@ -3,11 +3,11 @@
 
 use holdshort_core::id::RunId;
 use holdshort_protocol::frame::{ServerFrame, Subscribe, Topic};
+use holdshort_web::auth::Caller;
+use holdshort_web::feed::{self, Previews, Sight, Source, position};
+use holdshort_web::problem::{Answer, Refused};
 
 use super::deliver::Order;
-use crate::auth::Caller;
-use crate::feed::{self, Previews, Sight, Source, position};
-use crate::problem::{Answer, Refused};
 
 pub(super) async fn to(caller: &Caller, wish: Subscribe) -> Answer<Order> {
     let refuse = |pointer, why| Err(Refused::invalid_at(pointer, why));

@@ -15,7 +15,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Of models", &["models/src/provider.rs", "models/src/source.rs", "models/src/frames.rs"]),
     ("Of tools", &["tools/src/limits.rs"]),
     ("Of command lines", &["command/src/limits.rs"]),
-    ("Of the server", &["server/src/limits.rs"]),
+    ("Of the server", &["web/src/limits.rs", "edges/src/limits.rs"]),
     ("Of the journal", &["store/src/journal.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),
 ];
 /// Its rows are the defaults of a type.

@@ -13,18 +13,18 @@ use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::run::Fact;
 use holdshort_protocol::{Code, Interrupt, InterruptStatus, LookAlikes, Outcome};
+use holdshort_web::app::App;
+use holdshort_web::auth::{AuthState, Holder};
+use holdshort_web::body::Body;
+use holdshort_web::decide;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Id;
 use minijinja::context;
 use minijinja::value::Serde;
 
 use self::card::Card;
 use self::form::{Form, Typed};
 use super::frame;
-use crate::app::App;
-use crate::auth::{AuthState, Holder};
-use crate::body::Body;
-use crate::decide;
-use crate::problem::{Answer, Refused};
-use crate::query::Id;
 
 pub(super) async fn show(State(door): State<AuthState>, Id(token): Id<String>) -> Response {
     match door.holder(&token).await {

@@ -158,7 +158,7 @@ async fn the_servers_own_workflow_is_a_floor() {
     model.script("task_improver", [Scripted::text("Build it well.").repeat()]);
     model.script("planner", [plan(&[("build", "engineer")])]);
     model.script("engineer", [one(count("step")), done()]);
-    let shipped = include_str!("../../../../server/src/edges/mars/base.yaml");
+    let shipped = include_str!("../../../../edges/src/mars/base.yaml");
     let (agents, _) = shipped.split_once("\ngates:").unwrap();
     let own = format!("{agents}\ngates: {{plan: ask, before_step: ask}}\n");
     let server = TestServer::setup().workflow("mars", &own).model(&model).start().await;

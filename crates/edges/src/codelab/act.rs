@@ -1,0 +1,344 @@
+//! What a message does: it becomes an input of the session's run, or its next run. Never waits for what follows.
+
+use std::sync::Arc;
+
+use holdshort_core::id::{InterruptId, RunId};
+use holdshort_core::interrupt::{About, Decision, Interrupt, Kind};
+use holdshort_core::run::{Call, CallEnd, CallState, ClientOutcome, Input, Run};
+use holdshort_protocol::Code;
+use holdshort_web::limits::SESSION_RUNS;
+use holdshort_web::problem::{Answer, Refused};
+use serde_json::json;
+
+use super::frame::Frame;
+use super::hands::Seat;
+use super::message::{Message, PlanDecision, SwitchAgent, ToolDecision, ToolResult, Verdict};
+use super::session::{Begin, Session};
+use super::{ids, open, plan};
+use crate::limits::CODELAB_MESSAGE_ATTEMPTS;
+
+/// Frames that answer the message beside what the journal tells; most messages have none.
+pub(super) async fn carry_out(session: &Session, seat: &Seat, message: Message) -> Answer<Vec<Frame>> {
+    match message {
+        Message::User { content, request: Some(request) } => answer(session, &request, &content).await,
+        Message::User { content, request: None } => say(session, &content).await,
+        Message::Plan(decision) => decide_plan(session, decision).await,
+        Message::Tool(decision) => decide_call(session, seat, decision).await,
+        Message::Result(result) => take_result(session, seat, result).await,
+        Message::Switch(switch) => switch_agent(session, &switch).await,
+    }
+}
+
+async fn say(session: &Session, content: &str) -> Answer<Vec<Frame>> {
+    for attempt in 0..CODELAB_MESSAGE_ATTEMPTS {
+        let last = session.last().await?;
+        let Some(live) = last.as_ref().filter(|run| run.ended.is_none()) else {
+            if session.start(last.as_deref(), Begin::with(content)).await? {
+                return Ok(Vec::new());
+            }
+            continue;
+        };
+        if let Some(waiting) = plan_notice(live) {
+            return Ok(vec![waiting]);
+        }
+        if let Some(question) = asked(live, attempt == 0)? {
+            // Whoever was first has answered it: these words are for no other question.
+            session.send(&live.id, decision(&question, "answer", Some(content.to_owned()))).await?;
+            return Ok(Vec::new());
+        }
+        if let Some(waiting) = limit_notice(live) {
+            return Ok(vec![waiting]);
+        }
+        match session.send(&live.id, Input::Message { text: content.to_owned() }).await {
+            Ok(_) => return Ok(Vec::new()),
+            // It ended between the look and the word.
+            Err(refused) if is_late(&refused) => {}
+            Err(refused) => return Err(refused),
+        }
+    }
+    Err(Refused::of(Code::Busy))
+}
+
+/// The answer to the question that it names.
+async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<Frame>> {
+    let Some((run, id)) = find(session, |id, _| id.as_str() == request).await? else {
+        return Err(Refused::new(Code::NotFound, format!("no question `{request}` waits in this session")));
+    };
+    if run.interrupts.get(&id).is_none_or(|asked| asked.opened.kind != Kind::Question) {
+        return Err(Refused::invalid_at("/request_id", "names no question: words do not decide it"));
+    }
+    let decision =
+        Decision { option: "answer".to_owned(), text: Some(content.to_owned()), ..Decision::default() };
+    decide(session, &run, &id, decision).await?;
+    Ok(Vec::new())
+}
+
+/// Something that a person was asked in the session, with its run: in the newest, or in one before it.
+async fn find(
+    session: &Session,
+    is_it: impl Fn(&InterruptId, &Interrupt) -> bool,
+) -> Answer<Option<(Arc<Run>, InterruptId)>> {
+    for run in session.runs().await?.iter().rev().take(SESSION_RUNS) {
+        let run = session.load(run).await?;
+        let found = run.interrupts.iter().find(|(id, asked)| is_it(id, asked)).map(|(id, _)| id.clone());
+        if let Some(id) = found {
+            return Ok(Some((run, id)));
+        }
+    }
+    Ok(None)
+}
+
+/// The same decision once more changes nothing, also when the run that asked is over (LESSONS 9).
+async fn decide(session: &Session, run: &Run, interrupt: &InterruptId, decision: Decision) -> Answer<()> {
+    let made = run.interrupts.get(interrupt).and_then(|asked| asked.decision.as_ref());
+    let is_same = made.is_some_and(|made| {
+        made.option == decision.option && made.text == decision.text && made.edit == decision.edit
+    });
+    if run.ended.is_some() && is_same {
+        return Ok(());
+    }
+    session.send(&run.id, Input::Decide { interrupt: interrupt.clone(), decision }).await?;
+    Ok(())
+}
+
+/// The question that words answer which name none. There must be no doubt which one it is: words that were said again,
+/// and words beside which another question was answered, may be meant for that one.
+fn asked(run: &Run, is_first_look: bool) -> Answer<Option<InterruptId>> {
+    let is_question = |interrupt: &Interrupt| interrupt.opened.kind == Kind::Question;
+    let open: Vec<_> =
+        open::interrupts(run).into_iter().filter(|(_, interrupt)| is_question(interrupt)).collect();
+    let had_company = |only: &Interrupt| {
+        run.interrupts
+            .values()
+            .filter(|each| is_question(each))
+            .any(|each| each.resolution.as_ref().is_some_and(|resolution| resolution.seq > only.opened_seq))
+    };
+    match &open[..] {
+        [] => Ok(None),
+        [(id, only)] if is_first_look && !had_company(only) => Ok(Some((*id).clone())),
+        questions => {
+            let named = |(id, question): &(&InterruptId, &Interrupt)| {
+                format!("`{id}` ({})", question.content_text("title"))
+            };
+            let named: Vec<String> = questions.iter().map(named).collect();
+            let rule = format!("say which question this answers: {}", named.join(", "));
+            Err(Refused::invalid_at("/request_id", rule))
+        }
+    }
+}
+
+fn is_late(refused: &Refused) -> bool {
+    matches!(refused.code(), Code::RunEnded | Code::AlreadyResolved | Code::Expired)
+}
+
+/// While a limit waits no words let it go on: "no, stop" are words too (contract B4).
+fn limit_notice(run: &Run) -> Option<Frame> {
+    let (id, _) = open::interrupts(run)
+        .into_iter()
+        .find(|(_, interrupt)| interrupt.opened.kind == Kind::Continuation)?;
+    Some(Frame::AssistantMessage {
+        content: format!(
+            "A limit waits for your decision: send `hitl_decision` with the `call_id` `{id}`, and `approve` to let it \
+             go on or `reject` to end it. What you said was not heard by anybody."
+        ),
+        metadata: Some(json!({ "request_id": id.as_str(), "waiting": true })),
+        is_final: true,
+    })
+}
+
+/// While a plan waits no words run it (contract B4).
+fn plan_notice(run: &Run) -> Option<Frame> {
+    // Beside another version of it the plan is carried out, and words are heard.
+    let (id, _) = open::interrupts(run).into_iter().find(|(_, interrupt)| {
+        interrupt.opened.kind == Kind::PlanApproval && !plan::is_replacement(run, interrupt)
+    })?;
+    let plan_id = ids::plan(id);
+    Some(Frame::AssistantMessage {
+        content: format!(
+            "The plan {plan_id} waits for your decision, and nothing runs before it: send `plan_decision` with \
+             `approve`, `edit` or `reject`. What you said was not heard by anybody."
+        ),
+        metadata: Some(json!({ "plan_id": plan_id, "approval_request_id": id.as_str(), "waiting": true })),
+        is_final: true,
+    })
+}
+
+async fn decide_plan(session: &Session, wish: PlanDecision) -> Answer<Vec<Frame>> {
+    let asked = find(session, |id, interrupt| {
+        interrupt.opened.kind == Kind::PlanApproval && (ids::plan(id) == wish.id || id.as_str() == wish.id)
+    });
+    let Some((run, id)) = asked.await? else {
+        return Err(Refused::new(Code::NotFound, format!("no plan `{}` waits in this session", wish.id)));
+    };
+    let (option, edit) = match (wish.verdict, &wish.subtasks) {
+        (Verdict::Approve, _) => ("approve", None),
+        (Verdict::Edit | Verdict::Modify, Some(subtasks)) => ("edit", Some(plan::edit(subtasks)?)),
+        (Verdict::Modify, None) => ("revise", None),
+        (Verdict::Reject, _) => ("reject", None),
+        (Verdict::Edit, None) => return Err(Refused::invalid_at("/modified_subtasks", "is missing")),
+    };
+    let decision = Decision {
+        option: option.to_owned(),
+        text: wish.feedback,
+        edit: edit.unwrap_or_default(),
+        version: None,
+    };
+    let decided = decide(session, &run, &id, decision).await;
+    let subtasks = wish.subtasks.as_ref();
+    decided.map_err(|refused| plan::in_their_words(refused, "/modified_subtasks", subtasks))?;
+    Ok(Vec::new())
+}
+
+async fn decide_call(session: &Session, seat: &Seat, wish: ToolDecision) -> Answer<Vec<Frame>> {
+    let (run, interrupt) = asked_about(session, &wish.id).await?;
+    let asked = run.interrupts.get(&interrupt).map(|asked| &asked.opened);
+    if let Some(call) = &wish.call {
+        let is_about = |about: &About| matches!(about, About::Call(id) if *call == ids::call(&run.id, id));
+        if call != interrupt.as_str() && !asked.is_some_and(|asked| is_about(&asked.about)) {
+            return Err(Refused::invalid_at("/request_id", "asks about another call than `call_id`"));
+        }
+    }
+    let option = match (asked.map(|asked| asked.kind), wish.verdict) {
+        (Some(Kind::Continuation), Verdict::Approve) => "continue",
+        (Some(Kind::Continuation), Verdict::Reject) => "finish",
+        (Some(Kind::Continuation), Verdict::Edit | Verdict::Modify) => {
+            return Err(Refused::invalid_at("/decision", "is not `approve` or `reject`: this is a limit"));
+        }
+        (_, Verdict::Approve) => "approve",
+        (_, Verdict::Edit | Verdict::Modify) => "edit",
+        (_, Verdict::Reject) => "reject",
+    };
+    let decision = Decision {
+        option: option.to_owned(),
+        text: wish.feedback,
+        edit: wish.arguments.unwrap_or_default(),
+        version: None,
+    };
+    let released = match asked.map(|asked| &asked.about) {
+        Some(About::Call(id)) if option != "reject" => {
+            run.calls.get(id).filter(|call| !call.is_ended()).map(|_| ids::call(&run.id, id))
+        }
+        _ => None,
+    };
+    if let Some(call) = &released {
+        seat.approving(call);
+    }
+    let decided = decide(session, &run, &interrupt, decision).await;
+    decided.map_err(|refused| {
+        if let Some(call) = &released {
+            seat.not_approved(call);
+        }
+        plan::in_their_words(refused, "/modified_arguments", None)
+    })?;
+    Ok(Vec::new())
+}
+
+/// What a `hitl_decision` is about: a call by its own id, or a call or a limit by the id of what asks.
+async fn asked_about(session: &Session, id: &str) -> Answer<(Arc<Run>, InterruptId)> {
+    let unknown = || Refused::new(Code::NotFound, format!("nobody is asked about the call `{id}`"));
+    if id.parse::<InterruptId>().is_ok() {
+        let asked = find(session, |each, asked| {
+            each.as_str() == id && matches!(asked.opened.kind, Kind::Continuation | Kind::ToolApproval)
+        });
+        return asked.await?.ok_or_else(unknown);
+    }
+    let (run, call) = call_of(session, id).await?;
+    let interrupt = approval_of(&run, &call).ok_or_else(unknown)?;
+    Ok((run, interrupt))
+}
+
+/// The last time that a person was asked about a call.
+fn approval_of(run: &Run, call: &str) -> Option<InterruptId> {
+    let about = About::Call(call.to_owned());
+    let asked = run.interrupts.iter().filter(|(_, interrupt)| {
+        interrupt.opened.kind == Kind::ToolApproval && interrupt.opened.about == about
+    });
+    asked.max_by_key(|(_, interrupt)| interrupt.opened_seq).map(|(id, _)| id.clone())
+}
+
+async fn take_result(session: &Session, seat: &Seat, wish: ToolResult) -> Answer<Vec<Frame>> {
+    let (run, call) = call_of(session, &wish.call_id).await?;
+    let outcome = match wish.outcome {
+        Ok(text) => ClientOutcome::Done { text },
+        Err(text) => ClientOutcome::Failed { text },
+    };
+    let answering = seat.answering(&wish.call_id);
+    let input = Input::ClientResult { call: call.clone(), outcome: outcome.clone() };
+    match session.send(&run.id, input).await {
+        Ok(_) => {}
+        // The same result once more, after the run that it was for (LESSONS 9): perhaps it has just ended it.
+        Err(refused) if refused.code() == Code::RunEnded => {
+            let run = session.load(&run.id).await?;
+            if !run.calls.get(&call).is_some_and(|call| has_brought(call, &outcome)) {
+                return Err(refused);
+            }
+        }
+        Err(refused) => return Err(refused),
+    }
+    answering.taken();
+    Ok(Vec::new())
+}
+
+/// Whether a call has ended with just this.
+fn has_brought(call: &Call, outcome: &ClientOutcome) -> bool {
+    let result = call.result.as_deref().unwrap_or_default();
+    match (&call.state, outcome) {
+        (CallState::Ended(CallEnd::Done), ClientOutcome::Done { text }) => result == text,
+        // An empty error is given words.
+        (CallState::Ended(CallEnd::Failed), ClientOutcome::Failed { text }) => {
+            result == text || text.trim().is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// The run and the call that an id names.
+async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
+    let unknown = || Refused::new(Code::NotFound, format!("there is no call `{id}` in this session"));
+    let runs = session.runs().await?;
+    let named = runs.iter().find_map(|run| Some((run, ids::call_of(run, id)?)));
+    let (run, call) = named.ok_or_else(unknown)?;
+    let run = session.load(run).await?;
+    if run.calls.contains_key(call) { Ok((run, call.to_owned())) } else { Err(unknown()) }
+}
+
+/// Another agent goes on with what the person says. What the one before it was about is given up: it hears what was
+/// said, and no two agents work in one session.
+async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame>> {
+    let begin =
+        Begin { agent: Some(&wish.agent), reason: wish.reason.as_deref(), ..Begin::with(&wish.content) };
+    for _ in 0..CODELAB_MESSAGE_ATTEMPTS {
+        let last = session.last().await?;
+        let Some(live) = last.as_ref().filter(|run| run.ended.is_none()) else {
+            if session.start(last.as_deref(), begin).await? {
+                return Ok(Vec::new());
+            }
+            continue;
+        };
+        // Nothing is given up for what can not begin. What comes between this look and the cancel, such as a
+        // suspension of the session, is too late for it: then the work is given up, and the start is refused.
+        session.can_start(live, begin).await?;
+        if let Some(waiting) = plan_notice(live) {
+            return Ok(vec![waiting]);
+        }
+        let reason = wish.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let text = Some(format!("`{}` goes on instead{reason}", wish.agent));
+        match session.send(&live.id, Input::Cancel { text }).await {
+            Ok(_) => {}
+            Err(refused) if is_late(&refused) => {}
+            Err(refused) => return Err(refused),
+        }
+    }
+    Err(Refused::of(Code::Busy))
+}
+
+fn decision(interrupt: &InterruptId, option: &str, text: Option<String>) -> Input {
+    let decision = Decision { option: option.to_owned(), text, ..Decision::default() };
+    Input::Decide { interrupt: interrupt.clone(), decision }
+}
+
+impl Session {
+    pub(super) async fn send(&self, run: &RunId, input: Input) -> Answer<Arc<Run>> {
+        Ok(self.app.send(run, input, self.actor.clone()).await?)
+    }
+}

@@ -1,0 +1,240 @@
+//! `GET /events/audit-log`: every decision on a plan, a call or a limit, read from the journal (contract B9). What nobody
+//! decided in time is there too, and is never called a rejection.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::Json;
+use holdshort_core::event::{self, Event};
+use holdshort_core::id::{InterruptId, RunId, StreamId};
+use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
+use holdshort_core::run::{Fact, Run};
+use holdshort_core::time::Timestamp;
+use holdshort_engine::Error;
+use holdshort_protocol::Code;
+use holdshort_store::{InterruptFilter, Journal, RunFilter};
+use holdshort_web::app::App;
+use holdshort_web::limits::{PAGE, READ_EVENTS};
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Params;
+use holdshort_web::view::word;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::person::Person;
+use super::session::Session;
+use super::{WORKFLOW, history, ids, plan};
+use crate::limits::{CODELAB_AUDIT_EVENTS, CODELAB_AUDIT_PAGE_DEFAULT};
+
+/// To look whether a run holds decisions takes as long as to read so many.
+const LOOK: usize = 10;
+const PLAN: &str = "plan_decision";
+const TOOL: &str = "hitl_decision";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AuditQuery {
+    session_id: Option<String>,
+    event_type: Option<String>,
+    limit: Option<u16>,
+    /// Of those who can send no header.
+    #[serde(rename = "token")]
+    _token: Option<String>,
+}
+
+pub(super) async fn read(Person(operator): Person, Params(query): Params<AuditQuery>) -> Answer<Json<Value>> {
+    let limit = query.limit.unwrap_or(CODELAB_AUDIT_PAGE_DEFAULT);
+    if !(1..=PAGE).contains(&limit) {
+        return Err(Refused::new(Code::InvalidQuery, format!("limit: {limit} is not between 1 and {PAGE}")));
+    }
+    if let Some(kind) = query.event_type.as_deref().filter(|kind| ![PLAN, TOOL].contains(kind)) {
+        let rule = format!("event_type: `{kind}` is neither `{PLAN}` nor `{TOOL}`");
+        return Err(Refused::new(Code::InvalidQuery, rule));
+    }
+    let wanted = match query.event_type.as_deref() {
+        Some(PLAN) => &[Kind::PlanApproval][..],
+        Some(_) => &[Kind::ToolApproval, Kind::Continuation],
+        None => &[Kind::PlanApproval, Kind::ToolApproval, Kind::Continuation],
+    };
+    let limit = usize::from(limit);
+    let mut audit =
+        Audit { app: operator.app.clone(), wanted, room: CODELAB_AUDIT_EVENTS, entries: Vec::new() };
+    if let Some(name) = query.session_id {
+        let session = Session::of(operator, name).map_err(|_| Refused::not_found("session"))?;
+        session.known().await?;
+        for run in session.runs().await?.iter().rev() {
+            // A session's runs come one after the other: older ones have older entries.
+            if audit.entries.len() >= limit || audit.room == 0 {
+                break;
+            }
+            audit.add(run).await?;
+        }
+    } else {
+        audit.add_all().await?;
+    }
+    let truncated = audit.room == 0;
+    let mut entries = audit.entries;
+    // Newest first.
+    entries.sort_by(|(a, _), (b, _)| b.cmp(a));
+    let entries: Vec<Value> = entries.into_iter().map(|(_, entry)| entry).take(limit).collect();
+    let mut answer = json!({ "count": entries.len(), "events": entries });
+    if truncated {
+        answer["truncated"] = json!(true);
+    }
+    Ok(Json(answer))
+}
+
+struct Audit {
+    app: Arc<App>,
+    wanted: &'static [Kind],
+    /// Events that may still be read.
+    room: usize,
+    entries: Vec<(Place, Value)>,
+}
+
+/// When it was decided; within one moment of a run, its events in their order.
+type Place = (Timestamp, RunId, u64);
+
+impl Audit {
+    /// Of all sessions: their runs, newest first.
+    async fn add_all(&mut self) -> Answer<()> {
+        let filter = RunFilter { workflow: Some(WORKFLOW.to_owned()), ..RunFilter::default() };
+        let mut after = None;
+        loop {
+            let app = self.app.clone();
+            let page = app.journal().runs(&filter, after.as_ref(), PAGE.into()).await?;
+            for row in page.items {
+                if self.room == 0 {
+                    return Ok(());
+                }
+                self.add(&row.run).await?;
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn add(&mut self, id: &RunId) -> Answer<()> {
+        self.room = self.room.saturating_sub(LOOK);
+        if !self.has_decisions(id).await? {
+            return Ok(());
+        }
+        let loaded = self.app.driver.load(id).await?;
+        let stream = StreamId::Run(id.clone());
+        let mut run = Run::new(id.clone(), loaded.definition.clone());
+        let mut implied = BTreeSet::new();
+        while self.room > 0 {
+            let page = self.app.journal().read(&stream, run.seq, READ_EVENTS).await?;
+            self.room = self.room.saturating_sub(page.len());
+            for sealed in &page {
+                let event = event::decode(sealed)
+                    .map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
+                run.apply(&event);
+                match &event.fact {
+                    event::Fact::Run(Fact::DecisionMade { interrupt, implied: true, .. }) => {
+                        implied.insert(interrupt.clone());
+                    }
+                    event::Fact::Run(Fact::InterruptResolved { interrupt, outcome, .. }) => {
+                        let Some(mut entry) = self.entry(&run, &event, interrupt, *outcome) else { continue };
+                        if implied.contains(interrupt) {
+                            entry["implied"] = json!(true);
+                        }
+                        self.entries.push(((event.at, id.clone(), run.seq), entry));
+                    }
+                    _ => {}
+                }
+            }
+            if page.len() < READ_EVENTS {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Most runs have none, and need not be read.
+    async fn has_decisions(&self, run: &RunId) -> Answer<bool> {
+        for kind in self.wanted {
+            let filter = InterruptFilter {
+                open: Some(false),
+                run: Some(run.clone()),
+                kind: Some(*kind),
+                ..InterruptFilter::default()
+            };
+            if !self.app.journal().interrupts(&filter, None, 1).await?.items.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn entry(&self, run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) -> Option<Value> {
+        let kind = run.interrupts.get(interrupt)?.opened.kind;
+        self.wanted.contains(&kind).then(|| entry(run, event, interrupt, outcome))?
+    }
+}
+
+fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) -> Option<Value> {
+    let interrupt = run.interrupts.get(interrupt)?;
+    let made = interrupt.decision.as_ref();
+    let decision = match outcome {
+        Outcome::Expired => "expired".to_owned(),
+        Outcome::Cancelled | Outcome::Superseded => word(&outcome),
+        Outcome::Approved | Outcome::Rejected | Outcome::Answered => {
+            made.map_or_else(|| word(&outcome), |made| made.option.clone())
+        }
+    };
+    let mut entry = json!({
+        "session_id": session_id(run),
+        "run_id": run.id.as_str(),
+        "request_id": interrupt.opened.interrupt.as_str(),
+        "decision": decision,
+        "timestamp": event.at.to_string(),
+        "actor": event.actor.id,
+    });
+    if let Some(via) = &event.actor.via {
+        entry["via"] = json!(via);
+    }
+    if let Some(text) = made.and_then(|made| made.text.as_deref()) {
+        entry["feedback"] = json!(text);
+    }
+    let edit = made.map(|made| &made.edit).filter(|edit| !edit.is_null());
+    match (interrupt.opened.kind, &interrupt.opened.about) {
+        (Kind::PlanApproval, _) => {
+            entry["event_type"] = json!(PLAN);
+            entry["plan_id"] = json!(ids::plan(&interrupt.opened.interrupt));
+            entry["original_task"] = json!(history::said(run));
+            if let Some(edit) = edit {
+                let read = serde_json::from_value(edit.clone()).ok()?;
+                entry["modified_subtasks"] = json!(plan::subtasks(run, None, &read));
+            }
+        }
+        (Kind::Continuation, _) => {
+            entry["event_type"] = json!(TOOL);
+            entry["call_id"] = json!(interrupt.opened.interrupt.as_str());
+            entry["limit"] = json!(interrupt.content_text("title"));
+        }
+        (Kind::ToolApproval, About::Call(id)) => {
+            entry["event_type"] = json!(TOOL);
+            entry["call_id"] = json!(ids::call(&run.id, id));
+            entry["tool_name"] = json!(run.calls.get(id)?.tool);
+            entry["original_arguments"] = original(interrupt);
+            if let Some(edit) = edit {
+                entry["modified_arguments"] = edit.clone();
+            }
+        }
+        _ => return None,
+    }
+    Some(entry)
+}
+
+/// As the person saw them.
+fn original(interrupt: &Interrupt) -> Value {
+    interrupt.content.pointer("/payload/arguments").cloned().unwrap_or_default()
+}
+
+fn session_id(run: &Run) -> &str {
+    let input = run.started.as_ref().map(|started| &started.input);
+    input.and_then(|input| input.get("session_id")).and_then(Value::as_str).unwrap_or_default()
+}

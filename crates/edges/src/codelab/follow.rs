@@ -1,0 +1,428 @@
+//! Following a session: the events of its runs, one run after the other, as frames; from now on, or from a place that
+//! the client names.
+//!
+//! The feed of everything rings the bell; what is told is read from the run's own stream, so that nothing is missed
+//! or told twice, whoever wrote it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use holdshort_core::event;
+use holdshort_core::id::{InterruptId, RunId, StreamId};
+use holdshort_core::interrupt::{About, Kind};
+use holdshort_core::projection::Status;
+use holdshort_core::run::{Fact, Run};
+use holdshort_engine::Error;
+use holdshort_store::Journal;
+use holdshort_web::auth::Caller;
+use holdshort_web::feed::{self, Item, Previews, Sight, Source, position};
+use holdshort_web::limits::READ_EVENTS;
+use holdshort_web::problem::{Answer, Refused};
+
+use super::frame::{Frame, Told};
+use super::hands::Seat;
+use super::place::Place;
+use super::session::{Session, agent_of, front_of};
+use super::standing::Standing;
+use super::tell::Teller;
+use super::{WORKFLOW, ids, open};
+use crate::limits::CODELAB_RESULT_BEHIND_TIME;
+
+pub(super) struct Follower {
+    session: Session,
+    seat: Arc<Seat>,
+    /// Of the run that is read; `None` before the first.
+    teller: Option<Teller>,
+    /// Event and part that the client has heard of that run; `None`: all of the event.
+    heard: (u64, Option<u32>),
+    /// The newest event when the client came: what was handed out up to it may have been run before.
+    came: Option<(RunId, u64)>,
+    /// Requests that were told before the client's place and are open still: told again once it has caught up.
+    again: Vec<InterruptId>,
+    /// Read and not yet told.
+    queue: VecDeque<Told>,
+    /// The journal may hold more.
+    is_behind: bool,
+    /// `done` is owed, where nothing goes on by itself.
+    is_owed: bool,
+    /// How the run stood when the client was last told.
+    stood: Option<Standing>,
+    /// Another connection left its calls to this one.
+    is_moved: bool,
+    opening: Vec<Told>,
+    bell: BoxStream<'static, Item>,
+}
+
+impl Follower {
+    /// From what is there now, or from the frame after `since`. Nothing is missed between this and the first `next`.
+    pub(super) async fn attach(session: Session, seat: Arc<Seat>, since: Option<&str>) -> Answer<Self> {
+        let app = session.app.clone();
+        let caller = Caller { app: app.clone(), actor: session.actor.clone() };
+        // Before anything is read: what is committed in between rings.
+        let source = Source::All { after: position::last(&app) };
+        let bell = feed::follow(source, Sight::of(caller), Previews::Hidden);
+        let mut follower = Self {
+            session,
+            seat,
+            teller: None,
+            heard: (0, None),
+            came: None,
+            again: Vec::new(),
+            queue: VecDeque::new(),
+            is_behind: false,
+            is_owed: false,
+            stood: None,
+            is_moved: false,
+            opening: Vec::new(),
+            bell,
+        };
+        match since {
+            Some(since) => follower.begin_after(since).await?,
+            None => follower.begin_now().await?,
+        }
+        Ok(follower)
+    }
+
+    async fn begin_now(&mut self) -> Answer<()> {
+        let mut here = Place::Start;
+        if let Some(newest) = self.session.runs().await?.last() {
+            self.teller = Some(self.teller_of(newest).await?);
+            self.is_behind = true;
+            while self.is_behind {
+                self.read().await?;
+                self.queue.clear();
+            }
+            if let Some(Teller { run, .. }) = &self.teller {
+                here = Place::Event { run: run.id.clone(), seq: run.seq };
+            }
+        }
+        self.is_owed = false;
+        let standing = self.standing_now().await?;
+        let run = self.teller.as_ref().map(|teller| &teller.run);
+        self.opening = vec![Told { frame: self.info(run, standing, self.agent()), id: Some(here) }];
+        Ok(())
+    }
+
+    async fn begin_after(&mut self, since: &str) -> Answer<()> {
+        let place: Place = since.parse().map_err(|()| unknown_place())?;
+        let now = self.session.last().await?;
+        self.came = now.as_ref().map(|run| (run.id.clone(), run.seq));
+        let mut told = None;
+        if let Place::Frame { run, seq, .. } | Place::Event { run, seq } = &place {
+            if !self.session.runs().await?.contains(run) {
+                return Err(unknown_place());
+            }
+            self.teller = Some(self.teller_of(run).await?);
+            self.heard = (*seq, if let Place::Frame { part, .. } = &place { Some(*part) } else { None });
+            // As far as the place, to see that it is one.
+            let is_before = |teller: &Option<Teller>| {
+                teller.as_ref().is_some_and(|teller| teller.run.id == *run && teller.run.seq < *seq)
+            };
+            self.is_behind = true;
+            while self.is_behind && is_before(&self.teller) {
+                self.read().await?;
+            }
+            told = Some((run.clone(), *seq));
+        }
+        let run = now.as_deref();
+        let agent = run.and_then(agent_of).map_or_else(|| self.agent(), str::to_owned);
+        let standing = match run {
+            Some(run) => Some(Standing::of(&self.session, run).await?),
+            None => None,
+        };
+        self.opening.push(Told { frame: self.info(run, standing, agent), id: Some(place) });
+        // What was told before and is still to run is told again; the rest of what stands follows by itself.
+        for (id, interrupt) in run.map(open::interrupts).unwrap_or_default() {
+            let Some(run) = run else { continue };
+            let was_told =
+                told.as_ref().is_some_and(|(of, seq)| *of == run.id && interrupt.opened_seq <= *seq);
+            if interrupt.opened.kind != Kind::ClientCall {
+                self.again.extend(was_told.then(|| id.clone()));
+                continue;
+            }
+            for frame in open::again(run, interrupt) {
+                let Frame::ToolCall { call_id, .. } = &frame else { continue };
+                if self.seat.take(call_id) && was_told && self.seat.tell(call_id) {
+                    self.opening.push(frame.into());
+                }
+            }
+        }
+        self.tell_again();
+        self.look();
+        Ok(())
+    }
+
+    /// What still waits of what was told before the client's place, behind the frames that it missed.
+    fn tell_again(&mut self) {
+        let Some(Teller { run, .. }) = &self.teller else { return };
+        if !self.came.as_ref().is_some_and(|(id, seq)| *id == run.id && *seq <= run.seq) {
+            return;
+        }
+        for id in std::mem::take(&mut self.again) {
+            let open = run.interrupts.get(&id).filter(|interrupt| interrupt.is_open());
+            let frames = open.map(|interrupt| open::again(run, interrupt)).unwrap_or_default();
+            self.queue.extend(frames.into_iter().map(Told::from));
+        }
+    }
+
+    /// From before a run's first event.
+    async fn teller_of(&mut self, id: &RunId) -> Answer<Teller> {
+        let runs = self.session.runs().await?;
+        let at = runs.iter().position(|run| run == id).unwrap_or_default();
+        let before = match at.checked_sub(1).and_then(|at| runs.get(at)) {
+            Some(before) => agent_of(&*self.session.load(before).await?).map(str::to_owned),
+            None => None,
+        };
+        let run = self.session.load(id).await?;
+        Ok(Teller::before(&run, before.unwrap_or_else(|| self.first_agent())))
+    }
+
+    /// What every connection begins with: where the session is; and after a place, what is still to run of what was
+    /// told before it.
+    pub(super) fn opening(&mut self) -> Vec<Told> {
+        std::mem::take(&mut self.opening)
+    }
+
+    /// What waits for the client, under the ids under which it was told before.
+    pub(super) fn standing(&self) -> Vec<Told> {
+        let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Vec::new() };
+        let open = open::interrupts(run).into_iter();
+        let frames = open.flat_map(|(_, interrupt)| open::again(run, interrupt));
+        let is_ours = |call: &str| self.seat.take(call) && self.seat.tell(call);
+        frames.filter(|frame| handed_out(frame).is_none_or(&is_ours)).map(Told::from).collect()
+    }
+
+    /// The questions that wait, for a client that hears nothing else of what stands.
+    pub(super) fn questions(&self) -> Vec<Told> {
+        let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Vec::new() };
+        let open = open::interrupts(run).into_iter();
+        let questions = open.filter(|(_, interrupt)| interrupt.opened.kind == Kind::Question);
+        questions.flat_map(|(_, interrupt)| open::frames(run, interrupt)).map(Told::from).collect()
+    }
+
+    fn info(&self, run: Option<&Run>, standing: Option<Standing>, agent: String) -> Frame {
+        let open = |kinds: &[Kind]| {
+            let open = run.into_iter().flat_map(Run::open_interrupts);
+            open.filter(|(_, interrupt)| kinds.contains(&interrupt.opened.kind)).count()
+        };
+        Frame::SessionInfo {
+            session_id: self.session.name.clone(),
+            status: standing.map_or("new", Standing::word),
+            run_id: run.map(|run| run.id.to_string()),
+            agent,
+            // What a person must decide; what is handed out to be run needs nobody.
+            pending_approvals: open(&[Kind::ToolApproval, Kind::Continuation]),
+            pending_plans: open(&[Kind::PlanApproval]),
+            rehearsal: self.session.app.model.rehearsal,
+        }
+    }
+
+    /// Who is at work, or would be.
+    fn agent(&self) -> String {
+        self.teller.as_ref().map_or_else(|| self.first_agent(), |teller| teller.agent.clone())
+    }
+
+    /// A session begins with the agent that the workflow begins with.
+    fn first_agent(&self) -> String {
+        let base = self.session.app.library.get(WORKFLOW);
+        base.as_deref().and_then(front_of).unwrap_or_default().to_owned()
+    }
+
+    /// What follows is read at once, and ends with `done` where nothing goes on by itself.
+    pub(super) fn look(&mut self) {
+        (self.is_behind, self.is_owed) = (true, true);
+    }
+
+    /// The next frames; `None` once nothing can follow. Whoever stops waiting for them misses none.
+    pub(super) async fn next(&mut self) -> Answer<Option<Vec<Told>>> {
+        loop {
+            let free = self.queue.iter().take_while(|told| handed_out(&told.frame).is_none()).count();
+            let ready: Vec<Told> = self.queue.drain(..free).collect();
+            if !ready.is_empty() {
+                return Ok(Some(ready));
+            }
+            if let Some(call) = self.queue.front().and_then(|told| handed_out(&told.frame)).map(str::to_owned)
+            {
+                let is_ours = self.is_ours(&call).await?;
+                let told = self.queue.pop_front().filter(|_| is_ours && self.seat.tell(&call));
+                if let Some(told) = told {
+                    return Ok(Some(vec![told]));
+                }
+                continue;
+            }
+            if self.is_behind {
+                self.read().await?;
+                continue;
+            }
+            if self.is_moved {
+                let frames = self.taken_over().await?;
+                self.is_moved = false;
+                if !frames.is_empty() {
+                    return Ok(Some(frames));
+                }
+            }
+            if self.is_owed {
+                let frames = self.rest().await?;
+                self.is_owed = false;
+                if !frames.is_empty() {
+                    return Ok(Some(frames));
+                }
+            }
+            tokio::select! {
+                item = self.bell.next() => match item {
+                    None => return Ok(None),
+                    Some(Item::Event(words)) => self.ring(words.json()),
+                    // A run of somebody else's that can not be read is none of ours.
+                    Some(Item::Preview(_) | Item::Problem(_)) => {}
+                },
+                () = self.seat.moved() => self.is_moved = true,
+            }
+        }
+    }
+
+    /// What an event may mean for this session: of the run that is followed, or the first one of a run that might be
+    /// the next, it is to be read; of the installation it may be a freeze, which holds back what would go on.
+    fn ring(&mut self, event: &str) {
+        let run = self.teller.as_ref().map(|teller| &teller.run);
+        let at = event.strip_prefix("{\"stream\":\"").and_then(|rest| rest.split_once('"'));
+        match at {
+            Some((stream, _)) if stream == StreamId::System.as_str() => {
+                let would_go_on = |run: &Run| matches!(run.status(), Status::Queued | Status::Running);
+                self.is_owed = self.stood != Some(Standing::Frozen) && run.is_some_and(would_go_on);
+            }
+            Some((stream, rest)) => {
+                let is_own = run.is_some_and(|run| run.id.as_str() == stream);
+                self.is_behind = is_own || (stream.starts_with("run_") && rest.starts_with(",\"seq\":1,"));
+            }
+            None => self.is_behind = true,
+        }
+    }
+
+    /// As the client is about to be told; `None` before the first run.
+    async fn standing_now(&mut self) -> Answer<Option<Standing>> {
+        let Some(teller) = &self.teller else { return Ok(None) };
+        self.stood = Some(Standing::of(&self.session, &teller.run).await?);
+        Ok(self.stood)
+    }
+
+    /// `done`, where nothing goes on by itself; before it why, where nothing in the journal of the run says so.
+    async fn rest(&mut self) -> Answer<Vec<Told>> {
+        let standing = self.standing_now().await?.unwrap_or(Standing::Rests(Status::Completed));
+        let why = match standing {
+            Standing::GoesOn(_) => return Ok(Vec::new()),
+            Standing::Rests(_) => None,
+            Standing::Frozen => Some(Frame::Status {
+                status: standing.word(),
+                content: Some("Nothing begins while the installation is frozen; then it goes on.".to_owned()),
+                metadata: None,
+            }),
+        };
+        Ok(why.into_iter().chain([Frame::Done { status: standing.word() }]).map(Told::from).collect())
+    }
+
+    /// Reads on, in the run that is followed or the one after it.
+    async fn read(&mut self) -> Answer<()> {
+        let Some(teller) = &mut self.teller else {
+            self.is_behind = self.move_on().await?;
+            return Ok(());
+        };
+        let id = teller.run.id.clone();
+        let stream = StreamId::Run(id.clone());
+        let page = self.session.app.journal().read(&stream, teller.run.seq, READ_EVENTS).await?;
+        for sealed in &page {
+            let event =
+                event::decode(sealed).map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
+            let frames = teller.hear(&event);
+            let seq = teller.run.seq;
+            let (heard, of_it) = self.heard;
+            if seq == heard && of_it.is_some_and(|part| frames.len() < part as usize) {
+                return Err(unknown_place());
+            }
+            if let event::Fact::Run(Fact::ToolFinished { call, .. }) = &event.fact {
+                self.seat.over(&ids::call(&id, call));
+            }
+            let is_old = self.came.as_ref().is_some_and(|(run, came)| *run == id && seq <= *came);
+            for (part, mut frame) in (1..).zip(frames) {
+                if seq < heard || (seq == heard && of_it.is_none_or(|last| part <= last)) {
+                    continue;
+                }
+                if is_old {
+                    open::redelivered(&mut frame);
+                }
+                self.queue.push_back(Told { frame, id: Some(Place::Frame { run: id.clone(), seq, part }) });
+            }
+            self.is_owed = true;
+        }
+        self.tell_again();
+        let Some(teller) = &self.teller else { return Ok(()) };
+        if page.len() < READ_EVENTS {
+            if teller.run.seq < self.heard.0 {
+                return Err(unknown_place());
+            }
+            self.is_behind = teller.run.ended.is_some() && self.move_on().await?;
+        }
+        Ok(())
+    }
+
+    /// To the run after the one that has ended, if there is one.
+    async fn move_on(&mut self) -> Answer<bool> {
+        let runs = self.session.runs().await?;
+        let known = self.teller.as_ref().map(|teller| &teller.run.id);
+        let at = known.and_then(|known| runs.iter().position(|run| run == known));
+        let Some(next) = runs.get(at.map_or(0, |at| at + 1)) else { return Ok(false) };
+        let run = self.session.load(next).await?;
+        self.teller = Some(Teller::before(&run, self.agent()));
+        self.heard = (0, None);
+        Ok(true)
+    }
+
+    /// Whether a call that has become one to run is this connection's to run. What is read may be old: before a call
+    /// goes out the run is read on, until it says that the call is over, or to its newest event.
+    async fn is_ours(&mut self, call: &str) -> Answer<bool> {
+        let Some(claim) = self.seat.claim(call) else { return Ok(false) };
+        if claim.approved_here {
+            tokio::time::sleep(CODELAB_RESULT_BEHIND_TIME).await;
+        }
+        self.is_behind |= self.is_to_run(call);
+        while self.is_behind && self.is_to_run(call) {
+            self.read().await?;
+        }
+        Ok(self.is_to_run(call))
+    }
+
+    /// As far as it is read.
+    fn is_to_run(&self, call: &str) -> bool {
+        self.teller.as_ref().is_some_and(|teller| open::is_to_run(&teller.run, call))
+    }
+
+    /// Calls that another connection was to run, which is gone.
+    async fn taken_over(&mut self) -> Answer<Vec<Told>> {
+        let taken = self.seat.taken_over();
+        let Some(run) = self.session.last().await?.filter(|_| !taken.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let frames = |call: &String| {
+            let about = About::Call(ids::call_of(&run.id, call)?.to_owned());
+            let mut open = open::interrupts(&run).into_iter();
+            let (_, found) =
+                open.find(|(_, each)| each.opened.kind == Kind::ClientCall && each.opened.about == about)?;
+            Some(open::again(&run, found))
+        };
+        let told = taken.iter().filter(|call| open::is_to_run(&run, call) && self.seat.tell(call));
+        Ok(told.filter_map(frames).flatten().map(Told::from).collect())
+    }
+}
+
+fn unknown_place() -> Refused {
+    Refused::invalid_at("/since", "is the `id` of no frame of this session")
+}
+
+/// The call of a frame that says to run it.
+fn handed_out(frame: &Frame) -> Option<&str> {
+    match frame {
+        Frame::ToolCall { call_id, requires_approval: false, .. } => Some(call_id),
+        _ => None,
+    }
+}

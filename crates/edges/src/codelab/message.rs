@@ -1,0 +1,401 @@
+//! Messages in: what a client says (contract B2), from bytes to a type. What is not understood is refused with the
+//! place; keys that the source system has and this one does not need are passed over.
+
+use holdshort_core::json;
+use holdshort_core::limits::TEXT_BYTES;
+use holdshort_protocol::Code;
+use holdshort_web::body::read_strict;
+use holdshort_web::problem::{Answer, Refused};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{ids, raw};
+use crate::limits::CODELAB_SWITCH_REASON_BYTES;
+
+const KNOWN: &str = "`user_message`, `plan_decision`, `hitl_decision`, `tool_result`, `switch_agent`";
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Message {
+    User {
+        content: String,
+        /// The question that it answers.
+        request: Option<String>,
+    },
+    Plan(PlanDecision),
+    Tool(ToolDecision),
+    Result(ToolResult),
+    Switch(SwitchAgent),
+}
+
+/// What a person says about a plan or a call, whatever verb form it came in (contract E7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Approve,
+    Edit,
+    /// Of plans: with subtasks an edit, without them the wish for another plan (contract E10).
+    Modify,
+    Reject,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PlanDecision {
+    /// `plan_…`, or the id of the interrupt that asks.
+    pub(super) id: String,
+    pub(super) verdict: Verdict,
+    pub(super) feedback: Option<String>,
+    pub(super) subtasks: Option<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ToolDecision {
+    /// Of the call, or of what asks about it.
+    pub(super) id: String,
+    /// The call that the client named beside what asks: it must be the one that is asked about.
+    pub(super) call: Option<String>,
+    pub(super) verdict: Verdict,
+    pub(super) feedback: Option<String>,
+    pub(super) arguments: Option<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ToolResult {
+    pub(super) call_id: String,
+    /// What the tool brought, or why it could not.
+    pub(super) outcome: Result<String, String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SwitchAgent {
+    pub(super) agent: String,
+    pub(super) content: String,
+    pub(super) reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct UserFields {
+    content: String,
+    role: Option<String>,
+    request_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct PlanFields {
+    plan_id: Option<String>,
+    approval_request_id: Option<String>,
+    request_id: Option<String>,
+    decision: String,
+    feedback: Option<String>,
+    modified_subtasks: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct ToolFields {
+    call_id: Option<String>,
+    request_id: Option<String>,
+    decision: String,
+    feedback: Option<String>,
+    modified_arguments: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct ResultFields {
+    call_id: String,
+    #[serde(default)]
+    result: Value,
+    #[serde(default)]
+    error: Value,
+}
+
+#[derive(Deserialize)]
+struct SwitchFields {
+    agent_type: String,
+    content: String,
+    reason: Option<String>,
+}
+
+/// From a frame of a socket.
+pub(super) fn read(text: &[u8]) -> Answer<Message> {
+    let changed = std::str::from_utf8(text).ok().and_then(raw::results_as_texts);
+    let value = json::parse(changed.as_ref().map_or(text, |text| text.as_bytes()));
+    understand(&value.map_err(|error| Refused::new(Code::MalformedJson, error.to_string()))?)
+}
+
+pub(super) fn understand(value: &Value) -> Answer<Message> {
+    let Some(fields) = value.as_object() else {
+        return Err(Refused::invalid_at("", "a message is a JSON object"));
+    };
+    let Some(kind) = fields.get("type") else {
+        return Err(Refused::invalid_at("/type", format!("missing field `type`, one of {KNOWN}")));
+    };
+    match kind.as_str() {
+        Some("user_message") => user(value),
+        Some("plan_decision") => plan(value),
+        Some("hitl_decision") => tool(value),
+        Some("tool_result") => result(value),
+        Some("switch_agent") => switch(value),
+        _ => Err(Refused::invalid_at("/type", format!("unknown type {kind}, expected one of {KNOWN}"))),
+    }
+}
+
+fn user(value: &Value) -> Answer<Message> {
+    let UserFields { content, role, request_id } = of(value)?;
+    if role.is_some_and(|role| role != "user") {
+        return Err(Refused::invalid_at("/role", "is not `user`: agents speak for themselves"));
+    }
+    Ok(Message::User { content: words(content, "/content")?, request: request_id })
+}
+
+fn plan(value: &Value) -> Answer<Message> {
+    let fields: PlanFields = of(value)?;
+    let id = plan_id(&fields)?;
+    let verdict = verdict(&fields.decision)?;
+    match (verdict, &fields.modified_subtasks) {
+        (Verdict::Edit, None) => {
+            return Err(Refused::invalid_at("/modified_subtasks", "an edit needs the subtasks that it is"));
+        }
+        (Verdict::Modify, None) if fields.feedback.as_deref().is_none_or(|text| text.trim().is_empty()) => {
+            let rule =
+                "`modify` needs `modified_subtasks`, or `feedback` that says what another plan is to be like";
+            return Err(Refused::invalid_at("/feedback", rule));
+        }
+        (Verdict::Approve | Verdict::Reject, Some(_)) => {
+            return Err(Refused::invalid_at("/modified_subtasks", "belong to the decision `edit`"));
+        }
+        (Verdict::Approve | Verdict::Edit | Verdict::Modify | Verdict::Reject, _) => {}
+    }
+    Ok(Message::Plan(PlanDecision {
+        id,
+        verdict,
+        feedback: fields.feedback,
+        subtasks: fields.modified_subtasks,
+    }))
+}
+
+/// The plan that is named, in one way or in several that agree.
+fn plan_id(fields: &PlanFields) -> Answer<String> {
+    let (plan, request) = (fields.plan_id.as_ref(), fields.request_id.as_ref());
+    let (pointer, asks) = match (fields.approval_request_id.as_ref(), request) {
+        (Some(first), Some(second)) if first != second => {
+            return Err(Refused::invalid_at("/request_id", "is another one than `approval_request_id`"));
+        }
+        (Some(asks), _) => ("/approval_request_id", Some(asks)),
+        (None, asks) => ("/request_id", asks),
+    };
+    let is_of = |asks: &String, plan: &String| {
+        asks == plan || asks.parse().is_ok_and(|asks| ids::plan(&asks) == *plan)
+    };
+    match (plan, asks) {
+        (Some(plan), Some(asks)) if !is_of(asks, plan) => {
+            Err(Refused::invalid_at(pointer, "names another plan than `plan_id`"))
+        }
+        (_, Some(id)) | (Some(id), None) => Ok(id.clone()),
+        (None, None) => Err(Refused::invalid_at("/plan_id", "missing field `plan_id`")),
+    }
+}
+
+fn tool(value: &Value) -> Answer<Message> {
+    let fields: ToolFields = of(value)?;
+    let verdict = verdict(&fields.decision)?;
+    match (verdict, &fields.modified_arguments) {
+        (Verdict::Edit | Verdict::Modify, None) => {
+            return Err(Refused::invalid_at("/modified_arguments", "an edit needs the arguments that it is"));
+        }
+        (Verdict::Approve | Verdict::Reject, Some(_)) => {
+            return Err(Refused::invalid_at("/modified_arguments", "belong to the decision `edit`"));
+        }
+        (Verdict::Approve | Verdict::Edit | Verdict::Modify | Verdict::Reject, _) => {}
+    }
+    let (id, call) = match (fields.request_id, fields.call_id) {
+        (Some(asks), call) => (asks, call),
+        (None, Some(call)) => (call, None),
+        (None, None) => return Err(Refused::invalid_at("/call_id", "missing field `call_id`")),
+    };
+    Ok(Message::Tool(ToolDecision {
+        id,
+        call,
+        verdict,
+        feedback: fields.feedback,
+        arguments: fields.modified_arguments,
+    }))
+}
+
+fn result(value: &Value) -> Answer<Message> {
+    let ResultFields { call_id, result, error } = of(value)?;
+    let outcome = match (value.get("result"), error) {
+        (_, Value::Null) if value.get("result").is_none() => {
+            return Err(Refused::invalid_at("/result", "missing field `result`, or `error`"));
+        }
+        (_, Value::Null) => Ok(text(result)),
+        (None | Some(Value::Null), error) => Err(text(error)),
+        (Some(_), _) => {
+            return Err(Refused::invalid_at("/error", "a call has a result or an error, not both"));
+        }
+    };
+    let said = match &outcome {
+        Ok(text) | Err(text) => text,
+    };
+    if said.len() > TEXT_BYTES {
+        let rule = format!("is longer than {TEXT_BYTES} bytes: cut it, and say that it is cut");
+        return Err(Refused::invalid_at(if outcome.is_ok() { "/result" } else { "/error" }, rule));
+    }
+    Ok(Message::Result(ToolResult { call_id, outcome }))
+}
+
+fn switch(value: &Value) -> Answer<Message> {
+    let SwitchFields { agent_type, content, reason } = of(value)?;
+    if reason.as_ref().is_some_and(|reason| reason.len() > CODELAB_SWITCH_REASON_BYTES) {
+        return Err(Refused::invalid_at(
+            "/reason",
+            format!("is longer than {CODELAB_SWITCH_REASON_BYTES} bytes"),
+        ));
+    }
+    Ok(Message::Switch(SwitchAgent { agent: agent_type, content: words(content, "/content")?, reason }))
+}
+
+fn of<T: DeserializeOwned>(value: &Value) -> Answer<T> {
+    read_strict(value)
+}
+
+fn verdict(decision: &str) -> Answer<Verdict> {
+    match decision {
+        "approve" | "approved" => Ok(Verdict::Approve),
+        "edit" | "edited" => Ok(Verdict::Edit),
+        "modify" | "modified" => Ok(Verdict::Modify),
+        "reject" | "rejected" => Ok(Verdict::Reject),
+        other => {
+            let rule = format!("unknown decision `{other}`, expected one of `approve`, `edit`, `reject`");
+            Err(Refused::invalid_at("/decision", rule))
+        }
+    }
+}
+
+fn words(text: String, pointer: &str) -> Answer<String> {
+    if text.trim().is_empty() {
+        return Err(Refused::invalid_at(pointer, "is empty"));
+    }
+    if text.len() > TEXT_BYTES {
+        return Err(Refused::invalid_at(pointer, format!("is longer than {TEXT_BYTES} bytes")));
+    }
+    Ok(text)
+}
+
+/// What a model reads: a text as it is, anything else as JSON.
+fn text(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use holdshort_core::id::InterruptId;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_message_is_named_by_its_place() {
+        let table = [
+            (json!([]), "", "a message is a JSON object"),
+            (json!({}), "/type", "missing field `type`"),
+            (json!({"type": "shout"}), "/type", "unknown type \"shout\""),
+            (json!({"type": 5}), "/type", "unknown type 5"),
+            (json!({"type": "user_message"}), "/content", "missing field"),
+            (json!({"type": "user_message", "content": " "}), "/content", "is empty"),
+            (json!({"type": "user_message", "content": "x", "role": "assistant"}), "/role", "is not `user`"),
+            (json!({"type": "plan_decision", "decision": "approve"}), "/plan_id", "missing field"),
+            (
+                json!({"type": "plan_decision", "plan_id": "p", "decision": "maybe"}),
+                "/decision",
+                "unknown decision",
+            ),
+            (
+                json!({"type": "plan_decision", "plan_id": "p", "decision": "edit"}),
+                "/modified_subtasks",
+                "needs",
+            ),
+            (json!({"type": "plan_decision", "plan_id": "p", "decision": "modify"}), "/feedback", "needs"),
+            (
+                json!({"type": "plan_decision", "plan_id": "p", "decision": "approve", "modified_subtasks": []}),
+                "/modified_subtasks",
+                "belong to",
+            ),
+            (
+                json!({"type": "plan_decision", "plan_id": "plan_00000000", "decision": "approve",
+                    "approval_request_id": "int_01k6f0000000000000000000cc"}),
+                "/approval_request_id",
+                "another plan",
+            ),
+            (
+                json!({"type": "plan_decision", "plan_id": "plan_00000000", "decision": "approve",
+                    "request_id": "int_01k6f0000000000000000000cc"}),
+                "/request_id",
+                "another plan",
+            ),
+            (
+                json!({"type": "plan_decision", "decision": "approve",
+                    "approval_request_id": "int_01k6f0000000000000000000cc",
+                    "request_id": "int_01k6f0000000000000000000dd"}),
+                "/request_id",
+                "another one than `approval_request_id`",
+            ),
+            (json!({"type": "hitl_decision", "decision": "approve"}), "/call_id", "missing field"),
+            (
+                json!({"type": "hitl_decision", "call_id": "c", "decision": "edit"}),
+                "/modified_arguments",
+                "needs",
+            ),
+            (json!({"type": "tool_result", "call_id": "c"}), "/result", "missing field"),
+            (json!({"type": "tool_result", "call_id": "c", "result": 1, "error": "e"}), "/error", "not both"),
+            (json!({"type": "switch_agent", "agent_type": "coder"}), "/content", "missing field"),
+        ];
+        for (value, pointer, message) in table {
+            let errors = understand(&value).err().map(|refused| refused.0.errors).unwrap_or_default();
+            let found: Vec<_> = errors.iter().map(|error| error.pointer.as_str()).collect();
+            assert_eq!(found, [pointer], "{value}");
+            assert!(errors[0].message.contains(message), "{value}: {}", errors[0].message);
+        }
+    }
+
+    #[test]
+    fn a_plan_is_named_in_several_ways_that_agree() {
+        let request: InterruptId = "int_01k6f0000000000000000000cc".parse().unwrap();
+        let (request, plan) = (request.to_string(), ids::plan(&request));
+        let table = [
+            (json!({"plan_id": plan}), &plan),
+            (json!({"plan_id": request}), &request),
+            (json!({"request_id": plan}), &plan),
+            (json!({"plan_id": request, "request_id": request}), &request),
+            (json!({"plan_id": plan, "approval_request_id": request}), &request),
+            (json!({"plan_id": plan, "approval_request_id": request, "request_id": request}), &request),
+        ];
+        for (mut value, id) in table {
+            value["type"] = json!("plan_decision");
+            value["decision"] = json!("approve");
+            let Ok(Message::Plan(decision)) = understand(&value) else { panic!("{value} is refused") };
+            assert_eq!(decision.id, *id, "{value}");
+        }
+    }
+
+    #[test]
+    fn results_are_what_a_model_reads() {
+        let table = [
+            (json!({"result": "done"}), Ok("done")),
+            (json!({"result": {"lines": 2}}), Ok("{\"lines\":2}")),
+            (json!({"result": null}), Ok("")),
+            (json!({"result": null, "error": "no such file"}), Err("no such file")),
+            (json!({"error": {"code": 2}}), Err("{\"code\":2}")),
+        ];
+        for (mut value, expected) in table {
+            value["type"] = json!("tool_result");
+            value["call_id"] = json!("c");
+            let Ok(Message::Result(ToolResult { outcome, .. })) = understand(&value) else {
+                panic!("{value} is refused");
+            };
+            assert_eq!(outcome.as_ref().map(String::as_str).map_err(String::as_str), expected, "{value}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Plans on the wire: subtasks both ways, and where a plan stands in its run.
+
+use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
+use holdshort_core::plan::{self, Plan};
+use holdshort_core::run::{Progress, Run, StepEnd};
+use holdshort_web::problem::{Answer, Refused};
+use serde_json::{Map, Value, json};
+
+use super::frame::Subtask;
+use super::ids;
+
+/// The plan that an interrupt asks about.
+pub(super) fn asked(interrupt: &Interrupt) -> Option<Plan> {
+    if interrupt.opened.kind != Kind::PlanApproval {
+        return None;
+    }
+    let payload = interrupt.content.get("payload")?;
+    let plan = payload.get("plan").unwrap_or(payload);
+    serde_json::from_value(plan.clone()).ok()
+}
+
+/// The planning phase whose plan an interrupt asks about.
+pub(super) fn phase(interrupt: &Interrupt) -> Option<&str> {
+    match &interrupt.opened.about {
+        About::Plan(phase) => Some(phase),
+        _ => None,
+    }
+}
+
+/// Whether an interrupt asks about another version of a plan that is carried out already.
+pub(super) fn is_replacement(run: &Run, interrupt: &Interrupt) -> bool {
+    // Who plans is a step; who replaces a plan is a person.
+    let phase = phase(interrupt).filter(|_| interrupt.opened.step.is_none());
+    phase.and_then(|phase| run.plans.get(phase)).is_some_and(|planned| planned.settled.is_some())
+}
+
+/// The id that the settled plan of a planning phase has on the wire: that of the last interrupt that approved it;
+/// before that, of the last one about it; or, where nobody was asked, one made from the run.
+pub(super) fn id(run: &Run, planning: &str) -> String {
+    let approved = |each: &Interrupt| {
+        each.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Approved)
+    };
+    let last = run
+        .interrupts
+        .values()
+        .filter(|each| phase(each) == Some(planning) && each.opened.kind == Kind::PlanApproval)
+        .max_by_key(|each| (approved(each), each.opened_seq));
+    match last {
+        Some(interrupt) => ids::plan(&interrupt.opened.interrupt),
+        None => ids::unasked_plan(&run.id, planning),
+    }
+}
+
+/// The subtasks of a plan as they are now.
+pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Subtask> {
+    // Who does what names nobody.
+    let usual = planning.and_then(|planning| {
+        let mut controls = run.definition.phases.iter().filter_map(|phase| phase.kind.control());
+        controls.find(|control| control.plan == planning).map(|control| control.agent.clone())
+    });
+    let subtask = |subtask: &plan::Subtask| Subtask {
+        id: subtask.id.clone(),
+        description: subtask.description.clone(),
+        agent: subtask.agent.clone().or_else(|| usual.clone()),
+        dependencies: subtask.depends_on.clone(),
+        status: planning.map_or("pending", |planning| status(run.progress(planning, &subtask.id))),
+    };
+    plan.subtasks.iter().map(subtask).collect()
+}
+
+/// This wire has no word for what the end of the run left: what was at work has failed, the rest was skipped.
+pub(super) fn status(progress: Progress) -> &'static str {
+    match progress {
+        Progress::Pending => "pending",
+        Progress::Running | Progress::Waiting => "in_progress",
+        Progress::Completed => ended(StepEnd::Completed),
+        Progress::Skipped | Progress::NotRun => ended(StepEnd::Skipped),
+        Progress::Failed | Progress::Cancelled => ended(StepEnd::Failed),
+    }
+}
+
+pub(super) fn ended(end: StepEnd) -> &'static str {
+    match end {
+        StepEnd::Completed => "completed",
+        StepEnd::Skipped => "skipped",
+        StepEnd::Failed => "failed",
+    }
+}
+
+/// A subtask that a step carries out.
+pub(super) struct Part<'r> {
+    pub(super) planning: &'r str,
+    pub(super) subtask: &'r plan::Subtask,
+    /// From 1.
+    pub(super) index: usize,
+    pub(super) total: usize,
+}
+
+pub(super) fn part<'r>(run: &'r Run, step: &str) -> Option<Part<'r>> {
+    let phase = &run.steps.get(step)?.phase;
+    let phase = run.definition.phases.iter().find(|each| each.id == *phase)?;
+    let planning = &phase.kind.control()?.plan;
+    let plan = run.plans.get(planning)?.settled()?;
+    let id = step.rsplit_once('/')?.1;
+    let at = plan.subtasks.iter().position(|subtask| subtask.id == id)?;
+    Some(Part { planning, subtask: &plan.subtasks[at], index: at + 1, total: plan.subtasks.len() })
+}
+
+/// What a subtask waits for, as the client has it, and as we have it. Either will do.
+const THEIRS: &str = "dependencies";
+const OURS: &str = "depends_on";
+
+/// `modified_subtasks` as the native edit of a plan. What a client sends back of what it was shown beyond the plan
+/// itself (status, result …) is no part of a plan.
+pub(super) fn edit(subtasks: &Value) -> Answer<Value> {
+    let Some(items) = subtasks.as_array() else {
+        return Err(Refused::invalid_at("/modified_subtasks", "is not a list"));
+    };
+    let mut native = Vec::new();
+    for (i, item) in items.iter().enumerate() {
+        let at = |field: &str| format!("/modified_subtasks/{i}{field}");
+        let Some(fields) = item.as_object() else {
+            return Err(Refused::invalid_at(&at(""), "is not an object"));
+        };
+        let mut subtask = Map::new();
+        for (theirs, ours) in [("id", "id"), ("description", "description"), ("agent", "agent")] {
+            match fields.get(theirs) {
+                Some(Value::String(text)) => subtask.insert(ours.to_owned(), json!(text)),
+                Some(_) => return Err(Refused::invalid_at(&at(&format!("/{theirs}")), "is not a text")),
+                None => {
+                    return Err(Refused::invalid_at(
+                        &at(&format!("/{theirs}")),
+                        format!("missing field `{theirs}`"),
+                    ));
+                }
+            };
+        }
+        let given = |name: &str| fields.get(name).filter(|ids| !ids.is_null());
+        match given(THEIRS).map(|ids| (THEIRS, ids)).or(given(OURS).map(|ids| (OURS, ids))) {
+            None => {}
+            Some(_) if given(THEIRS).zip(given(OURS)).is_some_and(|(theirs, ours)| theirs != ours) => {
+                return Err(Refused::invalid_at(&at("/depends_on"), "is not what `dependencies` says"));
+            }
+            Some((_, Value::Array(ids))) if ids.iter().all(Value::is_string) => {
+                subtask.insert(OURS.to_owned(), json!(ids));
+            }
+            Some((name, _)) => {
+                return Err(Refused::invalid_at(&at(&format!("/{name}")), "is not a list of ids"));
+            }
+        }
+        native.push(Value::Object(subtask));
+    }
+    Ok(json!({ "subtasks": native }))
+}
+
+/// The same refusal, with the places as the client named them. `whole` is where what was edited stands.
+pub(super) fn in_their_words(refused: Refused, whole: &str, edited: Option<&Value>) -> Refused {
+    let theirs = |rest: &str| {
+        let (subtask, _) = rest.split_once("/depends_on")?;
+        let said = edited?.pointer(subtask)?.get(THEIRS).is_some_and(|ids| !ids.is_null());
+        said.then(|| rest.replacen(OURS, THEIRS, 1))
+    };
+    refused.in_words(|error| {
+        error.pointer = match error.pointer.as_str() {
+            "/option" => "/decision".to_owned(),
+            "/text" => "/feedback".to_owned(),
+            other => match (other.strip_prefix("/edit/subtasks"), other.strip_prefix("/edit")) {
+                (Some(rest), _) => format!("{whole}{}", theirs(rest).unwrap_or_else(|| rest.to_owned())),
+                (None, Some(rest)) => format!("{whole}{rest}"),
+                (None, None) => other.to_owned(),
+            },
+        };
+    })
+}

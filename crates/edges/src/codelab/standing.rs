@@ -1,0 +1,44 @@
+//! How a run stands, for a client that waits for what it does: whether anything goes on by itself.
+
+use holdshort_core::projection::Status;
+use holdshort_core::run::{Action, Run};
+use holdshort_web::problem::Answer;
+
+use super::session::Session;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    GoesOn(Status),
+    Rests(Status),
+    /// It would go on, were the installation not frozen.
+    Frozen,
+}
+
+impl Standing {
+    pub(super) async fn of(session: &Session, run: &Run) -> Answer<Self> {
+        let status = run.status();
+        match status {
+            Status::Completed | Status::Failed | Status::Cancelled => Ok(Self::Rests(status)),
+            _ if is_at_work(run) => Ok(Self::GoesOn(status)),
+            Status::Waiting | Status::Paused => Ok(Self::Rests(status)),
+            // All that could come next is to begin something.
+            Status::Queued | Status::Running => {
+                let frozen = session.app.driver.system().await?.frozen;
+                Ok(if frozen { Self::Frozen } else { Self::GoesOn(status) })
+            }
+        }
+    }
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::GoesOn(status) | Self::Rests(status) => status.as_str(),
+            Self::Frozen => "frozen",
+        }
+    }
+}
+
+/// Whether something is under way, also in a pause or a freeze: what was begun comes to its end.
+fn is_at_work(run: &Run) -> bool {
+    let looks = |action: &Action| matches!(action, Action::Inspect { .. } | Action::Probe { .. });
+    run.started().next().is_some() || run.actions().iter().any(looks)
+}

@@ -1,0 +1,142 @@
+//! `POST /agent/message/stream`: one message, and what follows from it as server-sent events, until nothing goes on
+//! by itself. The stream only reads the journal: whoever leaves changes nothing (LESSONS 4).
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::{Body as RawBody, Bytes};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures::stream;
+use holdshort_web::app::App;
+use holdshort_web::auth::Operator;
+use holdshort_web::body::{Body, read_strict};
+use holdshort_web::problem::{Answer, Refused};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Interval, MissedTickBehavior, interval_at};
+
+use super::act;
+use super::follow::Follower;
+use super::frame::{Frame, Told};
+use super::hands::{Hands, Seat};
+use super::message::{self, Message};
+use super::person::Person;
+use super::session::Session;
+
+#[derive(Deserialize)]
+struct Post {
+    session_id: String,
+    /// Left out by a client that comes back to hear what follows.
+    message: Option<Value>,
+    /// The `id` of the last frame that the client has heard.
+    since: Option<String>,
+}
+
+pub(super) async fn open(
+    Person(operator): Person,
+    Extension(hands): Extension<Arc<Hands>>,
+    body: Body,
+) -> Response {
+    begin(operator, &hands, body).await.unwrap_or_else(refuse)
+}
+
+async fn begin(operator: Operator, hands: &Arc<Hands>, body: Body) -> Answer<Response> {
+    let Post { session_id, message, since } = read_strict(&body.value().await?)?;
+    let message = match message {
+        Some(message) => Some(message::understand(&message).map_err(below_message)?),
+        None if since.is_some() => None,
+        None => return Err(Refused::invalid_at("/message", "missing field `message`")),
+    };
+    let app = operator.app.clone();
+    let permit = app.place()?;
+    let session = Session::of(operator, session_id)?;
+    let seat = Arc::new(hands.seat(session.key()));
+    // Whoever brings the result of a call is not told to run it.
+    let brought =
+        if let Some(Message::Result(result)) = &message { Some(result.call_id.clone()) } else { None };
+    let answering = brought.as_deref().map(|call| seat.answering(call));
+    // Before the message takes effect: everything that it does is told.
+    let mut follower = Follower::attach(session.clone(), seat.clone(), since.as_deref()).await?;
+    let mut frames = follower.opening();
+    // What stands was told by the answer before; but words that name no question must not answer one unseen.
+    if since.is_none() && matches!(message, Some(Message::User { request: None, .. })) {
+        frames.extend(follower.questions());
+    }
+    if let Some(message) = message {
+        let answers = act::carry_out(&session, &seat, message).await.map_err(below_message)?;
+        frames.extend(answers.into_iter().map(Told::from));
+    }
+    drop(answering);
+    follower.look();
+    let mut ping = interval_at(tokio::time::Instant::now() + app.pace.ping, app.pace.ping);
+    ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let events = Events { follower, seat, frames, ping, app: app.clone(), _permit: permit };
+    let body = RawBody::from_stream(stream::unfold(Some(events), async |events| next(events?).await));
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    Ok((headers, body).into_response())
+}
+
+struct Events {
+    follower: Follower,
+    seat: Arc<Seat>,
+    /// Not yet sent.
+    frames: Vec<Told>,
+    ping: Interval,
+    app: Arc<App>,
+    _permit: OwnedSemaphorePermit,
+}
+
+type Chunk = Result<Bytes, Infallible>;
+
+async fn next(mut events: Events) -> Option<(Chunk, Option<Events>)> {
+    if events.frames.is_empty() {
+        tokio::select! {
+            biased;
+            () = events.app.stopped() => return None,
+            found = events.follower.next() => match found {
+                Ok(Some(frames)) => events.frames = frames,
+                Ok(None) => return None,
+                Err(refused) => return Some((Ok(chunk(&[Frame::refused(&refused).into()])), None)),
+            },
+            _ = events.ping.tick() => return Some((Ok(Bytes::from_static(b": ping\n\n")), Some(events))),
+        }
+    }
+    let frames = std::mem::take(&mut events.frames);
+    let is_over = matches!(frames.last(), Some(Told { frame: Frame::Done { .. }, .. }));
+    if is_over {
+        events.seat.ended();
+    }
+    Some((Ok(chunk(&frames)), (!is_over).then_some(events)))
+}
+
+/// JSON holds no line break of its own, so one `data:` line holds a frame.
+fn chunk(frames: &[Told]) -> Bytes {
+    let mut chunk = String::new();
+    for frame in frames {
+        chunk.extend(["data: ", &frame.text(), "\n\n"]);
+    }
+    chunk.into()
+}
+
+/// The places of a message as it stands in the body.
+fn below_message(refused: Refused) -> Refused {
+    refused.in_words(|error| error.pointer.insert_str(0, "/message"))
+}
+
+/// What is not carried out is a 400 with the frame as its body (contract B1). A server that fails says so as
+/// everywhere.
+fn refuse(refused: Refused) -> Response {
+    let status = refused.0.status;
+    if matches!(status, 400 | 404 | 409 | 410 | 422) {
+        let frame = Told::from(Frame::refused(&refused)).text();
+        return (StatusCode::BAD_REQUEST, [(CONTENT_TYPE, "application/json")], frame).into_response();
+    }
+    refused.into_response()
+}

@@ -1,0 +1,310 @@
+//! From events to frames: the one translation, for sockets and streams alike. Holds the run as its events make it,
+//! and nothing that they do not tell; so whoever comes back is told the same, in the same order.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::event::{self, Event};
+use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
+use holdshort_core::projection::Status;
+use holdshort_core::reply::Flaw;
+use holdshort_core::run::{Fact, Run, StepEnd, StepRole};
+use holdshort_web::view::word;
+use serde_json::{Value, json};
+
+use super::frame::Frame;
+use super::{ids, open, plan, session};
+use crate::limits::CODELAB_SUBTASK_RESULT_CHARS;
+
+pub(super) struct Teller {
+    pub(super) run: Run,
+    /// Who is at work; after it, who hears the next word.
+    pub(super) agent: String,
+    /// By step, what its agent said last, where it is not known yet whether it is the step's end.
+    unsaid: BTreeMap<String, String>,
+}
+
+impl Teller {
+    /// From before its first event, with the agent that was at work before it.
+    pub(super) fn before(run: &Run, agent: String) -> Self {
+        Self { run: Run::new(run.id.clone(), run.definition.clone()), agent, unsaid: BTreeMap::new() }
+    }
+
+    pub(super) fn hear(&mut self, event: &Event) -> Vec<Frame> {
+        self.run.apply(event);
+        let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
+        let text = event.content.as_text();
+        match fact {
+            Fact::RunPaused => vec![Frame::status("paused")],
+            Fact::RunResumed => vec![Frame::status("running")],
+            Fact::ModelStarted { step, turn, attempt, .. } => {
+                // The step goes on: somebody has said something meanwhile.
+                let mut frames: Vec<Frame> = self.overtaken(step).into_iter().collect();
+                frames.extend(self.at_work(step, *turn == 0 && *attempt == 1));
+                frames
+            }
+            Fact::ModelReplied { step, calls, .. } => self.replied(step, calls.is_empty(), text),
+            // A question in words is told when it is asked.
+            Fact::EndRefused { step, flaw: Flaw::Asks, .. } => {
+                self.unsaid.remove(step);
+                Vec::new()
+            }
+            Fact::ModelFailed { retry_at: Some(_), .. } => {
+                vec![Frame::Status { status: "retrying", content: Some(text.to_owned()), metadata: None }]
+            }
+            Fact::HandedOver { from, to, call, .. } => {
+                self.agent.clone_from(to);
+                let said = self.run.calls.get(call);
+                let reason = said.and_then(|call| call.argument("reason").or(call.argument("message")));
+                let (from, to) = (from.clone(), to.clone());
+                vec![Frame::AgentSwitched { from, to, reason: reason.map(str::to_owned) }]
+            }
+            Fact::StepEnded { step, end } => {
+                let last = self.overtaken(step).filter(|_| *end != StepEnd::Completed);
+                let mut frames: Vec<Frame> = last.into_iter().collect();
+                frames.extend(self.step_ended(step, *end, text));
+                frames
+            }
+            Fact::InterruptOpened(opened) => {
+                // A question that was printed is told as one; what is no end was said all the same.
+                let said = match &opened.about {
+                    About::Printed(step) => {
+                        self.unsaid.remove(step);
+                        None
+                    }
+                    About::Ending(step) => self.overtaken(step),
+                    _ => None,
+                };
+                let asked = self.run.interrupts.get(&opened.interrupt);
+                let asked = asked.map(|interrupt| open::frames(&self.run, interrupt)).unwrap_or_default();
+                said.into_iter().chain(asked).collect()
+            }
+            Fact::InterruptResolved { interrupt, outcome, .. } => match self.run.interrupts.get(interrupt) {
+                Some(interrupt) => self.resolved(interrupt, *outcome),
+                None => Vec::new(),
+            },
+            Fact::RunCompleted { .. } | Fact::RunFailed { .. } | Fact::RunCancelled { .. } => {
+                // The next word goes to the agent in front again.
+                session::agent_of(&self.run).unwrap_or_default().clone_into(&mut self.agent);
+                let left = std::mem::take(&mut self.unsaid);
+                let mut frames: Vec<Frame> = left.iter().map(|(step, text)| self.says(step, text)).collect();
+                frames.extend(self.ended(text));
+                frames
+            }
+
+            _ => Vec::new(),
+        }
+    }
+
+    /// What an agent says beside its calls is told at once. Words alone are the step's end, which tells them, or a
+    /// question, or something that a person's word overtook.
+    fn replied(&mut self, step: &str, is_all: bool, text: &str) -> Vec<Frame> {
+        let is_heard = self.run.steps.get(step).is_some_and(|step| match step.role {
+            StepRole::Worker | StepRole::Planner | StepRole::Subtask => true,
+            StepRole::Improver | StepRole::Judge | StepRole::Maker | StepRole::Overseer => false,
+        });
+        if text.trim().is_empty() || !is_heard {
+            return Vec::new();
+        }
+        if !is_all {
+            return vec![self.says(step, text)];
+        }
+        self.unsaid.insert(step.to_owned(), text.to_owned());
+        Vec::new()
+    }
+
+    fn overtaken(&mut self, step: &str) -> Option<Frame> {
+        let text = self.unsaid.remove(step)?;
+        Some(self.says(step, &text))
+    }
+
+    fn says(&self, step: &str, text: &str) -> Frame {
+        let agent = self.run.steps.get(step).map_or(self.agent.as_str(), |step| &step.agent);
+        let metadata = Some(json!({ "agent": agent }));
+        Frame::AssistantMessage { content: text.to_owned(), metadata, is_final: false }
+    }
+
+    /// An agent is asked for its next word. `begins`: for its first one in this step.
+    fn at_work(&mut self, step: &str, begins: bool) -> Vec<Frame> {
+        let Some(found) = self.run.steps.get(step) else { return Vec::new() };
+        let mut frames = Vec::new();
+        if found.agent != self.agent {
+            let from = std::mem::replace(&mut self.agent, found.agent.clone());
+            if !from.is_empty() {
+                frames.push(Frame::AgentSwitched {
+                    from,
+                    to: found.agent.clone(),
+                    // The run's first agent may be one that a person chose.
+                    reason: Some(&self.run).filter(|run| run.steps.len() == 1).and_then(reason),
+                });
+            }
+        }
+        if begins && let Some(part) = plan::part(&self.run, step) {
+            let plan_id = plan::id(&self.run, part.planning);
+            frames.push(Frame::SubtaskStarted {
+                plan_id: plan_id.clone(),
+                subtask_id: part.subtask.id.clone(),
+                description: part.subtask.description.clone(),
+                agent: found.agent.clone(),
+                index: part.index,
+                total: part.total,
+            });
+            frames.push(progress(&part, &plan_id, "in_progress"));
+        }
+        frames
+    }
+
+    fn step_ended(&self, step: &str, end: StepEnd, text: &str) -> Vec<Frame> {
+        if let Some(part) = plan::part(&self.run, step) {
+            let plan_id = plan::id(&self.run, part.planning);
+            let status = plan::ended(end);
+            let (result, error) = match end {
+                StepEnd::Completed => (Some(cut(text)), None),
+                StepEnd::Failed | StepEnd::Skipped => (None, Some(cut(text))),
+            };
+            let progress = progress(&part, &plan_id, status);
+            let completed = Frame::SubtaskCompleted {
+                plan_id,
+                subtask_id: part.subtask.id.clone(),
+                status,
+                completion_reason: match end {
+                    _ if self.is_limited(step) => "limit",
+                    StepEnd::Completed => "final_answer",
+                    StepEnd::Failed => "error",
+                    StepEnd::Skipped => "skipped",
+                },
+                result: result.filter(|text| !text.is_empty()),
+                error: error.filter(|text| !text.is_empty()),
+            };
+            return vec![completed, progress];
+        }
+        let Some(found) = self.run.steps.get(step) else { return Vec::new() };
+        let planned = self.run.plans.get(&found.phase).is_some_and(|plan| plan.settled.is_some());
+        let answers = matches!(found.role, StepRole::Worker | StepRole::Planner) && !planned;
+        if answers && end == StepEnd::Completed && !text.is_empty() {
+            let metadata = Some(json!({ "agent": found.agent }));
+            return vec![Frame::AssistantMessage { content: text.to_owned(), metadata, is_final: true }];
+        }
+        Vec::new()
+    }
+
+    /// Whether a person ended a step at its limit.
+    fn is_limited(&self, step: &str) -> bool {
+        self.run.interrupts.values().any(|each| {
+            let option = each.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
+            matches!(&each.opened.about, About::Limit(of) | About::Ending(of) if of == step)
+                && option == Some("finish")
+        })
+    }
+
+    fn resolved(&self, interrupt: &Interrupt, outcome: Outcome) -> Vec<Frame> {
+        let opened = &interrupt.opened;
+        let said = interrupt.decision.as_ref().and_then(|made| made.text.as_deref()).unwrap_or_default();
+        let option = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.clone());
+        let mut metadata = json!({ "request_id": opened.interrupt.as_str(), "outcome": word(&outcome) });
+        if let Some(option) = option {
+            metadata["decision"] = json!(option);
+        }
+        if let About::Call(call) = &opened.about
+            && opened.kind != Kind::PlanApproval
+        {
+            metadata["call_id"] = json!(ids::call(&self.run.id, call));
+        }
+        let status =
+            |status, metadata| vec![Frame::Status { status, content: None, metadata: Some(metadata) }];
+        if opened.kind != Kind::PlanApproval {
+            return status("request_resolved", metadata);
+        }
+        metadata["plan_id"] = json!(ids::plan(&opened.interrupt));
+        // Another version than the one that is carried out: that one goes on.
+        let goes_on = plan::is_replacement(&self.run, interrupt);
+        let (content, is_final) = match outcome {
+            Outcome::Rejected if goes_on => (with("The plan goes on as it was.", said), false),
+            Outcome::Expired if goes_on => {
+                ("Nobody decided on the other plan in time: the plan goes on as it was.".to_owned(), false)
+            }
+            Outcome::Approved => return status("plan_approved", metadata),
+            Outcome::Rejected => (with("The plan is cancelled.", said), true),
+            Outcome::Expired => ("Nobody decided on the plan in time: it is dropped.".to_owned(), true),
+            Outcome::Answered => {
+                let count = |field: &str| interrupt.content.get("payload")?.get(field)?.as_u64();
+                let is_last = count("iteration").zip(count("iterations")).is_some_and(|(n, all)| n >= all);
+                let sentence = if is_last {
+                    "No other plan is made: this was the last that may be asked for."
+                } else {
+                    "Another plan is being made."
+                };
+                (with(sentence, said), false)
+            }
+            Outcome::Cancelled | Outcome::Superseded => return status("request_resolved", metadata),
+        };
+        vec![Frame::AssistantMessage { content, metadata: Some(metadata), is_final }]
+    }
+
+    fn ended(&self, text: &str) -> Vec<Frame> {
+        let Some(ended) = &self.run.ended else { return Vec::new() };
+        let mut frames = Vec::new();
+        for (planning, planned) in &self.run.plans {
+            let carried_out = self.run.definition.phases.iter().any(|phase| {
+                phase.kind.control().is_some_and(|control| control.plan == *planning)
+                    && self.run.phases.contains_key(&phase.id)
+            });
+            if let Some(plan) = planned.settled().filter(|_| carried_out) {
+                let plan_status = match (ended.status, ended.reason.as_str()) {
+                    (Status::Completed, "partial") => "partial",
+                    (status, _) => status.as_str(),
+                };
+                let subtasks = plan::subtasks(&self.run, Some(planning), plan);
+                let count = |status| subtasks.iter().filter(|each| each.status == status).count();
+                let (completed, failed, skipped) = (count("completed"), count("failed"), count("skipped"));
+                let total = subtasks.len();
+                frames.push(Frame::PlanCompleted {
+                    plan_id: plan::id(&self.run, planning),
+                    plan_status,
+                    total_subtasks: total,
+                    completed,
+                    failed,
+                    skipped,
+                    is_final: true,
+                });
+                let summary = format!(
+                    "The plan is {plan_status}: {completed} of {total} subtasks completed, {failed} failed, \
+                     {skipped} skipped."
+                );
+                frames.push(Frame::said(summary, ended.status == Status::Completed));
+            }
+        }
+        match ended.status {
+            Status::Failed => {
+                let text = if text.is_empty() { ended.reason.clone() } else { text.to_owned() };
+                frames.push(Frame::failed(&ended.reason, text));
+            }
+            Status::Cancelled => frames.push(Frame::said(with("Cancelled.", text), true)),
+            Status::Completed | Status::Queued | Status::Running | Status::Waiting | Status::Paused => {}
+        }
+        frames
+    }
+}
+
+/// Why a run begins with another agent, where somebody said so.
+fn reason(run: &Run) -> Option<String> {
+    run.started.as_ref()?.input.get("reason")?.as_str().map(str::to_owned)
+}
+
+/// The document's form of progress (contract E11).
+fn progress(part: &plan::Part<'_>, plan_id: &str, status: &str) -> Frame {
+    let metadata: Value =
+        json!({ "subtask_id": part.subtask.id, "subtask_status": status, "plan_id": plan_id });
+    Frame::AssistantMessage {
+        content: format!("Subtask {}/{}: {}", part.index, part.total, part.subtask.description),
+        metadata: Some(metadata),
+        is_final: false,
+    }
+}
+
+fn with(sentence: &str, text: &str) -> String {
+    if text.trim().is_empty() { sentence.to_owned() } else { format!("{sentence} {}", text.trim()) }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(CODELAB_SUBTASK_RESULT_CHARS).collect()
+}

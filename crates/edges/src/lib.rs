@@ -1,0 +1,30 @@
+//! Compatibility edges: the wire formats of other systems, each below a base of its own, so that a client of theirs
+//! needs another address and a token and nothing else.
+//!
+//! An edge translates names: of frames, kinds, options, states. What it says is a function of the journal, what it
+//! is told becomes an input of the core. It holds no state that matters and decides nothing.
+//! `who.rs` reads tokens and `follow.rs` a run's events for all edges; sockets are lines of `web`.
+
+mod codelab;
+mod follow;
+mod limits;
+mod mars;
+mod who;
+
+use axum::Router;
+use holdshort_web::auth::AuthState;
+use holdshort_web::problem::Answer;
+
+pub fn router() -> Router<AuthState> {
+    Router::new().nest("/edges/codelab", codelab::router()).nest("/edges/mars", mars::router())
+}
+
+/// A message of a `CodeLab` client, as far as it can be understood without its session.
+pub fn read_codelab(text: &[u8]) -> Answer<()> {
+    codelab::read(text)
+}
+
+/// A frame of a MARS client, its config included.
+pub fn read_mars(text: &str) -> Answer<()> {
+    mars::read(text)
+}

@@ -1,0 +1,125 @@
+//! What a client wants done with its run: decide, pause, resume, cancel. Each is an input of the core; what comes of
+//! it is told by the journal.
+
+use holdshort_core::event;
+use holdshort_core::id::{InterruptId, RunId, StreamId};
+use holdshort_core::interrupt::{About, Offer, Opened, Outcome};
+use holdshort_core::plan::Subtask;
+use holdshort_core::run::{Fact, Input};
+use holdshort_protocol::{Code, Decision};
+use holdshort_store::Journal;
+use holdshort_web::auth::Caller;
+use holdshort_web::decide;
+use holdshort_web::problem::{Answer, Refused};
+use serde_json::Value;
+
+use super::edit::Edit;
+use super::frame::Resolve;
+use super::words;
+
+/// Decides on an approval of this run. `Some`: it was decided on just so already, in this event.
+pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> Answer<Option<u64>> {
+    let app = &caller.app;
+    let unknown = || Refused::new(Code::NotFound, "there is no such approval in this task");
+    let id: InterruptId = resolve.approval_id.parse().map_err(|_| unknown())?;
+    let row = app.journal().interrupt(&id).await?.filter(|row| row.run == *run).ok_or_else(unknown)?;
+    let first = app.event(&StreamId::Run(run.clone()), row.opened_seq).await?;
+    let event::Fact::Run(Fact::InterruptOpened(opened)) = &first.fact else {
+        return Err(Refused::of(Code::JournalDamaged));
+    };
+    let sent = Some(&resolve.modifications).filter(|sent| !is_nothing(sent));
+    let (offer, text) = chosen(opened, &resolve)?;
+    let edit = match sent {
+        None => Edit::default(),
+        Some(_) if offer.id != "edit" => {
+            let why = format!("`{}` takes no modifications", words::name(opened, &offer.id));
+            return Err(Refused::invalid_at("/modifications", why));
+        }
+        Some(sent) => Edit::read(opened, subtask(caller, run, opened).await?.as_ref(), sent)?,
+    };
+    let decision = Decision { option: offer.id.clone(), text, edit: edit.value.clone(), version: None };
+    let decided = decide::decide(app, &row, caller.actor.clone(), decision).await;
+    decided.map_err(|refused| here(refused, opened, offer, &edit))?;
+    Ok(row.resolved_seq)
+}
+
+/// The last event of the run after it.
+pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<u64> {
+    match caller.app.send(run, input, caller.actor.clone()).await {
+        Ok(run) => Ok(run.seq),
+        // The one text that comes with these is why a run is cancelled.
+        Err(error) => Err(Refused::from(error).in_words(|error| {
+            if error.pointer == "/text" {
+                "/reason".clone_into(&mut error.pointer);
+            }
+        })),
+    }
+}
+
+/// The subtask that is about to start, where that is what was asked about.
+async fn subtask(caller: &Caller, run: &RunId, opened: &Opened) -> Answer<Option<Subtask>> {
+    let About::BeforeStep(step) = &opened.about else { return Ok(None) };
+    let run = caller.app.driver.load(run).await?;
+    let mut settled = run.plans.iter().filter_map(|(phase, planned)| Some((phase, planned.settled()?)));
+    Ok(settled.find_map(|(phase, plan)| {
+        let is_its =
+            |subtask: &&Subtask| run.step_of_subtask(phase, &subtask.id).is_some_and(|(id, _)| id == step);
+        plan.subtasks.iter().find(is_its).cloned()
+    }))
+}
+
+fn is_nothing(modifications: &Value) -> bool {
+    match modifications {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => false,
+    }
+}
+
+/// The option that a client means, and the words with it.
+fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Option<String>)> {
+    let Resolve { resolution, approved, feedback, user_feedback, .. } = resolve;
+    let said = match (resolution, approved) {
+        (Some(said), _) => said.as_str(),
+        (None, Some(true)) => "approve",
+        (None, Some(false)) => "reject",
+        (None, None) => return Err(Refused::invalid_at("/resolution", "say `resolution`, or `approved`")),
+    };
+    let Some(offer) = words::choose(opened, said) else {
+        let offered = words::names(opened).join(", ");
+        return Err(Refused::invalid_at(
+            if resolution.is_some() { "/resolution" } else { "/approved" },
+            format!("`{said}` is not offered here; choose one of: {offered}"),
+        ));
+    };
+    // Clients send both; what they mean is what neither contradicts.
+    let releases = offer.effect.outcome() == Outcome::Approved;
+    let (yes, no) = (*approved == Some(true), *approved == Some(false));
+    if resolution.is_some() && yes && offer.stops() || no && releases {
+        return Err(Refused::invalid_at("/approved", format!("contradicts `{said}`")));
+    }
+    let text = match (feedback, user_feedback) {
+        (Some(a), Some(b)) if a != b => {
+            return Err(Refused::invalid_at("/user_feedback", "says something else than `feedback`"));
+        }
+        (a, b) => a.as_ref().or(b.as_ref()).filter(|text| !text.is_empty()).cloned(),
+    };
+    Ok((offer, text))
+}
+
+/// A refusal with the places and options as this wire names them.
+fn here(refused: Refused, opened: &Opened, offer: &Offer, edit: &Edit) -> Refused {
+    refused.in_words(|error| {
+        let there = match error.pointer.as_str() {
+            "/option" => Some("/resolution".to_owned()),
+            "/text" => Some("/feedback".to_owned()),
+            native => edit.pointer(native),
+        };
+        if let Some(there) = there {
+            error.pointer = there;
+        }
+        let [native, wire] = [&*offer.id, words::name(opened, &offer.id)].map(|name| format!("`{name}`"));
+        error.message = error.message.replace(&native, &wire);
+    })
+}

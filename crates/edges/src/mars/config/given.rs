@@ -1,0 +1,160 @@
+//! Values of a config on their way to types: under one name however they are written, each with its pointer.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::schema::Problem;
+use holdshort_web::body::escape;
+use holdshort_web::limits::EXPIRY_MS;
+use serde_json::{Map, Value};
+
+use super::mode;
+use crate::limits::{MARS_COUNT, MARS_TEXT_BYTES};
+
+/// Other names of keys, in the web's form too.
+const ALIASES: [(&str, &str); 4] = [
+    ("max_attempts", "max_n_attempts"),
+    ("workspace", "work_dir"),
+    ("tool_approvals", "tool_approval"),
+    ("session", "session_id"),
+];
+
+pub(super) struct Item {
+    pub(super) pointer: String,
+    pub(super) value: Value,
+}
+
+/// Keys as they were given, by their canonical names. One that is null is not given.
+#[derive(Default)]
+pub(super) struct Given(BTreeMap<String, Item>);
+
+impl Given {
+    pub(super) fn of(map: &Map<String, Value>, base: &str, problems: &mut Vec<Problem>) -> Self {
+        let mut given = BTreeMap::new();
+        for (key, value) in map.iter().filter(|(_, value)| !value.is_null()) {
+            let pointer = format!("{base}/{}", escape(key));
+            let name = canonical(key);
+            let item = Item { pointer: pointer.clone(), value: value.clone() };
+            if let Some(other) = given.insert(name, item) {
+                problems.push(Problem::new(
+                    pointer,
+                    format!("says the same as {}: leave one out", other.pointer),
+                ));
+            }
+        }
+        Self(given)
+    }
+
+    /// Of a config that was taken before; of what is no object, nothing.
+    pub(super) fn taken(config: &Value) -> Self {
+        config.as_object().map(|config| Self::of(config, "", &mut Vec::new())).unwrap_or_default()
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&Item> {
+        self.0.get(key)
+    }
+
+    pub(super) fn items(&self) -> impl Iterator<Item = (&str, &Item)> {
+        self.0.iter().map(|(key, item)| (key.as_str(), item))
+    }
+}
+
+/// `maxPlanSteps` is `max_plan_steps`; so is `max-plan-steps`.
+pub(super) fn canonical(key: &str) -> String {
+    let mut name = String::new();
+    for c in key.chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() && !name.ends_with('_') {
+            name.push('_');
+        }
+        name.push(if c == '-' { '_' } else { c.to_ascii_lowercase() });
+    }
+    ALIASES.iter().find(|(other, _)| *other == name).map_or(name, |(_, of)| (*of).to_owned())
+}
+
+/// Reads values for one phase: its own first, then, of the keys that it knows, those of the whole config.
+pub(super) struct Reader<'a> {
+    pub(super) own: &'a Given,
+    pub(super) top: Option<&'a Given>,
+    pub(super) keys: &'a [&'static str],
+    pub(super) problems: &'a mut Vec<Problem>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn item(&self, key: &str) -> Option<&'a Item> {
+        self.own.get(key).or_else(|| self.top.filter(|_| self.keys.contains(&key))?.get(key))
+    }
+
+    pub(super) fn refuse(&mut self, item: &Item, why: impl Into<String>) {
+        self.problems.push(Problem::new(&item.pointer, why));
+    }
+
+    pub(super) fn refuse_key(&mut self, key: &str, why: impl Into<String>) {
+        if let Some(item) = self.item(key) {
+            self.refuse(item, why);
+        }
+    }
+
+    pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
+        let item = self.item(key)?;
+        let flag = item.value.as_bool();
+        if flag.is_none() {
+            self.refuse(item, "is neither true nor false");
+        }
+        flag
+    }
+
+    /// One that must have this value: the other one is nothing that Holdshort does.
+    pub(super) fn only(&mut self, key: &str, value: bool, why: &str) {
+        let item = self.item(key);
+        if self.flag(key).is_some_and(|flag| flag != value)
+            && let Some(item) = item
+        {
+            self.refuse(item, format!("can only be {value}: {why}"));
+        }
+    }
+
+    pub(super) fn count(&mut self, key: &str, least: u32) -> Option<u32> {
+        let item = self.item(key)?;
+        let count = item.value.as_u64().filter(|count| (least.into()..=MARS_COUNT).contains(count));
+        if count.is_none() {
+            self.refuse(item, format!("is not a whole number from {least} to {MARS_COUNT}"));
+        }
+        count.and_then(|count| u32::try_from(count).ok())
+    }
+
+    /// Seconds, also parts of one; in milliseconds.
+    pub(super) fn time_ms(&mut self, key: &str) -> Option<u64> {
+        let item = self.item(key)?;
+        let ms = item.value.as_f64().map(|seconds| seconds * 1_000.0);
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+        let ms = ms.filter(|ms| (1.0..=EXPIRY_MS as f64).contains(ms));
+        if ms.is_none() {
+            self.refuse(item, format!("is not a time in seconds, above 0 and up to {}", EXPIRY_MS / 1_000));
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the range above")]
+        ms.map(|ms| ms.round() as u64)
+    }
+
+    pub(super) fn text(&mut self, key: &str) -> Option<String> {
+        let item = self.item(key)?;
+        let is_line = |text: &&str| {
+            !text.trim().is_empty() && text.len() <= MARS_TEXT_BYTES && !text.chars().any(|c| c == '\0')
+        };
+        let text = item.value.as_str().filter(is_line).map(str::to_owned);
+        if text.is_none() {
+            self.refuse(item, format!("is not a text of 1 to {MARS_TEXT_BYTES} bytes"));
+        }
+        text
+    }
+
+    /// A word, whichever of `-` and `_` it is written with.
+    pub(super) fn one_of<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Option<T> {
+        let item = self.item(key)?;
+        let said = item.value.as_str().map(mode::canonical);
+        let found = words.iter().find(|(word, _)| Some(*word) == said.as_deref()).map(|(_, means)| *means);
+        if found.is_none() {
+            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            self.refuse(item, format!("is {}, expected one of: {}", item.value, known.join(", ")));
+        }
+        found
+    }
+}

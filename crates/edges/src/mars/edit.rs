@@ -1,0 +1,285 @@
+//! `modifications` as what they replace: a plan, what a step is told, the arguments of a call, a text. Nothing that was
+//! sent is passed over: what has no place there is refused by its own.
+
+use holdshort_core::interrupt::{About, Kind, Opened};
+use holdshort_core::plan::{self, Subtask};
+use holdshort_core::schema::Problem;
+use holdshort_web::body::escape;
+use holdshort_web::problem::{Answer, Refused};
+use serde_json::{Value, json};
+
+const AT: &str = "/modifications";
+/// Where the core finds the steps of a plan that stands instead.
+const STEPS: &str = "/edit/subtasks";
+
+/// Under which a plan holds its steps.
+const LISTS: [&str; 3] = ["sub_tasks", "subtasks", "steps"];
+/// What a step says of itself beside its words, and what the native form calls it.
+const OF_A_STEP: [(&str, &str); 5] = [
+    ("id", "id"),
+    ("agent", "agent"),
+    ("sub_task_agent", "agent"),
+    ("dependencies", "depends_on"),
+    ("depends_on", "depends_on"),
+];
+/// The words of a step, but for its bullets.
+const WORDS: [&str; 4] = ["title", "sub_task", "task", "description"];
+/// What a text is called where it stands alone.
+const TEXTS: [&str; 4] = ["text", "content", "input", "instructions"];
+
+/// What shall stand instead, and where the client wrote it down.
+#[derive(Default)]
+pub(super) struct Edit {
+    pub(super) value: Value,
+    /// A place in it, and the same place in what was sent.
+    moved: Option<(&'static str, String)>,
+}
+
+impl Edit {
+    /// `step`: the subtask that is about to start, where that is what was asked about.
+    pub(super) fn read(opened: &Opened, step: Option<&Subtask>, sent: &Value) -> Answer<Self> {
+        let is_step = matches!(opened.about, About::BeforeStep(_));
+        let is_text = is_step || opened.kind == Kind::Review;
+        let sent = match (decoded(sent), sent) {
+            (Some(value), _) if value.is_object() || !is_text => value,
+            (None, Value::String(_)) if !is_text => {
+                return Err(Refused::invalid_at(AT, "is a text that is no JSON"));
+            }
+            // `42` is a text like any other.
+            _ => sent.clone(),
+        };
+        let mut problems = Vec::new();
+        let edit = match opened.kind {
+            Kind::PlanApproval => Self::plan(sent, &mut problems),
+            Kind::ToolApproval => Self::arguments(sent, &mut problems),
+            _ if is_step => Self::of(self::step(sent, opened, step, &mut problems)),
+            Kind::Review => Self::of(text(sent, &mut problems)),
+            _ => Self::words(sent, &mut problems),
+        };
+        if problems.is_empty() { Ok(edit) } else { Err(Refused::invalid(problems)) }
+    }
+
+    fn of(value: Value) -> Self {
+        Self { value, moved: None }
+    }
+
+    /// In whichever of its forms; what is none is named by the check.
+    fn plan(sent: Value, problems: &mut Vec<Problem>) -> Self {
+        match plan::read(&sent) {
+            Some(plan) => {
+                let at = steps(&sent, AT, problems);
+                Self { value: plan, moved: at.map(|at| (STEPS, at)) }
+            }
+            None => Self::of(sent),
+        }
+    }
+
+    /// Told as they are, whatever they are; a plan among them is carried out, and can be only one.
+    fn words(sent: Value, problems: &mut Vec<Problem>) -> Self {
+        let is_plan = plan::sent(&sent).is_some();
+        let at = is_plan.then(|| holder(&sent, AT, problems)).and_then(|_| steps(&sent, AT, &mut Vec::new()));
+        Self { value: sent, moved: at.map(|at| (STEPS, at)) }
+    }
+
+    fn arguments(sent: Value, problems: &mut Vec<Problem>) -> Self {
+        match sent.get("arguments") {
+            Some(arguments) => {
+                alone("arguments", &sent, problems);
+                Self { value: arguments.clone(), moved: Some(("/edit", below(AT, "arguments"))) }
+            }
+            None => Self::of(sent),
+        }
+    }
+
+    /// A place in what stands instead, as whoever sent it wrote it down.
+    pub(super) fn pointer(&self, native: &str) -> Option<String> {
+        let Some((from, to, rest)) =
+            self.moved.as_ref().and_then(|(from, to)| Some((*from, to, native.strip_prefix(from)?)))
+        else {
+            return native.strip_prefix("/edit").map(|rest| format!("{AT}{rest}"));
+        };
+        let words = [("/description", "/sub_task"), ("/agent", "/sub_task_agent")];
+        let mut named = words.iter().filter_map(|(core, wire)| Some((rest.strip_suffix(core)?, *wire)));
+        let (rest, word) = named.next().filter(|_| from == STEPS).unwrap_or((rest, ""));
+        Some(format!("{to}{rest}{word}"))
+    }
+}
+
+/// What a step is told: a text, or a step as a plan has it. Everything else that a step is stays.
+fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut Vec<Problem>) -> Value {
+    if given(&sent).any(|(key, _)| TEXTS.contains(&key)) {
+        return text(sent, problems);
+    }
+    if !sent.is_object() {
+        if !sent.is_string() {
+            problems.push(Problem::new(AT, "is neither a text nor a step with its words in `sub_task`"));
+        }
+        return sent;
+    }
+    known(&sent, AT, problems);
+    let no_text = given(&sent).filter(|(key, value)| WORDS.contains(key) && !value.is_string());
+    problems.extend(no_text.map(|(key, _)| Problem::new(below(AT, key), "is not a text")));
+    let mut native =
+        plan::read(&json!([sent])).map(|mut plan| plan["subtasks"][0].take()).unwrap_or_default();
+    let step = opened.step.as_deref().unwrap_or_default();
+    let stays = json!({
+        "id": step.rsplit_once('/').map_or(step, |(_, id)| id),
+        "agent": opened.agent,
+        "depends_on": planned.map(|planned| planned.depends_on.as_slice()).unwrap_or_default(),
+    });
+    for (key, name) in OF_A_STEP.iter().filter(|(key, _)| given(&sent).any(|(other, _)| other == *key)) {
+        let stays = &stays[name];
+        if native.get(name).is_some_and(|said| said != stays) {
+            let why = format!("is {stays} and stays so: an edit of a step changes what it is told");
+            problems.push(Problem::new(below(AT, key), why));
+        }
+    }
+    let told = native["description"].take();
+    if problems.is_empty() && told.as_str().is_none_or(|told| told.trim().is_empty()) {
+        problems.push(Problem::new(AT, "says nothing of what is to be done: `sub_task` does"));
+    }
+    told
+}
+
+/// By itself, or the one field of an object.
+fn text(sent: Value, problems: &mut Vec<Problem>) -> Value {
+    let Some(name) = TEXTS.into_iter().find(|name| given(&sent).any(|(key, _)| key == *name)) else {
+        if !sent.is_string() {
+            problems.push(Problem::new(AT, "is neither a text nor an object with one as its `content`"));
+        }
+        return sent;
+    };
+    alone(name, &sent, problems);
+    let text = sent[name].clone();
+    if !text.is_string() {
+        problems.push(Problem::new(below(AT, name), "is not a text"));
+    }
+    text
+}
+
+/// The place of a plan's steps, wherever it holds them.
+fn steps(sent: &Value, at: &str, problems: &mut Vec<Problem>) -> Option<String> {
+    if let Some(inner) = decoded(sent) {
+        return steps(&inner, at, problems);
+    }
+    for (i, step) in sent.as_array().into_iter().flatten().enumerate() {
+        known(step, &format!("{at}/{i}"), problems);
+    }
+    if !sent.is_object() {
+        return Some(at.to_owned());
+    }
+    let others = given(sent).filter(|(key, _)| !holds_steps(key));
+    problems.extend(others.map(|(key, _)| Problem::new(below(at, key), "is not a known key of a plan")));
+    holder(sent, at, problems).and_then(|key| steps(&sent[key], &below(at, key), problems))
+}
+
+fn holds_steps(key: &str) -> bool {
+    key == "plan" || LISTS.contains(&key)
+}
+
+/// The one field of an object that is a plan.
+fn holder<'a>(sent: &'a Value, at: &str, problems: &mut Vec<Problem>) -> Option<&'a str> {
+    let mut holders = given(sent).map(|(key, _)| key).filter(|key| holds_steps(key));
+    let holder = holders.next()?;
+    problems.extend(holders.map(|key| twice(at, key, holder)));
+    Some(holder)
+}
+
+/// Of a step nothing but what it has on this wire, or natively; types are left to the check of the plan.
+fn known(step: &Value, at: &str, problems: &mut Vec<Problem>) {
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for (key, value) in given(step) {
+        let name = OF_A_STEP.iter().find(|(known, _)| *known == key).map(|(_, name)| *name);
+        match (name, value) {
+            (Some(name), _) => match names.iter().find(|(_, other)| *other == name) {
+                Some((other, _)) => problems.push(twice(at, key, other)),
+                None => names.push((key, name)),
+            },
+            (None, _) if WORDS.contains(&key) => {}
+            (None, Value::String(_)) if key == "bullet_points" => {}
+            (None, Value::Array(bullets)) if key == "bullet_points" => {
+                let no_text = bullets.iter().enumerate().filter(|(_, bullet)| !bullet.is_string());
+                let place = |i: usize| format!("{}/{i}", below(at, key));
+                problems.extend(no_text.map(|(i, _)| Problem::new(place(i), "is not a text")));
+            }
+            (None, _) if key == "bullet_points" => {
+                problems.push(Problem::new(below(at, key), "is not a list of texts"));
+            }
+            (None, _) => problems.push(Problem::new(below(at, key), "is not a known key of a step")),
+        }
+    }
+}
+
+/// What JSON text holds.
+fn decoded(value: &Value) -> Option<Value> {
+    value.as_str().and_then(|text| holdshort_core::json::parse(text.as_bytes()).ok())
+}
+
+/// The fields of an object; one that is null is not given.
+fn given(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let fields = value.as_object().into_iter().flatten();
+    fields.filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.as_str(), value))
+}
+
+fn alone(name: &str, sent: &Value, problems: &mut Vec<Problem>) {
+    let beside = given(sent).filter(|(key, _)| *key != name);
+    let why = format!("stands beside `{name}`, which is all that is taken");
+    problems.extend(beside.map(|(key, _)| Problem::new(below(AT, key), &*why)));
+}
+
+fn twice(at: &str, key: &str, other: &str) -> Problem {
+    Problem::new(below(at, key), format!("says the same as {}: leave one out", below(at, other)))
+}
+
+fn below(at: &str, key: &str) -> String {
+    format!("{at}/{}", escape(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use holdshort_core::id::InterruptId;
+    use holdshort_core::interrupt::{Level, Risk};
+
+    use super::*;
+
+    /// Of a review: its text, or why there is none, and where.
+    #[test]
+    fn a_review_takes_a_text_and_nothing_else() {
+        let opened = Opened {
+            interrupt: "int_01k6f0000000000000000000cc".parse::<InterruptId>().unwrap(),
+            kind: Kind::Review,
+            about: About::Call("call_1".to_owned()),
+            step: Some("work".to_owned()),
+            agent: None,
+            options: Vec::new(),
+            risk: Risk { level: Level::Low, reasons: Vec::new() },
+            action_digest: None,
+            policy_version: 0,
+            expires_at: None,
+            on_expiry: "reject".to_owned(),
+            approvers: Vec::new(),
+            quorum: 1,
+            supersedes: None,
+        };
+        let table = [
+            (json!("final"), Ok("final")),
+            (json!("42"), Ok("42")),
+            (json!({"content": "final"}), Ok("final")),
+            (json!({"contents": "final"}), Err(AT)),
+            (json!({"content": null}), Err(AT)),
+            (json!({"content": null, "note": "x"}), Err(AT)),
+            (json!({"content": 1}), Err("/modifications/content")),
+            (json!({"content": "final", "note": "x"}), Err("/modifications/note")),
+            (json!([1]), Err(AT)),
+            (json!(42), Err(AT)),
+        ];
+        for (sent, expected) in table {
+            let read = Edit::read(&opened, None, &sent);
+            let found = match &read {
+                Ok(edit) => Ok(edit.value.as_str().unwrap_or_default()),
+                Err(refused) => Err(refused.0.errors[0].pointer.as_str()),
+            };
+            assert_eq!(found, expected, "{sent}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Frames both ways, before anybody asks what they mean for a run.
+
+use axum::extract::ws::Utf8Bytes;
+use holdshort_core::json;
+use holdshort_protocol::Code;
+use holdshort_web::body::read_strict;
+use holdshort_web::problem::{Answer, Refused};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// The envelope of everything that the server says (contract A27).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Frame {
+    pub(super) event_type: &'static str,
+    /// RFC 3339, UTC.
+    pub(super) timestamp: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) run_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) session_id: Option<String>,
+    /// Of what stands in the journal: the place to go on after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<Place>,
+    pub(super) data: Value,
+}
+
+impl Frame {
+    pub(super) fn text(&self) -> Utf8Bytes {
+        serde_json::to_string(self).unwrap_or_default().into()
+    }
+}
+
+/// The nth frame of an event of the run's stream, both counted from 1: `17.2` on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) seq: u64,
+    pub(super) part: u32,
+}
+
+impl Serialize for Place {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{}.{}", self.seq, self.part))
+    }
+}
+
+impl<'de> Deserialize<'de> for Place {
+    /// As it was given out; or a number alone, which is the whole event.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let refuse = || serde::de::Error::custom("is neither the `id` of a frame nor the number of an event");
+        match Value::deserialize(deserializer)? {
+            Value::Number(seq) => Ok(Self { seq: seq.as_u64().ok_or_else(refuse)?, part: u32::MAX }),
+            Value::String(text) => {
+                let (seq, part) = text.split_once('.').unwrap_or((&text, ""));
+                let part = if part.is_empty() { Some(u32::MAX) } else { part.parse().ok() };
+                let place = seq.parse().ok().zip(part).map(|(seq, part)| Self { seq, part });
+                place.ok_or_else(refuse)
+            }
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => Err(refuse()),
+        }
+    }
+}
+
+/// What a client says.
+#[derive(Debug, PartialEq)]
+pub(super) enum ClientFrame {
+    /// The first frame: it has no type.
+    Start(Start),
+    Ping,
+    Resolve(Resolve),
+    Pause,
+    Resume,
+    Cancel(Option<String>),
+    RequestState(Option<Place>),
+}
+
+/// Starts the task, or attaches to it.
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Start {
+    pub(super) task: String,
+    #[serde(default, deserialize_with = "null_is_nothing")]
+    pub(super) config: Map<String, Value>,
+    /// What the client has seen of it already.
+    pub(super) since: Option<Place>,
+}
+
+/// `null` is as good as not there.
+pub(super) fn null_is_nothing<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// `resolve_approval`, and `approval_response`: the same under another name.
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Resolve {
+    pub(super) approval_id: String,
+    pub(super) resolution: Option<String>,
+    pub(super) approved: Option<bool>,
+    pub(super) feedback: Option<String>,
+    pub(super) user_feedback: Option<String>,
+    #[serde(default)]
+    pub(super) modifications: Value,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cancel {
+    reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestState {
+    since: Option<Place>,
+}
+
+const KNOWN: &str =
+    "`ping`, `resolve_approval`, `approval_response`, `pause`, `resume`, `cancel`, `request_state`";
+
+/// A frame that came.
+#[derive(Debug)]
+pub(super) struct Heard {
+    /// The word that it has as its type.
+    pub(super) kind: Option<String>,
+    /// The run that the client means. Which one the socket has, only its task says.
+    pub(super) run: Option<Value>,
+    /// Or why it is none.
+    pub(super) frame: Answer<ClientFrame>,
+}
+
+impl Heard {
+    pub(super) fn refused(code: Code, why: impl Into<String>) -> Self {
+        Self { kind: None, run: None, frame: Err(Refused::new(code, why)) }
+    }
+}
+
+pub(super) fn read(text: &str) -> Heard {
+    let mut value = match json::parse(text.as_bytes()) {
+        Ok(value) => value,
+        Err(error) => return Heard::refused(Code::MalformedJson, error.to_string()),
+    };
+    let kind = value.get("type").and_then(Value::as_str).map(str::to_owned);
+    // The first frame has no type and knows no run.
+    let typed = value.as_object_mut().filter(|fields| fields.contains_key("type"));
+    let run = typed.and_then(|fields| fields.remove("run_id")).filter(|run| !run.is_null());
+    Heard { kind, run, frame: understand(value) }
+}
+
+fn understand(mut value: Value) -> Answer<ClientFrame> {
+    let Some(fields) = value.as_object_mut() else {
+        return Err(Refused::invalid_at("", "a frame is a JSON object"));
+    };
+    let Some(kind) = fields.remove("type") else {
+        return read_strict(&value).map(ClientFrame::Start);
+    };
+    match kind.as_str() {
+        Some("ping") => read_strict(&value).map(|Nothing {}| ClientFrame::Ping),
+        Some("resolve_approval" | "approval_response") => read_strict(&value).map(ClientFrame::Resolve),
+        Some("pause") => read_strict(&value).map(|Nothing {}| ClientFrame::Pause),
+        Some("resume") => read_strict(&value).map(|Nothing {}| ClientFrame::Resume),
+        Some("cancel") => read_strict(&value).map(|Cancel { reason }| ClientFrame::Cancel(reason)),
+        Some("request_state") => {
+            read_strict(&value).map(|RequestState { since }| ClientFrame::RequestState(since))
+        }
+        _ => Err(Refused::invalid_at("/type", format!("unknown type {kind}, expected one of {KNOWN}"))),
+    }
+}
+
+/// What is refused, in the words of an `error_occurred` (the frame has no id: it is in no journal).
+pub(super) fn refusal(of: Option<&str>, refused: &Refused) -> Value {
+    let problem = &refused.0;
+    let mut data = json!({
+        "error_type": problem.code,
+        "message": problem.detail,
+        "in_reply_to": of,
+        "errors": problem.errors,
+    });
+    if let (Some(fields), Some(resolution)) = (data.as_object_mut(), &problem.resolution) {
+        fields.insert("resolution".to_owned(), json!(resolution));
+    }
+    data
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_as_it_was_given_out() {
+        let place = |value: Value| serde_json::from_value::<Place>(value).ok();
+        let given = Place { seq: 17, part: 2 };
+        assert_eq!(place(json!(given)), Some(given));
+        assert_eq!(place(json!(17)), Some(Place { seq: 17, part: u32::MAX }));
+        assert_eq!(place(json!("17")), Some(Place { seq: 17, part: u32::MAX }));
+        for wrong in [json!(-1), json!(1.5), json!("a"), json!("1.x"), json!("x.1"), json!([1]), json!(true)]
+        {
+            assert_eq!(place(wrong.clone()), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named_by_its_pointer() {
+        let table = [
+            ("[]", ""),
+            ("{}", "/task"),
+            (r#"{"task": 5}"#, "/task"),
+            (r#"{"task": "t", "confg": {}}"#, "/confg"),
+            (r#"{"type": "stop"}"#, "/type"),
+            (r#"{"type": 5}"#, "/type"),
+            (r#"{"type": "ping", "x": 1}"#, "/x"),
+            (r#"{"type": "resolve_approval"}"#, "/approval_id"),
+            (r#"{"type": "request_state", "since": "soon"}"#, "/since"),
+        ];
+        for (text, pointer) in table {
+            let found = read(text).frame.err().map(|refused| refused.0.errors[0].pointer.clone());
+            assert_eq!(found.as_deref(), Some(pointer), "{text}");
+        }
+    }
+}

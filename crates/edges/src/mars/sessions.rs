@@ -1,0 +1,415 @@
+//! `/api/sessions` (contract A30). A client makes a session, or its first task does; suspending, resuming and ending
+//! it is the engine's. What this edge calls its state is read from the session and its runs.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use holdshort_core::actor::Actor;
+use holdshort_core::event;
+use holdshort_core::id::{RunId, SessionId, StreamId};
+use holdshort_core::projection::{RunRow, SessionRow, Status};
+use holdshort_core::run::Fact;
+use holdshort_core::session::{End, Open, Session, State as Standing};
+use holdshort_engine::{Executor, OpenSession};
+use holdshort_protocol::Code;
+use holdshort_store::{Journal, RunFilter, SessionFilter};
+use holdshort_web::app::{App, detached};
+use holdshort_web::auth::Caller;
+use holdshort_web::body::{Body, read_strict};
+use holdshort_web::limits::{PAGE, SESSION_RUNS};
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{Id, Params};
+use holdshort_web::view::session::opened_with;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::config::{self, MODES, Translated, WORKFLOW};
+use super::frame::null_is_nothing;
+use super::retell::{Next, Telling};
+use super::story::State;
+use super::{CHANNEL, start};
+use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS};
+use crate::who::Guest;
+
+/// Runs and sessions read at once.
+const AT_ONCE: usize = 200;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListQuery {
+    #[expect(dead_code, reason = "read where the caller is let in")]
+    token: Option<String>,
+    status: Option<SessionStatus>,
+    mode: Option<String>,
+    limit: Option<u16>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NoQuery {
+    #[expect(dead_code, reason = "read where the caller is let in")]
+    token: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Make {
+    mode: Option<String>,
+    #[serde(default, deserialize_with = "null_is_nothing")]
+    config: Map<String, Value>,
+    name: Option<String>,
+}
+
+/// The states of A30.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SessionStatus {
+    Active,
+    Suspended,
+    Completed,
+    Expired,
+}
+
+impl SessionStatus {
+    /// Of a session that a task made, its first run is the beginning and its last one the end; one that a client
+    /// made is there until it ends it.
+    fn of(session: &Session, runs: &[RunRow]) -> Self {
+        match session.state {
+            Standing::Closed(End::Expired) => Self::Expired,
+            Standing::Suspended => Self::Suspended,
+            Standing::Open if session.opened.is_some() => Self::Active,
+            Standing::Open if runs.iter().any(|run| !run.status.is_terminal()) => Self::Active,
+            Standing::Open | Standing::Closed(End::Completed) => Self::Completed,
+        }
+    }
+
+    /// What sessions of this state are in the journal, and perhaps others.
+    fn standings(self) -> BTreeSet<Standing> {
+        match self {
+            Self::Active => [Standing::Open].into(),
+            Self::Suspended => [Standing::Suspended].into(),
+            Self::Completed => [Standing::Open, Standing::Closed(End::Completed)].into(),
+            Self::Expired => [Standing::Closed(End::Expired)].into(),
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Suspended => "suspended",
+            Self::Completed => "completed",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// A session with all of its runs of this edge, newest first.
+struct Known {
+    row: SessionRow,
+    session: Arc<Session>,
+    runs: Vec<RunRow>,
+}
+
+impl Known {
+    async fn of(app: &App, row: SessionRow) -> Answer<Self> {
+        let session = app.driver.session(&row.session).await?;
+        let runs = runs_of(app, &row.session).await?;
+        Ok(Self { row, session, runs })
+    }
+
+    fn status(&self) -> SessionStatus {
+        SessionStatus::of(&self.session, &self.runs)
+    }
+}
+
+fn person(guest: Guest) -> Answer<Caller> {
+    let caller = guest.through(CHANNEL);
+    caller.require_operator()?;
+    Ok(caller)
+}
+
+/// `GET /modes/list`.
+pub(super) async fn modes(guest: Guest, _: Params<NoQuery>) -> Answer<Json<Value>> {
+    person(guest)?;
+    let listed = MODES.map(|(mode, description)| json!({ "mode": mode, "description": description }));
+    Ok(Json(json!({ "modes": listed })))
+}
+
+/// `POST`: a session before its first task. Its config is checked as that of a task would be.
+pub(super) async fn make(guest: Guest, _: Params<NoQuery>, body: Body) -> Answer<Response> {
+    let Caller { app, actor } = person(guest)?;
+    let Make { mode, mut config, name } =
+        body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
+    let says_mode = mode.is_some();
+    if let Some(mode) = mode {
+        let known = config.insert("mode".to_owned(), json!(mode));
+        if known.is_some_and(|known| known != json!(mode)) {
+            return Err(Refused::invalid_at("/mode", "contradicts the mode of `config`"));
+        }
+    }
+    let translated = config::translate(&config, &*start::base(&app)?).map_err(|mut problems| {
+        for problem in problems.iter_mut().filter(|each| says_mode && each.pointer == "/config/mode") {
+            "/mode".clone_into(&mut problem.pointer);
+        }
+        Refused::invalid(problems)
+    })?;
+    if translated.session.is_some() {
+        return Err(Refused::invalid_at("/config/session_id", "names another session; this one is made now"));
+    }
+    look(&app, translated).await?;
+    let open = Open {
+        workflow: Some(WORKFLOW.to_owned()),
+        idle_ms: Some(MARS_IDLE_MS),
+        name,
+        config: Value::Object(config),
+    };
+    let driver = app.driver.clone();
+    let opened = detached(async move { driver.open_session(OpenSession { open, key: None }, actor).await });
+    let known = known(&app, &opened.await?.session).await?;
+    Ok((StatusCode::CREATED, Json(show(&app, &known).await?.0)).into_response())
+}
+
+/// Whether what the config names is there, as a start would look. What it leaves open a task may bring.
+async fn look(app: &App, translated: Translated) -> Answer<()> {
+    let Translated { mut definition, config, .. } = translated;
+    let [folder, model] = [&config.workspace, &config.model].map(Option::is_some);
+    if !folder {
+        definition.tools.clear();
+    }
+    let looked = app.driver.executor().prepare(&definition, config).await;
+    let mut problems = looked.err().unwrap_or_default();
+    problems.retain(|problem| model || problem.pointer != "/config/model");
+    if problems.is_empty() { Ok(()) } else { Err(start::in_words(Refused::invalid(problems))) }
+}
+
+/// `GET`: newest first.
+pub(super) async fn list(guest: Guest, Params(query): Params<ListQuery>) -> Answer<Json<Value>> {
+    let caller = person(guest)?;
+    let limit = holdshort_web::query::limit(query.limit)?;
+    let filter = SessionFilter {
+        states: query.status.map(SessionStatus::standings).unwrap_or_default(),
+        workflow: Some(WORKFLOW.to_owned()),
+    };
+    let (mut sessions, mut cursor, mut scanned) = (Vec::new(), None, 0);
+    loop {
+        let page = caller.app.journal().sessions(&filter, cursor.as_ref(), AT_ONCE).await?;
+        scanned += page.items.len();
+        for row in page.items {
+            if sessions.len() == limit {
+                break;
+            }
+            let known = Known::of(&caller.app, row).await?;
+            if query.status.is_some_and(|status| status != known.status()) {
+                continue;
+            }
+            let (shown, config) = show(&caller.app, &known).await?;
+            if query.mode.as_ref().is_none_or(|mode| config::is_mode(mode, &config)) {
+                sessions.push(shown);
+            }
+        }
+        cursor = page.next;
+        if cursor.is_none() || sessions.len() == limit || scanned >= MARS_SESSIONS {
+            return Ok(Json(json!({ "sessions": sessions })));
+        }
+    }
+}
+
+/// `GET /{id}`.
+pub(super) async fn read(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+    let caller = person(guest)?;
+    let known = known(&caller.app, &id).await?;
+    Ok(Json(show(&caller.app, &known).await?.0))
+}
+
+/// `GET /{id}/runs`: newest first.
+pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+    let caller = person(guest)?;
+    let mut listed = Vec::new();
+    for row in known(&caller.app, &id).await?.runs.into_iter().take(SESSION_RUNS) {
+        let (task, config) = asked(&caller.app, &row.run).await?;
+        listed.push(json!({
+            "run_id": row.run.to_string(),
+            "task": task,
+            "mode": config::mode_of(&config),
+            "status": state(row.status).as_str(),
+            "started_at": row.created_at.to_string(),
+            "updated_at": row.updated_at.to_string(),
+            "reason": row.end_reason,
+        }));
+    }
+    Ok(Json(json!({ "session_id": id.to_string(), "runs": listed })))
+}
+
+/// `GET /{id}/history`: what was said, by whom, oldest first: the newest ones, whole.
+pub(super) async fn history(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+    let caller = person(guest)?;
+    let mut history: Vec<Value> = Vec::new();
+    // From the newest run backwards, until there is as much as is shown.
+    for row in known(&caller.app, &id).await?.runs {
+        let mut said = said_in(&caller.app, &row).await?;
+        said.append(&mut history);
+        history = said;
+        if history.len() >= PAGE.into() {
+            break;
+        }
+    }
+    let old = history.len().saturating_sub(PAGE.into());
+    Ok(Json(json!({ "session_id": id.to_string(), "history": history.split_off(old) })))
+}
+
+/// What was said in a run, oldest first.
+async fn said_in(app: &Arc<App>, row: &RunRow) -> Answer<Vec<Value>> {
+    let mut said = Vec::new();
+    let mut telling = Telling::of(app, &row.run);
+    let mut told = 0;
+    while told < row.seq {
+        let frames = match telling.next().await {
+            Some(Next::Frames { seq, frames }) => {
+                told = seq;
+                frames
+            }
+            Some(Next::Preview(_)) => continue,
+            Some(Next::Problem(refused)) => return Err(refused),
+            None => break,
+        };
+        for frame in frames {
+            let (agent, role, message) = match frame.event_type {
+                "workflow_started" => (json!("user"), json!("user"), frame.data["task"].clone()),
+                "agent_message" => {
+                    let field = |key: &str| frame.data[key].clone();
+                    (field("agent"), field("role"), field("message"))
+                }
+                _ => continue,
+            };
+            said.push(json!({
+                "run_id": frame.run_id, "timestamp": frame.timestamp,
+                "agent": agent, "role": role, "message": message,
+            }));
+        }
+    }
+    Ok(said)
+}
+
+/// `POST /{id}/suspend`: pauses what lives, and lets nothing begin.
+pub(super) async fn suspend(guest: Guest, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Value>> {
+    let Caller { app, actor } = steered(guest, &id, body, "there is nothing to suspend").await?;
+    let (driver, session) = (app.driver.clone(), id.clone());
+    detached(async move { driver.suspend_session(&session, actor).await }).await?;
+    Ok(Json(show(&app, &known(&app, &id).await?).await?.0))
+}
+
+/// `POST /{id}/resume`.
+pub(super) async fn resume(guest: Guest, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Value>> {
+    let Caller { app, actor } = steered(guest, &id, body, "begin another task").await?;
+    let (driver, session) = (app.driver.clone(), id.clone());
+    detached(async move { driver.resume_session(&session, actor).await }).await?;
+    Ok(Json(show(&app, &known(&app, &id).await?).await?.0))
+}
+
+/// `DELETE /{id}`: closes it, and cancels what lives. What has happened stays in the journal.
+pub(super) async fn end(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+    let Caller { app, actor } = person(guest)?;
+    // Also where it is over: perhaps not all that lived in it was reached.
+    let (why, actor) = match known(&app, &id).await?.session.state {
+        Standing::Closed(End::Expired) => (End::Expired, Actor::engine()),
+        Standing::Open | Standing::Suspended | Standing::Closed(End::Completed) => (End::Completed, actor),
+    };
+    let (driver, session) = (app.driver.clone(), id.clone());
+    detached(async move { driver.close_session(&session, why, actor).await }).await?;
+    Ok(Json(show(&app, &known(&app, &id).await?).await?.0))
+}
+
+/// Who suspends or resumes: the session is there, nothing odd is said, and it is not one whose tasks are all over.
+async fn steered(guest: Guest, id: &SessionId, body: Body, else_why: &str) -> Answer<Caller> {
+    let caller = person(guest)?;
+    let known = known(&caller.app, id).await?;
+    if let Some(value) = body.optional().await?
+        && !value.as_object().is_some_and(Map::is_empty)
+    {
+        return Err(Refused::invalid_at("", "nothing is expected here"));
+    }
+    if known.session.state == Standing::Open && known.status() == SessionStatus::Completed {
+        return Err(Refused::new(Code::RunEnded, format!("nothing in it lives: {else_why}")));
+    }
+    Ok(caller)
+}
+
+/// What a session was made with, for the tasks in it; nothing where a task made it.
+pub(super) async fn config_of(app: &App, id: &SessionId) -> Answer<Map<String, Value>> {
+    let made_with = opened_with(app, &*app.driver.session(id).await?).await?;
+    Ok(made_with.get("config").and_then(Value::as_object).cloned().unwrap_or_default())
+}
+
+/// The session, if it is one of this edge: made here, or with a run of it.
+async fn known(app: &App, id: &SessionId) -> Answer<Known> {
+    let none = || Refused::not_found("session");
+    let known = Known::of(app, app.journal().session(id).await?.ok_or_else(none)?).await?;
+    let is_ours = known.row.workflow.as_deref() == Some(WORKFLOW) || !known.runs.is_empty();
+    if is_ours { Ok(known) } else { Err(none()) }
+}
+
+/// All of the session's runs of this edge, newest first.
+async fn runs_of(app: &App, id: &SessionId) -> Answer<Vec<RunRow>> {
+    let filter =
+        RunFilter { workflow: Some(WORKFLOW.to_owned()), session: Some(id.clone()), ..RunFilter::default() };
+    let (mut runs, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = app.journal().runs(&filter, cursor.as_ref(), AT_ONCE).await?;
+        runs.extend(page.items);
+        cursor = page.next;
+        if cursor.is_none() {
+            return Ok(runs);
+        }
+    }
+}
+
+/// A session, and the config of its newest run; before the first, the one that it was made with.
+async fn show(app: &App, known: &Known) -> Answer<(Value, Value)> {
+    let Known { row, session, runs } = known;
+    let made_with = opened_with(app, session).await?;
+    let (task, config) = match runs.first() {
+        Some(newest) => asked(app, &newest.run).await?,
+        None => (String::new(), made_with.get("config").cloned().unwrap_or_else(|| json!({}))),
+    };
+    let name = made_with.get("name").and_then(Value::as_str);
+    let updated = runs.iter().map(|run| run.updated_at).fold(row.changed_at, Ord::max);
+    let shown = json!({
+        "session_id": row.session.to_string(),
+        "name": name.map_or_else(|| task.chars().take(80).collect(), str::to_owned),
+        "mode": config::mode_of(&config),
+        "config": config,
+        "status": known.status().as_str(),
+        "run_count": runs.len(),
+        "version": session.seq,
+        "created_at": row.created_at.to_string(),
+        "updated_at": updated.to_string(),
+    });
+    Ok((shown, config))
+}
+
+/// What a run was asked: the task, and the config as it was sent.
+async fn asked(app: &App, run: &RunId) -> Answer<(String, Value)> {
+    let first = app.event(&StreamId::Run(run.clone()), 1).await?;
+    let event::Fact::Run(Fact::RunStarted { .. }) = &first.fact else {
+        return Err(Refused::of(Code::JournalDamaged));
+    };
+    let input = first.content.data;
+    let task = input.get("task").and_then(Value::as_str).unwrap_or_default().to_owned();
+    Ok((task, input.get("config").cloned().unwrap_or_else(|| json!({}))))
+}
+
+/// The words of A29 from a row, which does not know whether a run plans.
+fn state(status: Status) -> State {
+    match status {
+        Status::Queued => State::Draft,
+        Status::Running => State::Executing,
+        Status::Waiting => State::WaitingApproval,
+        Status::Paused => State::Paused,
+        Status::Completed => State::Completed,
+        Status::Failed => State::Failed,
+        Status::Cancelled => State::Cancelled,
+    }
+}

@@ -1,0 +1,145 @@
+//! From a task to its run: the first frame starts it, every later one finds it (LESSONS 26). A client's id of a task
+//! is an idempotency key within the person, so no number of connections starts a second run.
+
+use std::sync::{Arc, LazyLock};
+
+use holdshort_core::definition::Definition;
+use holdshort_core::digest::Digest;
+use holdshort_core::id::RunId;
+use holdshort_core::run::Origin;
+use holdshort_engine::{Error, IdempotencyKey, StartRun};
+use holdshort_protocol::Code;
+use holdshort_store::Journal;
+use holdshort_web::app::{App, detached};
+use holdshort_web::auth::Caller;
+use holdshort_web::limits::IDEMPOTENCY_KEY_BYTES;
+use holdshort_web::problem::{Answer, Refused};
+use serde_json::json;
+
+use super::config::{self, WORKFLOW};
+use super::frame::{ClientFrame, Start};
+use super::sessions;
+
+/// A client's own name for a task, with the person whose it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct TaskId {
+    person: String,
+    name: String,
+}
+
+impl TaskId {
+    pub(super) fn of(caller: &Caller, name: &str) -> Answer<Self> {
+        let fits = (1..=IDEMPOTENCY_KEY_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
+        if !fits {
+            let rule =
+                format!("a task's id has 1 to {IDEMPOTENCY_KEY_BYTES} bytes and no control characters");
+            return Err(Refused::new(Code::NotFound, rule));
+        }
+        Ok(Self { person: caller.actor.id.clone(), name: name.to_owned() })
+    }
+
+    fn scope(&self) -> String {
+        format!("{} /edges/mars/ws", self.person)
+    }
+}
+
+/// The run of a task, if it was started.
+pub(super) async fn find(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
+    let known = app.journal().key(&task.scope(), &task.name).await?;
+    let parse = |text: String| text.parse().map_err(|_| Refused::of(Code::Internal));
+    known.map(|key| parse(key.reference)).transpose()
+}
+
+/// Starts the task, or finds the run that it has already. The same id with another task is refused.
+pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answer<RunId> {
+    let app = &caller.app;
+    if start.task.trim().is_empty() {
+        return Err(Refused::invalid_at("/task", "is empty: what shall be done?"));
+    }
+    let asked = json!({ "task": start.task, "config": start.config });
+    let key = IdempotencyKey { scope: task.scope(), key: task.name.clone(), digest: Digest::of_json(&asked) };
+    // Before the config is read: what it meant when the run started is none of today's business.
+    match app.driver.made_with(Some(&key)).await {
+        Ok(None) => {}
+        Ok(Some(run)) => return run.parse().map_err(|_| Refused::of(Code::Internal)),
+        Err(Error::KeyReused) => return Err(another()),
+        Err(error) => return Err(error.into()),
+    }
+    let named = config::said(&json!(start.config), "session_id");
+    let session = match caller.session(named.as_ref().and_then(|named| named.as_str())).await {
+        Err(refused) if refused.code() == Code::UnknownSession => return Err(unknown_session()),
+        found => found?,
+    };
+    let mut config = start.config.clone();
+    if let Some(session) = &session {
+        config = config::within(&sessions::config_of(app, session).await?, &config);
+    }
+    let translated = config::translate(&config, &*base(app)?).map_err(Refused::invalid)?;
+    let start = StartRun {
+        definition: Arc::new(translated.definition),
+        session,
+        config: translated.config,
+        input: json!({ "task": start.task, "config": config }),
+        origin: Origin::Native,
+        ask: None,
+        key: Some(key),
+    };
+    let (driver, actor) = (app.driver.clone(), caller.actor.clone());
+    match detached(async move { driver.start(start, actor).await }).await {
+        Ok(started) => Ok(started.run),
+        Err(Error::KeyReused) => Err(another()),
+        Err(Error::NotFound) => Err(unknown_session()),
+        Err(error) => Err(in_words(error.into())),
+    }
+}
+
+/// A refusal of the native API in the words of this one.
+pub(super) fn in_words(refused: Refused) -> Refused {
+    refused.in_words(|error| error.pointer = in_a_start(&error.pointer))
+}
+
+/// Where the native API and this one name a place differently.
+fn in_a_start(pointer: &str) -> String {
+    match pointer {
+        "/config/workspace" => "/config/work_dir".to_owned(),
+        // Of the two parts of the input the config is checked before.
+        "/input" => "/task".to_owned(),
+        other => other.strip_prefix("/input").unwrap_or(other).to_owned(),
+    }
+}
+
+fn unknown_session() -> Refused {
+    let rule = "is no session: leave it out to have one made, or make one with POST /edges/mars/api/sessions";
+    let mut refused = Refused::new(Code::UnknownSession, format!("/config/session_id {rule}"));
+    refused.0.errors = Refused::invalid_at("/config/session_id", rule).0.errors;
+    refused
+}
+
+fn another() -> Refused {
+    let rule = "this task id belongs to another task or config, whose run goes on; take another id for a new task, or \
+                send what the id was used with to attach";
+    Refused::new(Code::IdempotencyKeyReused, rule)
+}
+
+/// The agents and templates of this edge; a workflow `mars` of the server's own folder takes their place.
+pub(super) fn base(app: &App) -> Answer<Arc<Definition>> {
+    if let Some(own) = app.library.get(WORKFLOW) {
+        return Ok(own);
+    }
+    shipped().map(Arc::new).map_err(|problems| {
+        tracing::error!(?problems, "the workflow of the MARS edge can not be read");
+        Refused::of(Code::Internal)
+    })
+}
+
+pub(super) fn shipped() -> Result<Definition, Vec<holdshort_workflow::Problem>> {
+    holdshort_workflow::parse("mars/base.yaml", include_str!("base.yaml"), &holdshort_tools::catalogue())
+}
+
+/// Whether its config can be translated, where it has one.
+pub(super) fn check(frame: &ClientFrame) -> Answer<()> {
+    static BASE: LazyLock<Option<Definition>> = LazyLock::new(|| shipped().ok());
+    let ClientFrame::Start(start) = frame else { return Ok(()) };
+    let base = BASE.as_ref().ok_or_else(|| Refused::of(Code::Internal))?;
+    config::translate(&start.config, base).map(drop).map_err(Refused::invalid)
+}

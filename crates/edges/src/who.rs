@@ -1,0 +1,92 @@
+//! Who comes through an edge: clients of other systems show their token where those systems have it.
+
+use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use holdshort_protocol::Code;
+use holdshort_web::auth::{AuthState, Caller, Credentials};
+use holdshort_web::problem::{Answer, Refused};
+use serde::Deserialize;
+
+/// The header of the source systems.
+const INTERNAL_AUTH: &str = "x-internal-auth";
+
+/// Somebody with a token of ours, in one of three places: `Authorization: Bearer`, `X-Internal-Auth`, `?token=`.
+/// The last one is for sockets of browsers, which can not set headers; no line of the log holds a query.
+pub(super) struct Guest(Caller);
+
+impl Guest {
+    /// The caller, with the edge's name as the channel that its events are recorded with.
+    pub(super) fn through(self, edge: &str) -> Caller {
+        let mut caller = self.0;
+        caller.actor.via = Some(edge.to_owned());
+        caller
+    }
+}
+
+#[derive(Deserialize)]
+struct Query {
+    token: Option<String>,
+}
+
+impl FromRequestParts<AuthState> for Guest {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, door: &AuthState) -> Answer<Self> {
+        let query: Option<Query> = parts.uri.query().and_then(|query| serde_urlencoded::from_str(query).ok());
+        let token = token(&parts.headers, query.and_then(|query| query.token))?;
+        Ok(Self(door.caller(&parts.headers, &Credentials::Token(&token))?))
+    }
+}
+
+/// The one token that is shown, wherever it is.
+fn token(headers: &HeaderMap, query: Option<String>) -> Answer<String> {
+    let bearer = |text: &str| {
+        let (scheme, token) = text.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' ').to_owned())
+    };
+    let texts = |name: &str| {
+        headers
+            .get_all(name)
+            .iter()
+            .map(|value| value.to_str().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let shown: Vec<String> = texts(AUTHORIZATION.as_str())
+        .iter()
+        .map(|text| bearer(text).unwrap_or_default())
+        .chain(texts(INTERNAL_AUTH))
+        .chain(query)
+        .collect();
+    let [token] = &shown[..] else {
+        let rule = "show one token, once: as `Authorization: Bearer`, as `X-Internal-Auth`, or as `?token=`";
+        return Err(Refused::new(Code::Unauthenticated, rule));
+    };
+    Ok(token.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_token_in_one_place() {
+        type Headers = &'static [(&'static str, &'static str)];
+        let headers = |list: Headers| -> HeaderMap {
+            list.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+        };
+        let table: [(Headers, Option<&str>, Option<&str>); 6] = [
+            (&[("authorization", "Bearer a")], None, Some("a")),
+            (&[("x-internal-auth", "b")], None, Some("b")),
+            (&[], Some("c"), Some("c")),
+            (&[], None, None),
+            (&[("authorization", "bearer a")], Some("a"), None),
+            (&[("x-internal-auth", "a"), ("authorization", "Bearer a")], None, None),
+        ];
+        for (list, query, found) in table {
+            let told = token(&headers(list), query.map(str::to_owned)).ok();
+            assert_eq!(told.as_deref(), found, "{list:?} {query:?}");
+        }
+    }
+}

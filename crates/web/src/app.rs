@@ -1,0 +1,173 @@
+//! What handlers work with. They get it from an extractor of `auth.rs`, together with who asks; never otherwise.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use holdshort_core::actor::Actor;
+use holdshort_core::event::Event;
+use holdshort_core::id::{InterruptId, RunId, StreamId};
+use holdshort_core::projection::{InterruptRow, RunRow};
+use holdshort_core::run::{Input, Run};
+use holdshort_core::time::Timestamp;
+use holdshort_core::tool::SandboxLevel;
+use holdshort_engine::real::{Previews, RealDriver};
+use holdshort_engine::rebuild::event_at;
+use holdshort_engine::{Clock, Error};
+use holdshort_models::Description;
+use holdshort_protocol::Code;
+use holdshort_store::{Journal, Store};
+use holdshort_workflow::Library;
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use crate::connections::Connections;
+use crate::feed::{Owners, Recent};
+use crate::links::Links;
+use crate::logins::Logins;
+use crate::pace::Pace;
+use crate::problem::{Answer, Refused};
+use crate::rate::Rate;
+use crate::secrets;
+use crate::tokens::Tokens;
+
+pub struct App {
+    pub driver: Arc<RealDriver>,
+    pub previews: Previews,
+    pub recent: Recent,
+    pub owners: Owners,
+    pub library: Arc<Library>,
+    pub model: Description,
+    pub sandbox: SandboxLevel,
+    pub data: PathBuf,
+    pub tokens: Tokens,
+    pub logins: Logins,
+    pub links: Links,
+    pub address: SocketAddr,
+    pub streams: Arc<Semaphore>,
+    pub polls: Arc<Semaphore>,
+    pub pace: Pace,
+    pub connections: Arc<Connections>,
+    /// Of all agents together.
+    pub agents: Rate,
+    /// True once the server stops: whatever waits ends.
+    pub stopping: watch::Receiver<bool>,
+}
+
+impl App {
+    pub fn journal(&self) -> &Store {
+        self.driver.journal()
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.driver.clock().now()
+    }
+
+    pub async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
+        self.journal().run(id).await?.ok_or_else(|| Refused::not_found("run"))
+    }
+
+    pub async fn interrupt_row(&self, id: &InterruptId) -> Answer<InterruptRow> {
+        self.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))
+    }
+
+    /// An event that a row points at. A row that points at nothing is damage.
+    pub async fn event(&self, stream: &StreamId, seq: u64) -> Answer<Event> {
+        event_at(self.journal(), stream, seq).await?.ok_or_else(|| {
+            Refused::new(Code::JournalDamaged, format!("the event {stream}/{seq} is not there"))
+        })
+    }
+
+    pub async fn send(&self, run: &RunId, input: Input, actor: Actor) -> Result<Arc<Run>, Error> {
+        let (driver, run) = (self.driver.clone(), run.clone());
+        detached(async move { driver.send(&run, input, actor).await }).await
+    }
+
+    /// The code stands behind the `#`: it is in no request line, log or Referer.
+    pub fn login_url(&self, code: &str) -> String {
+        format!("http://{}/login#{code}", self.address)
+    }
+
+    /// A place among the streams, for as long as the permit lives.
+    pub fn place(&self) -> Answer<OwnedSemaphorePermit> {
+        self.streams.clone().try_acquire_owned().map_err(|_| Refused::of(Code::TooManyStreams))
+    }
+
+    /// Resolves when the server stops.
+    pub async fn stopped(&self) {
+        let mut stopping = self.stopping.clone();
+        // A sender that is gone has stopped too.
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+    }
+}
+
+/// Work that waits for the disk, where it holds up nothing else.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, secrets::Error> + Send + 'static,
+) -> Answer<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => Ok(result?),
+        Err(error) => {
+            tracing::error!(%error, "work on the disk was not carried out to its end");
+            Err(Refused::of(Code::Internal))
+        }
+    }
+}
+
+/// Carries a change out to its end even if the client goes away in the middle: what is committed must be
+/// acted on. While the client stays the change goes on where the request is; nothing is handed to another task.
+pub async fn detached<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
+    Carried(Some(Box::pin(work))).await
+}
+
+/// Work that goes on as a task of its own if whoever waits for it is dropped.
+struct Carried<T: Send + 'static>(Option<Work<T>>);
+
+type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+impl<T: Send + 'static> Future for Carried<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        // Taken out: work that panics is not polled again.
+        let Some(mut work) = self.0.take() else { return Poll::Pending };
+        let polled = work.as_mut().poll(cx);
+        if polled.is_pending() {
+            self.0 = Some(work);
+        }
+        polled
+    }
+}
+
+impl<T: Send + 'static> Drop for Carried<T> {
+    fn drop(&mut self) {
+        // Without a runtime the process ends, and the next start goes on.
+        if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(work);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_change_goes_on_when_nobody_waits_for_it_any_more() {
+        let (go, going) = oneshot::channel::<()>();
+        let (done, told) = oneshot::channel();
+        let mut change = Box::pin(detached(async move {
+            let _ = going.await;
+            let _ = done.send("carried out");
+        }));
+        assert!(futures::poll!(&mut change).is_pending());
+        drop(change);
+        go.send(()).unwrap();
+        assert_eq!(told.await, Ok("carried out"));
+    }
+}

@@ -1,0 +1,164 @@
+//! A share of the descriptors for each kind of client, so that no flood locks people out.
+//!
+//! Connections that have not authenticated share one quota; a new one beyond it evicts the oldest, so a client that
+//! authenticates with its first request has only to be faster than the flood takes to fill the quota. Those of agents
+//! share another; a request over one more is refused, and its connection stays one of the first kind. People have what
+//! is left.
+//!
+//! A connection counts until its socket is closed: the stream holds it. The connection that a request came over is
+//! task-local while the request is served, so that whoever checks credentials can tell it (`auth.rs`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Resource, getrlimit};
+use tokio::sync::Notify;
+
+use crate::limits::{AGENT_CONNECTIONS, UNAUTHENTICATED_CONNECTIONS};
+
+tokio::task_local! {
+    static CONNECTION: Arc<Connection>;
+}
+
+/// How many connections each kind of client may have at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Quotas {
+    pub unauthenticated: usize,
+    pub agents: usize,
+}
+
+impl Quotas {
+    /// At most a quarter of what this process may open, and half of it: the rest is for people, and for files.
+    pub fn of_this_process() -> Self {
+        let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let share = |part: u64| usize::try_from(descriptors / part).unwrap_or(usize::MAX);
+        Self {
+            unauthenticated: UNAUTHENTICATED_CONNECTIONS.min(share(4)),
+            agents: AGENT_CONNECTIONS.min(share(2)),
+        }
+    }
+}
+
+pub struct Connections {
+    quotas: Quotas,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    next: u64,
+    /// The oldest first.
+    unauthenticated: BTreeMap<u64, Arc<Notify>>,
+    agents: BTreeSet<u64>,
+}
+
+/// One connection. It is unauthenticated until somebody is let in over it, and forgotten when it is dropped.
+pub struct Connection {
+    number: u64,
+    all: Arc<Connections>,
+    evicted: Arc<Notify>,
+}
+
+impl Connections {
+    pub fn new(quotas: Quotas) -> Arc<Self> {
+        Arc::new(Self { quotas, open: Mutex::default() })
+    }
+
+    pub fn accept(self: &Arc<Self>) -> Arc<Connection> {
+        let evicted = Arc::new(Notify::new());
+        let mut open = self.open();
+        let number = open.next;
+        open.next += 1;
+        open.unauthenticated.insert(number, evicted.clone());
+        if open.unauthenticated.len() > self.quotas.unauthenticated
+            && let Some((_, oldest)) = open.unauthenticated.pop_first()
+        {
+            oldest.notify_one();
+        }
+        drop(open);
+        Arc::new(Connection { number, all: self.clone(), evicted })
+    }
+
+    /// A poisoned lock guards plain maps: what they hold is still right.
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Connection {
+    /// A person is let in over it.
+    pub fn is_a_persons(&self) {
+        self.forget();
+    }
+
+    /// An agent is let in over it; `false` where agents have too many.
+    pub fn is_an_agents(&self) -> bool {
+        let mut open = self.all.open();
+        if !open.agents.contains(&self.number) && open.agents.len() >= self.all.quotas.agents {
+            return false;
+        }
+        open.unauthenticated.remove(&self.number);
+        open.agents.insert(self.number);
+        true
+    }
+
+    fn forget(&self) {
+        let mut open = self.all.open();
+        open.unauthenticated.remove(&self.number);
+        open.agents.remove(&self.number);
+    }
+
+    /// Resolves when it has to end for a newer one.
+    pub async fn evicted(&self) {
+        self.evicted.notified().await;
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+/// Serves a request of this connection.
+pub fn serving<F: Future>(connection: Arc<Connection>, request: F) -> impl Future<Output = F::Output> {
+    CONNECTION.scope(connection, request)
+}
+
+/// The connection of the request that is being served.
+pub fn current() -> Option<Arc<Connection>> {
+    CONNECTION.try_with(Arc::clone).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn the_oldest_unauthenticated_connection_is_evicted_and_no_other() {
+        let all = Connections::new(Quotas { unauthenticated: 2, agents: 1 });
+        let [first, second, third] = [(); 3].map(|()| all.accept());
+        let ends = |connection: &Connection| connection.evicted().now_or_never().is_some();
+        assert_eq!([&first, &second, &third].map(|each| ends(each)), [true, false, false]);
+        second.is_a_persons();
+        let fourth = all.accept();
+        assert_eq!([&second, &third, &fourth].map(|each| ends(each)), [false; 3]);
+        // One that is gone takes no place.
+        drop(third);
+        let fifth = all.accept();
+        assert_eq!([&second, &fourth, &fifth].map(|each| ends(each)), [false; 3]);
+    }
+
+    #[test]
+    fn agents_have_their_share_and_no_more() {
+        let all = Connections::new(Quotas { unauthenticated: 9, agents: 1 });
+        let [first, second] = [(); 2].map(|()| all.accept());
+        assert_eq!([&first, &first, &second].map(|each| each.is_an_agents()), [true, true, false]);
+        second.is_a_persons();
+        drop(first);
+        assert!(all.accept().is_an_agents());
+    }
+}

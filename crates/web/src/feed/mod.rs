@@ -1,0 +1,197 @@
+//! Feeds: the events after a cursor, then those that come, with previews beside them. The one way in which
+//! anybody follows anything: a run or all of the journal, over server-sent events or a WebSocket.
+//!
+//! A feed is pulled: it takes what is next when it is asked for more, and sleeps until a commit when there is
+//! nothing. It keeps nothing that matters; whoever comes back with a cursor gets what follows. `source.rs` says
+//! where events are read and which, `recent.rs` holds what is read once for all, `told.rs` puts an event into
+//! words, `sight.rs` says whose it is.
+
+pub mod position;
+mod recent;
+mod sight;
+mod source;
+pub mod sse;
+mod told;
+
+use std::sync::Arc;
+use std::vec;
+
+use futures::stream::{self, BoxStream, StreamExt};
+use holdshort_engine::real;
+use holdshort_protocol::{Code, Preview};
+use tokio::sync::{broadcast, watch};
+
+pub use recent::{Recent, keep_reading};
+pub use sight::{Owners, Sight};
+pub use source::{Source, page};
+pub use told::Words;
+
+use crate::app::App;
+use crate::limits::READ_EVENTS;
+use crate::problem::Refused;
+use crate::view;
+use told::Told;
+
+/// What a feed gives. It ends with the run that it follows, or after a problem of the store.
+#[derive(Debug)]
+pub enum Item {
+    Event(Words),
+    Preview(Preview),
+    /// An event that is there and can not be read.
+    Problem(Refused),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Previews {
+    Shown,
+    Hidden,
+}
+
+impl Previews {
+    /// As a client asks for them.
+    pub fn of(asked: Option<bool>) -> Self {
+        if asked.unwrap_or(true) { Self::Shown } else { Self::Hidden }
+    }
+}
+
+/// Follows a source. Dropping the stream is all that it takes to end it.
+pub fn follow(source: Source, sight: Sight, previews: Previews) -> BoxStream<'static, Item> {
+    let app = sight.app().clone();
+    let feed = Feed {
+        // Before anything is read: what is committed in between is not missed.
+        commits: source.watch(&app),
+        shared: app.recent.follow(),
+        previews: (previews == Previews::Shown).then(|| app.previews.subscribe()),
+        source,
+        sight,
+        found: Vec::new().into_iter(),
+        state: State::Behind,
+        app,
+    };
+    stream::unfold(feed, async |mut feed| feed.next().await.map(|item| (item, feed))).boxed()
+}
+
+struct Feed {
+    app: Arc<App>,
+    source: Source,
+    sight: Sight,
+    /// Changes with each commit that may matter.
+    commits: watch::Receiver<u64>,
+    /// How far the journal has been read for all who follow.
+    shared: watch::Receiver<u64>,
+    /// `None`: there will be none, or nobody wants them.
+    previews: Option<broadcast::Receiver<real::Preview>>,
+    /// Read and not yet given.
+    found: vec::IntoIter<Arc<Told>>,
+    state: State,
+}
+
+enum State {
+    /// The journal may hold more.
+    Behind,
+    /// Everything has been read; what is committed next wakes the feed.
+    Waiting,
+    Over,
+}
+
+impl Feed {
+    async fn next(&mut self) -> Option<Item> {
+        loop {
+            if let Some(told) = self.found.next() {
+                match self.give(&told).await {
+                    Some(item) => return Some(item),
+                    None => continue,
+                }
+            }
+            match self.state {
+                State::Over => return None,
+                State::Behind => {
+                    if let Err(refused) = self.read().await {
+                        self.state = State::Over;
+                        return Some(Item::Problem(refused));
+                    }
+                }
+                // Previews that were sent before a commit come before its events, which say what came of them.
+                State::Waiting => tokio::select! {
+                    biased;
+                    preview = next(&mut self.previews) => if let Some(preview) = preview
+                        && self.shows(&preview).await
+                    {
+                        return Some(Item::Preview(view::event::preview(&preview)));
+                    },
+                    changed = self.commits.changed() => match changed {
+                        Ok(()) => self.state = State::Behind,
+                        // The store is closed.
+                        Err(_) => return None,
+                    },
+                },
+            }
+        }
+    }
+
+    async fn read(&mut self) -> Result<(), Refused> {
+        if self.source.is_over() {
+            self.state = State::Over;
+            return Ok(());
+        }
+        self.commits.mark_unchanged();
+        self.source.catch_up(&self.app, &mut self.shared).await;
+        let found = match self.source.recent(&self.app, READ_EVENTS) {
+            Some(found) => found,
+            // On the heap for as long as it lasts: an idle feed is to be small.
+            None => Box::pin(self.source.read(&self.app, READ_EVENTS)).await?,
+        };
+        self.found = found.into_iter();
+        if self.found.len() < READ_EVENTS {
+            self.state = State::Waiting;
+        } else {
+            // What was previewed until now is in the events that are still to be read.
+            self.previews = self.previews.as_ref().map(broadcast::Receiver::resubscribe);
+        }
+        Ok(())
+    }
+
+    async fn give(&mut self, told: &Told) -> Option<Item> {
+        self.source.pass(told);
+        let words = match self.source.shows(&self.sight, told).await {
+            Ok(false) => return None,
+            Ok(true) => told.words(self.source.count()),
+            Err(refused) => Err(refused),
+        };
+        if self.source.is_over() {
+            self.end();
+        }
+        match words {
+            Ok(words) => Some(Item::Event(words)),
+            Err(refused) => {
+                // One damaged run is no other run's business.
+                if refused.code() != Code::JournalDamaged || !self.source.outlives_damage() {
+                    self.end();
+                }
+                Some(Item::Problem(refused))
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        self.state = State::Over;
+        self.found = Vec::new().into_iter();
+    }
+
+    async fn shows(&mut self, preview: &real::Preview) -> bool {
+        self.source.is_about(&preview.run) && self.sight.sees_run(&preview.run).await.unwrap_or(false)
+    }
+}
+
+/// The next preview; `None` where some were missed. Waits for ever once there will be no more.
+async fn next(previews: &mut Option<broadcast::Receiver<real::Preview>>) -> Option<real::Preview> {
+    let Some(receiver) = previews else { return std::future::pending().await };
+    match receiver.recv().await {
+        Ok(preview) => Some(preview),
+        Err(broadcast::error::RecvError::Lagged(_)) => None,
+        Err(broadcast::error::RecvError::Closed) => {
+            *previews = None;
+            None
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Positions as clients see them: opaque text, so that none is taken for the `seq` of a run's event.
+
+use holdshort_store::Journal;
+
+use crate::app::App;
+use crate::problem::{Answer, Refused};
+
+/// Before the first event.
+pub const START: u64 = 0;
+
+pub fn text(position: u64) -> String {
+    format!("p{position}")
+}
+
+/// The place that a text names.
+pub async fn parse(app: &App, text: &str, refuse: impl FnOnce(&str) -> Refused) -> Answer<u64> {
+    let Some(position) = number(text) else {
+        return Err(refuse("is not a position that this server gave out"));
+    };
+    // One that was given out is the position of an event, so there is one there or later.
+    if position > START && app.journal().tail(position - 1, 1).await?.is_empty() {
+        return Err(refuse("is beyond the end of the journal: was it given out for another data folder?"));
+    }
+    Ok(position)
+}
+
+/// The end of the journal now.
+pub fn last(app: &App) -> u64 {
+    *app.journal().watch().borrow()
+}
+
+/// Only as it was given out.
+pub fn number(text: &str) -> Option<u64> {
+    let position = text.strip_prefix('p')?.parse().ok()?;
+    // As it was given out, not as it might be written too.
+    (self::text(position) == text).then_some(position)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_read_as_it_was_given_out() {
+        for position in [0, 7, u64::MAX] {
+            assert_eq!(number(&text(position)), Some(position));
+        }
+        for other in ["", "p", "7", "p07", "p+7", "p-7", "p 7", "P7", "p7 ", "p18446744073709551616", "q7"] {
+            assert_eq!(number(other), None, "{other}");
+        }
+    }
+}

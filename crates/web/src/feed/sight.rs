@@ -1,0 +1,80 @@
+//! What a caller may see of the journal, stream by stream. Whose a run is never changes: it is asked once for all
+//! who follow, and remembered.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use holdshort_core::actor::Actor;
+use holdshort_core::id::{RunId, StreamId};
+use holdshort_store::Journal;
+use tokio::sync::OnceCell;
+
+use crate::app::App;
+use crate::auth::{self, Caller};
+use crate::limits::SIGHT_RUNS;
+use crate::problem::{Answer, Refused};
+
+pub struct Sight(Caller);
+
+impl Sight {
+    pub fn of(caller: Caller) -> Self {
+        Self(caller)
+    }
+
+    pub(super) fn app(&self) -> &Arc<App> {
+        &self.0.app
+    }
+
+    pub(super) async fn sees(&self, stream: &StreamId) -> Answer<bool> {
+        match stream {
+            StreamId::Run(run) => self.sees_run(run).await,
+            StreamId::Session(_) | StreamId::System => Ok(self.0.is_operator()),
+        }
+    }
+
+    pub(super) async fn sees_run(&self, run: &RunId) -> Answer<bool> {
+        if self.0.is_operator() {
+            return Ok(true);
+        }
+        // Rare, and large.
+        let owner = Box::pin(self.app().owners.of(self.app(), run)).await?;
+        Ok(owner.is_some_and(|owner| self.0.is(&owner)))
+    }
+}
+
+/// Whose a run is; `None` is nobody's, the operator aside.
+type Owner = Option<Arc<Actor>>;
+
+/// The owners of the runs that somebody asked for.
+#[derive(Default)]
+pub struct Owners(Mutex<HashMap<RunId, Arc<OnceCell<Owner>>>>);
+
+/// Why there is no answer to remember.
+enum Unknown {
+    NoRun,
+    Refused(Refused),
+}
+
+impl Owners {
+    async fn of(&self, app: &App, run: &RunId) -> Answer<Owner> {
+        let cell = {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= SIGHT_RUNS && !known.contains_key(run) {
+                known.clear();
+            }
+            known.entry(run.clone()).or_default().clone()
+        };
+        // Those who ask at the same time wait for one answer.
+        match cell.get_or_try_init(|| look(app, run)).await {
+            Ok(owner) => Ok(owner.clone()),
+            Err(Unknown::NoRun) => Ok(None),
+            Err(Unknown::Refused(refused)) => Err(refused),
+        }
+    }
+}
+
+async fn look(app: &App, run: &RunId) -> Result<Owner, Unknown> {
+    let row = app.journal().run(run).await.map_err(|error| Unknown::Refused(error.into()))?;
+    let owner = auth::owner(app, &row.ok_or(Unknown::NoRun)?).await.map_err(Unknown::Refused)?;
+    Ok(owner.map(Arc::new))
+}

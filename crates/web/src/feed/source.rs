@@ -1,0 +1,164 @@
+//! Where events are read: in one run's stream by `seq`, or in the order of commits by position.
+
+use std::sync::Arc;
+
+use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::projection::RunRow;
+use holdshort_protocol::{Event, List};
+use holdshort_store::Journal;
+use tokio::sync::watch;
+
+use super::told::{Count, Told};
+use super::{Sight, position};
+use crate::app::App;
+use crate::limits::{PAGE_BYTES, READ_EVENTS, SCANNED_EVENTS};
+use crate::problem::Answer;
+
+/// The events after a place.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Of one run, until it ends. Whoever makes one has looked whether the caller may see the run.
+    Run { run: RunId, since: u64, ended: bool },
+    /// Of all streams.
+    All { after: u64 },
+    /// Of all streams, of the types that an inbox is made of.
+    Inbox { after: u64 },
+}
+
+impl Source {
+    pub fn run(row: &RunRow, since: u64) -> Self {
+        Self::Run { run: row.run.clone(), since, ended: row.ended_seq.is_some_and(|ended| ended <= since) }
+    }
+
+    /// The place as the client of a list or stream gives it back.
+    pub fn cursor(&self) -> String {
+        match self {
+            Self::Run { since, .. } => since.to_string(),
+            Self::All { after } | Self::Inbox { after } => position::text(*after),
+        }
+    }
+
+    pub(super) fn count(&self) -> Count {
+        match self {
+            Self::Run { .. } => Count::Seq,
+            Self::All { .. } | Self::Inbox { .. } => Count::Position,
+        }
+    }
+
+    /// Changes with each commit that may matter. One that does not costs a follower nothing.
+    pub(super) fn watch(&self, app: &App) -> watch::Receiver<u64> {
+        match self {
+            Self::Run { run, .. } => app.driver.watch(run),
+            Self::All { .. } | Self::Inbox { .. } => app.recent.follow(),
+        }
+    }
+
+    /// Waits for those who read for all, where a commit is told of before it has been read: many may follow one
+    /// run, and would read it all at once.
+    pub(super) async fn catch_up(&self, app: &App, shared: &mut watch::Receiver<u64>) {
+        if let Self::Run { .. } = self {
+            let last = position::last(app);
+            // A store that is closed says so where it is read.
+            let _ = shared.wait_for(|read| *read >= last).await;
+        }
+    }
+
+    /// The next events, where they have been read for all who follow.
+    pub(super) fn recent(&self, app: &App, limit: usize) -> Option<Vec<Arc<Told>>> {
+        match self {
+            Self::Run { run, since, .. } => app.recent.of_run(run, *since, limit),
+            Self::All { after } | Self::Inbox { after } => app.recent.after(*after, limit),
+        }
+    }
+
+    /// The next events, of whatever type, whoever may see them.
+    pub(super) async fn read(
+        &self,
+        app: &App,
+        limit: usize,
+    ) -> Result<Vec<Arc<Told>>, holdshort_store::Error> {
+        match self {
+            Self::Run { run, since, .. } => {
+                let events = app.journal().read(&StreamId::Run(run.clone()), *since, limit).await?;
+                Ok(events.into_iter().map(Told::by_seq).collect())
+            }
+            Self::All { after } | Self::Inbox { after } => {
+                let events = app.journal().tail(*after, limit).await?;
+                Ok(events.into_iter().map(Told::by_position).collect())
+            }
+        }
+    }
+
+    /// What follows is read after this event.
+    pub(super) fn pass(&mut self, told: &Told) {
+        match self {
+            Self::Run { since, ended, .. } => {
+                *since = told.sealed.seq;
+                *ended = told.ends_a_run();
+            }
+            Self::All { after } | Self::Inbox { after } => {
+                if let Some(position) = told.position {
+                    *after = position;
+                }
+            }
+        }
+    }
+
+    /// Whether the event is asked for, and the caller's to see. Each follower asks for itself.
+    pub(super) async fn shows(&self, sight: &Sight, told: &Told) -> Answer<bool> {
+        match self {
+            Self::Run { .. } => Ok(true),
+            Self::Inbox { .. } if !told.is_of_an_inbox() => Ok(false),
+            Self::All { .. } | Self::Inbox { .. } => sight.sees(&told.sealed.stream).await,
+        }
+    }
+
+    /// Nothing will follow.
+    pub fn is_over(&self) -> bool {
+        matches!(self, Self::Run { ended: true, .. })
+    }
+
+    /// Whether an event that can not be read leaves others to go on with.
+    pub(super) fn outlives_damage(&self) -> bool {
+        match self {
+            Self::Run { .. } => false,
+            Self::All { .. } | Self::Inbox { .. } => true,
+        }
+    }
+
+    /// Whether previews of this run belong to it.
+    pub(super) fn is_about(&self, other: &RunId) -> bool {
+        match self {
+            Self::Run { run, .. } => run == other,
+            Self::All { .. } => true,
+            Self::Inbox { .. } => false,
+        }
+    }
+}
+
+/// A page: as many events as asked for and no more bytes than a page may have. One that had to pass over very
+/// many which are not the caller's to see holds fewer.
+pub async fn page(mut source: Source, sight: Sight, limit: usize) -> Answer<List<Event>> {
+    let app = sight.app().clone();
+    let mut items: Vec<Event> = Vec::new();
+    let (mut bytes, mut passed) = (0, 0);
+    loop {
+        // One more than is shown, to see whether anything follows.
+        let wanted = (limit - items.len() + 1).min(READ_EVENTS);
+        let read = source.read(&app, wanted).await?;
+        for told in &read {
+            if items.len() == limit || bytes > PAGE_BYTES || passed == SCANNED_EVENTS {
+                return Ok(List { items, next_cursor: Some(source.cursor()) });
+            }
+            if source.shows(&sight, told).await? {
+                bytes += told.bytes();
+                items.push(told.event(source.count())?);
+            }
+            source.pass(told);
+            passed += 1;
+        }
+        if read.len() < wanted {
+            return Ok(List { items, next_cursor: None });
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A feed as server-sent events. The id of an event is its cursor: what a browser sends back by itself as
+//! `Last-Event-ID` when it connects again.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{CONTENT_TYPE, HeaderName};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use futures::future::BoxFuture;
+use futures::stream::{BoxStream, Stream};
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+use super::{Item, Previews, Sight, Source, follow};
+use crate::limits::RETRY;
+use crate::problem::Answer;
+
+/// Starts the stream of what a source has.
+pub fn open(source: Source, sight: Sight, previews: Previews) -> Answer<Response> {
+    let app = sight.app().clone();
+    let permit = app.place()?;
+    let mut ping = interval_at(Instant::now() + app.pace.ping, app.pace.ping);
+    // One that was not read for a while needs no more than one.
+    ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let frames = Frames {
+        start: Some(start(&source)),
+        feed: Some(follow(source, sight, previews)),
+        ping,
+        stopped: Box::pin(async move { app.stopped().await }),
+        _permit: permit,
+    };
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    Ok((headers, Body::from_stream(frames)).into_response())
+}
+
+/// Pulled by the connection when it has room: a reader that is slow asks for less, and one that does not read at
+/// all ends with its connection. Nothing is kept: the next connection reads from the journal.
+struct Frames {
+    start: Option<Bytes>,
+    /// `None`: it is over.
+    feed: Option<BoxStream<'static, Item>>,
+    ping: Interval,
+    stopped: BoxFuture<'static, ()>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Stream for Frames {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        if let Some(start) = this.start.take() {
+            return Poll::Ready(Some(Ok(start)));
+        }
+        let Some(feed) = &mut this.feed else { return Poll::Ready(None) };
+        if this.stopped.as_mut().poll(cx).is_ready() {
+            this.feed = None;
+            return Poll::Ready(None);
+        }
+        let frame = match feed.as_mut().poll_next(cx) {
+            Poll::Ready(Some(Item::Event(words))) => words.frame(),
+            Poll::Ready(Some(Item::Preview(preview))) => named("preview", None, &preview),
+            Poll::Ready(Some(Item::Problem(refused))) => named("problem", None, &refused.0),
+            Poll::Ready(None) => {
+                this.feed = None;
+                return Poll::Ready(None);
+            }
+            Poll::Pending => {
+                ready!(this.ping.poll_tick(cx));
+                Bytes::from_static(b": ping\n\n")
+            }
+        };
+        Poll::Ready(Some(Ok(frame)))
+    }
+}
+
+/// When to come back, and where it starts: a reader that is told nothing else goes on from there.
+fn start(source: &Source) -> Bytes {
+    let retry = format!("retry: {}\n\n", RETRY.as_millis());
+    match source {
+        Source::Run { .. } => retry.into(),
+        Source::All { .. } | Source::Inbox { .. } => {
+            let position = source.cursor();
+            let place = named("position", Some(&position), &json!({ "position": position }));
+            [retry.as_bytes(), &place].concat().into()
+        }
+    }
+}
+
+fn named<T: Serialize>(name: &str, id: Option<&str>, data: &T) -> Bytes {
+    let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+    let data = serde_json::to_string(data).unwrap_or_default();
+    format!("{id}event: {name}\ndata: {data}\n\n").into()
+}

@@ -1,0 +1,118 @@
+//! An event as followers are told of it: put into words once, by the first who needs them, for all who share it.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use axum::body::Bytes;
+use holdshort_core::event::Sealed;
+use holdshort_engine::Error;
+use holdshort_protocol::{Event, Problem};
+use holdshort_store::Positioned;
+use serde::Deserialize;
+
+use super::position;
+use crate::problem::{Answer, Refused};
+use crate::view;
+
+pub(super) struct Told {
+    pub(super) sealed: Sealed,
+    /// Where it was read in the order of commits.
+    pub(super) position: Option<u64>,
+    /// `None`: its head can not be read.
+    kind: Option<String>,
+    by_position: OnceLock<Result<Words, Box<Problem>>>,
+    by_seq: OnceLock<Result<Words, Box<Problem>>>,
+}
+
+/// By what a follower counts: it is the id that it comes back with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Count {
+    Position,
+    Seq,
+}
+
+/// An event as bytes. A copy of it shares them.
+#[derive(Clone, Debug)]
+pub struct Words {
+    /// With its id, as a server-sent event.
+    frame: Bytes,
+    json: Range<usize>,
+}
+
+impl Told {
+    pub(super) fn by_seq(sealed: Sealed) -> Arc<Self> {
+        Arc::new(Self::new(sealed, None))
+    }
+
+    pub(super) fn by_position(Positioned { position, event }: Positioned) -> Arc<Self> {
+        Arc::new(Self::new(event, Some(position)))
+    }
+
+    fn new(sealed: Sealed, position: Option<u64>) -> Self {
+        let kind = kind(&sealed);
+        Self { sealed, position, kind, by_position: OnceLock::new(), by_seq: OnceLock::new() }
+    }
+
+    /// By its head alone: contents are large, and most events are of other types. One whose type can not be read
+    /// is let through, for whoever shows it to say what is wrong.
+    pub(super) fn is_of_an_inbox(&self) -> bool {
+        const KINDS: [&str; 3] = ["interrupt_opened", "decision_made", "interrupt_resolved"];
+        self.kind.as_deref().is_none_or(|kind| KINDS.contains(&kind))
+    }
+
+    pub(super) fn ends_a_run(&self) -> bool {
+        matches!(self.kind.as_deref(), Some("run_completed" | "run_failed" | "run_cancelled"))
+    }
+
+    pub(super) fn event(&self, count: Count) -> Answer<Event> {
+        let mut event = view::event::of(&self.sealed)
+            .map_err(|source| Error::Damaged { run: self.sealed.stream.to_string(), source })?;
+        event.position = self.position.filter(|_| count == Count::Position).map(position::text);
+        Ok(event)
+    }
+
+    pub(super) fn words(&self, count: Count) -> Answer<Words> {
+        let words = match count {
+            Count::Position => &self.by_position,
+            Count::Seq => &self.by_seq,
+        };
+        let words = words.get_or_init(|| match self.event(count) {
+            Ok(event) => Ok(Words::of(&event)),
+            Err(Refused(problem)) => Err(problem),
+        });
+        words.clone().map_err(Refused)
+    }
+
+    /// What it holds in memory, words aside.
+    pub(super) fn bytes(&self) -> usize {
+        self.sealed.head.len() + self.sealed.content.as_ref().map_or(0, |content| content.bytes.len())
+    }
+}
+
+impl Words {
+    fn of(event: &Event) -> Self {
+        let seq = event.seq.to_string();
+        let head = format!("id: {}\ndata: ", event.position.as_deref().unwrap_or(&seq));
+        // JSON holds no line break of its own, so one `data:` line holds it.
+        let json = serde_json::to_string(event).unwrap_or_default();
+        let words = head.len()..head.len() + json.len();
+        Self { frame: [&head, &*json, "\n\n"].concat().into(), json: words }
+    }
+
+    pub fn frame(&self) -> Bytes {
+        self.frame.clone()
+    }
+
+    pub fn json(&self) -> &str {
+        std::str::from_utf8(&self.frame[self.json.clone()]).unwrap_or_default()
+    }
+}
+
+fn kind(sealed: &Sealed) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Head {
+        #[serde(rename = "type")]
+        kind: String,
+    }
+    serde_json::from_slice(&sealed.head).ok().map(|head: Head| head.kind)
+}

@@ -1,0 +1,44 @@
+//! The Idempotency-Key header: the same request under the same key is carried out once.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use holdshort_core::actor::Actor;
+use holdshort_core::digest::Digest;
+use holdshort_engine::IdempotencyKey;
+use holdshort_protocol::{Code, header};
+use serde_json::Value;
+
+use crate::limits::IDEMPOTENCY_KEY_BYTES;
+use crate::problem::{Answer, Refused};
+
+/// The key that came with a request, if any.
+pub struct Idempotency(Option<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Idempotency {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answer<Self> {
+        let mut values = parts.headers.get_all(header::IDEMPOTENCY_KEY).iter();
+        let Some(value) = values.next() else { return Ok(Self(None)) };
+        let key = value.to_str().unwrap_or_default().trim();
+        if values.next().is_some() || key.is_empty() || key.len() > IDEMPOTENCY_KEY_BYTES {
+            let rule = format!(
+                "Idempotency-Key: one value of 1 to {IDEMPOTENCY_KEY_BYTES} visible ASCII characters"
+            );
+            return Err(Refused::new(Code::InvalidHeader, rule));
+        }
+        Ok(Self(Some(key.to_owned())))
+    }
+}
+
+impl Idempotency {
+    /// Scoped to who asks and to the route. The digest is of the body as it was understood: spaces and the
+    /// order of keys do not matter.
+    pub fn of(self, actor: &Actor, route: &str, body: &Value) -> Option<IdempotencyKey> {
+        self.0.map(|key| IdempotencyKey {
+            scope: format!("{} {route}", actor.id),
+            key,
+            digest: Digest::of_json(body),
+        })
+    }
+}

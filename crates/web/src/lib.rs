@@ -1,0 +1,37 @@
+//! The HTTP kit: what comes in is authenticated, measured and typed here, and what goes out is put into words here.
+//!
+//! The native API (`server`) and the wires of others (`edges`) are made of it; it knows no route and no wire. Handlers
+//! get what they work with ([`app::App`]) from an extractor of [`auth`], together with who asks, and never otherwise.
+//!
+//! | what | module |
+//! |---|---|
+//! | who asks, and how they got in | [`auth`]; `tokens`, `logins`, `links`, `secrets`; `guard` checks Host and Origin |
+//! | bodies, queries, keys | [`body`], [`query`], [`idempotency`], `accept` |
+//! | refusals: problem+json | [`problem`] |
+//! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`connections`], `patient_stream` |
+//! | one WebSocket line | [`line`] |
+//! | one follower of events, one SSE line | [`feed`] |
+//! | from the journal's types to those of the wire | [`view`]; [`decide`] and [`wait`] answer with it |
+
+pub mod accept;
+pub mod app;
+pub mod auth;
+pub mod body;
+pub mod connections;
+pub mod decide;
+pub mod feed;
+pub mod guard;
+pub mod idempotency;
+pub mod limits;
+pub mod line;
+pub mod links;
+pub mod logins;
+pub mod pace;
+pub mod patient_stream;
+pub mod problem;
+pub mod query;
+pub mod rate;
+pub mod secrets;
+pub mod tokens;
+pub mod view;
+pub mod wait;

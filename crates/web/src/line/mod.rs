@@ -1,0 +1,165 @@
+//! A WebSocket of text frames: what is read, what is written, and how it ends. Each wire says what its frames mean.
+//!
+//! `outbox.rs` is the way to the reader, `write.rs` writes what it holds.
+
+mod outbox;
+mod write;
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
+use futures::stream::{SplitSink, SplitStream};
+use futures::{SinkExt, StreamExt};
+use holdshort_protocol::Code;
+use tokio::time::timeout;
+
+pub use outbox::{Outbox, Unsent};
+pub use write::{Gone, all as write};
+
+use crate::limits::{FRAME_BYTES, FRAME_READ_BYTES, GOODBYE_TIME, READ_BUFFER_BYTES, WRITE_BUFFER_BYTES};
+use crate::problem::Refused;
+
+const BAD_REQUEST: u16 = 4400;
+const UNAUTHENTICATED: u16 = 4401;
+const TIMEOUT: u16 = 4408;
+const REPLACED: u16 = 4409;
+const TOO_MANY: u16 = 4429;
+
+/// Why a connection ends. Codes 4400 and above mirror the statuses of HTTP.
+#[derive(Debug)]
+pub enum End {
+    /// The client left.
+    Left,
+    /// What came is no WebSocket.
+    Broken,
+    /// The server stops.
+    Stopping,
+    /// The client does not read what it is sent.
+    Behind,
+    /// Nothing is heard from the client.
+    Silent,
+    /// The client had not said who it is, and others came.
+    Evicted,
+    /// Another connection took its place.
+    Replaced,
+    /// There is more to tell, and it can not be read: the client has been told why, if it still reads.
+    Unreadable,
+    /// There is no place for another stream.
+    Full(Refused),
+    /// Agents say more than their rate allows.
+    OverRate(Refused),
+    /// The client did not say who it is, or not the truth.
+    Unauthenticated(Refused),
+    /// What came is not JSON text.
+    NotJson(Refused),
+    TooLarge(Refused),
+}
+
+impl From<Unsent> for End {
+    fn from(unsent: Unsent) -> Self {
+        match unsent {
+            Unsent::Gone => Self::Left,
+            Unsent::Slow => Self::Behind,
+        }
+    }
+}
+
+impl End {
+    /// Nothing for a client that has left.
+    fn close(&self) -> Option<CloseFrame> {
+        let (code, reason) = match self {
+            Self::Left => return None,
+            Self::Broken => (close_code::PROTOCOL, "this is no WebSocket as RFC 6455 has it"),
+            Self::Stopping => (close_code::AWAY, "the server stops: come back"),
+            Self::Behind => {
+                (TIMEOUT, "you read too slowly: come back with your last position, nothing is lost")
+            }
+            Self::Silent => (TIMEOUT, "nothing was heard from you"),
+            Self::Evicted => {
+                (close_code::AGAIN, "too many connections have not said who they are: come back")
+            }
+            Self::Replaced => (REPLACED, "a newer connection took the place of this one"),
+            Self::Unreadable => (close_code::ERROR, "the journal can not be read: come back"),
+            Self::Full(_) => (TOO_MANY, "too many connections are open"),
+            Self::OverRate(_) => (TOO_MANY, "agents ask too often: come back later"),
+            Self::Unauthenticated(_) => (UNAUTHENTICATED, "who are you?"),
+            Self::NotJson(_) => (BAD_REQUEST, "frames are JSON text"),
+            Self::TooLarge(_) => (close_code::SIZE, "the frame is too large"),
+        };
+        Some(CloseFrame { code, reason: reason.into() })
+    }
+
+    /// Whether what the client still says can be read: it is by reading that a client which leaves first is answered,
+    /// and a connection that is dropped with unread data takes the last words with it.
+    fn is_readable(&self) -> bool {
+        !matches!(self, Self::Broken | Self::Evicted)
+    }
+}
+
+/// A socket with the limits of all sockets.
+pub fn limited(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
+    upgrade
+        .max_message_size(FRAME_READ_BYTES)
+        .max_frame_size(FRAME_READ_BYTES)
+        .read_buffer_size(READ_BUFFER_BYTES)
+        .write_buffer_size(WRITE_BUFFER_BYTES)
+}
+
+/// The next frame: text, or nothing where it is binary. Pings and pongs are signs of life and nothing else.
+pub async fn next(
+    incoming: &mut SplitStream<WebSocket>,
+    silence: Duration,
+) -> Result<Option<Utf8Bytes>, End> {
+    loop {
+        let message = match timeout(silence, incoming.next()).await {
+            Ok(Some(Ok(message))) => message,
+            Ok(Some(Err(error))) => {
+                tracing::debug!(%error, "a socket broke");
+                return Err(End::Broken);
+            }
+            Ok(None) => return Err(End::Left),
+            Err(_) => return Err(End::Silent),
+        };
+        match message {
+            Message::Text(text) => return fits(&text).map(|()| Some(text)),
+            Message::Binary(_) => return Ok(None),
+            Message::Ping(_) | Message::Pong(_) => {}
+            Message::Close(_) => return Err(End::Left),
+        }
+    }
+}
+
+/// Whether a frame is not too large to be read.
+pub fn fits(text: &str) -> Result<(), End> {
+    if text.len() <= FRAME_BYTES {
+        return Ok(());
+    }
+    let rule = format!("a frame has at most {FRAME_BYTES} bytes");
+    Err(End::TooLarge(Refused::new(Code::BodyTooLarge, rule)))
+}
+
+/// Lets what is queued be written, says why the connection ends, and waits for the client to agree: all of it for
+/// a moment only. `last` is what the wire says of it in a frame of its own.
+pub async fn goodbye(
+    end: &End,
+    last: Option<Utf8Bytes>,
+    writing: Pin<&mut impl Future<Output = Result<SplitSink<WebSocket, Message>, Gone>>>,
+    mut incoming: SplitStream<WebSocket>,
+) {
+    let said = async {
+        let Ok(mut sink) = writing.await else { return };
+        if let Some(close) = end.close() {
+            tracing::debug!(code = close.code, reason = %close.reason, "a socket is closed");
+            for message in last.map(Message::Text).into_iter().chain([Message::Close(Some(close))]) {
+                if sink.send(message).await.is_err() {
+                    return;
+                }
+            }
+        }
+        while end.is_readable()
+            && let Some(Ok(_)) = incoming.next().await
+        {}
+    };
+    let _ = timeout(GOODBYE_TIME, said).await;
+}

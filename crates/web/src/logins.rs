@@ -1,0 +1,265 @@
+//! Logins: how a browser gets in, and what it shows afterwards.
+//!
+//! A one-time code becomes a login: a cookie that scripts can not read, and a secret that other ports of this
+//! host never see. Cookies ignore ports, so neither proves anything without the other. Logins are kept as
+//! digests in `logins.json`, and end with the operator's token. Codes are kept in memory alone. None of this is
+//! in the journal, and no code, cookie or secret is ever logged.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use axum::http::HeaderMap;
+use axum::http::header::COOKIE;
+use holdshort_core::digest::Digest;
+use holdshort_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{LOGIN_CODE_MS, LOGIN_CODES, LOGIN_MS, LOGINS};
+use crate::secrets::{self, Error};
+
+const FILE: &str = "logins.json";
+
+pub struct Logins {
+    path: PathBuf,
+    /// The cookie's name. It holds the port, so that two servers on one host do not sign each other out.
+    cookie: String,
+    operator: Digest,
+    codes: Mutex<VecDeque<Code>>,
+    /// As the file has it. Whoever changes it holds `changing` and writes the file first.
+    kept: RwLock<Arc<Vec<Login>>>,
+    changing: Mutex<()>,
+}
+
+/// A code that has not been redeemed.
+struct Code {
+    digest: Digest,
+    expires_at: Timestamp,
+}
+
+/// Somebody who is signed in, as it stands in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Login {
+    cookie: Digest,
+    secret: Digest,
+    created_at: Timestamp,
+    pub expires_at: Timestamp,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    /// Of the operator's token: with another one nobody is signed in.
+    operator: Digest,
+    logins: Vec<Login>,
+}
+
+/// A new login: what the browser keeps.
+pub struct Issued {
+    /// The value of `Set-Cookie`.
+    pub cookie: String,
+    pub secret: String,
+    pub expires_at: Timestamp,
+}
+
+impl Logins {
+    /// Reads the file, if it is there. Whoever calls holds the data folder's lock.
+    pub fn open(data: &Path, port: u16, operator: &str) -> Result<Self, Error> {
+        let path = data.join(FILE);
+        let operator = Digest::of_parts(&[b"holdshort logins\n", operator.as_bytes()]);
+        let stored = secrets::read::<Stored>(&path)?.filter(|stored| stored.operator == operator);
+        let logins = stored.map(|stored| stored.logins).unwrap_or_default();
+        Ok(Self {
+            path,
+            cookie: format!("holdshort_{port}"),
+            operator,
+            codes: Mutex::default(),
+            kept: RwLock::new(Arc::new(logins)),
+            changing: Mutex::default(),
+        })
+    }
+
+    /// A code that signs one browser in, once.
+    pub fn invite(&self, now: Timestamp) -> Result<(String, Timestamp), Error> {
+        let code = secrets::draw()?;
+        let expires_at = now.plus_ms(LOGIN_CODE_MS);
+        let mut codes = lock(&self.codes);
+        codes.push_back(Code { digest: Digest::of(code.as_bytes()), expires_at });
+        if codes.len() > LOGIN_CODES {
+            codes.pop_front();
+        }
+        Ok((code, expires_at))
+    }
+
+    /// A login for a code; none if it is unknown, used or too old. The code is used up, whatever comes of it.
+    pub fn redeem(&self, code: &str, now: Timestamp) -> Result<Option<Issued>, Error> {
+        let digest = Digest::of(code.as_bytes());
+        let mut codes = lock(&self.codes);
+        let found = codes.iter().position(|code| code.digest == digest);
+        let found = found.and_then(|place| codes.remove(place));
+        drop(codes);
+        if found.is_none_or(|code| code.expires_at <= now) {
+            return Ok(None);
+        }
+        let (cookie, secret) = (secrets::draw()?, secrets::draw()?);
+        let expires_at = now.plus_ms(LOGIN_MS);
+        self.change(|logins| {
+            logins.retain(|login| login.expires_at > now);
+            logins.push(Login {
+                cookie: Digest::of(cookie.as_bytes()),
+                secret: Digest::of(secret.as_bytes()),
+                created_at: now,
+                expires_at,
+            });
+            let over = logins.len().saturating_sub(LOGINS);
+            logins.drain(..over);
+        })?;
+        let cookie = self.set_cookie(&cookie, LOGIN_MS / 1_000);
+        Ok(Some(Issued { cookie, secret, expires_at }))
+    }
+
+    /// The login that a secret and a cookie of the request belong to both. Compares digests, so the time it takes
+    /// tells nothing about either.
+    pub fn find(&self, headers: &HeaderMap, secret: &str, now: Timestamp) -> Option<Login> {
+        let secret = Digest::of(secret.as_bytes());
+        let logins = self.kept.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let login = logins.iter().find(|login| login.secret == secret && login.expires_at > now)?;
+        // Another server on this host may have set one of the same name: that must not sign anybody out.
+        let mut cookies = self.cookies(headers);
+        cookies.any(|cookie| Digest::of(cookie.as_bytes()) == login.cookie).then(|| login.clone())
+    }
+
+    /// Signs out.
+    pub fn end(&self, login: &Login) -> Result<(), Error> {
+        self.change(|logins| logins.retain(|each| each != login))
+    }
+
+    /// The value of `Set-Cookie` that has a browser forget the cookie.
+    pub fn forget(&self) -> String {
+        self.set_cookie("", 0)
+    }
+
+    fn set_cookie(&self, value: &str, seconds: u64) -> String {
+        format!("{}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}", self.cookie)
+    }
+
+    fn cookies<'a>(&'a self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
+        let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Login>)) -> Result<(), Error> {
+        let _changing = lock(&self.changing);
+        let mut logins = Vec::clone(&self.kept.read().unwrap_or_else(PoisonError::into_inner));
+        change(&mut logins);
+        let stored = Stored { operator: self.operator, logins };
+        secrets::write(&self.path, &stored)?;
+        *self.kept.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(stored.logins);
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    const PORT: u16 = 4_100;
+    const NOW: Timestamp = Timestamp::from_millis(1_000);
+
+    fn open(data: &Path) -> Logins {
+        Logins::open(data, PORT, "token").unwrap()
+    }
+
+    /// A login: the cookie's value, the secret, the end.
+    fn sign_in(logins: &Logins) -> (String, String, Timestamp) {
+        let (code, _) = logins.invite(NOW).unwrap();
+        let Issued { cookie, secret, expires_at } = logins.redeem(&code, NOW).unwrap().unwrap();
+        let (cookie, attributes) = cookie.split_once("; ").unwrap();
+        assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000");
+        (cookie.strip_prefix("holdshort_4100=").unwrap().to_owned(), secret, expires_at)
+    }
+
+    fn cookie(text: &str) -> HeaderMap {
+        HeaderMap::from_iter([(COOKIE, HeaderValue::from_str(text).unwrap())])
+    }
+
+    #[test]
+    fn a_code_works_once_and_not_for_long() {
+        let data = tempfile::tempdir().unwrap();
+        let logins = open(data.path());
+        let redeem = |code: &str, now| logins.redeem(code, now).unwrap().is_some();
+
+        let (code, expires_at) = logins.invite(NOW).unwrap();
+        assert!(!redeem("", NOW) && !redeem(&code[1..], NOW), "nothing that is nearly a code");
+        assert_eq!([redeem(&code, NOW), redeem(&code, NOW)], [true, false]);
+
+        let (code, _) = logins.invite(NOW).unwrap();
+        assert!(!redeem(&code, expires_at), "too old");
+
+        let codes: Vec<String> = (0..=LOGIN_CODES).map(|_| logins.invite(NOW).unwrap().0).collect();
+        let work: Vec<bool> = codes.iter().map(|code| redeem(code, NOW)).collect();
+        assert_eq!(work.iter().position(|works| *works), Some(1), "the oldest went");
+    }
+
+    #[test]
+    fn cookie_and_secret_belong_together() {
+        let data = tempfile::tempdir().unwrap();
+        let logins = open(data.path());
+        let (own, secret, end) = sign_in(&logins);
+        let (others, others_secret, _) = sign_in(&logins);
+        let table = [
+            (format!("holdshort_4100={own}"), &secret, NOW, true),
+            (format!("a=b; holdshort_4100=planted; holdshort_4100={own}"), &secret, NOW, true),
+            (format!("holdshort_4100={own}"), &others_secret, NOW, false),
+            (format!("holdshort_4100={others}"), &secret, NOW, false),
+            (format!("holdshort_4101={own}"), &secret, NOW, false),
+            (format!("holdshort_4100={own}"), &own, NOW, false),
+            (format!("holdshort_4100={secret}"), &secret, NOW, false),
+            (String::new(), &secret, NOW, false),
+            (format!("holdshort_4100={own}"), &secret, end, false),
+        ];
+        for (header, secret, now, expected) in table {
+            assert_eq!(logins.find(&cookie(&header), secret, now).is_some(), expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn logins_outlive_the_process_and_not_the_token() {
+        let data = tempfile::tempdir().unwrap();
+        let first = open(data.path());
+        let (own, secret, _) = sign_in(&first);
+        let headers = cookie(&format!("holdshort_4100={own}"));
+        let find = |logins: &Logins| logins.find(&headers, &secret, NOW);
+
+        let text = std::fs::read_to_string(data.path().join(FILE)).unwrap();
+        assert!(!text.contains(&own) && !text.contains(&secret), "digests only");
+        let login = find(&open(data.path())).unwrap();
+        let another_token = Logins::open(data.path(), PORT, "another").unwrap();
+        assert_eq!(find(&another_token), None);
+
+        first.end(&login).unwrap();
+        assert_eq!((find(&first), find(&open(data.path()))), (None, None));
+    }
+
+    #[test]
+    fn the_oldest_logins_go() {
+        let data = tempfile::tempdir().unwrap();
+        let logins = open(data.path());
+        let all: Vec<_> = (0..=LOGINS).map(|_| sign_in(&logins)).collect();
+        let works: Vec<bool> = all
+            .iter()
+            .map(|(own, secret, _)| {
+                logins.find(&cookie(&format!("holdshort_4100={own}")), secret, NOW).is_some()
+            })
+            .collect();
+        assert_eq!(works.iter().position(|works| *works), Some(1));
+    }
+}

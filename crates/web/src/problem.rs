@@ -1,0 +1,218 @@
+//! Refusals: the one way out for everything that is not carried out. Maps what the engine says to a code.
+
+use std::io::ErrorKind;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use holdshort_core::interrupt::Refusal as DecisionRefusal;
+use holdshort_core::run::Rejection;
+use holdshort_core::{schema, session, system};
+use holdshort_engine::Error;
+use holdshort_protocol::{Code, FieldError, Problem};
+
+use crate::secrets;
+
+/// A request that is not carried out, and why.
+#[derive(Debug)]
+pub struct Refused(pub Box<Problem>);
+
+pub type Answer<T> = Result<T, Refused>;
+
+impl Refused {
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self(Box::new(Problem::new(code, detail)))
+    }
+
+    /// With the advice of the code's table as its detail.
+    pub fn of(code: Code) -> Self {
+        Self::new(code, code.fix())
+    }
+
+    pub fn not_found(what: &str) -> Self {
+        Self::new(Code::NotFound, format!("there is no such {what}"))
+    }
+
+    /// The body does not fit, in these places.
+    pub fn invalid(problems: Vec<schema::Problem>) -> Self {
+        let errors: Vec<FieldError> = problems
+            .into_iter()
+            .map(|problem| FieldError { pointer: problem.pointer, message: problem.message })
+            .collect();
+        let several = format!("{} places do not fit", errors.len());
+        let mut refused = Self::new(Code::InvalidRequest, one(&errors).unwrap_or(several));
+        refused.0.errors = errors;
+        refused
+    }
+
+    /// The same refusal in the words of another wire: its places and messages are named anew, also in the detail.
+    #[must_use]
+    pub fn in_words(mut self, name: impl FnMut(&mut FieldError)) -> Self {
+        self.0.errors.iter_mut().for_each(name);
+        if let Some(detail) = one(&self.0.errors) {
+            self.0.detail = detail;
+        }
+        self
+    }
+
+    /// One place that does not fit.
+    pub fn invalid_at(pointer: &str, message: impl Into<String>) -> Self {
+        Self::invalid(vec![schema::Problem::new(pointer, message)])
+    }
+
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+}
+
+/// What is wrong, where it is one thing.
+fn one(errors: &[FieldError]) -> Option<String> {
+    match errors {
+        [only] if only.pointer.is_empty() => Some(only.message.clone()),
+        [only] => Some(format!("{} {}", only.pointer, only.message)),
+        _ => None,
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let Self(problem) = self;
+        let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_vec(&problem).unwrap_or_default();
+        let mut response = (status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        match problem.code {
+            Code::Unauthenticated => {
+                let value = HeaderValue::from_static("Bearer realm=\"holdshort\"");
+                headers.insert(header::WWW_AUTHENTICATE, value);
+            }
+            Code::TooManyStreams
+            | Code::TooManyConnections
+            | Code::TooManyRequests
+            | Code::Busy
+            | Code::Stopping => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::NotFound => Self::of(Code::NotFound),
+            Error::Rejected(rejection) => rejection.into(),
+            Error::Session(session::Rejection::Role) | Error::System(system::Rejection::Role) => {
+                Self::of(Code::ForbiddenRole)
+            }
+            Error::Session(session::Rejection::UnknownGrant) => Self::not_found("grant"),
+            Error::Session(rejection @ session::Rejection::Closed(_)) => {
+                Self::new(Code::SessionClosed, rejection.to_string())
+            }
+            // Each opening draws an id of its own, and nobody but the engine lets a session expire.
+            Error::Session(session::Rejection::AlreadyThere | session::Rejection::NotIdle) => {
+                tracing::error!(%error, "the engine made a mistake");
+                Self::of(Code::Internal)
+            }
+            Error::Start(problems) | Error::Session(session::Rejection::Invalid(problems)) => {
+                Self::invalid(problems)
+            }
+            Error::KeyReused => Self::of(Code::IdempotencyKeyReused),
+            Error::Damaged { .. } | Error::NoDefinition { .. } => {
+                tracing::error!(%error, "a run can not be read");
+                Self::new(Code::JournalDamaged, error.to_string())
+            }
+            Error::Store(error) => error.into(),
+            Error::Busy => Self::of(Code::Busy),
+            Error::Internal(_) => {
+                tracing::error!(%error, "the engine made a mistake");
+                Self::of(Code::Internal)
+            }
+        }
+    }
+}
+
+impl From<Rejection> for Refused {
+    fn from(rejection: Rejection) -> Self {
+        let said = rejection.to_string();
+        match rejection {
+            Rejection::Ended(_) => Self::new(Code::RunEnded, said),
+            Rejection::UnknownInterrupt => Self::not_found("interrupt"),
+            Rejection::UnknownCall => Self::not_found("call"),
+            Rejection::Refused(refusal) => refusal.into(),
+            Rejection::Role => Self::of(Code::ForbiddenRole),
+            Rejection::Invalid(problems) => Self::invalid(problems),
+            Rejection::NotExternal => Self::new(Code::NotExternal, said),
+            Rejection::Limit { .. } => Self::new(Code::LimitReached, said),
+            Rejection::AlreadyStarted | Rejection::Outdated => Self::new(Code::NotAwaited, said),
+            Rejection::Frozen => Self::new(Code::Frozen, said),
+            Rejection::SessionSuspended => Self::new(Code::SessionSuspended, said),
+            Rejection::SessionClosed(_) => Self::new(Code::SessionClosed, said),
+            Rejection::NoPlan => Self::not_found("plan"),
+            Rejection::PlanHeld { .. } => Self::new(Code::Stale, said),
+            Rejection::StalePlan { found } => {
+                let mut refused = Self::new(Code::Stale, said);
+                refused.0.version = Some(found as u64);
+                refused
+            }
+        }
+    }
+}
+
+impl From<DecisionRefusal> for Refused {
+    fn from(refusal: DecisionRefusal) -> Self {
+        let said = refusal.to_string();
+        match refusal {
+            DecisionRefusal::Role => Self::new(Code::ForbiddenRole, said),
+            DecisionRefusal::NotAnApprover => Self::new(Code::NotAnApprover, said),
+            DecisionRefusal::Expired => Self::new(Code::Expired, said),
+            DecisionRefusal::AlreadyResolved => Self::new(Code::AlreadyResolved, said),
+            DecisionRefusal::Stale { current } => {
+                let mut refused = Self::new(Code::Stale, said);
+                refused.0.version = Some(current);
+                refused
+            }
+            DecisionRefusal::Invalid(problems) => Self::invalid(problems),
+        }
+    }
+}
+
+impl From<secrets::Error> for Refused {
+    fn from(error: secrets::Error) -> Self {
+        tracing::error!(%error, "a secret can not be drawn or kept");
+        match error {
+            secrets::Error::Io { source, .. } => match source.kind() {
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::of(Code::DiskFull),
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Self::of(Code::StoreReadOnly),
+                _ => Self::of(Code::StoreFailed),
+            },
+            secrets::Error::NoRandomness(_)
+            | secrets::Error::Exposed { .. }
+            | secrets::Error::Malformed { .. }
+            | secrets::Error::Disagreed { .. } => Self::of(Code::Internal),
+        }
+    }
+}
+
+impl From<holdshort_store::Error> for Refused {
+    fn from(error: holdshort_store::Error) -> Self {
+        use holdshort_store::Error as Store;
+        if !matches!(error, Store::BadCursor | Store::Closed) {
+            tracing::error!(%error, "the store failed");
+        }
+        match error {
+            Store::Full => Self::of(Code::DiskFull),
+            Store::ReadOnly => Self::of(Code::StoreReadOnly),
+            Store::BadCursor => Self::new(Code::InvalidQuery, format!("cursor: {error}")),
+            Store::Closed => Self::of(Code::Stopping),
+            Store::Corrupt(_) => Self::of(Code::JournalDamaged),
+            Store::InUse
+            | Store::Nodes(_)
+            | Store::FromTheFuture { .. }
+            | Store::Outdated { .. }
+            | Store::Io(_) => Self::of(Code::StoreFailed),
+        }
+    }
+}

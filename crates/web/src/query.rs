@@ -1,0 +1,190 @@
+//! Query strings and ids in paths. An unknown parameter is refused: a misspelt filter must not list everything.
+
+use std::str::FromStr;
+
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::request::Parts;
+use holdshort_protocol::{Code, GrantStatus, InterruptStatus, Kind, SessionState, Status};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use utoipa::IntoParams;
+
+use crate::limits::{PAGE, PAGE_DEFAULT, POLL_SECONDS};
+use crate::problem::{Answer, Refused};
+
+/// The query, as a type that refuses unknown parameters.
+pub struct Params<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answer<Self> {
+        let query = Query::try_from_uri(&parts.uri)
+            .map_err(|error| Refused::new(Code::InvalidQuery, error.body_text()))?;
+        Ok(Self(query.0))
+    }
+}
+
+/// The id in the path. One that is malformed names nothing: 404.
+pub struct Id<T>(pub T);
+
+impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Answer<Self> {
+        let text = Path::<String>::from_request_parts(parts, state).await.map(|path| path.0);
+        let id = text.ok().and_then(|text| text.parse().ok());
+        id.map(Self).ok_or_else(|| Refused::not_found("id"))
+    }
+}
+
+/// The two ids in a path.
+pub struct Ids<A, B>(pub A, pub B);
+
+impl<A: FromStr, B: FromStr, S: Send + Sync> FromRequestParts<S> for Ids<A, B> {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Answer<Self> {
+        let texts = Path::<(String, String)>::from_request_parts(parts, state).await.map(|path| path.0);
+        let ids = texts.ok().and_then(|(a, b)| Some(Self(a.parse().ok()?, b.parse().ok()?)));
+        ids.ok_or_else(|| Refused::not_found("id"))
+    }
+}
+
+/// An id in a query.
+pub fn id<T: FromStr<Err: std::fmt::Display>>(name: &str, text: Option<&str>) -> Answer<Option<T>> {
+    text.map(str::parse)
+        .transpose()
+        .map_err(|error| Refused::new(Code::InvalidQuery, format!("{name}: {error}")))
+}
+
+/// How many items a page shall have.
+pub fn limit(asked: Option<u16>) -> Answer<usize> {
+    match asked {
+        None => Ok(PAGE_DEFAULT.into()),
+        Some(limit @ 1..=PAGE) => Ok(limit.into()),
+        Some(other) => {
+            Err(Refused::new(Code::InvalidQuery, format!("limit: {other} is not between 1 and {PAGE}")))
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct AuditQuery {
+    /// Heads that were noted, with commas between them, at most 100: whether the journal continues from each.
+    #[param(example = "1042:3f2a91b0c4d5e6f708192a3b")]
+    pub against: Option<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct RunsQuery {
+    pub status: Option<Status>,
+    pub workflow: Option<String>,
+    pub session: Option<String>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+    /// 1 to 200; 50 without it. A page may hold fewer.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SessionsQuery {
+    pub state: Option<SessionState>,
+    /// That the session was opened for, or that a run of it has.
+    pub workflow: Option<String>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+    /// 1 to 200; 50 without it. A page may hold fewer.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct InterruptsQuery {
+    pub status: Option<InterruptStatus>,
+    pub run: Option<String>,
+    pub session: Option<String>,
+    pub kind: Option<Kind>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+    /// 1 to 200; 50 without it. A page may hold fewer.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct GrantsQuery {
+    pub status: Option<GrantStatus>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+    /// 1 to 200; 50 without it. A page may hold fewer.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+    /// 1 to 200; 50 without it. A page may hold fewer.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct EventsQuery {
+    /// The last event that is known already: those after it are given. `next_cursor` of the page before.
+    pub since: Option<u64>,
+    /// 1 to 200; 50 without it. Of pages only.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct AllEventsQuery {
+    /// The last event that is known already: those after it are given. `next_cursor` of the page before.
+    pub position: Option<String>,
+    /// Of streams: whether they hold previews. `true` without it.
+    pub previews: Option<bool>,
+    /// 1 to 200; 50 without it. Of pages only.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<u16>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct WaitQuery {
+    /// Seconds to wait for the resolution: 0 to 60.
+    #[param(minimum = 0, maximum = 60)]
+    pub wait: Option<u16>,
+}
+
+impl WaitQuery {
+    pub fn seconds(&self) -> Answer<u16> {
+        match self.wait.unwrap_or(0) {
+            wait @ 0..=POLL_SECONDS => Ok(wait),
+            other => {
+                let message = format!("wait: {other} is not between 0 and {POLL_SECONDS} seconds");
+                Err(Refused::new(Code::InvalidQuery, message))
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Secrets: drawn from the operating system, kept in files of the data folder that their owner alone may read.
+//!
+//! A file that others may read, or that holds something else, is refused and never replaced. Never logs or shows
+//! what it holds.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use holdshort_core::digest::Digest;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// More is no file of ours.
+const FILE_BYTES: u64 = 64 * 1_024;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{} is readable by others (mode {mode:03o}): run `chmod 600 {}`; if others may have read it, delete it, \
+             and a new one is made at the next start. Tokens that several nodes have stand in their database, too: \
+             docs/nodes.md says how to replace them", path.display(), path.display())]
+    Exposed { path: PathBuf, mode: u32 },
+    #[error("{} does not hold what it should; delete it to have it made anew", path.display())]
+    Malformed { path: PathBuf },
+    #[error(
+        "the database does not hold tokens where the nodes agree on them: stop all nodes, run `DELETE FROM agreed \
+             WHERE name = '{name}'` there, and the first node that starts puts its own there"
+    )]
+    Disagreed { name: &'static str },
+    #[error("{} can not be read or written: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error("the operating system gives no random bytes: {0}")]
+    NoRandomness(getrandom::Error),
+}
+
+/// 256 random bits, as 64 hexadecimal characters.
+pub fn draw() -> Result<String, Error> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(Error::NoRandomness)?;
+    Ok(Digest::from_bytes(bytes).to_string())
+}
+
+/// What a file holds; nothing if it is not there.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
+    let io = |source| Error::Io { path: path.to_owned(), source };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(io(error)),
+    };
+    let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(Error::Exposed { path: path.to_owned(), mode });
+    }
+    let malformed = || Error::Malformed { path: path.to_owned() };
+    let mut text = String::new();
+    file.take(FILE_BYTES).read_to_string(&mut text).map_err(|_| malformed())?;
+    serde_json::from_str(&text).map(Some).map_err(|_| malformed())
+}
+
+/// Writes the whole file: a crash leaves the old one or the new one.
+pub fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
+    replace(path, value).map_err(|source| Error::Io { path: path.to_owned(), source })
+}
+
+fn replace<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
+    let new = path.with_extension("json.new");
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+    file.write_all(&serde_json::to_vec_pretty(value)?)?;
+    file.sync_all()?;
+    fs::rename(new, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        assert_eq!(read::<Value>(&path).unwrap(), None);
+        for value in [json!({"a": 1}), json!([2])] {
+            write(&path, &value).unwrap();
+            assert_eq!(read(&path).unwrap(), Some(value));
+        }
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        assert!(matches!(read::<Value>(&path), Err(Error::Exposed { mode: 0o640, .. })));
+    }
+
+    #[test]
+    fn no_two_secrets_are_alike() {
+        let (one, other) = (draw().unwrap(), draw().unwrap());
+        assert_ne!(one, other);
+        assert_eq!((one.len(), other.len()), (64, 64));
+    }
+}

@@ -1,0 +1,145 @@
+//! The two tokens of a local start, in `tokens.json` of the data folder: made once. Never logs or shows one.
+
+use std::path::Path;
+
+use holdshort_core::actor::Role;
+use holdshort_core::digest::Digest;
+use holdshort_store::Store;
+use serde::{Deserialize, Serialize};
+
+use crate::secrets::{self, Error};
+
+const FILE: &str = "tokens.json";
+/// The name under which the nodes of one journal agree on them.
+const AGREED: &str = "tokens";
+/// Shorter ones could be guessed.
+const TOKEN_BYTES: usize = 32;
+
+/// As they stand in the file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    operator: String,
+    agent: String,
+}
+
+pub struct Tokens {
+    pub operator: String,
+    pub agent: String,
+    operator_digest: Digest,
+    agent_digest: Digest,
+}
+
+impl Tokens {
+    /// Reads the file, or makes it. Whoever calls holds the data folder's lock.
+    pub fn open(data: &Path) -> Result<Self, Error> {
+        let path = data.join(FILE);
+        let stored = match secrets::read::<Stored>(&path)? {
+            Some(stored) if stored.is_sound() => stored,
+            Some(_) => return Err(Error::Malformed { path }),
+            None => {
+                let stored = Stored {
+                    operator: format!("hs_op_{}", secrets::draw()?),
+                    agent: format!("hs_ag_{}", secrets::draw()?),
+                };
+                secrets::write(&path, &stored)?;
+                stored
+            }
+        };
+        Ok(Self::of(stored))
+    }
+
+    /// Where several nodes share the journal, all have the tokens of the first one: the file is made like them.
+    pub async fn agree<E>(self, data: &Path, store: &Store) -> Result<Self, E>
+    where
+        E: From<Error> + From<holdshort_store::Error>,
+    {
+        let offered = format!("{} {}", self.operator, self.agent);
+        let agreed = store.agree(AGREED, &offered).await?;
+        if agreed == offered {
+            return Ok(self);
+        }
+        let stored = Stored::agreed(&agreed).ok_or(Error::Disagreed { name: AGREED })?;
+        tracing::warn!(
+            "this node takes the tokens that the others have; docs/nodes.md says how to replace them"
+        );
+        secrets::write(&data.join(FILE), &stored)?;
+        Ok(Self::of(stored))
+    }
+
+    fn of(stored: Stored) -> Self {
+        Self {
+            operator_digest: Digest::of(stored.operator.as_bytes()),
+            agent_digest: Digest::of(stored.agent.as_bytes()),
+            operator: stored.operator,
+            agent: stored.agent,
+        }
+    }
+
+    /// Whose token it is. Compares digests, so the time it takes tells nothing about a token.
+    pub fn role_of(&self, token: &str) -> Option<Role> {
+        let digest = Digest::of(token.as_bytes());
+        if digest == self.operator_digest {
+            Some(Role::Operator)
+        } else if digest == self.agent_digest {
+            Some(Role::Agent)
+        } else {
+            None
+        }
+    }
+}
+
+impl Stored {
+    /// As it stands in the database.
+    fn agreed(text: &str) -> Option<Self> {
+        let (operator, agent) = text.split_once(' ')?;
+        let stored = Self { operator: operator.to_owned(), agent: agent.to_owned() };
+        stored.is_sound().then_some(stored)
+    }
+
+    fn is_sound(&self) -> bool {
+        let Self { operator, agent } = self;
+        operator.len() >= TOKEN_BYTES && agent.len() >= TOKEN_BYTES && operator != agent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn tokens_are_made_once() {
+        let data = tempfile::tempdir().unwrap();
+        let first = Tokens::open(data.path()).unwrap();
+        let second = Tokens::open(data.path()).unwrap();
+        assert_eq!((&first.operator, &first.agent), (&second.operator, &second.agent));
+        assert_eq!((first.operator.len(), &first.operator[..6], &first.agent[..6]), (70, "hs_op_", "hs_ag_"));
+        let roles = [&*first.operator, &*first.agent, "hs_op_", ""].map(|token| second.role_of(token));
+        assert_eq!(roles, [Some(Role::Operator), Some(Role::Agent), None, None]);
+    }
+
+    #[test]
+    fn what_nodes_agree_on_is_two_tokens() {
+        let data = tempfile::tempdir().unwrap();
+        let Tokens { operator, agent, .. } = Tokens::open(data.path()).unwrap();
+        assert!(Stored::agreed(&format!("{operator} {agent}")).is_some());
+        for broken in ["", " ", &operator, &format!("{operator} "), &format!("{operator} {operator}")] {
+            assert!(Stored::agreed(broken).is_none(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_holds_something_else_is_never_replaced() {
+        for text in ["", "{}", r#"{"operator":"short","agent":"hs_ag_00000000000000000000000000000000"}"#] {
+            let data = tempfile::tempdir().unwrap();
+            let path = data.path().join(FILE);
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            assert!(matches!(Tokens::open(data.path()), Err(Error::Malformed { .. })), "{text}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+}

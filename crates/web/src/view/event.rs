@@ -1,0 +1,77 @@
+//! Events and previews as clients see them.
+
+use holdshort_core::actor::{Actor, Role};
+use holdshort_core::event::{self, Sealed};
+use holdshort_core::id::StreamId;
+use holdshort_core::time::Timestamp;
+use holdshort_engine::real::{Kind, Preview};
+use holdshort_protocol as wire;
+use serde_json::{Map, Value};
+
+/// Facts that are times: a number in the journal, RFC 3339 on the wire.
+const TIMES: [&str; 2] = ["expires_at", "retry_at"];
+
+pub fn of(sealed: &Sealed) -> Result<wire::Event, event::Error> {
+    let event = event::decode(sealed)?;
+    let (kind, facts) = event.fact.encode();
+    let mut data = match facts {
+        Value::Object(facts) => facts,
+        _ => Map::new(),
+    };
+    for key in TIMES {
+        if let Some(time) = data.get_mut(key)
+            && let Some(ms) = time.as_i64()
+        {
+            *time = Timestamp::from_millis(ms).to_string().into();
+        }
+    }
+    let mut content = Map::new();
+    if let Some(text) = event.content.text {
+        content.insert("text".to_owned(), text.into());
+    }
+    if !event.content.data.is_null() {
+        content.insert("data".to_owned(), event.content.data);
+    }
+    if !content.is_empty() {
+        data.insert("content".to_owned(), content.into());
+    }
+    let run = match &event.stream {
+        StreamId::Run(run) => Some(run.to_string()),
+        StreamId::Session(_) | StreamId::System => None,
+    };
+    Ok(wire::Event {
+        stream: event.stream.to_string(),
+        seq: sealed.seq,
+        position: None,
+        run,
+        at: event.at.to_string(),
+        actor: actor(event.actor),
+        kind,
+        data: data.into(),
+    })
+}
+
+fn actor(actor: Actor) -> wire::Actor {
+    wire::Actor { id: actor.id, role: role(actor.role), via: actor.via }
+}
+
+pub fn role(role: Role) -> wire::Role {
+    match role {
+        Role::Operator => wire::Role::Operator,
+        Role::Agent => wire::Role::Agent,
+        Role::Engine => wire::Role::Engine,
+    }
+}
+
+pub fn preview(preview: &Preview) -> wire::Preview {
+    wire::Preview {
+        run: preview.run.to_string(),
+        step: preview.step.clone(),
+        call: preview.call.clone(),
+        kind: match preview.kind {
+            Kind::Text => wire::PreviewKind::Text,
+            Kind::Output => wire::PreviewKind::Output,
+        },
+        text: preview.text.clone(),
+    }
+}

@@ -1,0 +1,358 @@
+//! Interrupts as clients see them: from a row and the events it points at, or from a run that is loaded anyway.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use holdshort_core::event::{self, Event};
+use holdshort_core::gate::Source;
+use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::interrupt::{self, About, Cause, Kind, Level, Made, Offer, Opened, Outcome};
+use holdshort_core::projection::InterruptRow;
+use holdshort_core::run::{CallEnd, CallState, Fact, Run};
+use holdshort_core::time::Timestamp;
+use holdshort_protocol as wire;
+use holdshort_protocol::Code;
+use serde_json::Value;
+
+use super::subject::{self, Subject};
+use super::word;
+use crate::app::App;
+use crate::problem::{Answer, Refused};
+
+/// Nothing changes an open interrupt yet, so each has the version it was opened with.
+const VERSION: u64 = 1;
+
+struct Parts<'a> {
+    run: &'a RunId,
+    session: &'a SessionId,
+    subject: Subject,
+    opened: &'a Opened,
+    content: &'a Value,
+    opened_at: Timestamp,
+    version: u64,
+    resolution: Option<wire::Resolution>,
+}
+
+pub async fn of_row(app: &App, row: &InterruptRow) -> Answer<wire::Interrupt> {
+    of_page(app, row, &CallEnds::default()).await
+}
+
+/// The same of a row of a page.
+pub async fn of_page(app: &App, row: &InterruptRow, ends: &CallEnds) -> Answer<wire::Interrupt> {
+    let stream = StreamId::Run(row.run.clone());
+    let event = app.event(&stream, row.opened_seq).await?;
+    let event::Fact::Run(Fact::InterruptOpened(opened)) = &event.fact else { return Err(damaged(row)) };
+    let mut shown = show(Parts {
+        run: &row.run,
+        session: &row.session,
+        subject: subject::of(app, &row.run).await?,
+        opened,
+        content: &event.content.data,
+        opened_at: event.at,
+        version: VERSION,
+        resolution: resolution(app, row, opened).await?,
+    });
+    if shown.status == wire::InterruptStatus::Open && !after(&mut shown.payload).is_empty() {
+        tell_what_became(&*ends.of(app, &row.run).await?, &mut shown.payload);
+    }
+    Ok(shown)
+}
+
+/// The calls that run before the one on the card, as it lists them.
+fn after(payload: &mut Value) -> &mut [Value] {
+    payload.get_mut("after").and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
+}
+
+/// A card is opened while the calls before its own wait, run or are asked about: whoever reads it later reads what
+/// became of them since.
+fn tell_what_became(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
+    for before in after(payload) {
+        let end = before.get("call_id").and_then(Value::as_str).and_then(|id| ends.get(id));
+        if let Some(end) = end {
+            before["became"] = serde_json::json!(end);
+        }
+    }
+}
+
+/// How the calls of the runs of one page ended. A run that is not loaded is replayed once for all its cards.
+#[derive(Default)]
+pub struct CallEnds(Mutex<BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>>);
+
+impl CallEnds {
+    async fn of(&self, app: &App, id: &RunId) -> Answer<Arc<BTreeMap<String, CallEnd>>> {
+        if let Some(known) = self.runs().get(id) {
+            return Ok(known.clone());
+        }
+        let run = match app.driver.current(id).await {
+            Some(run) => run,
+            None => app.driver.load(id).await?,
+        };
+        let ends = Arc::new(ends(&run));
+        self.runs().insert(id.clone(), ends.clone());
+        Ok(ends)
+    }
+
+    /// A poisoned lock guards a plain map: what it holds is still right.
+    fn runs(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn ends(run: &Run) -> BTreeMap<String, CallEnd> {
+    let ended = run.calls.iter().filter_map(|(id, call)| match call.state {
+        CallState::Ended(end) => Some((id.clone(), end)),
+        _ => None,
+    });
+    ended.collect()
+}
+
+/// How the interrupt of a row ended.
+pub async fn standing(app: &App, row: &InterruptRow) -> Answer<Option<wire::Resolution>> {
+    let event = app.event(&StreamId::Run(row.run.clone()), row.opened_seq).await?;
+    let event::Fact::Run(Fact::InterruptOpened(opened)) = &event.fact else { return Err(damaged(row)) };
+    resolution(app, row, opened).await
+}
+
+/// An interrupt that a person has decided on in a loaded run.
+pub fn of_run(run: &Run, id: &InterruptId) -> Option<wire::Interrupt> {
+    let interrupt = run.interrupts.get(id)?;
+    let resolution = interrupt.resolution.as_ref().map(|resolution| {
+        let made = interrupt.decision.as_ref();
+        let decided = made.map(|made| Decided { by: &made.by, text: made.text.clone(), edit: &made.edit });
+        settle(&interrupt.opened, resolution, decided)
+    });
+    let mut shown = show(Parts {
+        run: &run.id,
+        session: run.session()?,
+        subject: Subject::of_run(run)?,
+        opened: &interrupt.opened,
+        content: &interrupt.content,
+        opened_at: interrupt.opened_at,
+        version: interrupt.version,
+        resolution,
+    });
+    if shown.status == wire::InterruptStatus::Open {
+        tell_what_became(&ends(run), &mut shown.payload);
+    }
+    Some(shown)
+}
+
+fn damaged(row: &InterruptRow) -> Refused {
+    let InterruptRow { run, interrupt, .. } = row;
+    Refused::new(Code::JournalDamaged, format!("the row of {interrupt} points at other events of {run}"))
+}
+
+/// The `interrupt_resolved` event, and the decision that stands right before it.
+async fn resolution(app: &App, row: &InterruptRow, opened: &Opened) -> Answer<Option<wire::Resolution>> {
+    let Some(seq) = row.resolved_seq else { return Ok(None) };
+    let stream = StreamId::Run(row.run.clone());
+    let event = app.event(&stream, seq).await?;
+    let event::Fact::Run(Fact::InterruptResolved { outcome, option, cause, .. }) = &event.fact else {
+        return Err(damaged(row));
+    };
+    let resolution = interrupt::Resolution {
+        outcome: *outcome,
+        option: option.clone(),
+        cause: cause.clone(),
+        at: event.at,
+        seq,
+    };
+    let made = match cause {
+        Cause::Decision => made(&app.event(&stream, seq - 1).await?, &row.interrupt),
+        Cause::Expiry | Cause::Grant(_) | Cause::Unasked | Cause::Superseded | Cause::RunEnded => None,
+    };
+    let decided = match (&made, cause) {
+        (Some(made), _) => Some(Decided { by: &made.by, text: made.text.clone(), edit: &made.edit }),
+        // Whoever gave the grant decided this one with it.
+        (None, Cause::Grant(_)) => Some(Decided { by: &event.actor.id, text: None, edit: &Value::Null }),
+        (None, Cause::Decision | Cause::Expiry | Cause::Unasked | Cause::Superseded | Cause::RunEnded) => {
+            None
+        }
+    };
+    Ok(Some(settle(opened, &resolution, decided)))
+}
+
+fn made(event: &Event, id: &InterruptId) -> Option<Made> {
+    match &event.fact {
+        event::Fact::Run(Fact::DecisionMade { interrupt, option, .. }) if interrupt == id => Some(Made {
+            by: event.actor.id.clone(),
+            option: option.clone(),
+            text: event.content.text.clone(),
+            edit: event.content.data.clone(),
+            at: event.at,
+        }),
+        _ => None,
+    }
+}
+
+struct Decided<'a> {
+    by: &'a str,
+    text: Option<String>,
+    edit: &'a Value,
+}
+
+fn settle(
+    opened: &Opened,
+    resolution: &interrupt::Resolution,
+    decided: Option<Decided<'_>>,
+) -> wire::Resolution {
+    let option = resolution.option.as_deref();
+    let effect = opened.options.iter().find(|offer| Some(&*offer.id) == option).map(|offer| offer.effect);
+    let (by, text, edit) = match decided {
+        Some(Decided { by, text, edit }) => (vec![by.to_owned()], text, edit.clone()),
+        None => (Vec::new(), None, Value::Null),
+    };
+    wire::Resolution {
+        outcome: match resolution.outcome {
+            Outcome::Approved => wire::Outcome::Approved,
+            Outcome::Rejected => wire::Outcome::Rejected,
+            Outcome::Answered => wire::Outcome::Answered,
+            Outcome::Expired => wire::Outcome::Expired,
+            Outcome::Cancelled => wire::Outcome::Cancelled,
+            Outcome::Superseded => wire::Outcome::Superseded,
+        },
+        option: resolution.option.clone(),
+        effect: effect.as_ref().map(word),
+        text,
+        edit,
+        by,
+        cause: word(&resolution.cause),
+        at: resolution.at.to_string(),
+    }
+}
+
+fn show(parts: Parts<'_>) -> wire::Interrupt {
+    let Parts { run, session, subject, opened, content, opened_at, version, resolution } = parts;
+    let text = |field: &str| content.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let payload = content.get("payload").cloned().unwrap_or_default();
+    let mut shown = wire::Interrupt {
+        id: opened.interrupt.to_string(),
+        run: run.to_string(),
+        session: session.to_string(),
+        task: subject.task,
+        workspace: subject.workspace,
+        step: opened.step.clone(),
+        agent: opened.agent.clone(),
+        kind: kind(opened.kind),
+        position: position(opened).map(str::to_owned),
+        origin: if opened.about == About::External { wire::Origin::External } else { wire::Origin::Native },
+        status: match resolution {
+            Some(_) => wire::InterruptStatus::Resolved,
+            None => wire::InterruptStatus::Open,
+        },
+        title: text("title"),
+        message: text("message"),
+        impact: payload.get("impact").filter(|_| opened.about != About::External).cloned(),
+        command_effect: None,
+        unseen: wire::Diff::unseen_of(&payload),
+        payload,
+        options: opened.options.iter().map(offer).collect(),
+        response_schema: content.get("response_schema").cloned(),
+        risk: risk(&opened.risk),
+        assignment: wire::Assignment {
+            approvers: opened.approvers.clone(),
+            quorum: wire::Quorum { required: opened.quorum },
+        },
+        action_digest: opened.action_digest.map(|digest| digest.to_string()),
+        policy: policy(opened),
+        expires_at: opened.expires_at.map(|at| at.to_string()),
+        on_expiry: opened.on_expiry.clone(),
+        warnings: Vec::new(),
+        version,
+        supersedes: opened.supersedes.as_ref().map(ToString::to_string),
+        resolution,
+        created_at: opened_at.to_string(),
+    };
+    if opened.about != About::External {
+        shown.risk.reasons.extend(judgement(&shown.payload));
+        shown.command_effect = wire::CommandEffect::of(&shown.payload);
+    }
+    shown.warnings = wire::warnings(&shown);
+    shown
+}
+
+fn position(opened: &Opened) -> Option<&str> {
+    let mandatory = || opened.risk.reasons.iter().find(|reason| reason.source == Source::Checkpoint);
+    match opened.about {
+        About::BeforeStep(_) => Some("before_step"),
+        About::AfterStep(_) => Some("after_step"),
+        About::Phase(_) => Some("phase"),
+        About::Plan(_) => Some("plan"),
+        About::Failure(_) => Some("on_error"),
+        About::Call(_) => mandatory().map(|reason| reason.code.as_str()),
+        About::Limit(_) | About::Printed(_) | About::Ending(_) | About::External => None,
+    }
+}
+
+/// Agents of other frameworks ask by themselves: no policy of ours did.
+fn policy(opened: &Opened) -> Option<wire::Policy> {
+    (opened.about != About::External).then(|| {
+        let rule = opened
+            .risk
+            .reasons
+            .iter()
+            .find_map(|reason| reason.rule.map(|place| format!("{}/{place}", word(&reason.source))));
+        wire::Policy { rule, version: opened.policy_version }
+    })
+}
+
+fn risk(risk: &interrupt::Risk) -> wire::Risk {
+    wire::Risk {
+        level: match risk.level {
+            Level::Low => wire::Level::Low,
+            Level::Medium => wire::Level::Medium,
+            Level::High => wire::Level::High,
+            Level::Critical => wire::Level::Critical,
+        },
+        reasons: risk
+            .reasons
+            .iter()
+            .map(|reason| wire::Reason {
+                source: word(&reason.source),
+                code: reason.code.clone(),
+                rule: reason.rule,
+                text: reason.text.clone(),
+            })
+            .collect(),
+    }
+}
+
+/// What a judging model says of a call. Its words are content, apart from the reasons that are facts.
+fn judgement(payload: &Value) -> Vec<wire::Reason> {
+    let said = payload.pointer("/judgement/reasons").and_then(Value::as_array).into_iter().flatten();
+    said.filter_map(Value::as_str)
+        .map(|said| wire::Reason {
+            source: "smart".to_owned(),
+            code: "judge_says".to_owned(),
+            rule: None,
+            text: format!("the judging model says: {said}"),
+        })
+        .collect()
+}
+
+fn offer(offer: &Offer) -> wire::Offer {
+    wire::Offer {
+        id: offer.id.clone(),
+        label: offer.label.clone(),
+        effect: word(&offer.effect),
+        needs_text: offer.needs_text,
+        needs_edit: offer.needs_edit,
+    }
+}
+
+fn kind(kind: Kind) -> wire::Kind {
+    match kind {
+        Kind::ToolApproval => wire::Kind::ToolApproval,
+        Kind::PlanApproval => wire::Kind::PlanApproval,
+        Kind::Checkpoint => wire::Kind::Checkpoint,
+        Kind::Error => wire::Kind::Error,
+        Kind::Question => wire::Kind::Question,
+        Kind::Choice => wire::Kind::Choice,
+        Kind::Turn => wire::Kind::Turn,
+        Kind::Escalation => wire::Kind::Escalation,
+        Kind::Review => wire::Kind::Review,
+        Kind::Continuation => wire::Kind::Continuation,
+        Kind::ClientCall => wire::Kind::ClientCall,
+        Kind::UnknownOutcome => wire::Kind::UnknownOutcome,
+    }
+}

@@ -1,0 +1,15 @@
+//! From the journal's types to those of the wire. Reads single events that rows point at; never loads a run to
+//! show one line of a list. `now` shows a run that is loaded anyway.
+
+pub mod event;
+pub mod interrupt;
+pub mod now;
+pub mod page;
+pub mod plan;
+pub mod run;
+pub mod session;
+mod subject;
+mod word;
+pub mod workflow;
+
+pub use word::word;

@@ -1,0 +1,44 @@
+//! Pages: of as many items as asked for, and no larger than a limit.
+
+use std::future::Future;
+
+use holdshort_protocol::{Code, List};
+use holdshort_store::Page;
+use serde::Serialize;
+
+use crate::limits::PAGE_BYTES;
+use crate::problem::Answer;
+
+/// Shows rows one by one. A page that grows too large is read again, shorter, so that its cursor is right.
+pub async fn show<R, T, Read, Shown, See, Seen>(limit: usize, read: Read, mut see: See) -> Answer<List<T>>
+where
+    T: Serialize,
+    Read: Fn(usize) -> Shown,
+    Shown: Future<Output = Result<Page<R>, holdshort_store::Error>>,
+    See: FnMut(R) -> Seen,
+    Seen: Future<Output = Answer<Option<T>>>,
+{
+    let page = read(limit).await?;
+    let mut next_cursor = page.next;
+    let mut items = Vec::new();
+    let mut bytes = 0;
+    for (i, row) in page.items.into_iter().enumerate() {
+        if bytes > PAGE_BYTES {
+            next_cursor = read(i).await?.next;
+            break;
+        }
+        let seen = match see(row).await {
+            // What is damaged is no other run's business: a list without it is worth more than no list.
+            Err(refused) if refused.code() == Code::JournalDamaged => {
+                tracing::error!(detail = %refused.0.detail, "left out of a list: `holdshort audit verify` tells more");
+                None
+            }
+            seen => seen?,
+        };
+        if let Some(item) = seen {
+            bytes += serde_json::to_vec(&item).map_or(0, |bytes| bytes.len());
+            items.push(item);
+        }
+    }
+    Ok(List { items, next_cursor })
+}

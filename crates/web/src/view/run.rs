@@ -1,0 +1,171 @@
+//! Runs as clients see them: from a row and the two events it points at, or from a run that is loaded anyway.
+
+use holdshort_core::definition::{Checkpoint, Judge, Rule, RuleAction, Smart};
+use holdshort_core::event::{self, Event};
+use holdshort_core::id::StreamId;
+use holdshort_core::limits::OPEN_INTERRUPTS;
+use holdshort_core::projection::{RunRow, Status};
+use holdshort_core::run::{Config, Fact, Run};
+use holdshort_core::tool::Category;
+use holdshort_protocol as wire;
+use holdshort_protocol::Code;
+use holdshort_store::{InterruptFilter, Journal};
+use serde_json::Value;
+
+use super::subject::Subject;
+use crate::app::App;
+use crate::problem::{Answer, Refused};
+
+pub async fn of_row(app: &App, row: &RunRow) -> Answer<wire::Run> {
+    let stream = StreamId::Run(row.run.clone());
+    let first = app.event(&stream, 1).await?;
+    let event::Fact::Run(Fact::RunStarted { config, .. }) = &first.fact else {
+        return Err(Refused::new(Code::JournalDamaged, format!("{stream} does not begin with its start")));
+    };
+    let ended = match row.ended_seq {
+        Some(seq) => Some(app.event(&stream, seq).await?),
+        None => None,
+    };
+    let open_interrupts = if row.status.is_terminal() { Vec::new() } else { open(app, row).await? };
+    let (end_message, result) = ended.map(end).unwrap_or_default();
+    Ok(show(row, config, &first.content.data, open_interrupts, end_message, result))
+}
+
+pub fn of_run(run: &Run) -> Answer<wire::Run> {
+    let (Some(row), Some(started)) = (run.row(), &run.started) else { return Err(Refused::not_found("run")) };
+    let open = run.open_interrupts().map(|(id, _)| id.to_string()).collect();
+    let (end_message, result) =
+        run.ended.as_ref().map(|ended| (ended.text.clone(), ended.result.clone())).unwrap_or_default();
+    Ok(show(&row, &started.config, &started.input, open, end_message, result))
+}
+
+/// How the run ended, if it has.
+pub async fn result(app: &App, row: &RunRow) -> Answer<wire::RunResult> {
+    let Some(seq) = row.ended_seq else {
+        return Err(Refused::new(Code::RunNotEnded, format!("the run is {}", row.status.as_str())));
+    };
+    let (end_message, result) = end(app.event(&StreamId::Run(row.run.clone()), seq).await?);
+    Ok(wire::RunResult {
+        run: row.run.to_string(),
+        status: status(row.status),
+        end_reason: row.end_reason.clone().unwrap_or_default(),
+        end_message,
+        result,
+    })
+}
+
+fn end(event: Event) -> (Option<String>, Value) {
+    (event.content.text, event.content.data)
+}
+
+async fn open(app: &App, row: &RunRow) -> Answer<Vec<String>> {
+    let filter =
+        InterruptFilter { open: Some(true), run: Some(row.run.clone()), ..InterruptFilter::default() };
+    let page = app.journal().interrupts(&filter, None, OPEN_INTERRUPTS).await?;
+    Ok(page.items.into_iter().map(|row| row.interrupt.to_string()).collect())
+}
+
+fn show(
+    row: &RunRow,
+    config: &Config,
+    input: &Value,
+    mut open_interrupts: Vec<String>,
+    end_message: Option<String>,
+    result: Value,
+) -> wire::Run {
+    open_interrupts.sort();
+    let Subject { task, workspace } = Subject::new(config, input);
+    wire::Run {
+        id: row.run.to_string(),
+        workflow: row.workflow.clone(),
+        session: row.session.to_string(),
+        status: status(row.status),
+        end_reason: row.end_reason.clone(),
+        end_message,
+        task,
+        workspace,
+        input: input.clone(),
+        config: self::config(config),
+        result,
+        seq: row.seq,
+        open_interrupts,
+        created_at: row.created_at.to_string(),
+        updated_at: row.updated_at.to_string(),
+    }
+}
+
+pub fn status(status: Status) -> wire::Status {
+    match status {
+        Status::Queued => wire::Status::Queued,
+        Status::Running => wire::Status::Running,
+        Status::Waiting => wire::Status::Waiting,
+        Status::Paused => wire::Status::Paused,
+        Status::Completed => wire::Status::Completed,
+        Status::Failed => wire::Status::Failed,
+        Status::Cancelled => wire::Status::Cancelled,
+    }
+}
+
+fn config(config: &Config) -> wire::RunConfig {
+    let gate = |closed: bool| closed.then_some(wire::Gate::Ask);
+    let gates = wire::GateConfig {
+        rules: config.gates.rules.iter().map(rule).collect(),
+        mandatory: config.gates.mandatory.iter().map(|at| checkpoint(*at)).collect(),
+        smart: config.gates.smart.as_ref().map(smart),
+        plan: gate(config.gates.plan),
+        before_step: gate(config.gates.before_step),
+        after_step: gate(config.gates.after_step),
+        on_error: gate(config.gates.on_error),
+    };
+    wire::RunConfig {
+        workspace: config.workspace.clone(),
+        model: config.model.clone(),
+        unattended: config.unattended,
+        gates: (gates != wire::GateConfig::default()).then_some(gates),
+    }
+}
+
+fn smart(smart: &Smart) -> wire::SmartConfig {
+    let judge = match &smart.judge {
+        Judge::Off => "off",
+        Judge::Run => "run",
+        Judge::Model(name) => name,
+    };
+    wire::SmartConfig { keywords: Some(smart.keywords.clone()), judge: Some(judge.to_owned()) }
+}
+
+fn checkpoint(checkpoint: Checkpoint) -> wire::Checkpoint {
+    match checkpoint {
+        Checkpoint::AfterPlanning => wire::Checkpoint::AfterPlanning,
+        Checkpoint::BeforeFileEdit => wire::Checkpoint::BeforeFileEdit,
+        Checkpoint::BeforeExecution => wire::Checkpoint::BeforeExecution,
+        Checkpoint::BeforeDeploy => wire::Checkpoint::BeforeDeploy,
+    }
+}
+
+fn rule(rule: &Rule) -> wire::Rule {
+    wire::Rule {
+        tools: rule.tools.clone(),
+        commands: rule.commands.clone(),
+        paths: rule.paths.clone(),
+        categories: rule.categories.iter().map(|category| self::category(*category)).collect(),
+        agents: rule.agents.clone(),
+        action: match rule.action {
+            RuleAction::Allow => wire::RuleAction::Allow,
+            RuleAction::Ask => wire::RuleAction::Ask,
+            RuleAction::Forbid => wire::RuleAction::Forbid,
+        },
+        reason: rule.reason.clone(),
+    }
+}
+
+fn category(category: Category) -> wire::Category {
+    match category {
+        Category::ReadOnly => wire::Category::ReadOnly,
+        Category::FileWrite => wire::Category::FileWrite,
+        Category::Bash => wire::Category::Bash,
+        Category::CodeExec => wire::Category::CodeExec,
+        Category::Install => wire::Category::Install,
+        Category::Web => wire::Category::Web,
+    }
+}

@@ -1,0 +1,58 @@
+//! What a run is about, as rows and cards name it: its task and its folder.
+
+use holdshort_core::event;
+use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::run::{Config, Fact, Run};
+use holdshort_protocol::Code;
+use serde_json::Value;
+
+use crate::app::App;
+use crate::limits::TASK_CHARS;
+use crate::problem::{Answer, Refused};
+
+pub(super) struct Subject {
+    /// Absent where the workflow's input has no `task`, and where it was erased.
+    pub(super) task: Option<String>,
+    pub(super) workspace: Option<String>,
+}
+
+impl Subject {
+    pub(super) fn new(config: &Config, input: &Value) -> Self {
+        let task = input.get("task").and_then(Value::as_str).map(cut);
+        Self { task, workspace: config.workspace.clone() }
+    }
+
+    pub(super) fn of_run(run: &Run) -> Option<Self> {
+        run.started.as_ref().map(|started| Self::new(&started.config, &started.input))
+    }
+}
+
+/// The subject of a run that is not loaded: from the event it began with.
+pub(super) async fn of(app: &App, run: &RunId) -> Answer<Subject> {
+    let stream = StreamId::Run(run.clone());
+    let first = app.event(&stream, 1).await?;
+    let event::Fact::Run(Fact::RunStarted { config, .. }) = &first.fact else {
+        return Err(Refused::new(Code::JournalDamaged, format!("{stream} does not begin with its start")));
+    };
+    Ok(Subject::new(config, &first.content.data))
+}
+
+fn cut(task: &str) -> String {
+    match task.char_indices().nth(TASK_CHARS) {
+        None => task.to_owned(),
+        // The mark takes the place of a character.
+        Some(_) => task.chars().take(TASK_CHARS - 1).chain(['…']).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_is_cut_by_characters() {
+        let (fits, long) = ("ä".repeat(TASK_CHARS), "ä".repeat(TASK_CHARS + 1));
+        assert_eq!(cut(&fits), fits);
+        assert_eq!(cut(&long), format!("{}…", "ä".repeat(TASK_CHARS - 1)));
+    }
+}

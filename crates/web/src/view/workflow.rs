@@ -1,0 +1,17 @@
+//! Workflows as clients see them.
+
+use holdshort_core::definition::Definition;
+use holdshort_protocol as wire;
+
+pub fn of(definition: &Definition, rehearsal: bool) -> wire::Workflow {
+    wire::Workflow {
+        name: definition.name.clone(),
+        description: definition.description.clone(),
+        input: definition.input.clone(),
+        agents: definition.agents.keys().cloned().collect(),
+        phases: definition.phases.iter().map(|phase| phase.id.clone()).collect(),
+        tools: definition.tools.keys().cloned().collect(),
+        digest: definition.digest().to_string(),
+        rehearsal,
+    }
+}
