@@ -2,14 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an actor may do. Part 6 of the design has five roles; a local start hands out two of them.
+/// What an actor is; what that lets them do is in [`rights`](crate::rights). A local start hands out two of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
+    /// Does everything but ask, and says who else may.
+    Admin,
     /// Starts, steers and decides.
     Operator,
+    /// Decides what is assigned to them.
+    Reviewer,
     /// Asks and reads its own. Never decides.
     Agent,
+    /// Reads everything. Never decides.
+    Auditor,
     /// Holdshort itself: the driver, a deadline, a rule.
     Engine,
 }
@@ -44,6 +50,23 @@ impl Actor {
 
     pub fn operator(via: &str) -> Self {
         Self { id: DECIDERS[0].to_owned(), role: Role::Operator, via: Some(via.to_owned()) }
+    }
+
+    /// Somebody with the token of a role: until people have names they are called what they are.
+    pub fn of(role: Role, via: &str) -> Self {
+        let id = match role {
+            Role::Admin => "admin",
+            Role::Operator => DECIDERS[0],
+            Role::Reviewer => "reviewer",
+            Role::Agent => "agent",
+            Role::Auditor => "auditor",
+            Role::Engine => "engine",
+        };
+        Self { id: id.to_owned(), role, via: Some(via.to_owned()) }
+    }
+
+    pub fn admin(id: &str, via: &str) -> Self {
+        Self { id: id.to_owned(), role: Role::Admin, via: Some(via.to_owned()) }
     }
 
     pub fn agent(id: &str, via: &str) -> Self {

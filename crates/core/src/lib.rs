@@ -21,6 +21,7 @@ pub mod message;
 pub mod plan;
 pub mod projection;
 pub mod reply;
+pub mod rights;
 pub mod run;
 pub mod schema;
 pub mod session;

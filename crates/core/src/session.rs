@@ -16,6 +16,7 @@ use crate::gate::Matcher;
 use crate::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use crate::json;
 use crate::limits;
+use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
@@ -131,8 +132,13 @@ impl Session {
     /// Doing something twice is the same as once: the second yields no event. A session is opened once, for each
     /// opening draws an id of its own.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
-        let expires = input == Input::Close { reason: End::Expired };
-        if actor.role != if expires { Role::Engine } else { Role::Operator } {
+        let may = |permission| rights::extent(actor.role, permission) == Extent::All;
+        let may = match input {
+            Input::Close { reason: End::Expired } => actor.role == Role::Engine,
+            Input::Open(_) | Input::Suspend | Input::Close { .. } => may(Permission::Steer),
+            Input::Resume | Input::Revoke { .. } => may(Permission::Halt),
+        };
+        if !may {
             return Err(Rejection::Role);
         }
         match input {
@@ -165,7 +171,7 @@ impl Session {
                 State::Closed(end) if end == reason => Ok(Vec::new()),
                 State::Closed(end) => Err(Rejection::Closed(end)),
                 State::Open | State::Suspended => {
-                    if expires && self.idle_at().is_none_or(|at| now < at) {
+                    if reason == End::Expired && self.idle_at().is_none_or(|at| now < at) {
                         return Err(Rejection::NotIdle);
                     }
                     Ok(vec![self.event(now, actor, Fact::SessionClosed { reason })])

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::actor::{Actor, Role};
+use crate::actor::Actor;
 use crate::definition::Rule;
 use crate::event::{self, Content, Event};
 use crate::id::StreamId;
+use crate::rights::{self, Extent, Permission};
 use crate::time::Timestamp;
 
 /// What happened to the installation.
@@ -40,14 +41,18 @@ pub enum Input {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    #[error("only an operator changes the policy or the freeze")]
+    #[error("this role changes neither the policy nor the freeze")]
     Role,
 }
 
 impl System {
     /// Freezing what is frozen yields no event.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
-        if actor.role != Role::Operator {
+        let permission = match input {
+            Input::SetPolicy { .. } => Permission::Administer,
+            Input::Freeze | Input::Unfreeze => Permission::Halt,
+        };
+        if rights::extent(actor.role, permission) != Extent::All {
             return Err(Rejection::Role);
         }
         let fact = match input {

@@ -5,7 +5,8 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use holdshort_protocol::Code;
-use holdshort_web::auth::{AuthState, Caller, Credentials};
+use holdshort_web::auth::{AuthState, Caller, Credentials, Known, needed};
+use holdshort_web::needs::Needs;
 use holdshort_web::problem::{Answer, Refused};
 use serde::Deserialize;
 
@@ -14,14 +15,15 @@ const INTERNAL_AUTH: &str = "x-internal-auth";
 
 /// Somebody with a token of ours, in one of three places: `Authorization: Bearer`, `X-Internal-Auth`, `?token=`.
 /// The last one is for sockets of browsers, which can not set headers; no line of the log holds a query.
-pub(super) struct Guest(Caller);
+pub(super) struct Guest {
+    known: Known,
+    needs: Needs,
+}
 
 impl Guest {
     /// The caller, with the edge's name as the channel that its events are recorded with.
-    pub(super) fn through(self, edge: &str) -> Caller {
-        let mut caller = self.0;
-        caller.actor.via = Some(edge.to_owned());
-        caller
+    pub(super) fn through(self, edge: &str) -> Answer<Caller> {
+        self.known.through(edge).may(self.needs)
     }
 }
 
@@ -36,7 +38,8 @@ impl FromRequestParts<AuthState> for Guest {
     async fn from_request_parts(parts: &mut Parts, door: &AuthState) -> Answer<Self> {
         let query: Option<Query> = parts.uri.query().and_then(|query| serde_urlencoded::from_str(query).ok());
         let token = token(&parts.headers, query.and_then(|query| query.token))?;
-        Ok(Self(door.caller(&parts.headers, &Credentials::Token(&token))?))
+        let known = door.known(&parts.headers, &Credentials::Token(&token))?;
+        Ok(Self { known, needs: needed(parts)? })
     }
 }
 

@@ -45,8 +45,11 @@ pub struct Actor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
+    Admin,
     Operator,
+    Reviewer,
     Agent,
+    Auditor,
     /// Holdshort itself: a deadline, a rule, the run going on.
     Engine,
 }

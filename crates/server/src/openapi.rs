@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use holdshort_core::actor::Role;
 use holdshort_protocol::{Code, Problem, header};
+use holdshort_web::needs::Needs;
 use serde_json::{Value, json};
 use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::path::Operation;
@@ -22,19 +24,27 @@ pub fn openapi() -> Value {
 }
 
 pub(crate) fn document() -> Document {
-    let mut document = routes::router().into_openapi();
-    let operator = SecurityRequirement::new("operator", [""; 0]);
-    let login = SecurityRequirement::new(COOKIE, [""; 0]).add(SECRET, [""; 0]);
-    for operation in document.paths.paths.values_mut().flat_map(operations) {
-        // A browser that is signed in is the operator.
-        if let Some(security) = operation.security.as_mut().filter(|all| all.contains(&operator)) {
-            security.push(login.clone());
-        }
-    }
-    document
+    routes::router().into_openapi()
 }
 
-fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+/// Says of an operation what it needs, and with which credentials of a local start that is there.
+pub(crate) fn tell(operation: &mut Operation, needs: Needs) {
+    let scheme = |name: &str| SecurityRequirement::new(name, [""; 0]);
+    let mut security = Vec::new();
+    if needs.extent(Role::Operator).is_some() {
+        // A browser that is signed in is the operator.
+        security.extend([scheme("operator"), scheme(COOKIE).add(SECRET, [""; 0])]);
+    }
+    if needs.extent(Role::Agent).is_some() {
+        security.push(scheme("agent"));
+    }
+    operation.security = Some(security);
+    let told =
+        json!({ "permission": needs.permission.name(), "of": if needs.of_all { "all" } else { "any" } });
+    operation.extensions.get_or_insert_default().merge([("x-needs".to_owned(), told)].into_iter().collect());
+}
+
+pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete].into_iter().flatten()
 }
 

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use holdshort_core::actor::Role;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Setup};
 use holdshort_models::{Description, Source};
 use holdshort_store::{Place, Store, postgres, sqlite};
@@ -94,6 +95,8 @@ pub struct Tuning {
     pub unauthenticated_connections: Option<usize>,
     /// Connections of agents at once; `None`: as many as a server has.
     pub agent_connections: Option<usize>,
+    /// Tokens of roles that a local start hands out none for.
+    pub tokens: &'static [(&'static str, Role)],
     /// The last events, which those who follow everything share; `None`: as many as a server has.
     pub recent_events: Option<usize>,
 }
@@ -130,13 +133,14 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     })
     .await?;
     // After the store has locked the folder.
-    let (tokens, logins) = match credentials(&options.data, address, engine.driver.journal()).await {
+    let (mut tokens, logins) = match credentials(&options.data, address, engine.driver.journal()).await {
         Ok(credentials) => credentials,
         Err(error) => {
             engine.stop().await?;
             return Err(error);
         }
     };
+    tokens.more = tuning.tokens;
     let (stop, stopping) = watch::channel(false);
     let quotas = Quotas::of_this_process();
     let (recent, tell) = Recent::new(tuning.recent_events.unwrap_or(RECENT_EVENTS));

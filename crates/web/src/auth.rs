@@ -1,4 +1,5 @@
-//! Who asks, and what they may do. An extractor: a handler without one has nothing to work with.
+//! Who asks, and what they may do: how far the permission that their route names reaches for them. An extractor: a
+//! handler without one has nothing to work with.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,12 +12,14 @@ use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{InterruptRow, RunRow};
+use holdshort_core::rights::Extent;
 use holdshort_core::run::Run;
 use holdshort_protocol::{Code, Interrupt, header};
 use holdshort_store::{Journal, RunFilter};
 
 use crate::app::{App, blocking};
 use crate::logins::Issued;
+use crate::needs::Needs;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
 use crate::{connections, links, view};
@@ -52,24 +55,19 @@ impl AuthState {
         self.0.stopped().await;
     }
 
-    /// Lets somebody in. The headers are those of the request, or of the one that a WebSocket began with.
-    pub fn caller(&self, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
+    /// Who it is. The headers are those of the request, or of the one that a WebSocket began with.
+    pub fn known(&self, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Known> {
         let app = self.0.clone();
         let actor = match given {
-            Credentials::Token(token) => match app.tokens.role_of(token) {
-                Some(Role::Operator) => Some(Actor::operator(via(headers))),
-                Some(Role::Agent) => Some(Actor::agent("agent", via(headers))),
-                Some(Role::Engine) | None => None,
-            },
+            Credentials::Token(token) => app.tokens.role_of(token).map(|role| Actor::of(role, via(headers))),
             Credentials::Secret(secret) => {
                 app.logins.find(headers, secret, app.now()).map(|_| Actor::operator("web"))
             }
         };
         let actor = actor.ok_or_else(|| Refused::of(Code::Unauthenticated))?;
         authenticated(actor.role)?;
-        let caller = Caller { app, actor };
-        caller.charge()?;
-        Ok(caller)
+        charge(&app, &actor)?;
+        Ok(Known { app, actor })
     }
 
     /// Lets somebody in with the token of a decision link. Of one that we did not seal nothing is told.
@@ -117,73 +115,116 @@ pub enum Credentials<'a> {
     Secret(&'a str),
 }
 
-/// Somebody with a token or a login, of whatever role.
+/// Somebody who has said who they are, and of whom nobody has asked yet what they may do.
+pub struct Known {
+    app: Arc<App>,
+    actor: Actor,
+}
+
+impl Known {
+    /// Lets them in where their role has what is needed.
+    pub fn may(self, needs: Needs) -> Answer<Caller> {
+        let extent = needs.extent(self.actor.role).ok_or_else(|| Refused::of(Code::ForbiddenRole))?;
+        Ok(Caller { app: self.app, actor: self.actor, extent })
+    }
+
+    /// The same, with the edge that they came through as the channel that their events are recorded with.
+    #[must_use]
+    pub fn through(mut self, channel: &str) -> Self {
+        self.actor.via = Some(channel.to_owned());
+        self
+    }
+}
+
+/// Somebody who is let in, and how far the permission that was needed reaches for them.
 #[derive(Clone)]
 pub struct Caller {
     pub app: Arc<App>,
     pub actor: Actor,
+    extent: Extent,
 }
 
-/// Somebody who is let in as the operator.
-pub struct Operator {
-    pub app: Arc<App>,
-    pub actor: Actor,
+/// Somebody who wants to decide: what is not there is told before what they may not (design, part 4).
+pub struct Decider {
+    known: Known,
+    needs: Needs,
 }
 
 impl FromRequestParts<AuthState> for Caller {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, door: &AuthState) -> Answer<Self> {
-        door.caller(&parts.headers, &Credentials::of(&parts.headers)?)
+        let Decider { known, needs } = Decider::from_request_parts(parts, door).await?;
+        known.may(needs)
     }
 }
 
-impl FromRequestParts<AuthState> for Operator {
+impl FromRequestParts<AuthState> for Decider {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, door: &AuthState) -> Answer<Self> {
-        Caller::from_request_parts(parts, door).await?.operator()
+        let known = door.known(&parts.headers, &Credentials::of(&parts.headers)?)?;
+        Ok(Self { known, needs: needed(parts)? })
+    }
+}
+
+/// What the route of a request needs.
+pub fn needed(parts: &Parts) -> Answer<Needs> {
+    parts.extensions.get().copied().ok_or_else(|| {
+        tracing::error!(path = parts.uri.path(), "a route names no permission");
+        Refused::of(Code::Internal)
+    })
+}
+
+impl Decider {
+    pub async fn interrupt(self, id: &InterruptId) -> Answer<(Caller, InterruptRow)> {
+        let row = self.known.app.interrupt_row(id).await?;
+        Ok((self.known.may(self.needs)?, row))
     }
 }
 
 impl Caller {
-    /// Counts a request of an agent, or a frame of its socket, against the rate of all agents. People have none.
+    /// Counts another frame of a socket against the rate of all agents. People have none.
     pub fn charge(&self) -> Answer<()> {
-        let is_free = self.actor.role != Role::Agent;
-        if is_free || self.app.agents.admits(Instant::now()) {
-            Ok(())
-        } else {
-            Err(Refused::of(Code::TooManyRequests))
-        }
+        charge(&self.app, &self.actor)
     }
 
-    pub fn is_operator(&self) -> bool {
-        self.actor.role == Role::Operator
+    /// The same caller where something else is needed.
+    pub fn may(&self, needs: Needs) -> Answer<Self> {
+        Known { app: self.app.clone(), actor: self.actor.clone() }.may(needs)
     }
 
-    pub fn require_operator(&self) -> Answer<()> {
-        if self.is_operator() { Ok(()) } else { Err(Refused::of(Code::ForbiddenRole)) }
+    /// Whether the permission reaches everything.
+    pub fn reaches_all(&self) -> bool {
+        self.extent == Extent::All
     }
 
-    pub fn operator(self) -> Answer<Operator> {
-        self.require_operator()?;
-        Ok(Operator { app: self.app, actor: self.actor })
+    /// Whether it reaches what they began themselves.
+    pub fn reaches_own(&self) -> bool {
+        self.extent == Extent::Own
     }
 
-    /// A run that the caller may see.
+    /// Whether a run of this workflow may be theirs.
+    pub fn starts(&self, workflow: &str) -> Answer<()> {
+        let may = self.reaches_all() || (self.extent == Extent::Own && workflow == EXTERNAL);
+        if may { Ok(()) } else { Err(Refused::of(Code::ForbiddenRole)) }
+    }
+
+    /// A run within the caller's reach.
     pub async fn run(&self, id: &RunId) -> Answer<RunRow> {
         let row = self.app.run_row(id).await?;
-        if self.may_see(&row).await? { Ok(row) } else { Err(others()) }
+        if self.reaches(&row).await? { Ok(row) } else { Err(others()) }
     }
 
-    /// An interrupt that the caller may see.
+    /// An interrupt within the caller's reach.
     pub async fn interrupt(&self, id: &InterruptId) -> Answer<InterruptRow> {
         let row = self.app.interrupt_row(id).await?;
-        let may_see = match self.app.driver.glance(&row.run) {
-            Some(run) => self.may_see_run(&run),
-            None => self.may_see(&self.app.run_row(&row.run).await?).await?,
+        let reaches = match self.app.driver.glance(&row.run) {
+            Some(run) => self.reaches_loaded(&run, id),
+            None if self.extent == Extent::Own => self.reaches(&self.app.run_row(&row.run).await?).await?,
+            None => self.reaches_loaded(&*self.app.driver.load(&row.run).await?, id),
         };
-        if may_see { Ok(row) } else { Err(others()) }
+        if reaches { Ok(row) } else { Err(others()) }
     }
 
     /// The session that a body names. An agent names one that it has a run in; any other is as unknown to it as
@@ -192,27 +233,38 @@ impl Caller {
         const LOOKED_AT: usize = 100;
         let Some(text) = text else { return Ok(None) };
         let id: SessionId = text.parse().map_err(|_| Refused::of(Code::UnknownSession))?;
-        if self.is_operator() {
+        if self.reaches_all() {
             return Ok(Some(id));
         }
         let filter = RunFilter { session: Some(id.clone()), ..RunFilter::default() };
         for row in self.app.journal().runs(&filter, None, LOOKED_AT).await?.items {
-            if self.may_see(&row).await? {
+            if self.reaches(&row).await? {
                 return Ok(Some(id));
             }
         }
         Err(Refused::of(Code::UnknownSession))
     }
 
-    /// An agent sees the runs that it started itself, and no run of ours.
-    pub async fn may_see(&self, row: &RunRow) -> Answer<bool> {
-        Ok(self.is_operator() || owner(&self.app, row).await?.is_some_and(|owner| self.is(&owner)))
+    /// Whether a run is within their reach. What is assigned to somebody are interrupts, not runs.
+    pub async fn reaches(&self, row: &RunRow) -> Answer<bool> {
+        match self.extent {
+            Extent::All => Ok(true),
+            Extent::Own => Ok(owner(&self.app, row).await?.is_some_and(|owner| self.is(&owner))),
+            Extent::Nothing | Extent::Assigned | Extent::Unassigned => Ok(false),
+        }
     }
 
-    /// The same of a run that is loaded.
-    fn may_see_run(&self, run: &Run) -> bool {
-        let own = || run.started.as_ref().is_some_and(|started| self.is(&started.by));
-        self.is_operator() || (run.definition.name == EXTERNAL && own())
+    /// The same of an interrupt whose run is loaded.
+    fn reaches_loaded(&self, run: &Run, id: &InterruptId) -> bool {
+        let approvers = run.interrupts.get(id).map(|interrupt| interrupt.opened.approvers.as_slice());
+        let assigned = || approvers.is_some_and(|approvers| approvers.contains(&self.actor.id));
+        match self.extent {
+            Extent::All => true,
+            Extent::Own => run.is_begun_by(&self.actor),
+            Extent::Assigned => assigned(),
+            Extent::Unassigned => assigned() || approvers.is_some_and(<[String]>::is_empty),
+            Extent::Nothing => false,
+        }
     }
 
     pub fn is(&self, actor: &Actor) -> bool {
@@ -220,7 +272,16 @@ impl Caller {
     }
 }
 
-/// Who may see a run beside the operator: whoever started it, where it is none of ours. Never changes.
+/// Counts a request of an agent, or a frame of its socket, against the rate of all agents. People have none.
+fn charge(app: &App, actor: &Actor) -> Answer<()> {
+    if actor.role != Role::Agent || app.agents.admits(Instant::now()) {
+        Ok(())
+    } else {
+        Err(Refused::of(Code::TooManyRequests))
+    }
+}
+
+/// Whose a run is: whoever began it, where it is none of ours. Never changes.
 pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     if row.workflow != EXTERNAL {
         return Ok(None);
@@ -243,7 +304,7 @@ fn authenticated(role: Role) -> Answer<()> {
 fn others() -> Refused {
     Refused::new(
         Code::ForbiddenRole,
-        "an agent reads and ends the runs that it started itself, and no others",
+        "it is not yours: an agent reads and steers the runs that it started itself, and no others",
     )
 }
 

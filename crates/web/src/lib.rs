@@ -5,7 +5,7 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | who asks, and how they got in | [`auth`]; `tokens`, `logins`, `links`, `secrets`; `guard` checks Host and Origin |
+//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; `tokens`, `logins`, `links`, `secrets`; `guard` checks Host and Origin |
 //! | bodies, queries, keys | [`body`], [`query`], [`idempotency`], `accept` |
 //! | refusals: problem+json | [`problem`] |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`connections`], `patient_stream` |
@@ -26,6 +26,7 @@ pub mod limits;
 pub mod line;
 pub mod links;
 pub mod logins;
+pub mod needs;
 pub mod pace;
 pub mod patient_stream;
 pub mod problem;

@@ -200,7 +200,9 @@ impl Follower<'_> {
             if is_ours && event.kind == "interrupt_resolved" {
                 self.asking = None;
                 tell(match event.actor.role {
-                    Role::Operator | Role::Agent => "\n  Decided meanwhile, elsewhere:",
+                    Role::Admin | Role::Operator | Role::Reviewer | Role::Agent | Role::Auditor => {
+                        "\n  Decided meanwhile, elsewhere:"
+                    }
                     Role::Engine => "\n  No longer asked:",
                 });
                 self.tell_held();

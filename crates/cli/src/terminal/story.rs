@@ -321,8 +321,12 @@ impl Story {
             what = format!("{what} “{}”", brief(&words, paint.width / 2));
         }
         let by = match (event.actor.role, event.actor.via.as_deref()) {
-            (Role::Operator, Some(via)) => format!("by {} ({via})", event.actor.id),
-            (Role::Operator | Role::Agent, _) => format!("by {}", event.actor.id),
+            (Role::Admin | Role::Operator | Role::Reviewer, Some(via)) => {
+                format!("by {} ({via})", event.actor.id)
+            }
+            (Role::Admin | Role::Operator | Role::Reviewer | Role::Agent | Role::Auditor, _) => {
+                format!("by {}", event.actor.id)
+            }
             (Role::Engine, _) => match event.data.get("cause") {
                 Some(Value::String(cause)) if cause == "expiry" => "nobody decided in time".to_owned(),
                 Some(Value::String(cause)) if cause == "unasked" => "nobody was asked".to_owned(),

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Carry, Interrupt, Kind, Offer, Outcome, option};
-use crate::actor::{Actor, Role};
+use crate::actor::Actor;
 use crate::json;
 use crate::limits;
+use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
@@ -58,12 +59,14 @@ pub fn check(
     decision: &Decision,
     now: Timestamp,
 ) -> Result<Standing, Refusal> {
-    match actor.role {
-        Role::Operator => {}
-        Role::Agent | Role::Engine => return Err(Refusal::Role),
-    }
     let approvers = &interrupt.opened.approvers;
-    if !approvers.is_empty() && !approvers.contains(&actor.id) {
+    let may = match rights::extent(actor.role, Permission::Decide) {
+        Extent::Nothing | Extent::Own => return Err(Refusal::Role),
+        Extent::Assigned => approvers.contains(&actor.id),
+        Extent::Unassigned => approvers.is_empty() || approvers.contains(&actor.id),
+        Extent::All => true,
+    };
+    if !may {
         return Err(Refusal::NotAnApprover);
     }
     let same = |made: &super::Made| {

@@ -7,11 +7,12 @@ use serde_json::Value;
 use super::draft::Draft;
 use super::input::{Begin, Context, Input, Rejection, Start};
 use super::{Action, ActionId, CallEnd, CallState, Fact, Run};
-use crate::actor::Role;
+use crate::actor::{Actor, Role};
 use crate::event::{Content, Event};
 use crate::interrupt::{Cause, Outcome};
 use crate::json;
 use crate::limits;
+use crate::rights::{self, Extent, Permission};
 use crate::schema::{self, Problem};
 use crate::session::State;
 
@@ -21,6 +22,8 @@ impl Run {
         let mut draft = Draft::new(self, cx);
         if self.started.is_none() {
             let Input::Start(start) = input else { return Err(Rejection::Outdated) };
+            let is_own = self.definition.is_external();
+            require(&cx.actor, Some(Permission::Steer), is_own)?;
             draft.start(start)?;
         } else {
             draft.take(input)?;
@@ -28,6 +31,20 @@ impl Run {
         draft.advance();
         Ok(draft.finish())
     }
+}
+
+/// Whether an actor may send what takes this permission. The engine may send anything.
+fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Result<(), Rejection> {
+    let may = match permission {
+        _ if actor.role == Role::Engine => true,
+        None => false,
+        Some(permission) => match rights::extent(actor.role, permission) {
+            Extent::All => true,
+            Extent::Own => is_own,
+            Extent::Nothing | Extent::Assigned | Extent::Unassigned => false,
+        },
+    };
+    if may { Ok(()) } else { Err(Rejection::Role) }
 }
 
 impl Draft<'_> {
@@ -38,8 +55,9 @@ impl Draft<'_> {
                 return Err(Rejection::Ended(ended.status));
             }
         }
-        if !input.is_open_to_agents() {
-            self.require_operator()?;
+        // A decision has an order of refusals of its own.
+        if !matches!(input, Input::Decide { .. }) {
+            require(&self.cx.actor, input.permission(), self.run.is_begun_by(&self.cx.actor))?;
         }
         match input {
             Input::Start(_) => Err(Rejection::AlreadyStarted),
@@ -119,13 +137,6 @@ impl Draft<'_> {
             State::Open => Ok(()),
             State::Suspended => Err(Rejection::SessionSuspended),
             State::Closed(end) => Err(Rejection::SessionClosed(end)),
-        }
-    }
-
-    fn require_operator(&self) -> Result<(), Rejection> {
-        match self.cx.actor.role {
-            Role::Operator | Role::Engine => Ok(()),
-            Role::Agent => Err(Rejection::Role),
         }
     }
 

@@ -13,6 +13,7 @@ use crate::id::{InterruptId, Seed, SessionId};
 use crate::interrupt::{Decision, Kind, Refusal};
 use crate::message::{Failure, Reply};
 use crate::projection::Status;
+use crate::rights::Permission;
 use crate::schema::Problem;
 use crate::session::{self, Session};
 use crate::system::System;
@@ -107,25 +108,28 @@ pub enum Input {
 }
 
 impl Input {
-    /// Whether an agent of another framework may send it. A decision has an order of refusals of its own.
-    pub fn is_open_to_agents(&self) -> bool {
+    /// What whoever sends it may do. `None`: the engine alone sends it.
+    pub fn permission(&self) -> Option<Permission> {
         match self {
-            Self::Start(_) | Self::Ask(_) | Self::Finish { .. } | Self::Decide { .. } => true,
-            Self::Adopt { .. }
-            | Self::Tick
+            Self::Start(_)
+            | Self::Finish { .. }
             | Self::Message { .. }
             | Self::Replan { .. }
             | Self::Pause
-            | Self::Resume
             | Self::Cancel { .. }
+            | Self::ClientResult { .. } => Some(Permission::Steer),
+            Self::Ask(_) => Some(Permission::Ask),
+            Self::Decide { .. } => Some(Permission::Decide),
+            Self::Resume => Some(Permission::Halt),
+            Self::Adopt { .. }
+            | Self::Tick
             | Self::Revote
             | Self::Begin { .. }
             | Self::Inspected { .. }
             | Self::Ran { .. }
             | Self::Probed { .. }
-            | Self::ClientResult { .. }
             | Self::Replied { .. }
-            | Self::Failed { .. } => false,
+            | Self::Failed { .. } => None,
         }
     }
 }

@@ -153,6 +153,12 @@ impl Run {
         self.started.as_ref().map(|started| &started.session)
     }
 
+    /// Whether it is an actor's own: of another framework, and begun by them.
+    pub fn is_begun_by(&self, actor: &Actor) -> bool {
+        let by = self.started.as_ref().map(|started| &started.by);
+        self.definition.is_external() && by.is_some_and(|by| (by.role, &by.id) == (actor.role, &actor.id))
+    }
+
     fn phase(&self, id: &str) -> Option<&Phase> {
         self.definition.phases.iter().find(|phase| phase.id == id)
     }

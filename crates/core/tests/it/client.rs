@@ -239,7 +239,7 @@ fn a_result_between_approval_and_hand_out_counts() {
     for hold in [Input::Pause, Input::Tick] {
         let mut world = worked(vec![calls(&[store()]), says("Done.")]);
         world.system.frozen = hold == Input::Tick;
-        world.person(hold);
+        world.send(hold);
         world.decide(Kind::ToolApproval, choose("approve"));
         assert_eq!(state(&world), &CallState::Authorised);
         world.person(done("call_1", "written"));

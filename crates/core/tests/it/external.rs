@@ -14,7 +14,9 @@ fn external(origin: Origin) -> World {
     let mut world = World::new(world::external());
     let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
     start.origin = origin;
-    world.send(Input::Start(start));
+    world
+        .try_send(&Actor::agent("their-agent", "rest"), Input::Start(start))
+        .expect("an agent may start a run of its own");
     world
 }
 
@@ -330,7 +332,9 @@ fn so_many_questions_are_open_at_once() {
 #[test]
 fn a_run_of_ours_takes_no_questions_from_outside() {
     let mut world = World::started(world::definition(), Vec::new());
-    assert_eq!(asks(&mut world, ask()), Err(Rejection::NotExternal));
+    assert_eq!(asks(&mut world, ask()), Err(Rejection::Role));
+    let operator = Actor::operator("rest");
+    assert_eq!(world.try_send(&operator, Input::Ask(Box::new(ask()))), Err(Rejection::NotExternal));
 }
 
 /// The result of a run is no way around the limits.
@@ -339,7 +343,10 @@ fn a_result_must_fit_too() {
     for result in [json!("x".repeat(limits::PAYLOAD_BYTES)), json!({ "n": u64::MAX })] {
         let world = external(Origin::External);
         let finish = Input::Finish { result };
-        assert!(matches!(world.handle(&Actor::agent("a", "rest"), finish), Err(Rejection::Invalid(_))));
+        assert!(matches!(
+            world.handle(&Actor::agent("their-agent", "rest"), finish),
+            Err(Rejection::Invalid(_))
+        ));
     }
 }
 

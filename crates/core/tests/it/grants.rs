@@ -16,7 +16,7 @@ fn first(world: &World, call: &str) -> holdshort_core::id::InterruptId {
 
 fn set_policy(world: &mut World, rules: Vec<holdshort_core::definition::Rule>) {
     let input = system::Input::SetPolicy { rules };
-    let events = world.system.handle(world.now, &Actor::operator("rest"), input).expect("an operator may");
+    let events = world.system.handle(world.now, &Actor::admin("ada", "rest"), input).expect("an admin may");
     world.append(events);
 }
 
@@ -313,8 +313,11 @@ fn a_freeze_stops_every_start() {
 }
 
 #[test]
-fn policy_and_freeze_are_for_operators() {
+fn policy_is_for_admins_and_the_freeze_for_operators_too() {
     let world = World::new(definition());
+    let set = || system::Input::SetPolicy { rules: Vec::new() };
+    assert_eq!(world.system.handle(world.now, &Actor::operator("rest"), set()), Err(system::Rejection::Role));
+    assert_eq!(world.system.handle(world.now, &Actor::admin("ada", "rest"), set()), Ok(Vec::new()));
     for actor in [Actor::agent("a", "rest"), Actor::engine()] {
         for input in
             [system::Input::Freeze, system::Input::Unfreeze, system::Input::SetPolicy { rules: Vec::new() }]

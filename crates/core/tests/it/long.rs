@@ -98,7 +98,7 @@ fn what_comes_at_the_limit_is_written_down_and_ends_the_run() {
     grow(&mut world, EVENTS);
     for (what, input, first) in table {
         let mut world = world.clone();
-        let told = world.person(input);
+        let told = world.send(input);
         // The turn that was cut off had a call under way.
         let rest: Vec<&str> =
             told.iter().map(String::as_str).filter(|each| !each.starts_with("tool_finished")).collect();

@@ -339,6 +339,6 @@ fn decision(interrupt: &InterruptId, option: &str, text: Option<String>) -> Inpu
 
 impl Session {
     pub(super) async fn send(&self, run: &RunId, input: Input) -> Answer<Arc<Run>> {
-        Ok(self.app.send(run, input, self.actor.clone()).await?)
+        Ok(self.caller.app.send(run, input, self.caller.actor.clone()).await?)
     }
 }

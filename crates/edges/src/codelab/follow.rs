@@ -16,7 +16,6 @@ use holdshort_core::projection::Status;
 use holdshort_core::run::{Fact, Run};
 use holdshort_engine::Error;
 use holdshort_store::Journal;
-use holdshort_web::auth::Caller;
 use holdshort_web::feed::{self, Item, Previews, Sight, Source, position};
 use holdshort_web::limits::READ_EVENTS;
 use holdshort_web::problem::{Answer, Refused};
@@ -58,8 +57,8 @@ pub(super) struct Follower {
 impl Follower {
     /// From what is there now, or from the frame after `since`. Nothing is missed between this and the first `next`.
     pub(super) async fn attach(session: Session, seat: Arc<Seat>, since: Option<&str>) -> Answer<Self> {
-        let app = session.app.clone();
-        let caller = Caller { app: app.clone(), actor: session.actor.clone() };
+        let app = session.caller.app.clone();
+        let caller = session.caller.clone();
         // Before anything is read: what is committed in between rings.
         let source = Source::All { after: position::last(&app) };
         let bell = feed::follow(source, Sight::of(caller), Previews::Hidden);
@@ -215,7 +214,7 @@ impl Follower {
             // What a person must decide; what is handed out to be run needs nobody.
             pending_approvals: open(&[Kind::ToolApproval, Kind::Continuation]),
             pending_plans: open(&[Kind::PlanApproval]),
-            rehearsal: self.session.app.model.rehearsal,
+            rehearsal: self.session.caller.app.model.rehearsal,
         }
     }
 
@@ -226,7 +225,7 @@ impl Follower {
 
     /// A session begins with the agent that the workflow begins with.
     fn first_agent(&self) -> String {
-        let base = self.session.app.library.get(WORKFLOW);
+        let base = self.session.caller.app.library.get(WORKFLOW);
         base.as_deref().and_then(front_of).unwrap_or_default().to_owned()
     }
 
@@ -330,7 +329,7 @@ impl Follower {
         };
         let id = teller.run.id.clone();
         let stream = StreamId::Run(id.clone());
-        let page = self.session.app.journal().read(&stream, teller.run.seq, READ_EVENTS).await?;
+        let page = self.session.caller.app.journal().read(&stream, teller.run.seq, READ_EVENTS).await?;
         for sealed in &page {
             let event =
                 event::decode(sealed).map_err(|source| Error::Damaged { run: stream.to_string(), source })?;

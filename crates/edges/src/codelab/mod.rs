@@ -30,7 +30,9 @@ use std::sync::Arc;
 
 use axum::routing::{get, post};
 use axum::{Extension, Router};
+use holdshort_core::rights::Permission;
 use holdshort_web::auth::AuthState;
+use holdshort_web::needs::{Needs, all};
 use holdshort_web::problem::Answer;
 
 use hands::Hands;
@@ -38,16 +40,22 @@ use hands::Hands;
 /// The workflow that a session's runs are of.
 const WORKFLOW: &str = "codelab_ide";
 
+const READ: Needs = all(Permission::Read);
+const STEER: Needs = all(Permission::Steer);
+const HALT: Needs = all(Permission::Halt);
+const AUDIT: Needs = all(Permission::Audit);
+
 pub(super) fn router() -> Router<AuthState> {
     Router::new()
-        .route("/ws/{session_id}", get(socket::open))
-        .route("/agent/message/stream", post(stream::open))
-        .route("/sessions/{session_id}/pending-approvals", get(rest::pending_approvals))
-        .route("/sessions/{session_id}/pending-plans", get(rest::pending_plans))
-        .route("/sessions/{session_id}/plans", get(rest::plans))
-        .route("/sessions/{session_id}/plans/{plan_id}/pause", post(rest::pause))
-        .route("/sessions/{session_id}/plans/{plan_id}/resume", post(rest::resume))
-        .route("/events/audit-log", get(audit::read))
+        // An IDE decides for the person before it.
+        .route("/ws/{session_id}", STEER.on(get(socket::open)))
+        .route("/agent/message/stream", STEER.on(post(stream::open)))
+        .route("/sessions/{session_id}/pending-approvals", READ.on(get(rest::pending_approvals)))
+        .route("/sessions/{session_id}/pending-plans", READ.on(get(rest::pending_plans)))
+        .route("/sessions/{session_id}/plans", READ.on(get(rest::plans)))
+        .route("/sessions/{session_id}/plans/{plan_id}/pause", STEER.on(post(rest::pause)))
+        .route("/sessions/{session_id}/plans/{plan_id}/resume", HALT.on(post(rest::resume)))
+        .route("/events/audit-log", AUDIT.on(get(audit::read)))
         .layer(Extension(Arc::new(Hands::default())))
 }
 

@@ -3,7 +3,7 @@
 use axum::Json;
 use holdshort_core::interrupt::{About, Interrupt, Kind};
 use holdshort_core::run::{Input, Run};
-use holdshort_web::auth::Operator;
+use holdshort_web::auth::Caller;
 use holdshort_web::limits::SESSION_RUNS;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Ids};
@@ -165,7 +165,7 @@ pub(super) async fn resume(
     steer(operator, name, &plan, Input::Resume).await
 }
 
-async fn steer(operator: Operator, name: String, id: &str, input: Input) -> Answer<Json<Value>> {
+async fn steer(operator: Caller, name: String, id: &str, input: Input) -> Answer<Json<Value>> {
     let session = known(operator, name).await?;
     let run = session.last().await?.ok_or_else(|| Refused::not_found("plan"))?;
     let is_of_run = run.plans.keys().any(|planning| plan::id(&run, planning) == id)
@@ -178,7 +178,7 @@ async fn steer(operator: Operator, name: String, id: &str, input: Input) -> Answ
 }
 
 /// A session that is not there is a 404, whatever it is called.
-async fn known(operator: Operator, name: String) -> Answer<Session> {
+async fn known(operator: Caller, name: String) -> Answer<Session> {
     let session = Session::of(operator, name).map_err(|_| Refused::not_found("session"))?;
     session.known().await?;
     Ok(session)

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Definition, PhaseKind};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{Draw, RunId};
@@ -14,8 +13,8 @@ use holdshort_engine::real::REHEARSAL;
 use holdshort_engine::{Clock, Error, IdempotencyKey, StartRun};
 use holdshort_protocol::Code;
 use holdshort_store::Journal;
-use holdshort_web::app::{App, detached};
-use holdshort_web::auth::Operator;
+use holdshort_web::app::detached;
+use holdshort_web::auth::Caller;
 use holdshort_web::limits::LINE_BYTES;
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::json;
@@ -28,8 +27,7 @@ const INPUT_REST: usize = 16 * 1024;
 
 #[derive(Clone)]
 pub(super) struct Session {
-    pub(super) app: Arc<App>,
-    pub(super) actor: Actor,
+    pub(super) caller: Caller,
     /// As the client calls it.
     pub(super) name: String,
     /// Its runs as far as they were read, oldest first. They only become more, so what was read stays true.
@@ -52,17 +50,17 @@ impl<'w> Begin<'w> {
 }
 
 impl Session {
-    pub(super) fn of(person: Operator, name: String) -> Answer<Self> {
+    pub(super) fn of(person: Caller, name: String) -> Answer<Self> {
         if name.is_empty() || name.len() > LINE_BYTES || name.chars().any(char::is_control) {
             let rule = format!("is empty, longer than {LINE_BYTES} bytes or holds control characters");
             return Err(Refused::invalid_at("/session_id", rule));
         }
-        Ok(Self { app: person.app, actor: person.actor, name, chain: Arc::default() })
+        Ok(Self { caller: person, name, chain: Arc::default() })
     }
 
     /// What connections to it share.
     pub(super) fn key(&self) -> hands::Key {
-        (self.actor.id.clone(), self.name.clone())
+        (self.caller.actor.id.clone(), self.name.clone())
     }
 
     /// Its runs, oldest first: those that the chain of keys names, and no other that works in the same session of
@@ -93,7 +91,7 @@ impl Session {
 
     async fn read_on(&self, chain: &mut Vec<RunId>) -> Answer<()> {
         loop {
-            let journal = self.app.journal();
+            let journal = self.caller.app.journal();
             let key = match chain.last() {
                 Some(run) => journal.key(&self.next(), run.as_str()).await?,
                 None => journal.key(&self.first(), &self.name).await?,
@@ -104,16 +102,16 @@ impl Session {
     }
 
     pub(super) async fn load(&self, run: &RunId) -> Answer<Arc<Run>> {
-        match self.app.driver.current(run).await {
+        match self.caller.app.driver.current(run).await {
             Some(run) => Ok(run),
-            None => Ok(self.app.driver.load(run).await?),
+            None => Ok(self.caller.app.driver.load(run).await?),
         }
     }
 
     /// Starts the session's next run. `false`: somebody else was first.
     pub(super) async fn start(&self, last: Option<&Run>, begin: Begin<'_>) -> Answer<bool> {
         let start = self.next_run(last, begin).await?;
-        let (driver, actor) = (self.app.driver.clone(), self.actor.clone());
+        let (driver, actor) = (self.caller.app.driver.clone(), self.caller.actor.clone());
         match detached(async move { driver.start(start, actor).await }).await {
             Ok(_) => Ok(true),
             Err(Error::KeyReused) => Ok(false),
@@ -124,13 +122,13 @@ impl Session {
     /// Refuses what `start` would be refused, and changes nothing.
     pub(super) async fn can_start(&self, last: &Run, begin: Begin<'_>) -> Answer<()> {
         let next = self.next_run(Some(last), begin).await?;
-        Ok(self.app.driver.check_start(&next, self.actor.clone()).await?)
+        Ok(self.caller.app.driver.check_start(&next, self.caller.actor.clone()).await?)
     }
 
     /// What the session goes on with: the agent in front that the run before had, or another one.
     async fn next_run(&self, last: Option<&Run>, begin: Begin<'_>) -> Answer<StartRun> {
         let Begin { said, agent, reason } = begin;
-        let base = self.app.library.get(WORKFLOW).ok_or_else(|| Refused::of(Code::UnknownWorkflow))?;
+        let base = self.caller.app.library.get(WORKFLOW).ok_or_else(|| Refused::of(Code::UnknownWorkflow))?;
         if let Some(agent) = agent.filter(|agent| !base.agents.contains_key(*agent)) {
             let known: Vec<&str> = base.agents.keys().map(String::as_str).collect();
             let rule = format!("no agent is called `{agent}`; there are: {}", known.join(", "));
@@ -156,7 +154,7 @@ impl Session {
             session: last.and_then(|run| run.session().cloned()),
             config: Config {
                 // Without a model the agents play their script, and `session_info` says so.
-                model: self.app.model.rehearsal.then(|| REHEARSAL.to_owned()),
+                model: self.caller.app.model.rehearsal.then(|| REHEARSAL.to_owned()),
                 ..Config::default()
             },
             input,
@@ -167,16 +165,16 @@ impl Session {
     }
 
     fn first(&self) -> String {
-        format!("{} edges/codelab first", self.actor.id)
+        format!("{} edges/codelab first", self.caller.actor.id)
     }
 
     fn next(&self) -> String {
-        format!("{} edges/codelab next", self.actor.id)
+        format!("{} edges/codelab next", self.caller.actor.id)
     }
 
     /// Two messages are two, also where their words are the same: none passes for a repeat of another.
     fn nonce(&self) -> Digest {
-        let clock = self.app.driver.clock();
+        let clock = self.caller.app.driver.clock();
         let id: RunId = Draw::new(clock.seed(), clock.now()).id();
         Digest::of(id.as_str().as_bytes())
     }

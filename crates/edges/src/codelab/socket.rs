@@ -47,7 +47,7 @@ pub(super) async fn open(
 }
 
 async fn serve(socket: WebSocket, session: Session, hands: &Arc<Hands>, since: Option<String>) {
-    let app = session.app.clone();
+    let app = session.caller.app.clone();
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(app.pace.patience);
     let mut writing = pin!(line::write(sink, queue, app.pace.ping));
@@ -125,7 +125,7 @@ async fn listen(
     outbox: &Outbox,
 ) -> End {
     loop {
-        let text = match line::next(incoming, session.app.pace.silence).await {
+        let text = match line::next(incoming, session.caller.app.pace.silence).await {
             Ok(text) => text,
             Err(end) => return end,
         };

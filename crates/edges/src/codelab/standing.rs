@@ -23,7 +23,7 @@ impl Standing {
             Status::Waiting | Status::Paused => Ok(Self::Rests(status)),
             // All that could come next is to begin something.
             Status::Queued | Status::Running => {
-                let frozen = session.app.driver.system().await?.frozen;
+                let frozen = session.caller.app.driver.system().await?.frozen;
                 Ok(if frozen { Self::Frozen } else { Self::GoesOn(status) })
             }
         }

@@ -11,7 +11,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 use holdshort_web::app::App;
-use holdshort_web::auth::Operator;
+use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::problem::{Answer, Refused};
 use serde::Deserialize;
@@ -44,7 +44,7 @@ pub(super) async fn open(
     begin(operator, &hands, body).await.unwrap_or_else(refuse)
 }
 
-async fn begin(operator: Operator, hands: &Arc<Hands>, body: Body) -> Answer<Response> {
+async fn begin(operator: Caller, hands: &Arc<Hands>, body: Body) -> Answer<Response> {
     let Post { session_id, message, since } = read_strict(&body.value().await?)?;
     let message = match message {
         Some(message) => Some(message::understand(&message).map_err(below_message)?),

@@ -26,8 +26,10 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::Router;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
+use holdshort_core::rights::Permission;
 use holdshort_web::auth::AuthState;
+use holdshort_web::needs::{Needs, all};
 use holdshort_web::problem::Answer;
 
 use attached::Attached;
@@ -35,16 +37,21 @@ use attached::Attached;
 /// The channel that what a client does is recorded with.
 const CHANNEL: &str = "mars";
 
+const READ: Needs = all(Permission::Read);
+const STEER: Needs = all(Permission::Steer);
+const HALT: Needs = all(Permission::Halt);
+
 pub(super) fn router() -> Router<AuthState> {
     Router::new()
-        .route("/ws/{task_id}", get(socket::open))
-        .route("/api/sessions", get(sessions::list).post(sessions::make))
-        .route("/api/sessions/modes/list", get(sessions::modes))
-        .route("/api/sessions/{id}", get(sessions::read).delete(sessions::end))
-        .route("/api/sessions/{id}/history", get(sessions::history))
-        .route("/api/sessions/{id}/runs", get(sessions::runs))
-        .route("/api/sessions/{id}/suspend", post(sessions::suspend))
-        .route("/api/sessions/{id}/resume", post(sessions::resume))
+        // Whoever follows a task here also starts it and decides in it.
+        .route("/ws/{task_id}", STEER.on(get(socket::open)))
+        .route("/api/sessions", READ.on(get(sessions::list)).merge(STEER.on(post(sessions::make))))
+        .route("/api/sessions/modes/list", READ.on(get(sessions::modes)))
+        .route("/api/sessions/{id}", READ.on(get(sessions::read)).merge(STEER.on(delete(sessions::end))))
+        .route("/api/sessions/{id}/history", READ.on(get(sessions::history)))
+        .route("/api/sessions/{id}/runs", READ.on(get(sessions::runs)))
+        .route("/api/sessions/{id}/suspend", STEER.on(post(sessions::suspend)))
+        .route("/api/sessions/{id}/resume", HALT.on(post(sessions::resume)))
         .layer(Extension(Arc::new(Attached::default())))
 }
 

@@ -126,9 +126,7 @@ impl Known {
 }
 
 fn person(guest: Guest) -> Answer<Caller> {
-    let caller = guest.through(CHANNEL);
-    caller.require_operator()?;
-    Ok(caller)
+    guest.through(CHANNEL)
 }
 
 /// `GET /modes/list`.
@@ -140,7 +138,7 @@ pub(super) async fn modes(guest: Guest, _: Params<NoQuery>) -> Answer<Json<Value
 
 /// `POST`: a session before its first task. Its config is checked as that of a task would be.
 pub(super) async fn make(guest: Guest, _: Params<NoQuery>, body: Body) -> Answer<Response> {
-    let Caller { app, actor } = person(guest)?;
+    let Caller { app, actor, .. } = person(guest)?;
     let Make { mode, mut config, name } =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     let says_mode = mode.is_some();
@@ -295,7 +293,7 @@ async fn said_in(app: &Arc<App>, row: &RunRow) -> Answer<Vec<Value>> {
 
 /// `POST /{id}/suspend`: pauses what lives, and lets nothing begin.
 pub(super) async fn suspend(guest: Guest, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Value>> {
-    let Caller { app, actor } = steered(guest, &id, body, "there is nothing to suspend").await?;
+    let Caller { app, actor, .. } = steered(guest, &id, body, "there is nothing to suspend").await?;
     let (driver, session) = (app.driver.clone(), id.clone());
     detached(async move { driver.suspend_session(&session, actor).await }).await?;
     Ok(Json(show(&app, &known(&app, &id).await?).await?.0))
@@ -303,7 +301,7 @@ pub(super) async fn suspend(guest: Guest, Id(id): Id<SessionId>, body: Body) -> 
 
 /// `POST /{id}/resume`.
 pub(super) async fn resume(guest: Guest, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Value>> {
-    let Caller { app, actor } = steered(guest, &id, body, "begin another task").await?;
+    let Caller { app, actor, .. } = steered(guest, &id, body, "begin another task").await?;
     let (driver, session) = (app.driver.clone(), id.clone());
     detached(async move { driver.resume_session(&session, actor).await }).await?;
     Ok(Json(show(&app, &known(&app, &id).await?).await?.0))
@@ -311,7 +309,7 @@ pub(super) async fn resume(guest: Guest, Id(id): Id<SessionId>, body: Body) -> A
 
 /// `DELETE /{id}`: closes it, and cancels what lives. What has happened stays in the journal.
 pub(super) async fn end(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
-    let Caller { app, actor } = person(guest)?;
+    let Caller { app, actor, .. } = person(guest)?;
     // Also where it is over: perhaps not all that lived in it was reached.
     let (why, actor) = match known(&app, &id).await?.session.state {
         Standing::Closed(End::Expired) => (End::Expired, Actor::engine()),

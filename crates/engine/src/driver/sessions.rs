@@ -202,8 +202,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         loop {
             let page = self.journal.runs(&filter, after.as_ref(), AT_ONCE).await?;
             for row in page.items.iter().filter(|row| !row.status.is_terminal()) {
-                let run = &row.run;
-                match self.send(run, input(row), actor.clone()).await {
+                let (run, input) = (&row.run, input(row));
+                let is_ours = input.permission().is_none();
+                let actor = if is_ours { Actor::engine() } else { actor.clone() };
+                match self.send(run, input, actor).await {
                     Ok(_) | Err(Error::Rejected(Rejection::Ended(_))) => {}
                     Err(error @ (Error::Damaged { .. } | Error::NoDefinition { .. })) => {
                         tracing::error!(%run, %error, "a run can not follow its session");

@@ -1,5 +1,6 @@
 //! Grants, revokes, rules of the installation and the freeze: what holds from the next start on.
 
+use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Rule, RuleAction};
 use holdshort_core::interrupt::{Cause, Outcome};
 use holdshort_core::projection::Status;
@@ -124,7 +125,7 @@ async fn a_rule_of_the_installation_holds_from_the_next_start_on() {
     let run = stage.play().await;
     let rule = Rule { tools: vec!["run_command".into()], action: RuleAction::Forbid, ..Rule::default() };
     let policy = system::Input::SetPolicy { rules: vec![rule] };
-    stage.driver.change_system(policy, operator()).await.unwrap();
+    stage.driver.change_system(policy, Actor::admin("ada", "rest")).await.unwrap();
     stage.decide_only(&run, option("approve")).await;
     assert_eq!(stage.world.effects().len(), 0);
     assert!(stage.last_request().contains("refused by policy"), "{}", stage.last_request());

@@ -167,7 +167,8 @@ impl<J: Journal> Stage<J> {
     }
 
     pub(crate) async fn send(&self, run: &RunId, input: Input) -> Result<Arc<Run>, Error> {
-        self.driver.send(run, input, operator()).await
+        let actor = if input.permission().is_some() { operator() } else { Actor::engine() };
+        self.driver.send(run, input, actor).await
     }
 
     /// Says yes to everything until the run ends. Doubts are settled by looking at what was done.

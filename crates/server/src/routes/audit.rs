@@ -5,7 +5,7 @@ use holdshort_core::head::{Head, Noted};
 use holdshort_engine::audit;
 use holdshort_protocol::{Code, ComparedHead, Damage, JournalHead, MAX_HEADS, Verification};
 use holdshort_store::Journal;
-use holdshort_web::auth::Operator;
+use holdshort_web::auth::Caller;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{AuditQuery, Params};
 
@@ -18,15 +18,11 @@ use crate::openapi::Reads;
 #[utoipa::path(
     get, path = "/v1/audit/verify", tag = "system", operation_id = "verify_journal",
     params(AuditQuery),
-    responses((status = 200, description = "What was found", body = Verification), Reads),
-    security(("operator" = []))
+    responses((status = 200, description = "What was found", body = Verification), Reads)
 )]
-pub(crate) async fn verify(
-    operator: Operator,
-    Params(query): Params<AuditQuery>,
-) -> Answer<Json<Verification>> {
+pub(crate) async fn verify(caller: Caller, Params(query): Params<AuditQuery>) -> Answer<Json<Verification>> {
     let noted = query.against.as_deref().map(heads).transpose()?.unwrap_or_default();
-    let report = audit::verify_against(operator.app.journal(), &noted).await?;
+    let report = audit::verify_against(caller.app.journal(), &noted).await?;
     Ok(Json(verification(report)))
 }
 
@@ -36,11 +32,10 @@ pub(crate) async fn verify(
 /// this one's continuation: `against` of the verification.
 #[utoipa::path(
     get, path = "/v1/audit/head", tag = "system", operation_id = "read_head",
-    responses((status = 200, description = "The head", body = JournalHead), Reads),
-    security(("operator" = []))
+    responses((status = 200, description = "The head", body = JournalHead), Reads)
 )]
-pub(crate) async fn head(operator: Operator) -> Answer<Json<JournalHead>> {
-    Ok(Json(journal_head(operator.app.journal().head().await?)))
+pub(crate) async fn head(caller: Caller) -> Answer<Json<JournalHead>> {
+    Ok(Json(journal_head(caller.app.journal().head().await?)))
 }
 
 fn heads(text: &str) -> Answer<Vec<Noted>> {

@@ -3,7 +3,7 @@
 use axum::Json;
 use holdshort_core::id::InterruptId;
 use holdshort_protocol::{Decision, Interrupt};
-use holdshort_web::auth::Caller;
+use holdshort_web::auth::Decider;
 use holdshort_web::body::Body;
 use holdshort_web::decide;
 use holdshort_web::problem::Answer;
@@ -23,12 +23,10 @@ use crate::openapi::Decides;
         ("X-Holdshort-Via" = Option<String>, Header, description = "The channel it is recorded with: `cli` or `rest`", example = "rest")
     ),
     request_body = Decision,
-    responses((status = 200, description = "The interrupt with its resolution", body = Interrupt), Decides),
-    security(("operator" = []))
+    responses((status = 200, description = "The interrupt with its resolution", body = Interrupt), Decides)
 )]
-pub(crate) async fn decide(caller: Caller, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
-    let row = caller.app.interrupt_row(&id).await?;
-    caller.require_operator()?;
+pub(crate) async fn decide(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
+    let (caller, row) = decider.interrupt(&id).await?;
     let decision = body.json().await?;
     decide::decide(&caller.app, &row, caller.actor, decision).await.map(Json)
 }

@@ -33,8 +33,7 @@ const STREAM: &str = "text/event-stream";
         (status = 200, description = "A page of events, or the stream", content((List<Event> = "application/json"), (String = "text/event-stream"))),
         (status = 204, description = "Of streams: the run has ended and every event has been seen"),
         ReadsPart
-    ),
-    security(("operator" = []), ("agent" = []))
+    )
 )]
 pub(crate) async fn read(
     caller: Caller,
@@ -79,8 +78,7 @@ pub(crate) async fn read(
     responses(
         (status = 200, description = "The stream, or a page of events", content((String = "text/event-stream"), (List<Event> = "application/json"))),
         ReadsAll
-    ),
-    security(("operator" = []), ("agent" = []))
+    )
 )]
 pub(crate) async fn all(
     caller: Caller,

@@ -32,8 +32,7 @@ use crate::openapi::{Asks, Lists, ReadsPart};
         (status = 201, description = "The interrupt", body = Interrupt,
          headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its interrupt"))),
         Asks
-    ),
-    security(("operator" = []), ("agent" = []))
+    )
 )]
 pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) -> Answer<Response> {
     let value = body.value().await?;
@@ -48,7 +47,7 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
     if let Some(run) = &run {
         caller.run(run).await?;
     }
-    let Caller { app, actor } = caller;
+    let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
     let started = if let Some(run) = run {
         detached(async move { driver.ask(&run, ask, key, actor).await }).await?
@@ -77,15 +76,14 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
 #[utoipa::path(
     get, path = "/v1/interrupts", tag = "interrupts", operation_id = "list_interrupts",
     params(InterruptsQuery),
-    responses((status = 200, description = "A page of interrupts", body = List<Interrupt>), Lists),
-    security(("operator" = []), ("agent" = []))
+    responses((status = 200, description = "A page of interrupts", body = List<Interrupt>), Lists)
 )]
 pub(crate) async fn list(
     caller: Caller,
     Params(query): Params<InterruptsQuery>,
 ) -> Answer<Json<List<Interrupt>>> {
     let run: Option<RunId> = id("run", query.run.as_deref())?;
-    if !caller.is_operator() {
+    if !caller.reaches_all() {
         let Some(run) = &run else {
             return Err(Refused::new(
                 Code::ForbiddenRole,
@@ -121,8 +119,7 @@ pub(super) async fn page(
 #[utoipa::path(
     get, path = "/v1/interrupts/{id}", tag = "interrupts", operation_id = "read_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc"), WaitQuery),
-    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), ReadsPart),
-    security(("operator" = []), ("agent" = []))
+    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), ReadsPart)
 )]
 pub(crate) async fn read(
     caller: Caller,

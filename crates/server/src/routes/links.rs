@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use holdshort_core::id::InterruptId;
 use holdshort_protocol::{Code, InterruptStatus, Link, LinkRequest};
-use holdshort_web::auth::Operator;
+use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::limits::{LINK_DEFAULT_MS, LINK_MS};
 use holdshort_web::links::{Claim, subject};
@@ -23,15 +23,14 @@ use crate::openapi::Links;
     post, path = "/v1/interrupts/{id}/links", tag = "interrupts", operation_id = "make_decision_link",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
     request_body(content = Option<LinkRequest>, description = "May be left out"),
-    responses((status = 201, description = "The link", body = Link), Links),
-    security(("operator" = []))
+    responses((status = 201, description = "The link", body = Link), Links)
 )]
 pub(crate) async fn make(
-    operator: Operator,
+    caller: Caller,
     Id(id): Id<InterruptId>,
     body: Body,
 ) -> Answer<(StatusCode, Json<Link>)> {
-    let Operator { app, actor } = operator;
+    let Caller { app, actor, .. } = caller;
     let row = app.interrupt_row(&id).await?;
     let request: LinkRequest =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();

@@ -21,66 +21,86 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, middleware};
+use holdshort_core::rights::Permission;
 use holdshort_protocol::Code;
 use holdshort_web::accept::prefers_html;
 use holdshort_web::auth::AuthState;
 use holdshort_web::guard::{self, Names};
+use holdshort_web::needs::{Needs, all, any};
 use holdshort_web::problem::Refused;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
-use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
-use crate::openapi::Base;
+use crate::openapi::{self, Base};
 use crate::pages;
 
+/// Every route with what it needs (`core/src/rights.rs`).
 pub(crate) fn router() -> OpenApiRouter<AuthState> {
+    use Permission::{Ask, Assign, Audit, Decide, Halt, Read, SignIn, Steer};
+
     OpenApiRouter::with_openapi(Base::openapi())
-        .routes(routes!(runs::start, runs::list))
-        .routes(routes!(runs::read))
-        .routes(routes!(runs::result))
-        .routes(routes!(events::read))
-        .routes(routes!(events::all))
-        .routes(routes!(socket::open))
-        .routes(routes!(steer::message))
-        .routes(routes!(steer::pause))
-        .routes(routes!(steer::resume))
-        .routes(routes!(steer::cancel))
-        .routes(routes!(steer::finish))
-        .routes(routes!(plans::of_run))
-        .routes(routes!(plans::replace))
-        .routes(routes!(plans::layout))
-        .routes(routes!(plans::model_request))
-        .routes(routes!(interrupts::ask, interrupts::list))
-        .routes(routes!(interrupts::read))
-        .routes(routes!(decisions::decide))
-        .routes(routes!(links::make))
-        .routes(routes!(sessions::open, sessions::list))
-        .routes(routes!(sessions::read))
-        .routes(routes!(sessions::suspend))
-        .routes(routes!(sessions::resume))
-        .routes(routes!(sessions::close))
-        .routes(routes!(sessions::interrupts))
-        .routes(routes!(plans::of_session))
-        .routes(routes!(sessions::grants))
-        .routes(routes!(sessions::all_grants))
-        .routes(routes!(sessions::revoke))
-        .routes(routes!(logins::invite))
-        .routes(routes!(logins::enter, logins::read, logins::leave))
-        .routes(routes!(workflows::list))
-        .routes(routes!(system::read))
-        .routes(routes!(system::freeze))
-        .routes(routes!(system::unfreeze))
-        .routes(routes!(system::info))
-        .routes(routes!(system::nodes))
-        .routes(routes!(audit::verify))
-        .routes(routes!(audit::head))
+        .routes(needs(any(Steer), routes!(runs::start)))
+        .routes(needs(any(Read), routes!(runs::list)))
+        .routes(needs(any(Read), routes!(runs::read)))
+        .routes(needs(any(Read), routes!(runs::result)))
+        .routes(needs(any(Read), routes!(events::read)))
+        .routes(needs(any(Read), routes!(events::all)))
+        .routes(needs(crate::socket::NEEDS, routes!(socket::open)))
+        .routes(needs(any(Steer), routes!(steer::message)))
+        .routes(needs(any(Steer), routes!(steer::pause)))
+        .routes(needs(any(Halt), routes!(steer::resume)))
+        .routes(needs(any(Steer), routes!(steer::cancel)))
+        .routes(needs(any(Steer), routes!(steer::finish)))
+        .routes(needs(all(Read), routes!(plans::of_run)))
+        .routes(needs(all(Steer), routes!(plans::replace)))
+        .routes(needs(any(Decide), routes!(plans::layout)))
+        .routes(needs(all(Read), routes!(plans::model_request)))
+        .routes(needs(any(Ask), routes!(interrupts::ask)))
+        .routes(needs(any(Read), routes!(interrupts::list)))
+        .routes(needs(any(Read), routes!(interrupts::read)))
+        .routes(needs(any(Decide), routes!(decisions::decide)))
+        .routes(needs(all(Assign), routes!(links::make)))
+        .routes(needs(all(Steer), routes!(sessions::open)))
+        .routes(needs(all(Read), routes!(sessions::list)))
+        .routes(needs(all(Read), routes!(sessions::read)))
+        .routes(needs(all(Steer), routes!(sessions::suspend)))
+        .routes(needs(all(Halt), routes!(sessions::resume)))
+        .routes(needs(all(Steer), routes!(sessions::close)))
+        .routes(needs(all(Read), routes!(sessions::interrupts)))
+        .routes(needs(all(Read), routes!(plans::of_session)))
+        .routes(needs(all(Read), routes!(sessions::grants)))
+        .routes(needs(all(Read), routes!(sessions::all_grants)))
+        .routes(needs(all(Halt), routes!(sessions::revoke)))
+        .routes(needs(all(SignIn), routes!(logins::invite)))
+        .routes(routes!(logins::enter))
+        .routes(needs(any(Read), routes!(logins::read, logins::leave)))
+        .routes(needs(all(Read), routes!(workflows::list)))
+        .routes(needs(all(Read), routes!(system::read)))
+        .routes(needs(all(Halt), routes!(system::freeze)))
+        .routes(needs(all(Halt), routes!(system::unfreeze)))
+        .routes(needs(all(Read), routes!(system::info)))
+        .routes(needs(all(Read), routes!(system::nodes)))
+        .routes(needs(all(Audit), routes!(audit::verify)))
+        .routes(needs(all(Audit), routes!(audit::head)))
         .routes(routes!(health::alive))
         .routes(routes!(health::ready))
         .routes(routes!(health::document))
         .routes(routes!(health::frames))
         .routes(routes!(docs::list))
         .routes(routes!(docs::explain))
+}
+
+/// Routes that need this: enforced, and told in the document.
+fn needs(
+    needs: Needs,
+    (schemas, mut paths, routes): UtoipaMethodRouter<AuthState>,
+) -> UtoipaMethodRouter<AuthState> {
+    for operation in paths.paths.values_mut().flat_map(openapi::operations) {
+        openapi::tell(operation, needs);
+    }
+    (schemas, paths, needs.on(routes))
 }
 
 /// The whole service, guards included.

@@ -5,7 +5,7 @@ use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::run::Input;
 use holdshort_protocol::{List, ModelRequest, Plan, PlanDraft, PlanLayout, Replan};
 use holdshort_store::{Journal, RunFilter};
-use holdshort_web::auth::Operator;
+use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
 use holdshort_web::limits::LAYOUT_SUBTASKS;
 use holdshort_web::problem::{Answer, Refused};
@@ -21,12 +21,11 @@ use crate::openapi::{LaysOut, ReadsOne, ReadsPart, Replans};
 #[utoipa::path(
     get, path = "/v1/runs/{id}/plans", tag = "plans", operation_id = "list_run_plans",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, description = "The plans", body = List<Plan>), ReadsOne),
-    security(("operator" = []))
+    responses((status = 200, description = "The plans", body = List<Plan>), ReadsOne)
 )]
-pub(crate) async fn of_run(operator: Operator, Id(id): Id<RunId>) -> Answer<Json<List<Plan>>> {
-    operator.app.run_row(&id).await?;
-    let run = operator.app.driver.load(&id).await?;
+pub(crate) async fn of_run(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<Plan>>> {
+    caller.run(&id).await?;
+    let run = caller.app.driver.load(&id).await?;
     Ok(Json(List { items: view::plan::of_run(&run), next_cursor: None }))
 }
 
@@ -36,15 +35,14 @@ pub(crate) async fn of_run(operator: Operator, Id(id): Id<RunId>) -> Answer<Json
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/plans", tag = "plans", operation_id = "list_session_plans",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
-    responses((status = 200, description = "A page of plans", body = List<Plan>), ReadsPart),
-    security(("operator" = []))
+    responses((status = 200, description = "A page of plans", body = List<Plan>), ReadsPart)
 )]
 pub(crate) async fn of_session(
-    operator: Operator,
+    caller: Caller,
     Id(id): Id<SessionId>,
     Params(query): Params<PageQuery>,
 ) -> Answer<Json<List<Plan>>> {
-    let app = &operator.app;
+    let app = &caller.app;
     known(app, &id).await?;
     let filter = RunFilter { session: Some(id), ..RunFilter::default() };
     let page = app.journal().runs(&filter, query.cursor.as_ref(), limit(query.limit)?).await?;
@@ -66,18 +64,17 @@ pub(crate) async fn of_session(
         ("phase" = String, Path, description = "The planning phase", example = "plan"),
     ),
     request_body = Replan,
-    responses((status = 200, description = "The plans as they are now", body = List<Plan>), Replans),
-    security(("operator" = []))
+    responses((status = 200, description = "The plans as they are now", body = List<Plan>), Replans)
 )]
 pub(crate) async fn replace(
-    operator: Operator,
+    caller: Caller,
     Ids(id, phase): Ids<RunId, String>,
     body: Body,
 ) -> Answer<Json<List<Plan>>> {
-    operator.app.run_row(&id).await?;
+    caller.run(&id).await?;
     let Replan { plan, version } = body.json().await?;
     let version = version.map(|version| usize::try_from(version).unwrap_or(usize::MAX));
-    let run = operator.app.send(&id, Input::Replan { phase, version, plan }, operator.actor).await?;
+    let run = caller.app.send(&id, Input::Replan { phase, version, plan }, caller.actor).await?;
     Ok(Json(List { items: view::plan::of_run(&run), next_cursor: None }))
 }
 
@@ -88,10 +85,9 @@ pub(crate) async fn replace(
 #[utoipa::path(
     post, path = "/v1/plans/layout", tag = "plans", operation_id = "lay_out_plan",
     request_body = PlanDraft,
-    responses((status = 200, description = "The places", body = PlanLayout), LaysOut),
-    security(("operator" = []))
+    responses((status = 200, description = "The places", body = PlanLayout), LaysOut)
 )]
-pub(crate) async fn layout(_: Operator, body: Body) -> Answer<Json<PlanLayout>> {
+pub(crate) async fn layout(_: Caller, body: Body) -> Answer<Json<PlanLayout>> {
     let draft: PlanDraft = body.json().await?;
     if draft.subtasks.len() > LAYOUT_SUBTASKS {
         return Err(Refused::invalid_at("/subtasks", format!("holds more than {LAYOUT_SUBTASKS} subtasks")));
@@ -108,15 +104,11 @@ pub(crate) async fn layout(_: Operator, body: Body) -> Answer<Json<PlanLayout>> 
         ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
         ("n" = u64, Path, example = 1),
     ),
-    responses((status = 200, description = "The request", body = ModelRequest), ReadsOne),
-    security(("operator" = []))
+    responses((status = 200, description = "The request", body = ModelRequest), ReadsOne)
 )]
-pub(crate) async fn model_request(
-    operator: Operator,
-    Ids(id, n): Ids<RunId, u64>,
-) -> Answer<Json<ModelRequest>> {
-    operator.app.run_row(&id).await?;
-    let found = operator.app.driver.model_request(&id, n).await?.filter(|_| n > 0);
+pub(crate) async fn model_request(caller: Caller, Ids(id, n): Ids<RunId, u64>) -> Answer<Json<ModelRequest>> {
+    caller.run(&id).await?;
+    let found = caller.app.driver.model_request(&id, n).await?.filter(|_| n > 0);
     let (step, request) = found.ok_or_else(|| Refused::not_found("model request"))?;
     Ok(Json(view::plan::model_request(id.as_str(), n, step, request)))
 }

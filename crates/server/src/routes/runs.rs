@@ -34,17 +34,14 @@ use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
         (status = 201, description = "The run", body = Run,
          headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its run"))),
         Starts
-    ),
-    security(("operator" = []), ("agent" = []))
+    )
 )]
 pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) -> Answer<Response> {
     let value = body.value().await?;
     let start: StartRun = read_strict(&value)?;
-    if start.workflow != EXTERNAL {
-        caller.require_operator()?;
-    }
+    caller.starts(&start.workflow)?;
     let session = caller.session(start.session.as_deref()).await?;
-    let Caller { app, actor } = caller;
+    let Caller { app, actor, .. } = caller;
     let definition = workflow(&app, &start.workflow)?;
     let start = holdshort_engine::StartRun {
         config: convert::config(start.config, &definition)?,
@@ -95,12 +92,11 @@ pub(super) fn created(replayed: bool, body: impl IntoResponse) -> Response {
 #[utoipa::path(
     get, path = "/v1/runs", tag = "runs", operation_id = "list_runs",
     params(RunsQuery),
-    responses((status = 200, description = "A page of runs", body = List<Run>), Lists),
-    security(("operator" = []), ("agent" = []))
+    responses((status = 200, description = "A page of runs", body = List<Run>), Lists)
 )]
 pub(crate) async fn list(caller: Caller, Params(query): Params<RunsQuery>) -> Answer<Json<List<Run>>> {
     let app = &caller.app;
-    let only_external = !caller.is_operator();
+    let only_external = !caller.reaches_all();
     let filter = RunFilter {
         status: query.status.map(convert::status),
         workflow: if only_external { Some(EXTERNAL.to_owned()) } else { query.workflow.clone() },
@@ -111,7 +107,7 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<RunsQuery>) -> An
     }
     let read = |limit| app.journal().runs(&filter, query.cursor.as_ref(), limit);
     let list = view::page::show(limit(query.limit)?, read, async |row| {
-        if caller.may_see(&row).await? { view::run::of_row(app, &row).await.map(Some) } else { Ok(None) }
+        if caller.reaches(&row).await? { view::run::of_row(app, &row).await.map(Some) } else { Ok(None) }
     });
     Ok(Json(list.await?))
 }
@@ -120,8 +116,7 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<RunsQuery>) -> An
 #[utoipa::path(
     get, path = "/v1/runs/{id}", tag = "runs", operation_id = "read_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, description = "The run", body = Run), ReadsOne),
-    security(("operator" = []), ("agent" = []))
+    responses((status = 200, description = "The run", body = Run), ReadsOne)
 )]
 pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>> {
     let row = caller.run(&id).await?;
@@ -132,8 +127,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>>
 #[utoipa::path(
     get, path = "/v1/runs/{id}/result", tag = "runs", operation_id = "read_run_result",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, description = "How it ended", body = RunResult), ReadsResult),
-    security(("operator" = []), ("agent" = []))
+    responses((status = 200, description = "How it ended", body = RunResult), ReadsResult)
 )]
 pub(crate) async fn result(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<RunResult>> {
     let row = caller.run(&id).await?;

@@ -8,7 +8,7 @@ use holdshort_core::session::{End, Open, State};
 use holdshort_protocol::{Grant, GrantStatus, Interrupt, List, OpenSession, Session, SessionState};
 use holdshort_store::{GrantFilter, InterruptFilter, Journal, SessionFilter};
 use holdshort_web::app::{App, detached};
-use holdshort_web::auth::Operator;
+use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
 use holdshort_web::problem::{Answer, Refused};
@@ -31,13 +31,12 @@ use crate::openapi::{Lists, OpensSession, ReadsOne, ReadsPart, Revokes, SteersSe
         (status = 201, description = "The session", body = Session,
          headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its session"))),
         OpensSession
-    ),
-    security(("operator" = []))
+    )
 )]
-pub(crate) async fn open(operator: Operator, idempotency: Idempotency, body: Body) -> Answer<Response> {
+pub(crate) async fn open(caller: Caller, idempotency: Idempotency, body: Body) -> Answer<Response> {
     let value = body.value().await?;
     let open: OpenSession = read_strict(&value)?;
-    let Operator { app, actor } = operator;
+    let Caller { app, actor, .. } = caller;
     if let Some(name) = &open.workflow {
         workflow(&app, name)?;
     }
@@ -60,14 +59,13 @@ pub(crate) async fn open(operator: Operator, idempotency: Idempotency, body: Bod
 #[utoipa::path(
     get, path = "/v1/sessions", tag = "sessions", operation_id = "list_sessions",
     params(SessionsQuery),
-    responses((status = 200, description = "A page of sessions", body = List<Session>), Lists),
-    security(("operator" = []))
+    responses((status = 200, description = "A page of sessions", body = List<Session>), Lists)
 )]
 pub(crate) async fn list(
-    operator: Operator,
+    caller: Caller,
     Params(query): Params<SessionsQuery>,
 ) -> Answer<Json<List<Session>>> {
-    let app = &operator.app;
+    let app = &caller.app;
     let states = match query.state {
         None => Vec::new(),
         Some(SessionState::Open) => vec![State::Open],
@@ -86,11 +84,10 @@ pub(crate) async fn list(
 #[utoipa::path(
     get, path = "/v1/sessions/{id}", tag = "sessions", operation_id = "read_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
-    responses((status = 200, description = "The session", body = Session), ReadsOne),
-    security(("operator" = []))
+    responses((status = 200, description = "The session", body = Session), ReadsOne)
 )]
-pub(crate) async fn read(operator: Operator, Id(id): Id<SessionId>) -> Answer<Json<Session>> {
-    show(&operator.app, &id).await
+pub(crate) async fn read(caller: Caller, Id(id): Id<SessionId>) -> Answer<Json<Session>> {
+    show(&caller.app, &id).await
 }
 
 /// Suspend a session.
@@ -99,13 +96,12 @@ pub(crate) async fn read(operator: Operator, Id(id): Id<SessionId>) -> Answer<Js
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/suspend", tag = "sessions", operation_id = "suspend_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
-    responses((status = 200, description = "The session as it is now", body = Session), SteersSession),
-    security(("operator" = []))
+    responses((status = 200, description = "The session as it is now", body = Session), SteersSession)
 )]
-pub(crate) async fn suspend(operator: Operator, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
-    known(&operator.app, &id).await?;
+pub(crate) async fn suspend(caller: Caller, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
+    known(&caller.app, &id).await?;
     nothing(body).await?;
-    let Operator { app, actor } = operator;
+    let Caller { app, actor, .. } = caller;
     let (driver, session) = (app.driver.clone(), id.clone());
     detached(async move { driver.suspend_session(&session, actor).await }).await?;
     show(&app, &id).await
@@ -117,13 +113,12 @@ pub(crate) async fn suspend(operator: Operator, Id(id): Id<SessionId>, body: Bod
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/resume", tag = "sessions", operation_id = "resume_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
-    responses((status = 200, description = "The session as it is now", body = Session), SteersSession),
-    security(("operator" = []))
+    responses((status = 200, description = "The session as it is now", body = Session), SteersSession)
 )]
-pub(crate) async fn resume(operator: Operator, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
-    known(&operator.app, &id).await?;
+pub(crate) async fn resume(caller: Caller, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
+    known(&caller.app, &id).await?;
     nothing(body).await?;
-    let Operator { app, actor } = operator;
+    let Caller { app, actor, .. } = caller;
     let (driver, session) = (app.driver.clone(), id.clone());
     detached(async move { driver.resume_session(&session, actor).await }).await?;
     show(&app, &id).await
@@ -135,13 +130,12 @@ pub(crate) async fn resume(operator: Operator, Id(id): Id<SessionId>, body: Body
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/close", tag = "sessions", operation_id = "close_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
-    responses((status = 200, description = "The session as it is now", body = Session), SteersSession),
-    security(("operator" = []))
+    responses((status = 200, description = "The session as it is now", body = Session), SteersSession)
 )]
-pub(crate) async fn close(operator: Operator, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
-    known(&operator.app, &id).await?;
+pub(crate) async fn close(caller: Caller, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
+    known(&caller.app, &id).await?;
     nothing(body).await?;
-    let Operator { app, actor } = operator;
+    let Caller { app, actor, .. } = caller;
     let (driver, session) = (app.driver.clone(), id.clone());
     detached(async move { driver.close_session(&session, End::Completed, actor).await }).await?;
     show(&app, &id).await
@@ -151,34 +145,32 @@ pub(crate) async fn close(operator: Operator, Id(id): Id<SessionId>, body: Body)
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/interrupts", tag = "sessions", operation_id = "list_session_interrupts",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
-    responses((status = 200, description = "A page of interrupts", body = List<Interrupt>), ReadsPart),
-    security(("operator" = []))
+    responses((status = 200, description = "A page of interrupts", body = List<Interrupt>), ReadsPart)
 )]
 pub(crate) async fn interrupts(
-    operator: Operator,
+    caller: Caller,
     Id(id): Id<SessionId>,
     Params(query): Params<PageQuery>,
 ) -> Answer<Json<List<Interrupt>>> {
-    known(&operator.app, &id).await?;
+    known(&caller.app, &id).await?;
     let filter = InterruptFilter { session: Some(id), ..InterruptFilter::default() };
-    Ok(Json(page(&operator.app, &filter, query.cursor, limit(query.limit)?).await?))
+    Ok(Json(page(&caller.app, &filter, query.cursor, limit(query.limit)?).await?))
 }
 
 /// List the grants of a session, revoked ones too.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/grants", tag = "sessions", operation_id = "list_session_grants",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
-    responses((status = 200, description = "A page of grants", body = List<Grant>), ReadsPart),
-    security(("operator" = []))
+    responses((status = 200, description = "A page of grants", body = List<Grant>), ReadsPart)
 )]
 pub(crate) async fn grants(
-    operator: Operator,
+    caller: Caller,
     Id(id): Id<SessionId>,
     Params(query): Params<PageQuery>,
 ) -> Answer<Json<List<Grant>>> {
-    known(&operator.app, &id).await?;
+    known(&caller.app, &id).await?;
     let after: Option<GrantId> = holdshort_web::query::id("cursor", query.cursor.as_deref())?;
-    let session = operator.app.driver.session(&id).await?;
+    let session = caller.app.driver.session(&id).await?;
     // By id, and so by age.
     let following =
         session.grants.values().filter(|grant| after.as_ref().is_none_or(|after| grant.id > *after));
@@ -195,14 +187,13 @@ pub(crate) async fn grants(
 #[utoipa::path(
     get, path = "/v1/grants", tag = "sessions", operation_id = "list_grants",
     params(GrantsQuery),
-    responses((status = 200, description = "A page of grants", body = List<Grant>), Lists),
-    security(("operator" = []))
+    responses((status = 200, description = "A page of grants", body = List<Grant>), Lists)
 )]
 pub(crate) async fn all_grants(
-    operator: Operator,
+    caller: Caller,
     Params(query): Params<GrantsQuery>,
 ) -> Answer<Json<List<Grant>>> {
-    let app = &operator.app;
+    let app = &caller.app;
     let filter = GrantFilter { revoked: query.status.map(|status| status == GrantStatus::Revoked) };
     let read = |limit| app.journal().grants(&filter, query.cursor.as_ref(), limit);
     let list = view::page::show(limit(query.limit)?, read, async |row| {
@@ -218,11 +209,10 @@ pub(crate) async fn all_grants(
 #[utoipa::path(
     delete, path = "/v1/grants/{id}", tag = "sessions", operation_id = "revoke_grant",
     params(("id" = String, Path, example = "gra_01k6f0000000000000000000dd")),
-    responses((status = 200, description = "The grant, revoked", body = Grant), Revokes),
-    security(("operator" = []))
+    responses((status = 200, description = "The grant, revoked", body = Grant), Revokes)
 )]
-pub(crate) async fn revoke(operator: Operator, Id(id): Id<GrantId>) -> Answer<Json<Grant>> {
-    let Operator { app, actor } = operator;
+pub(crate) async fn revoke(caller: Caller, Id(id): Id<GrantId>) -> Answer<Json<Grant>> {
+    let Caller { app, actor, .. } = caller;
     let row = app.journal().grant(&id).await?.ok_or_else(|| Refused::not_found("grant"))?;
     let (driver, grant) = (app.driver.clone(), id.clone());
     let of = row.session.clone();

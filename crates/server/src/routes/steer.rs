@@ -5,7 +5,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::limits::TEXT_BYTES;
 use holdshort_core::run::Input;
 use holdshort_protocol::{Finish, Message, Note, Run};
-use holdshort_web::auth::{Caller, Operator};
+use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, escape, read_strict};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
@@ -20,18 +20,17 @@ use crate::openapi::Steers;
     post, path = "/v1/runs/{id}/messages", tag = "runs", operation_id = "message_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
     request_body = Message,
-    responses((status = 200, description = "The run as it is now", body = Run), Steers),
-    security(("operator" = []))
+    responses((status = 200, description = "The run as it is now", body = Run), Steers)
 )]
-pub(crate) async fn message(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
-    operator.app.run_row(&id).await?;
+pub(crate) async fn message(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
+    caller.run(&id).await?;
     let Message { text } = body.json().await?;
-    tell(operator, &id, text).await.map(Json)
+    tell(caller, &id, text).await.map(Json)
 }
 
 /// Tells a run something, whichever way it came.
-pub(crate) async fn tell(operator: Operator, id: &RunId, text: String) -> Answer<Run> {
-    send(operator, id, Input::Message { text }).await
+pub(crate) async fn tell(caller: Caller, id: &RunId, text: String) -> Answer<Run> {
+    send(caller, id, Input::Message { text }).await
 }
 
 /// Pause a run.
@@ -40,26 +39,24 @@ pub(crate) async fn tell(operator: Operator, id: &RunId, text: String) -> Answer
 #[utoipa::path(
     post, path = "/v1/runs/{id}/pause", tag = "runs", operation_id = "pause_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, description = "The run as it is now", body = Run), Steers),
-    security(("operator" = []))
+    responses((status = 200, description = "The run as it is now", body = Run), Steers)
 )]
-pub(crate) async fn pause(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
-    operator.app.run_row(&id).await?;
+pub(crate) async fn pause(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
+    caller.run(&id).await?;
     nothing(body).await?;
-    send(operator, &id, Input::Pause).await.map(Json)
+    send(caller, &id, Input::Pause).await.map(Json)
 }
 
 /// Let a paused run go on.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/resume", tag = "runs", operation_id = "resume_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, description = "The run as it is now", body = Run), Steers),
-    security(("operator" = []))
+    responses((status = 200, description = "The run as it is now", body = Run), Steers)
 )]
-pub(crate) async fn resume(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
-    operator.app.run_row(&id).await?;
+pub(crate) async fn resume(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
+    caller.run(&id).await?;
     nothing(body).await?;
-    send(operator, &id, Input::Resume).await.map(Json)
+    send(caller, &id, Input::Resume).await.map(Json)
 }
 
 /// Cancel a run.
@@ -69,16 +66,15 @@ pub(crate) async fn resume(operator: Operator, Id(id): Id<RunId>, body: Body) ->
     post, path = "/v1/runs/{id}/cancel", tag = "runs", operation_id = "cancel_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
     request_body(content = Option<Note>, description = "May be left out"),
-    responses((status = 200, description = "The run as it is now", body = Run), Steers),
-    security(("operator" = []))
+    responses((status = 200, description = "The run as it is now", body = Run), Steers)
 )]
-pub(crate) async fn cancel(operator: Operator, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
-    operator.app.run_row(&id).await?;
+pub(crate) async fn cancel(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
+    caller.run(&id).await?;
     let note: Note = body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     if note.text.as_ref().is_some_and(|text| text.len() > TEXT_BYTES) {
         return Err(Refused::invalid_at("/text", format!("is longer than {TEXT_BYTES} bytes")));
     }
-    send(operator, &id, Input::Cancel { text: note.text }).await.map(Json)
+    send(caller, &id, Input::Cancel { text: note.text }).await.map(Json)
 }
 
 /// End a run of another framework's agent.
@@ -86,19 +82,16 @@ pub(crate) async fn cancel(operator: Operator, Id(id): Id<RunId>, body: Body) ->
     post, path = "/v1/runs/{id}/finish", tag = "runs", operation_id = "finish_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
     request_body = Finish,
-    responses((status = 200, description = "The run as it is now", body = Run), Steers),
-    security(("operator" = []), ("agent" = []))
+    responses((status = 200, description = "The run as it is now", body = Run), Steers)
 )]
 pub(crate) async fn finish(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
     caller.run(&id).await?;
     let Finish { result } = body.json().await?;
-    let Caller { app, actor } = caller;
-    let run = app.send(&id, Input::Finish { result }, actor).await?;
-    Ok(Json(view::run::of_run(&run)?))
+    send(caller, &id, Input::Finish { result }).await.map(Json)
 }
 
-async fn send(operator: Operator, id: &RunId, input: Input) -> Answer<Run> {
-    let run = operator.app.send(id, input, operator.actor).await?;
+async fn send(caller: Caller, id: &RunId, input: Input) -> Answer<Run> {
+    let run = caller.app.send(id, input, caller.actor).await?;
     view::run::of_run(&run)
 }
 

@@ -7,7 +7,7 @@ use holdshort_core::system::{self, Input};
 use holdshort_protocol::{Info, List, Model, Node, System};
 use holdshort_store::Journal;
 use holdshort_web::app::detached;
-use holdshort_web::auth::Operator;
+use holdshort_web::auth::Caller;
 use holdshort_web::limits::{NODE_LEASES, NODE_RUNS};
 use holdshort_web::problem::Answer;
 use holdshort_web::view::word;
@@ -17,11 +17,10 @@ use crate::openapi::{Changes, Reads};
 /// Read the state of the installation.
 #[utoipa::path(
     get, path = "/v1/system", tag = "system", operation_id = "read_system",
-    responses((status = 200, description = "The state now", body = System), Reads),
-    security(("operator" = []))
+    responses((status = 200, description = "The state now", body = System), Reads)
 )]
-pub(crate) async fn read(operator: Operator) -> Answer<Json<System>> {
-    Ok(show(&*operator.app.driver.system().await?))
+pub(crate) async fn read(caller: Caller) -> Answer<Json<System>> {
+    Ok(show(&*caller.app.driver.system().await?))
 }
 
 /// Stop everything from starting.
@@ -30,25 +29,23 @@ pub(crate) async fn read(operator: Operator) -> Answer<Json<System>> {
 /// taken and wait.
 #[utoipa::path(
     post, path = "/v1/system/freeze", tag = "system", operation_id = "freeze",
-    responses((status = 200, description = "The state now", body = System), Changes),
-    security(("operator" = []))
+    responses((status = 200, description = "The state now", body = System), Changes)
 )]
-pub(crate) async fn freeze(operator: Operator) -> Answer<Json<System>> {
-    change(operator, Input::Freeze).await
+pub(crate) async fn freeze(caller: Caller) -> Answer<Json<System>> {
+    change(caller, Input::Freeze).await
 }
 
 /// Let everything go on.
 #[utoipa::path(
     post, path = "/v1/system/unfreeze", tag = "system", operation_id = "unfreeze",
-    responses((status = 200, description = "The state now", body = System), Changes),
-    security(("operator" = []))
+    responses((status = 200, description = "The state now", body = System), Changes)
 )]
-pub(crate) async fn unfreeze(operator: Operator) -> Answer<Json<System>> {
-    change(operator, Input::Unfreeze).await
+pub(crate) async fn unfreeze(caller: Caller) -> Answer<Json<System>> {
+    change(caller, Input::Unfreeze).await
 }
 
-async fn change(operator: Operator, input: Input) -> Answer<Json<System>> {
-    let Operator { app, actor } = operator;
+async fn change(caller: Caller, input: Input) -> Answer<Json<System>> {
+    let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
     let system = detached(async move { driver.change_system(input, actor).await }).await?;
     Ok(show(&system))
@@ -61,11 +58,10 @@ fn show(system: &system::System) -> Json<System> {
 /// Read what runs here: version, model, sandbox.
 #[utoipa::path(
     get, path = "/v1/info", tag = "system", operation_id = "read_info",
-    responses((status = 200, description = "What runs here", body = Info), Reads),
-    security(("operator" = []))
+    responses((status = 200, description = "What runs here", body = Info), Reads)
 )]
-pub(crate) async fn info(operator: Operator) -> Json<Info> {
-    let app = &operator.app;
+pub(crate) async fn info(caller: Caller) -> Json<Info> {
+    let app = &caller.app;
     Json(Info {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         rehearsal: app.model.rehearsal,
@@ -82,11 +78,10 @@ pub(crate) async fn info(operator: Operator) -> Json<Info> {
 /// List the servers that use the journal, and the runs that each drives.
 #[utoipa::path(
     get, path = "/v1/nodes", tag = "system", operation_id = "list_nodes",
-    responses((status = 200, description = "All of them", body = List<Node>), Reads),
-    security(("operator" = []))
+    responses((status = 200, description = "All of them", body = List<Node>), Reads)
 )]
-pub(crate) async fn nodes(operator: Operator) -> Answer<Json<List<Node>>> {
-    let journal = operator.app.journal();
+pub(crate) async fn nodes(caller: Caller) -> Answer<Json<List<Node>>> {
+    let journal = caller.app.journal();
     let rows = journal.nodes().await?;
     let mut driven: BTreeMap<u64, Vec<String>> = BTreeMap::new();
     for lease in journal.leases(None, NODE_LEASES).await? {

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use holdshort_protocol::{List, Workflow};
-use holdshort_web::auth::Operator;
+use holdshort_web::auth::Caller;
 use holdshort_web::view;
 
 use crate::openapi::Reads;
@@ -10,11 +10,10 @@ use crate::openapi::Reads;
 /// List the workflows that can be started.
 #[utoipa::path(
     get, path = "/v1/workflows", tag = "system", operation_id = "list_workflows",
-    responses((status = 200, description = "All of them", body = List<Workflow>), Reads),
-    security(("operator" = []))
+    responses((status = 200, description = "All of them", body = List<Workflow>), Reads)
 )]
-pub(crate) async fn list(operator: Operator) -> Json<List<Workflow>> {
-    let library = &operator.app.library;
+pub(crate) async fn list(caller: Caller) -> Json<List<Workflow>> {
+    let library = &caller.app.library;
     let items = library
         .names()
         .filter_map(|name| library.get(name))

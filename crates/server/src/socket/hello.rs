@@ -3,11 +3,13 @@
 use axum::extract::ws::WebSocket;
 use axum::http::HeaderMap;
 use futures::stream::SplitStream;
+use holdshort_core::rights::Permission;
 use holdshort_protocol::Code;
 use holdshort_protocol::frame::{ClientFrame, Hello, ServerFrame};
 use holdshort_web::auth::{AuthState, Caller, Credentials};
 use holdshort_web::feed::position;
 use holdshort_web::line::End;
+use holdshort_web::needs::{Needs, any};
 use holdshort_web::pace::Pace;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::view;
@@ -15,13 +17,17 @@ use tokio::time::timeout;
 
 use super::incoming;
 
+/// What following needs; each other frame needs what its request would.
+pub(crate) const NEEDS: Needs = any(Permission::Read);
+
 /// Somebody who comes over a socket: what it does is recorded with that channel.
 pub(crate) fn caller(door: &AuthState, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
-    let mut caller = door.caller(headers, given)?;
-    if let Credentials::Token(_) = given {
-        caller.actor.via = Some("ws".to_owned());
-    }
-    Ok(caller)
+    let known = door.known(headers, given)?;
+    let known = match given {
+        Credentials::Token(_) => known.through("ws"),
+        Credentials::Secret(_) => known,
+    };
+    known.may(NEEDS)
 }
 
 /// Waits for `hello`, and lets in whoever says it rightly.

@@ -3,11 +3,13 @@
 
 use axum::extract::ws::WebSocket;
 use futures::stream::SplitStream;
+use holdshort_core::rights::Permission;
 use holdshort_protocol::frame::{ClientFrame, Decide, Ping, ServerFrame, Tell, Unsubscribe};
 use holdshort_web::auth::Caller;
 use holdshort_web::decide;
 use holdshort_web::limits::OVER_RATE_FRAMES;
 use holdshort_web::line::End;
+use holdshort_web::needs::any;
 use holdshort_web::pace::Pace;
 use holdshort_web::problem::{Answer, Refused};
 use tokio::sync::mpsc;
@@ -67,16 +69,16 @@ async fn decided(caller: &Caller, decide: Decide) -> Answer<ServerFrame> {
     let id = decide.id.clone();
     let interrupt = decide.interrupt.parse().map_err(|_| Refused::not_found("interrupt"))?;
     let row = caller.app.interrupt_row(&interrupt).await?;
-    caller.require_operator()?;
-    let actor = caller.actor.clone();
+    let Caller { actor, .. } = caller.may(any(Permission::Decide))?;
     let interrupt = decide::decide(&caller.app, &row, actor, decide.decision()).await?;
     Ok(ServerFrame::Decided { id, interrupt: Box::new(interrupt) })
 }
 
 async fn told(caller: &Caller, tell: Tell) -> Answer<ServerFrame> {
     let Tell { id, run, text } = tell;
-    let operator = caller.clone().operator()?;
+    let caller = caller.may(any(Permission::Steer))?;
     let run = run.parse().map_err(|_| Refused::not_found("run"))?;
-    let run = steer::tell(operator, &run, text).await?;
+    caller.run(&run).await?;
+    let run = steer::tell(caller, &run, text).await?;
     Ok(ServerFrame::Told { id, run: Box::new(run) })
 }

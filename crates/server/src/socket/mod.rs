@@ -32,7 +32,7 @@ use holdshort_web::pace::Pace;
 use holdshort_web::problem::Answer;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-pub(crate) use hello::caller;
+pub(crate) use hello::{NEEDS, caller};
 
 /// Answers the request that a socket begins with. `known` is who it is, where the request said so.
 pub(crate) fn open(

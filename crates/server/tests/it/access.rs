@@ -79,6 +79,10 @@ async fn an_agent_asks_and_reads_its_own() {
         }
         let finish = agent.post(&format!("/v1/runs/{run}/finish"), &json!({"result": 1})).await;
         assert_eq!(refusal(&finish), (403, "forbidden_role", vec![]));
+        for path in ["pause", "cancel", "messages"] {
+            let said = agent.post(&format!("/v1/runs/{run}/{path}"), &json!({"text": "t"})).await;
+            assert_eq!(refusal(&said), (403, "forbidden_role", vec![]), "{path}");
+        }
         let ask = agent.post("/v1/interrupts", &json!({"kind": "question", "title": "t", "run": run})).await;
         assert_eq!(refusal(&ask), (403, "forbidden_role", vec![]));
     }
@@ -96,10 +100,7 @@ async fn an_agent_asks_and_reads_its_own() {
 
     let never = [
         format!("/v1/interrupts/{}/decisions", text(&own, "id")),
-        format!("/v1/runs/{run}/messages"),
-        format!("/v1/runs/{run}/pause"),
         format!("/v1/runs/{run}/resume"),
-        format!("/v1/runs/{run}/cancel"),
         "/v1/system/freeze".to_owned(),
         "/v1/system/unfreeze".to_owned(),
     ];

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use holdshort_core::actor::Role;
 use holdshort_server::{Options, Pace, Server, StartError, Tuning, start_tuned};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
@@ -125,6 +126,11 @@ impl Served {
             panic!("{:?}", self.operator().get(&format!("/v1/runs/{run}/events")).await)
         };
         run
+    }
+
+    /// With tokens of other roles.
+    pub(crate) async fn with_tokens(tokens: &'static [(&'static str, Role)]) -> Self {
+        Self::with_tuning(Tuning { tokens, ..Tuning::default() }).await
     }
 
     pub(crate) async fn with(change: impl FnOnce(&mut Options)) -> Self {

@@ -22,6 +22,7 @@ mod logins;
 mod native;
 mod openapi;
 mod plans;
+mod rights;
 mod sessions;
 mod socket;
 mod start;

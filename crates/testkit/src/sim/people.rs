@@ -393,6 +393,7 @@ impl Deed {
         let driver = &node.driver;
         match self.clone() {
             Self::Start { definition, origin, session, key, ask } => {
+                let is_external = definition.is_external();
                 let start = StartRun {
                     origin,
                     config: Config { workspace: Some(WORKSPACE.to_owned()), ..Config::default() },
@@ -402,7 +403,8 @@ impl Deed {
                     definition,
                     session,
                 };
-                let started = driver.start(start, someone("alice")).await?;
+                let actor = if is_external { Actor::agent("agent", "sim") } else { someone("alice") };
+                let started = driver.start(start, actor).await?;
                 if let Some(key) = key {
                     lock(site).witness.started(&key, &started.run);
                 }
@@ -419,7 +421,13 @@ impl Deed {
                 let key = idempotency(&key, "ask");
                 driver.ask(&run, *ask, Some(key), Actor::agent("agent", "sim")).await?;
             }
-            Self::Change { input } => drop(driver.change_system(input, someone("alice")).await?),
+            Self::Change { input } => {
+                let actor = match input {
+                    system::Input::SetPolicy { .. } => Actor::admin("ada", "sim"),
+                    system::Input::Freeze | system::Input::Unfreeze => someone("alice"),
+                };
+                drop(driver.change_system(input, actor).await?);
+            }
             Self::Revoke { session, grant } => drop(driver.revoke(&session, &grant, someone("alice")).await?),
             Self::OpenSession { idle_ms } => {
                 let open = session::Open { idle_ms, ..session::Open::default() };

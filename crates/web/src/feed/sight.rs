@@ -28,13 +28,16 @@ impl Sight {
     pub(super) async fn sees(&self, stream: &StreamId) -> Answer<bool> {
         match stream {
             StreamId::Run(run) => self.sees_run(run).await,
-            StreamId::Session(_) | StreamId::System => Ok(self.0.is_operator()),
+            StreamId::Session(_) | StreamId::System => Ok(self.0.reaches_all()),
         }
     }
 
     pub(super) async fn sees_run(&self, run: &RunId) -> Answer<bool> {
-        if self.0.is_operator() {
+        if self.0.reaches_all() {
             return Ok(true);
+        }
+        if !self.0.reaches_own() {
+            return Ok(false);
         }
         // Rare, and large.
         let owner = Box::pin(self.app().owners.of(self.app(), run)).await?;

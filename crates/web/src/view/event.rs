@@ -57,8 +57,11 @@ fn actor(actor: Actor) -> wire::Actor {
 
 pub fn role(role: Role) -> wire::Role {
     match role {
+        Role::Admin => wire::Role::Admin,
         Role::Operator => wire::Role::Operator,
+        Role::Reviewer => wire::Role::Reviewer,
         Role::Agent => wire::Role::Agent,
+        Role::Auditor => wire::Role::Auditor,
         Role::Engine => wire::Role::Engine,
     }
 }

@@ -47,14 +47,15 @@ fn is_named(program: &str, shell: &str, command: &Command) -> bool {
 }
 
 /// What programs are made of: scripts of their makers', and the unpackers of archives.
-const HELPERS: [(&str, &[&str]); 15] = [
+const HELPERS: [(&str, &[&str]); 16] = [
     (
         "man",
         &[
-            "apropos", "cat", "col", "dash", "groff", "grotty", "less", "locale", "nroff", "preconv", "sh",
-            "tbl", "troff", "whatis",
+            "apropos", "cat", "col", "dash", "groff", "grotty", "gzip", "less", "locale", "nroff", "preconv",
+            "sh", "tbl", "troff", "whatis",
         ],
     ),
+    ("diff3", &["diff"]),
     ("egrep", &["sh", "dash", "grep"]),
     ("fgrep", &["sh", "dash", "grep"]),
     ("zcat", &["sh", "dash", "gzip"]),

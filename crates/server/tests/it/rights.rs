@@ -1,0 +1,153 @@
+//! The table of rights as it is enforced: each route of the document × each role.
+
+use std::path::Path;
+
+use holdshort_core::actor::Role;
+use holdshort_core::rights::{Extent, ROLES, TABLE, extent};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{Served, said, text};
+
+const TOKENS: &[(&str, Role)] = &[
+    ("admin-0000000000000000000000000000", Role::Admin),
+    ("reviewer-0000000000000000000000000", Role::Reviewer),
+    ("auditor-00000000000000000000000000", Role::Auditor),
+];
+
+/// Whether a role may: what is asked about is an agent's own, and assigned to nobody.
+fn may(role: Role, needs: &Value) -> bool {
+    let named = |name: &Value| TABLE.iter().find(|(permission, _)| permission.name() == *name);
+    let (permission, _) = named(&needs["permission"]).expect("a permission of the table");
+    match (extent(role, *permission), needs["of"] == "all") {
+        (Extent::All, _) | (Extent::Unassigned, false) => true,
+        (Extent::Own, false) => role == Role::Agent,
+        // Looked at where an interrupt is named: none is assigned to the reviewer here.
+        (Extent::Nothing | Extent::Own | Extent::Assigned | Extent::Unassigned, _) => false,
+    }
+}
+
+/// Routes that name nothing: who has the permission for some may ask, and sees those.
+const OF_WHATEVER_IS_THEIRS: [&str; 5] =
+    ["get /v1/runs", "get /v1/events", "get /v1/login", "delete /v1/login", "post /v1/plans/layout"];
+
+#[tokio::test]
+async fn each_route_lets_in_whom_the_table_says() {
+    let served = Served::with_tokens(TOKENS).await;
+    let document = holdshort_server::openapi();
+    let mut wrong = Vec::new();
+    let mut met = 0;
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in item.as_object().expect("operations") {
+            let name = format!("{method} {path}");
+            let Some(needs) = operation.get("x-needs") else { continue };
+            // It says who it is in a frame.
+            if path == "/v1/ws" {
+                continue;
+            }
+            for role in ROLES {
+                let token = TOKENS.iter().find(|(_, of)| *of == role).map(|(token, _)| *token);
+                let api = match (role, token) {
+                    (_, Some(token)) => served.api(Some(token)),
+                    (Role::Agent, None) => served.agent(),
+                    (_, None) => served.operator(),
+                };
+                // Anew each time: some routes end it.
+                let own = served.agent().ask().await;
+                let path = path
+                    .replace("/runs/{id}", &format!("/runs/{}", text(&own, "run")))
+                    .replace("/interrupts/{id}", &format!("/interrupts/{}", text(&own, "id")))
+                    .replace("/sessions/{id}", &format!("/sessions/{}", text(&own, "session")))
+                    .replace("{phase}", "plan")
+                    .replace("{n}", "1")
+                    .replace("{id}", "gnt_01k6f0000000000000000000aa");
+                let path = if name == "get /v1/interrupts" {
+                    format!("{path}?run={}", text(&own, "run"))
+                } else {
+                    path
+                };
+                let method: Method = method.to_uppercase().parse().expect("a method");
+                let body = match name.as_str() {
+                    "post /v1/runs" => json!({"workflow": "external", "input": {"task": "t"}}),
+                    "post /v1/interrupts" => json!({"kind": "question", "title": "t"}),
+                    "post /v1/interrupts/{id}/decisions" => json!({"option": "skip"}),
+                    _ => json!({}),
+                };
+                let request = api.request(method, &path).header("accept", "application/json").json(&body);
+                let (status, refusal) = said(request).await;
+                let code = refusal["code"].as_str().unwrap_or_default();
+                let is_let_in = !(status == 403 && ["forbidden_role", "not_an_approver"].contains(&code));
+                let listed = OF_WHATEVER_IS_THEIRS.contains(&name.as_str());
+                let some = |needs: &Value| {
+                    let (permission, _) =
+                        TABLE.iter().find(|(it, _)| it.name() == needs["permission"]).expect("it is there");
+                    extent(role, *permission) != Extent::Nothing
+                };
+                let expected = if listed { some(needs) } else { may(role, needs) };
+                if is_let_in != expected {
+                    wrong.push(format!("{name} as {role:?}: {status} {code}"));
+                }
+                met += 1;
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    assert!(met > 5 * 35, "{met}");
+}
+
+/// Every route under `/v1` names what it needs, or is for anybody.
+#[test]
+fn each_route_names_what_it_needs() {
+    let document = holdshort_server::openapi();
+    let mut open = Vec::new();
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in item.as_object().expect("operations") {
+            if operation.get("x-needs").is_none() {
+                open.push(format!("{method} {path}"));
+            }
+        }
+    }
+    let expected = [
+        "get /docs/errors",
+        "get /docs/errors/{code}",
+        "get /healthz",
+        "get /readyz",
+        "get /v1/asyncapi.json",
+        "post /v1/login",
+        "get /v1/openapi.json",
+    ];
+    assert_eq!(open, expected);
+}
+
+/// `docs/reference/rights.md` holds the table. `UPDATE_SNAPSHOTS=1` writes it there.
+#[test]
+fn the_page_holds_the_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/rights.md");
+    let page = std::fs::read_to_string(&path).expect("the page is there");
+    let role =
+        |role: &Role| serde_json::to_value(role).expect("a word").as_str().unwrap_or_default().to_owned();
+    let mut table = format!("| permission | {} |\n|---|", ROLES.map(|it| role(&it)).join(" | "));
+    table.push_str(&"---|".repeat(ROLES.len()));
+    table.push('\n');
+    for (permission, extents) in TABLE {
+        let cells = extents.map(|extent| match extent {
+            Extent::Nothing => "–",
+            Extent::Own => "their own",
+            Extent::Assigned => "assigned to them",
+            Extent::Unassigned => "assigned to them or to nobody",
+            Extent::All => "all",
+        });
+        table.push_str(&["| `", permission.name(), "` | ", &cells.join(" | "), " |\n"].concat());
+    }
+    let (before, rest) = page.split_once("<!-- rights -->\n").expect("a place for it");
+    let (_, after) = rest.split_once("<!-- end -->").expect("an end of it");
+    let right = format!("{before}<!-- rights -->\n{table}<!-- end -->{after}");
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, right).expect("it can be written");
+    } else {
+        assert!(
+            page == right,
+            "docs/reference/rights.md is behind: UPDATE_SNAPSHOTS=1 cargo test -p holdshort-server"
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! What a route needs: a permission of the table of rights. Named once, where the route is; looked at when who asks is
+//! let in. A route that names none lets nobody in.
+
+use axum::Extension;
+use axum::routing::MethodRouter;
+use holdshort_core::actor::Role;
+use holdshort_core::rights::{self, Extent, Permission};
+
+/// A permission, and whether it must reach everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    pub permission: Permission,
+    /// The route is about what is nobody's own: lists, sessions, the installation.
+    pub of_all: bool,
+}
+
+/// A permission, however far it reaches: the handler says what the route is about, and the caller whether that is
+/// within.
+pub const fn any(permission: Permission) -> Needs {
+    Needs { permission, of_all: false }
+}
+
+/// A permission that reaches everything.
+pub const fn all(permission: Permission) -> Needs {
+    Needs { permission, of_all: true }
+}
+
+impl Needs {
+    /// How far it reaches for a role that may come in; `None` for one that may not.
+    pub fn extent(self, role: Role) -> Option<Extent> {
+        match rights::extent(role, self.permission) {
+            Extent::Nothing => None,
+            Extent::All => Some(Extent::All),
+            within => (!self.of_all).then_some(within),
+        }
+    }
+
+    /// Routes that need it.
+    pub fn on<S: Clone + Send + Sync + 'static>(self, routes: MethodRouter<S>) -> MethodRouter<S> {
+        routes.layer(Extension(self))
+    }
+}
