@@ -15,7 +15,7 @@ use crate::time::Timestamp;
 use crate::{json, run, session, system};
 
 /// The version of the head format that this binary writes. Reading a later one is an error, not a guess.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq)]

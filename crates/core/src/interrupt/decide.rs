@@ -69,13 +69,13 @@ pub fn check(
     if !may {
         return Err(Refusal::NotAnApprover);
     }
-    let same = |made: &super::Made| {
+    let same = |made: &super::Vote| {
         made.by == actor.id
             && made.option == decision.option
             && made.text.as_deref().unwrap_or_default() == decision.text.as_deref().unwrap_or_default()
             && made.edit == decision.edit
     };
-    if interrupt.decision.as_ref().is_some_and(same) {
+    if interrupt.votes.iter().any(same) {
         return Ok(Standing::Repeat);
     }
     match &interrupt.resolution {

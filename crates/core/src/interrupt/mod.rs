@@ -5,12 +5,14 @@
 
 mod decide;
 mod table;
+mod vote;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use decide::{Decision, Refusal, Standing, check};
 pub use table::{Carry, Effect, Kind, Outcome, Row, default_on_expiry, option, options};
+pub use vote::{Settled, Vote, settled, settling_seq};
 
 use crate::digest::Digest;
 use crate::gate::Reason;
@@ -159,7 +161,7 @@ pub struct Opened {
     /// Who may decide, by id; empty means every operator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,
-    /// Decisions needed. 1 until quorums exist.
+    /// How many people have to agree before anything is released.
     pub quorum: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<InterruptId>,
@@ -175,18 +177,9 @@ pub struct Interrupt {
     pub opened_seq: u64,
     /// Grows with each change of who may decide; a decision may name the one it was made on.
     pub version: u64,
-    pub decision: Option<Made>,
+    /// The decisions that stand: of each person the last one.
+    pub votes: Vec<Vote>,
     pub resolution: Option<Resolution>,
-}
-
-/// A decision as it stands in the journal.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Made {
-    pub by: String,
-    pub option: String,
-    pub text: Option<String>,
-    pub edit: Value,
-    pub at: Timestamp,
 }
 
 /// What ended an interrupt.
@@ -211,11 +204,28 @@ pub struct Resolution {
     pub outcome: Outcome,
     pub option: Option<String>,
     pub cause: Cause,
+    /// Whose input it came with: of a grant, who gave it.
+    pub by: String,
     pub at: Timestamp,
     pub seq: u64,
+    /// The sequence of the decision that settled it, where one did.
+    pub decision: Option<u64>,
 }
 
 impl Interrupt {
+    /// As its `interrupt_opened` of this sequence says.
+    pub fn new(opened: Opened, content: Value, at: Timestamp, seq: u64) -> Self {
+        Self {
+            opened,
+            content,
+            opened_at: at,
+            opened_seq: seq,
+            version: 1,
+            votes: Vec::new(),
+            resolution: None,
+        }
+    }
+
     pub fn is_open(&self) -> bool {
         self.resolution.is_none()
     }

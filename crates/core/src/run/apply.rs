@@ -13,7 +13,7 @@ use super::{Action, ActionId, Ended, Run, Started};
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::InterruptId;
-use crate::interrupt::{About, Cause, Interrupt, Kind, Made, Outcome, Resolution};
+use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome, Resolution, Vote, settling_seq};
 use crate::plan::{Plan, Subtask};
 use crate::projection::Status;
 use crate::tool::{CommandEffect, Runs};
@@ -304,39 +304,36 @@ impl Run {
                     }
                     About::Phase(_) | About::External => {}
                 }
-                let interrupt = Interrupt {
-                    opened: (**opened).clone(),
-                    content: content.data.clone(),
-                    opened_at: event.at,
-                    opened_seq: self.seq,
-                    version: 1,
-                    decision: None,
-                    resolution: None,
-                };
+                let interrupt = Interrupt::new((**opened).clone(), content.data.clone(), event.at, self.seq);
                 self.interrupts.insert(id.clone(), Arc::new(interrupt));
                 self.touched.push(id);
             }
-            Fact::DecisionMade { interrupt, option, .. } => {
+            Fact::DecisionMade { interrupt, option, edit_of, .. } => {
+                let vote = Vote {
+                    by: event.actor.id.clone(),
+                    option: option.clone(),
+                    text: content.text.clone(),
+                    edit: content.data.clone(),
+                    edit_of: *edit_of,
+                    at: event.at,
+                    seq: self.seq,
+                };
                 if let Some(interrupt) = self.interrupts.get_mut(interrupt) {
-                    Arc::make_mut(interrupt).decision = Some(Made {
-                        by: event.actor.id.clone(),
-                        option: option.clone(),
-                        text: content.text.clone(),
-                        edit: content.data.clone(),
-                        at: event.at,
-                    });
+                    Arc::make_mut(interrupt).cast(vote);
                 }
             }
-            Fact::InterruptResolved { interrupt: id, outcome, option, cause, .. } => {
-                let seq = self.seq;
+            Fact::InterruptResolved { interrupt: id, outcome, option, cause, decision, .. } => {
+                let resolution = Resolution {
+                    outcome: *outcome,
+                    option: option.clone(),
+                    cause: cause.clone(),
+                    by: event.actor.id.clone(),
+                    at: event.at,
+                    seq: self.seq,
+                    decision: settling_seq(self.seq, cause, *decision),
+                };
                 if let Some(interrupt) = self.interrupts.get_mut(id) {
-                    Arc::make_mut(interrupt).resolution = Some(Resolution {
-                        outcome: *outcome,
-                        option: option.clone(),
-                        cause: cause.clone(),
-                        at: event.at,
-                        seq,
-                    });
+                    Arc::make_mut(interrupt).resolution = Some(resolution);
                     self.touched.push(id.clone());
                 }
                 if *cause == Cause::Decision {

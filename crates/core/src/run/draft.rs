@@ -186,6 +186,18 @@ impl<'a> Draft<'a> {
         offer: Option<&Offer>,
         cause: Cause,
     ) {
+        self.resolve_by(interrupt, outcome, offer, cause, None);
+    }
+
+    /// The same, settled by the decision of this sequence.
+    pub(super) fn resolve_by(
+        &mut self,
+        interrupt: &InterruptId,
+        outcome: Outcome,
+        offer: Option<&Offer>,
+        cause: Cause,
+        decision: Option<u64>,
+    ) {
         // Whoever's input it came with has not been asked.
         let by = if cause == Cause::Unasked { Actor::engine() } else { self.cx.actor.clone() };
         self.emit_by(
@@ -196,6 +208,7 @@ impl<'a> Draft<'a> {
                 option: offer.map(|offer| offer.id.clone()),
                 effect: offer.map(|offer| offer.effect),
                 cause,
+                decision,
             },
             Content::none(),
         );

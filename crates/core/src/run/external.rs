@@ -82,8 +82,8 @@ impl Draft<'_> {
             return;
         }
         let Ok(standing) = self.interrupt(&interrupt.opened.interrupt) else { return };
-        let Some(resolution) = standing.resolution else { return };
-        let made = standing.decision;
+        let made = standing.settled_by();
+        let Some(resolution) = &standing.resolution else { return };
         let result = json!({
             "outcome": resolution.outcome,
             "option": resolution.option,

@@ -262,6 +262,10 @@ pub enum Fact {
         /// The person did what it would have allowed (contract E33).
         #[serde(default, skip_serializing_if = "is_default")]
         implied: bool,
+        /// The sequence of the decision that brought the edit which this one carries: its own where it is the first. Votes
+        /// are compared by it, for the edit itself may be erased. Not in version 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edit_of: Option<u64>,
     },
     InterruptResolved {
         interrupt: InterruptId,
@@ -269,6 +273,9 @@ pub enum Fact {
         option: Option<String>,
         effect: Option<Effect>,
         cause: Cause,
+        /// The sequence of the `decision_made` that settled it, where one did. Not in version 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decision: Option<u64>,
     },
 
     /// text: what a person told the run.

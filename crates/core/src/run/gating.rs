@@ -126,7 +126,7 @@ impl Run {
         let may_decide = self.gate_of(call).approvers;
         let approves = |interrupt: &Interrupt| {
             let opened = &interrupt.opened;
-            let by = interrupt.decision.as_ref().filter(|made| made.option == "approve").map(|made| &made.by);
+            let by = interrupt.settled_by().filter(|made| made.option == "approve").map(|made| &made.by);
             opened.kind == Kind::ToolApproval
                 && opened.action_digest == Some(digest)
                 && interrupt.resolution.as_ref().is_some_and(|resolution| resolution.cause == Cause::Decision)

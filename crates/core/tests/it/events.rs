@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::event::{self, Chain, Content, Error, Event, Sealed};
 use holdshort_core::id::{Draw, Seed, StreamId};
-use holdshort_core::interrupt::Kind;
+use holdshort_core::interrupt::{Kind, Vote};
 use holdshort_core::json;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Action, ActionId, CallState, Input, Run};
@@ -192,7 +192,7 @@ fn tampering_is_found() {
         ("the seq in the head", edited("\"seq\":", "\"seq\":1")),
         ("the stream in the head", edited("\"stream\":\"run_0", "\"stream\":\"run_1")),
         ("the content's digest", edited("\"content_digest\":\"", "\"content_digest\":\"0")),
-        ("the version", edited("\"v\":1", "\"v\":2")),
+        ("the version", edited("\"v\":2", "\"v\":1")),
         ("the seq", changed(|sealed| sealed.seq += 1)),
         ("the hash", changed(|sealed| sealed.hash = holdshort_core::digest::Digest::ZERO)),
         (
@@ -248,7 +248,7 @@ fn what_is_not_an_event_of_a_known_version_is_refused() {
     let hash = holdshort_core::digest::Digest::ZERO;
     let good = Sealed { stream, seq: 1, head: head("1", "").into_bytes(), content: None, hash };
     assert!(event::decode(&good).is_ok());
-    assert!(matches!(forged(&head("2", "")), Error::FromTheFuture { version: 2, .. }));
+    assert!(matches!(forged(&head("3", "")), Error::FromTheFuture { version: 3, .. }));
     for bad in [
         head("0", ""),
         head("\"1\"", ""),
@@ -406,13 +406,9 @@ fn skeleton(run: &Run) -> String {
         .interrupts
         .values()
         .map(|each| {
-            (
-                &each.opened,
-                each.opened_at,
-                each.opened_seq,
-                &each.resolution,
-                each.decision.as_ref().map(|made| &made.option),
-            )
+            let counted = |vote: &Vote| (vote.by.clone(), vote.option.clone(), vote.seq, vote.edit_of);
+            let votes: Vec<_> = each.votes.iter().map(counted).collect();
+            (&each.opened, each.opened_at, each.opened_seq, &each.resolution, votes)
         })
         .collect();
     let due: Vec<String> = run.actions().iter().map(|action| action.id().to_string()).collect();

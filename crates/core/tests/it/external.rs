@@ -307,7 +307,7 @@ fn a_choice_is_among_the_askers_options_or_in_ones_own_words() {
             offers.iter().map(|offer| format!("{}: {}", offer.id, offer.label)).collect();
         assert_eq!(shown.join(", "), expected);
         world.person(Input::Decide { interrupt: id.clone(), decision: choose_with("custom", "On Monday.") });
-        let made = world.run.interrupts[&id].decision.as_ref().and_then(|made| made.text.clone());
+        let made = world.run.interrupts[&id].settled_by().and_then(|made| made.text.clone());
         assert_eq!(made.as_deref(), Some("On Monday."));
     }
 }

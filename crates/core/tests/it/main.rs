@@ -32,4 +32,5 @@ mod sessions;
 mod smart;
 mod snapshot;
 mod turns;
+mod votes;
 mod world;

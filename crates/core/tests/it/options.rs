@@ -446,6 +446,6 @@ fn a_plan_in_another_form_is_the_same_plan() {
     let mut world = worked(definition(), vec![calls(&[("create_plan", plan)]), says("Done.")]);
     let edit = json!({"subtasks": [{"id": "1", "description": "do", "depends_on": []}]});
     world.decide(Kind::PlanApproval, Decision { edit, ..choose("edit") });
-    let made = world.run.interrupts.values().next().and_then(|each| each.decision.clone());
+    let made = world.run.interrupts.values().next().and_then(|each| each.settled_by().cloned());
     assert_eq!(made.map(|made| (made.option, made.edit)), Some(("approve".to_owned(), Value::Null)));
 }

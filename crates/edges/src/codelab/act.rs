@@ -90,7 +90,7 @@ async fn find(
 
 /// The same decision once more changes nothing, also when the run that asked is over (LESSONS 9).
 async fn decide(session: &Session, run: &Run, interrupt: &InterruptId, decision: Decision) -> Answer<()> {
-    let made = run.interrupts.get(interrupt).and_then(|asked| asked.decision.as_ref());
+    let made = run.interrupts.get(interrupt).and_then(|asked| asked.settled_by());
     let is_same = made.is_some_and(|made| {
         made.option == decision.option && made.text == decision.text && made.edit == decision.edit
     });

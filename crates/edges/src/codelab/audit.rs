@@ -177,7 +177,7 @@ impl Audit {
 
 fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) -> Option<Value> {
     let interrupt = run.interrupts.get(interrupt)?;
-    let made = interrupt.decision.as_ref();
+    let made = interrupt.settled_by();
     let decision = match outcome {
         Outcome::Expired => "expired".to_owned(),
         Outcome::Cancelled | Outcome::Superseded => word(&outcome),

@@ -124,7 +124,7 @@ fn decided(run: &Run) -> Vec<Decided<'_>> {
 }
 
 fn decision(interrupt: &Interrupt) -> Option<Decided<'_>> {
-    let made = interrupt.decision.as_ref()?;
+    let made = interrupt.settled_by()?;
     let text = made.text.as_deref().filter(|text| !text.trim().is_empty())?;
     let title = interrupt.content_text("title");
     let about = match interrupt.opened.kind {

@@ -198,7 +198,7 @@ impl Teller {
 
     fn resolved(&self, interrupt: &Interrupt, outcome: Outcome) -> Vec<Frame> {
         let opened = &interrupt.opened;
-        let said = interrupt.decision.as_ref().and_then(|made| made.text.as_deref()).unwrap_or_default();
+        let said = interrupt.settled_by().and_then(|made| made.text.as_deref()).unwrap_or_default();
         let option = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.clone());
         let mut metadata = json!({ "request_id": opened.interrupt.as_str(), "outcome": word(&outcome) });
         if let Some(option) = option {

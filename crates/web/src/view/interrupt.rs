@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use holdshort_core::event::{self, Event};
 use holdshort_core::gate::Source;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::interrupt::{self, About, Cause, Kind, Level, Made, Offer, Opened, Outcome};
+use holdshort_core::interrupt::{
+    self, About, Cause, Interrupt, Kind, Level, Offer, Opened, Outcome, Vote, settling_seq,
+};
 use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::{CallEnd, CallState, Fact, Run};
-use holdshort_core::time::Timestamp;
 use holdshort_protocol as wire;
 use holdshort_protocol::Code;
 use serde_json::Value;
@@ -19,43 +20,83 @@ use super::word;
 use crate::app::App;
 use crate::problem::{Answer, Refused};
 
-/// Nothing changes an open interrupt yet, so each has the version it was opened with.
-const VERSION: u64 = 1;
-
-struct Parts<'a> {
-    run: &'a RunId,
-    session: &'a SessionId,
-    subject: Subject,
-    opened: &'a Opened,
-    content: &'a Value,
-    opened_at: Timestamp,
-    version: u64,
-    resolution: Option<wire::Resolution>,
-}
-
 pub async fn of_row(app: &App, row: &InterruptRow) -> Answer<wire::Interrupt> {
     of_page(app, row, &CallEnds::default()).await
 }
 
 /// The same of a row of a page.
 pub async fn of_page(app: &App, row: &InterruptRow, ends: &CallEnds) -> Answer<wire::Interrupt> {
-    let stream = StreamId::Run(row.run.clone());
-    let event = app.event(&stream, row.opened_seq).await?;
-    let event::Fact::Run(Fact::InterruptOpened(opened)) = &event.fact else { return Err(damaged(row)) };
-    let mut shown = show(Parts {
-        run: &row.run,
-        session: &row.session,
-        subject: subject::of(app, &row.run).await?,
-        opened,
-        content: &event.content.data,
-        opened_at: event.at,
-        version: VERSION,
-        resolution: resolution(app, row, opened).await?,
-    });
-    if shown.status == wire::InterruptStatus::Open && !after(&mut shown.payload).is_empty() {
+    let interrupt = read(app, row).await?;
+    let mut shown = show(&row.run, &row.session, subject::of(app, &row.run).await?, &interrupt);
+    if interrupt.is_open() && !after(&mut shown.payload).is_empty() {
         tell_what_became(&*ends.of(app, &row.run).await?, &mut shown.payload);
     }
     Ok(shown)
+}
+
+/// An interrupt of a loaded run.
+pub fn of_run(run: &Run, id: &InterruptId) -> Option<wire::Interrupt> {
+    let interrupt = run.interrupts.get(id)?;
+    let mut shown = show(&run.id, run.session()?, Subject::of_run(run)?, interrupt);
+    if interrupt.is_open() {
+        tell_what_became(&ends(run), &mut shown.payload);
+    }
+    Some(shown)
+}
+
+/// How the interrupt of a row ended.
+pub async fn standing(app: &App, row: &InterruptRow) -> Answer<Option<wire::Resolution>> {
+    Ok(resolution(&read(app, row).await?))
+}
+
+/// The interrupt of a row as the events say that the row points at: what its run would hold, were it loaded.
+async fn read(app: &App, row: &InterruptRow) -> Answer<Interrupt> {
+    let stream = StreamId::Run(row.run.clone());
+    let event = app.event(&stream, row.opened_seq).await?;
+    let event::Fact::Run(Fact::InterruptOpened(opened)) = event.fact else { return Err(damaged(row)) };
+    if opened.quorum > 1 {
+        // Several votes: rare, and where they are only the run knows.
+        let run = app.driver.load(&row.run).await?;
+        let found = run.interrupts.get(&row.interrupt).ok_or_else(|| damaged(row))?;
+        return Ok((**found).clone());
+    }
+    let mut interrupt = Interrupt::new(*opened, event.content.data, event.at, row.opened_seq);
+    let Some(seq) = row.resolved_seq else { return Ok(interrupt) };
+    let event = app.event(&stream, seq).await?;
+    let event::Fact::Run(Fact::InterruptResolved { outcome, option, cause, decision, .. }) = event.fact
+    else {
+        return Err(damaged(row));
+    };
+    let decision = settling_seq(seq, &cause, decision);
+    if let Some(seq) = decision {
+        let vote = vote(app.event(&stream, seq).await?, seq, &row.interrupt);
+        interrupt.cast(vote.ok_or_else(|| damaged(row))?);
+    }
+    let (by, at) = (event.actor.id, event.at);
+    interrupt.resolution = Some(interrupt::Resolution { outcome, option, cause, by, at, seq, decision });
+    Ok(interrupt)
+}
+
+fn vote(event: Event, seq: u64, id: &InterruptId) -> Option<Vote> {
+    match event.fact {
+        event::Fact::Run(Fact::DecisionMade { interrupt, option, edit_of, .. }) if interrupt == *id => {
+            Some(Vote {
+                by: event.actor.id,
+                option,
+                text: event.content.text,
+                edit: event.content.data,
+                edit_of,
+                at: event.at,
+                seq,
+            })
+        }
+        _ => None,
+    }
+}
+
+fn damaged(row: &InterruptRow) -> Refused {
+    let InterruptRow { run, interrupt, .. } = row;
+    Refused::new(Code::JournalDamaged, format!("the row of {interrupt} points at other events of {run}"))
 }
 
 /// The calls that run before the one on the card, as it lists them.
@@ -106,103 +147,12 @@ fn ends(run: &Run) -> BTreeMap<String, CallEnd> {
     ended.collect()
 }
 
-/// How the interrupt of a row ended.
-pub async fn standing(app: &App, row: &InterruptRow) -> Answer<Option<wire::Resolution>> {
-    let event = app.event(&StreamId::Run(row.run.clone()), row.opened_seq).await?;
-    let event::Fact::Run(Fact::InterruptOpened(opened)) = &event.fact else { return Err(damaged(row)) };
-    resolution(app, row, opened).await
-}
-
-/// An interrupt that a person has decided on in a loaded run.
-pub fn of_run(run: &Run, id: &InterruptId) -> Option<wire::Interrupt> {
-    let interrupt = run.interrupts.get(id)?;
-    let resolution = interrupt.resolution.as_ref().map(|resolution| {
-        let made = interrupt.decision.as_ref();
-        let decided = made.map(|made| Decided { by: &made.by, text: made.text.clone(), edit: &made.edit });
-        settle(&interrupt.opened, resolution, decided)
-    });
-    let mut shown = show(Parts {
-        run: &run.id,
-        session: run.session()?,
-        subject: Subject::of_run(run)?,
-        opened: &interrupt.opened,
-        content: &interrupt.content,
-        opened_at: interrupt.opened_at,
-        version: interrupt.version,
-        resolution,
-    });
-    if shown.status == wire::InterruptStatus::Open {
-        tell_what_became(&ends(run), &mut shown.payload);
-    }
-    Some(shown)
-}
-
-fn damaged(row: &InterruptRow) -> Refused {
-    let InterruptRow { run, interrupt, .. } = row;
-    Refused::new(Code::JournalDamaged, format!("the row of {interrupt} points at other events of {run}"))
-}
-
-/// The `interrupt_resolved` event, and the decision that stands right before it.
-async fn resolution(app: &App, row: &InterruptRow, opened: &Opened) -> Answer<Option<wire::Resolution>> {
-    let Some(seq) = row.resolved_seq else { return Ok(None) };
-    let stream = StreamId::Run(row.run.clone());
-    let event = app.event(&stream, seq).await?;
-    let event::Fact::Run(Fact::InterruptResolved { outcome, option, cause, .. }) = &event.fact else {
-        return Err(damaged(row));
-    };
-    let resolution = interrupt::Resolution {
-        outcome: *outcome,
-        option: option.clone(),
-        cause: cause.clone(),
-        at: event.at,
-        seq,
-    };
-    let made = match cause {
-        Cause::Decision => made(&app.event(&stream, seq - 1).await?, &row.interrupt),
-        Cause::Expiry | Cause::Grant(_) | Cause::Unasked | Cause::Superseded | Cause::RunEnded => None,
-    };
-    let decided = match (&made, cause) {
-        (Some(made), _) => Some(Decided { by: &made.by, text: made.text.clone(), edit: &made.edit }),
-        // Whoever gave the grant decided this one with it.
-        (None, Cause::Grant(_)) => Some(Decided { by: &event.actor.id, text: None, edit: &Value::Null }),
-        (None, Cause::Decision | Cause::Expiry | Cause::Unasked | Cause::Superseded | Cause::RunEnded) => {
-            None
-        }
-    };
-    Ok(Some(settle(opened, &resolution, decided)))
-}
-
-fn made(event: &Event, id: &InterruptId) -> Option<Made> {
-    match &event.fact {
-        event::Fact::Run(Fact::DecisionMade { interrupt, option, .. }) if interrupt == id => Some(Made {
-            by: event.actor.id.clone(),
-            option: option.clone(),
-            text: event.content.text.clone(),
-            edit: event.content.data.clone(),
-            at: event.at,
-        }),
-        _ => None,
-    }
-}
-
-struct Decided<'a> {
-    by: &'a str,
-    text: Option<String>,
-    edit: &'a Value,
-}
-
-fn settle(
-    opened: &Opened,
-    resolution: &interrupt::Resolution,
-    decided: Option<Decided<'_>>,
-) -> wire::Resolution {
+/// How an interrupt ended.
+fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
+    let resolution = interrupt.resolution.as_ref()?;
     let option = resolution.option.as_deref();
-    let effect = opened.options.iter().find(|offer| Some(&*offer.id) == option).map(|offer| offer.effect);
-    let (by, text, edit) = match decided {
-        Some(Decided { by, text, edit }) => (vec![by.to_owned()], text, edit.clone()),
-        None => (Vec::new(), None, Value::Null),
-    };
-    wire::Resolution {
+    let vote = interrupt.settled_by();
+    Some(wire::Resolution {
         outcome: match resolution.outcome {
             Outcome::Approved => wire::Outcome::Approved,
             Outcome::Rejected => wire::Outcome::Rejected,
@@ -212,17 +162,23 @@ fn settle(
             Outcome::Superseded => wire::Outcome::Superseded,
         },
         option: resolution.option.clone(),
-        effect: effect.as_ref().map(word),
-        text,
-        edit,
-        by,
+        effect: option.and_then(|option| interrupt.offers(option)).map(|offer| word(&offer.effect)),
+        text: vote.and_then(|vote| vote.text.clone()),
+        edit: vote.map(|vote| vote.edit.clone()).unwrap_or_default(),
+        by: match resolution.cause {
+            Cause::Decision => interrupt.agreed().iter().map(|vote| vote.by.clone()).collect(),
+            // Whoever gave the grant decided this one with it.
+            Cause::Grant(_) => vec![resolution.by.clone()],
+            Cause::Expiry | Cause::Unasked | Cause::Superseded | Cause::RunEnded => Vec::new(),
+        },
         cause: word(&resolution.cause),
         at: resolution.at.to_string(),
-    }
+    })
 }
 
-fn show(parts: Parts<'_>) -> wire::Interrupt {
-    let Parts { run, session, subject, opened, content, opened_at, version, resolution } = parts;
+fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrupt) -> wire::Interrupt {
+    let Interrupt { opened, content, opened_at, version, .. } = interrupt;
+    let resolution = resolution(interrupt);
     let text = |field: &str| content.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let payload = content.get("payload").cloned().unwrap_or_default();
     let mut shown = wire::Interrupt {
@@ -258,7 +214,7 @@ fn show(parts: Parts<'_>) -> wire::Interrupt {
         expires_at: opened.expires_at.map(|at| at.to_string()),
         on_expiry: opened.on_expiry.clone(),
         warnings: Vec::new(),
-        version,
+        version: *version,
         supersedes: opened.supersedes.as_ref().map(ToString::to_string),
         resolution,
         created_at: opened_at.to_string(),

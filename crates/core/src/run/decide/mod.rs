@@ -14,7 +14,7 @@ use super::input::Rejection;
 use crate::event::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{
-    self, About, Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome, Refusal, Standing,
+    self, About, Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome, Refusal, Settled, Standing,
 };
 use crate::schema::{self, Problem};
 use words::nonempty;
@@ -59,16 +59,21 @@ impl Draft<'_> {
         if !problems.is_empty() {
             return Err(Rejection::Refused(Refusal::Invalid(problems)));
         }
+        let edit_of = interrupt.edit_of(&decision.edit, self.run.seq + 1);
         self.emit(
-            Fact::DecisionMade { interrupt: id.clone(), option: offer.id.clone(), implied },
+            Fact::DecisionMade { interrupt: id.clone(), option: offer.id.clone(), implied, edit_of },
             Content { text: decision.text.clone(), data: decision.edit.clone() },
         );
-        self.resolve(id, offer.effect.outcome(), Some(&offer), Cause::Decision);
-        let text = decision.text.as_deref().unwrap_or_default();
-        self.effect(
-            &interrupt,
-            &AppliedDecision { offer: &offer, text, edit: &decision.edit, by: By::Person },
-        );
+        let voted = self.interrupt(id)?;
+        let Some(Settled { vote, offer, agreed }) = interrupt::settled(&voted.opened, &voted.votes) else {
+            return Ok(());
+        };
+        self.resolve_by(id, offer.effect.outcome(), Some(offer), Cause::Decision, Some(vote.seq));
+        // What each of them said is heard.
+        let said: Vec<&str> =
+            agreed.iter().filter_map(|vote| vote.text.as_deref()).filter(|text| !text.is_empty()).collect();
+        let text = &said.join("\n");
+        self.effect(&interrupt, &AppliedDecision { offer, text, edit: &vote.edit, by: By::Person });
         Ok(())
     }
 

@@ -72,14 +72,13 @@ async fn a_run_is_told_something() {
 }
 
 #[tokio::test]
-async fn an_agent_neither_decides_nor_tells() {
+async fn an_agent_decides_nothing_and_tells_its_own_runs_alone() {
     let served = Served::new().await;
-    let asked = served.agent().ask().await;
+    let (asked, others) = (served.agent().ask().await, served.operator().ask().await);
     let mut socket = Socket::of(&served, served.agent_token()).await;
-    let frames = [
-        decide("x", &asked, "approve"),
-        json!({"type": "message", "id": "x", "run": asked["run"], "text": "t"}),
-    ];
+    let tell = |asked: &Value| json!({"type": "message", "id": "x", "run": asked["run"], "text": "t"});
+    assert_eq!(socket.ask(&tell(&asked)).await["type"], "told");
+    let frames = [decide("x", &asked, "approve"), tell(&others)];
     for frame in frames {
         assert_eq!(error(&socket.ask(&frame).await), (Some("x"), "forbidden_role", vec![]), "{frame}");
     }

@@ -72,17 +72,23 @@ impl Witnessed {
         match fact {
             Fact::DecisionMade { interrupt, .. } => {
                 let standing = self.run.interrupts.get(interrupt).ok_or("a decision on nothing")?;
-                if standing.decision.is_some() || !standing.is_open() {
-                    return Err("a second decision on one interrupt was written".to_owned());
+                let is_second = standing.opened.quorum <= 1 && !standing.votes.is_empty();
+                if is_second || !standing.is_open() {
+                    return Err("a decision on what is settled was written".to_owned());
                 }
             }
-            Fact::InterruptResolved { interrupt, cause, .. } => {
+            Fact::InterruptResolved { interrupt, cause, decision, .. } => {
                 let standing = self.run.interrupts.get(interrupt).ok_or("a resolution of nothing")?;
                 if !standing.is_open() {
                     return Err("an interrupt was resolved twice".to_owned());
                 }
-                if *cause == Cause::Decision && standing.decision.is_none() {
+                let is_vote = |seq: &u64| standing.votes.iter().any(|vote| vote.seq == *seq);
+                if (*cause == Cause::Decision) != decision.as_ref().is_some_and(is_vote) {
                     return Err("an interrupt was resolved by a decision that nobody made".to_owned());
+                }
+                let settled = holdshort_core::interrupt::settled(&standing.opened, &standing.votes);
+                if *cause == Cause::Decision && settled.map(|settled| settled.vote.seq) != *decision {
+                    return Err("an interrupt was settled by another decision than it says".to_owned());
                 }
             }
             Fact::ToolAuthorised { call, digest, by, .. } => {
@@ -285,7 +291,7 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<Releas
     let shown = |name: &str| interrupt.content.pointer(&format!("/payload/{name}")).cloned();
     let (arguments, preconditions) = match (interrupt.opened.kind, effect, &resolution.cause) {
         (Kind::ToolApproval, Some(OptionEffect::ProceedWithEdit), Cause::Decision) => {
-            (interrupt.decision.as_ref().map(|made| made.edit.clone()), None)
+            (interrupt.settled_by().map(|made| made.edit.clone()), None)
         }
         (Kind::ToolApproval, Some(OptionEffect::Grant), Cause::Decision)
         | (Kind::ToolApproval, Some(OptionEffect::Proceed), Cause::Decision | Cause::Expiry) => {

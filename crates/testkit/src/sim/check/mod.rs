@@ -327,7 +327,7 @@ impl Witness {
     pub(super) fn decided(&mut self, run: &RunId, id: &InterruptId, actor: &Actor, decision: &Decision) {
         let standing = self.run(run).and_then(|run| run.interrupts.get(id));
         let stands = standing.is_some_and(|interrupt| {
-            let made = interrupt.decision.as_ref();
+            let made = interrupt.settled_by();
             // An edit that changes nothing is an approval.
             let shown = interrupt.content.pointer("/payload/arguments");
             let unchanged = shown == Some(&decision.edit) && decision.option == "edit";

@@ -1,0 +1,105 @@
+//! A decision is a vote, a resolution is an outcome: how many people have to agree, and on what.
+
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::interrupt::{Decision, Kind};
+use holdshort_core::run::Input;
+use serde_json::{Value, json};
+
+use crate::world::{World, calls, choose, choose_with, command, definition, edit};
+
+fn person(id: &str) -> Actor {
+    Actor { id: id.to_owned(), ..Actor::operator("rest") }
+}
+
+/// A command that so many people have to release.
+fn held(quorum: u32) -> World {
+    let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
+    world.work();
+    let id = world.open(Kind::ToolApproval);
+    let interrupt = world.run.interrupts.get_mut(&id).expect("it is open");
+    Arc::make_mut(interrupt).opened.quorum = quorum;
+    world
+}
+
+fn other() -> Decision {
+    edit(json!({ "command": "make y" }))
+}
+
+/// What a row of votes comes to: the option that took effect, and who is told to have agreed.
+fn settled(quorum: u32, votes: Vec<(&str, Decision)>) -> (String, String) {
+    let mut world = held(quorum);
+    let id = world.open(Kind::ToolApproval);
+    for (name, decision) in votes {
+        let input = Input::Decide { interrupt: id.clone(), decision };
+        world.try_send(&person(name), input).expect("the vote is taken");
+    }
+    let interrupt = &world.run.interrupts[&id];
+    let by: Vec<&str> = interrupt.agreed().into_iter().map(|vote| vote.by.as_str()).collect();
+    let option = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.clone());
+    (option.unwrap_or_else(|| "open".to_owned()), by.join(" "))
+}
+
+#[test]
+fn what_releases_needs_as_many_people_as_the_quorum_says() {
+    let (approve, session) = (|| choose("approve"), || choose("approve_session"));
+    let table: Vec<(u32, Vec<(&str, Decision)>, &str, &str)> = vec![
+        (0, vec![("ann", approve())], "approve", "ann"),
+        (1, vec![("ann", approve())], "approve", "ann"),
+        (2, vec![("ann", approve())], "open", ""),
+        // Each person counts once.
+        (2, vec![("ann", approve()), ("ann", approve())], "open", ""),
+        (2, vec![("ann", approve()), ("ann", session())], "open", ""),
+        (2, vec![("ann", approve()), ("bob", approve())], "approve", "ann bob"),
+        (3, vec![("ann", approve()), ("bob", approve()), ("cem", approve())], "approve", "ann bob cem"),
+        // Who allowed it once has not allowed it for the session.
+        (2, vec![("ann", approve()), ("bob", session())], "approve", "ann bob"),
+        (2, vec![("ann", session()), ("bob", approve())], "approve", "ann bob"),
+        (2, vec![("ann", session()), ("bob", session())], "approve_session", "ann bob"),
+        // Anybody stops it.
+        (2, vec![("ann", choose_with("reject", "no"))], "reject", "ann"),
+        (3, vec![("ann", approve()), ("bob", choose_with("reject", "no"))], "reject", "bob"),
+        (2, vec![("ann", approve()), ("ann", choose_with("reject", "no"))], "reject", "ann"),
+        (2, vec![("ann", approve()), ("bob", choose_with("respond", "it is x"))], "respond", "bob"),
+        // What is agreed on is one thing.
+        (2, vec![("ann", approve()), ("bob", other())], "open", ""),
+        (2, vec![("ann", other()), ("bob", other())], "edit", "ann bob"),
+        (2, vec![("ann", other()), ("bob", approve())], "open", ""),
+        // An edit takes back what the others said.
+        (2, vec![("ann", approve()), ("bob", other()), ("cem", approve())], "open", ""),
+        (2, vec![("ann", approve()), ("bob", other()), ("ann", other())], "edit", "bob ann"),
+        (
+            2,
+            vec![("ann", approve()), ("bob", other()), ("cem", approve()), ("ann", approve())],
+            "approve",
+            "cem ann",
+        ),
+    ];
+    for (quorum, votes, option, by) in table {
+        let told = format!("{quorum}: {votes:?}");
+        assert_eq!(settled(quorum, votes), (option.to_owned(), by.to_owned()), "{told}");
+    }
+}
+
+/// Nothing runs before the last vote, and the resolution names the decision that settled it.
+#[test]
+fn a_vote_that_settles_nothing_lets_nothing_go_on() {
+    let mut world = held(2);
+    let id = world.open(Kind::ToolApproval);
+    let vote = |world: &mut World, name: &str| {
+        let input = Input::Decide { interrupt: id.clone(), decision: choose("approve") };
+        world.try_send(&person(name), input).expect("it is taken")
+    };
+    assert_eq!(vote(&mut world, "ann"), ["decision_made approve"]);
+    assert_eq!(vote(&mut world, "ann"), Vec::<String>::new());
+    world.work();
+    assert_eq!(world.effects, Vec::<String>::new());
+    vote(&mut world, "bob");
+    world.work();
+    assert_eq!(world.effects, ["run_command make x"]);
+    let interrupt = &world.run.interrupts[&id];
+    let settled = interrupt.settled_by().expect("a decision settled it");
+    assert_eq!((settled.by.as_str(), &settled.edit), ("bob", &Value::Null));
+    assert_eq!(interrupt.resolution.as_ref().and_then(|it| it.decision), Some(settled.seq));
+}
