@@ -31,7 +31,7 @@ pub(crate) fn interrupt(kind: Kind) -> Interrupt {
     };
     let kind_name = serde_json::to_value(kind).unwrap();
     let core: holdshort_core::interrupt::Kind = serde_json::from_value(kind_name).unwrap();
-    let options = holdshort_core::interrupt::options(core).iter().map(holdshort_core::interrupt::Offer::of);
+    let options = core.row().options.iter().map(holdshort_core::interrupt::Offer::of);
     serde_json::from_value(json!({
         "id": "int_1", "run": "run_1", "session": "ses_1", "step": "work", "agent": "pair", "kind": kind,
         "origin": "native", "status": "open", "title": "run_command: ls", "message": "I look around.",

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use decide::{Decision, Refusal, Standing, check};
-pub use table::{Carry, Effect, Kind, Outcome, Row, default_on_expiry, option, options};
+pub use table::{Carry, Effect, Kind, KindRow, Outcome, Row, option};
 pub use vote::{Settled, Vote, settled, settling_seq};
 
 use crate::digest::Digest;
@@ -78,7 +78,7 @@ pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
 /// kind's own, else the last one that stops work. Where none of these is offered, the kind's own is named
 /// all the same, and nothing of what is offered is taken.
 pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Offer]) -> String {
-    let usual = default_on_expiry(kind);
+    let usual = kind.row().on_expiry;
     let find = |id: &str| offered.iter().find(|offer| offer.id == id && offer.applies_alone());
     configured
         .and_then(find)
@@ -237,20 +237,7 @@ impl Interrupt {
     /// What an edit takes the place of: the member of the payload that its kind names, or else the whole payload.
     /// Nothing for a kind that takes no edit, and for a question: nothing was there before the answer.
     pub fn replaced(&self) -> Option<&Value> {
-        let member = match self.opened.kind {
-            Kind::ToolApproval => "arguments",
-            Kind::PlanApproval => "plan",
-            Kind::Review => "content",
-            Kind::Checkpoint => "input",
-            Kind::Error
-            | Kind::Question
-            | Kind::Choice
-            | Kind::Turn
-            | Kind::Escalation
-            | Kind::Continuation
-            | Kind::ClientCall
-            | Kind::UnknownOutcome => return None,
-        };
+        let member = self.opened.kind.row().edits?;
         let payload = self.content.get("payload")?;
         let member = payload.get(member).filter(|member| !member.is_null());
         Some(member.unwrap_or(payload)).filter(|replaced| !replaced.is_null())

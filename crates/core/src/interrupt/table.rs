@@ -39,40 +39,47 @@ impl Kind {
         Self::UnknownOutcome,
     ];
 
-    pub fn as_str(self) -> &'static str {
+    /// Its row: what is known of a kind stands there once, and nowhere else.
+    pub const fn row(self) -> &'static KindRow {
         match self {
-            Self::ToolApproval => "tool_approval",
-            Self::PlanApproval => "plan_approval",
-            Self::Checkpoint => "checkpoint",
-            Self::Error => "error",
-            Self::Question => "question",
-            Self::Choice => "choice",
-            Self::Turn => "turn",
-            Self::Escalation => "escalation",
-            Self::Review => "review",
-            Self::Continuation => "continuation",
-            Self::ClientCall => "client_call",
-            Self::UnknownOutcome => "unknown_outcome",
+            Self::ToolApproval => &TOOL_APPROVAL,
+            Self::PlanApproval => &PLAN_APPROVAL,
+            Self::Checkpoint => &CHECKPOINT,
+            Self::Error => &ERROR,
+            Self::Question => &QUESTION,
+            Self::Choice => &CHOICE,
+            Self::Turn => &TURN,
+            Self::Escalation => &ESCALATION,
+            Self::Review => &REVIEW,
+            Self::Continuation => &CONTINUATION,
+            Self::ClientCall => &CLIENT_CALL,
+            Self::UnknownOutcome => &UNKNOWN_OUTCOME,
         }
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        self.row().name
     }
 
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
+}
 
+/// What is known of a kind.
+#[derive(Clone, Copy, Debug)]
+pub struct KindRow {
+    /// As it is written in journals, workflows and answers.
+    pub name: &'static str,
     /// Whether an agent of another framework may open it. The others speak of work that we run ourselves.
-    pub fn is_open_to_external(self) -> bool {
-        match self {
-            Self::ToolApproval
-            | Self::PlanApproval
-            | Self::Checkpoint
-            | Self::Question
-            | Self::Choice
-            | Self::Escalation
-            | Self::Review => true,
-            Self::Error | Self::Turn | Self::Continuation | Self::ClientCall | Self::UnknownOutcome => false,
-        }
-    }
+    pub from_outside: bool,
+    /// The member of the payload that an edit takes the place of. `None`: an edit of it takes the place of nothing.
+    pub edits: Option<&'static str>,
+    /// The option that applies when nobody answered in time and nothing else is configured. Never one that releases
+    /// work.
+    pub on_expiry: &'static str,
+    /// In the order in which they are shown.
+    pub options: &'static [Row],
 }
 
 /// What an option does. A closed set: only these release or stop work.
@@ -158,139 +165,159 @@ const fn row(
 
 use Carry::{May, Must, Never};
 
-/// The options of a kind, in the order in which they are shown.
-pub fn options(kind: Kind) -> &'static [Row] {
-    match kind {
-        Kind::ToolApproval => {
-            const {
-                &[
-                    row("approve", "Allow once", &[Effect::Proceed], May, Never),
-                    row("approve_session", "Allow for this session", &[Effect::Grant], May, Never),
-                    row("edit", "Edit, then run", &[Effect::ProceedWithEdit], May, Must),
-                    row("respond", "Answer instead of running", &[Effect::Respond], Must, Never),
-                    row("reject", "Refuse", &[Effect::Refuse, Effect::EndTurn, Effect::FailRun], May, Never),
-                ]
-            }
-        }
-        Kind::PlanApproval => {
-            const {
-                &[
-                    row("approve", "Approve", &[Effect::Proceed], May, Never),
-                    row("edit", "Edit the plan", &[Effect::ProceedWithEdit], May, Must),
-                    row("revise", "Ask for another plan", &[Effect::Replan], Must, Never),
-                    row("reject", "Reject", &[Effect::DropPlan, Effect::FailRun], May, Never),
-                ]
-            }
-        }
-        Kind::Checkpoint => {
-            const {
-                &[
-                    row("approve", "Go ahead", &[Effect::Proceed], May, Never),
-                    row("edit", "Edit, then go ahead", &[Effect::ProceedWithEdit], May, Must),
-                    row("continue", "Continue", &[Effect::Proceed], May, Never),
-                    row("redo", "Do it again", &[Effect::Redo], May, Never),
-                    row("skip", "Skip", &[Effect::Skip], May, Never),
-                    row("reject", "Reject", &[Effect::FailRun], May, Never),
-                    row("abort", "Abort", &[Effect::FailRun], May, Never),
-                ]
-            }
-        }
-        Kind::Error => {
-            const {
-                &[
-                    row("retry", "Try again", &[Effect::Retry], May, Never),
-                    row("skip", "Skip this step", &[Effect::Skip], May, Never),
-                    row("hand_over", "Give the result yourself", &[Effect::Respond], Must, Never),
-                    row("abort", "Abort the run", &[Effect::FailRun], May, Never),
-                ]
-            }
-        }
-        Kind::Question => {
-            const {
-                &[
-                    // A text, or data where the question has a schema of data: `Offer::of_data`.
-                    row("answer", "Answer", &[Effect::Respond], Must, May),
-                    row("skip", "Skip: let the agent assume", &[Effect::Skip], May, Never),
-                    row("cancel", "Cancel the run", &[Effect::CancelRun], May, Never),
-                ]
-            }
-        }
-        Kind::Choice => const { &[row("custom", "Something else", &[Effect::Respond], Must, Never)] },
-        Kind::Turn => {
-            const {
-                &[
-                    row("submit", "Send", &[Effect::Respond], Must, Never),
-                    row("new_task", "New task", &[Effect::NewTask], Must, Never),
-                    row("continue", "Continue", &[Effect::Proceed], May, Never),
-                    row("done", "Done", &[Effect::Finish], May, Never),
-                    row("exit", "Exit", &[Effect::Finish], May, Never),
-                ]
-            }
-        }
-        Kind::Escalation => {
-            const {
-                &[
-                    row("continue", "Continue", &[Effect::Proceed], May, Never),
-                    row("instruct", "Give instructions", &[Effect::Respond], Must, Never),
-                    row("abort", "Abort the run", &[Effect::FailRun], May, Never),
-                ]
-            }
-        }
-        Kind::Review => {
-            const {
-                &[
-                    row("approve", "Release", &[Effect::Release], May, Never),
-                    row("edit", "Edit, then release", &[Effect::Release], May, Must),
-                    row("reject", "Reject", &[Effect::FailRun], May, Never),
-                ]
-            }
-        }
-        Kind::Continuation => {
-            const {
-                &[
-                    row("continue", "Continue with a fresh budget", &[Effect::Proceed], May, Never),
-                    row("finish", "Finish here", &[Effect::Finish], May, Never),
-                    row("cancel", "Cancel the run", &[Effect::CancelRun], May, Never),
-                ]
-            }
-        }
-        Kind::ClientCall => {
-            const {
-                &[
-                    row("result", "Result", &[Effect::Respond], May, Never),
-                    row("error", "Error", &[Effect::Respond, Effect::FailRun], Must, Never),
-                ]
-            }
-        }
-        Kind::UnknownOutcome => {
-            const {
-                &[
-                    row("happened", "It happened: this is the result", &[Effect::Respond], Must, Never),
-                    row("rerun", "It did not happen: run it again", &[Effect::Retry], May, Never),
-                    row("skip", "Skip it", &[Effect::Skip], May, Never),
-                    row("abort", "Abort the run", &[Effect::FailRun], May, Never),
-                ]
-            }
-        }
-    }
-}
+const TOOL_APPROVAL: KindRow = KindRow {
+    name: "tool_approval",
+    from_outside: true,
+    edits: Some("arguments"),
+    on_expiry: "reject",
+    options: &[
+        row("approve", "Allow once", &[Effect::Proceed], May, Never),
+        row("approve_session", "Allow for this session", &[Effect::Grant], May, Never),
+        row("edit", "Edit, then run", &[Effect::ProceedWithEdit], May, Must),
+        row("respond", "Answer instead of running", &[Effect::Respond], Must, Never),
+        row("reject", "Refuse", &[Effect::Refuse, Effect::EndTurn, Effect::FailRun], May, Never),
+    ],
+};
+
+const PLAN_APPROVAL: KindRow = KindRow {
+    name: "plan_approval",
+    from_outside: true,
+    edits: Some("plan"),
+    on_expiry: "reject",
+    options: &[
+        row("approve", "Approve", &[Effect::Proceed], May, Never),
+        row("edit", "Edit the plan", &[Effect::ProceedWithEdit], May, Must),
+        row("revise", "Ask for another plan", &[Effect::Replan], Must, Never),
+        row("reject", "Reject", &[Effect::DropPlan, Effect::FailRun], May, Never),
+    ],
+};
+
+const CHECKPOINT: KindRow = KindRow {
+    name: "checkpoint",
+    from_outside: true,
+    edits: Some("input"),
+    on_expiry: "reject",
+    options: &[
+        row("approve", "Go ahead", &[Effect::Proceed], May, Never),
+        row("edit", "Edit, then go ahead", &[Effect::ProceedWithEdit], May, Must),
+        row("continue", "Continue", &[Effect::Proceed], May, Never),
+        row("redo", "Do it again", &[Effect::Redo], May, Never),
+        row("skip", "Skip", &[Effect::Skip], May, Never),
+        row("reject", "Reject", &[Effect::FailRun], May, Never),
+        row("abort", "Abort", &[Effect::FailRun], May, Never),
+    ],
+};
+
+const ERROR: KindRow = KindRow {
+    name: "error",
+    from_outside: false,
+    edits: None,
+    on_expiry: "abort",
+    options: &[
+        row("retry", "Try again", &[Effect::Retry], May, Never),
+        row("skip", "Skip this step", &[Effect::Skip], May, Never),
+        row("hand_over", "Give the result yourself", &[Effect::Respond], Must, Never),
+        row("abort", "Abort the run", &[Effect::FailRun], May, Never),
+    ],
+};
+
+const QUESTION: KindRow = KindRow {
+    name: "question",
+    from_outside: true,
+    edits: None,
+    on_expiry: "skip",
+    options: &[
+        // A text, or data where the question has a schema of data: `Offer::of_data`.
+        row("answer", "Answer", &[Effect::Respond], Must, May),
+        row("skip", "Skip: let the agent assume", &[Effect::Skip], May, Never),
+        row("cancel", "Cancel the run", &[Effect::CancelRun], May, Never),
+    ],
+};
+
+const CHOICE: KindRow = KindRow {
+    name: "choice",
+    from_outside: true,
+    edits: None,
+    on_expiry: "custom",
+    options: &[row("custom", "Something else", &[Effect::Respond], Must, Never)],
+};
+
+const TURN: KindRow = KindRow {
+    name: "turn",
+    from_outside: false,
+    edits: None,
+    on_expiry: "exit",
+    options: &[
+        row("submit", "Send", &[Effect::Respond], Must, Never),
+        row("new_task", "New task", &[Effect::NewTask], Must, Never),
+        row("continue", "Continue", &[Effect::Proceed], May, Never),
+        row("done", "Done", &[Effect::Finish], May, Never),
+        row("exit", "Exit", &[Effect::Finish], May, Never),
+    ],
+};
+
+const ESCALATION: KindRow = KindRow {
+    name: "escalation",
+    from_outside: true,
+    edits: None,
+    on_expiry: "abort",
+    options: &[
+        row("continue", "Continue", &[Effect::Proceed], May, Never),
+        row("instruct", "Give instructions", &[Effect::Respond], Must, Never),
+        row("abort", "Abort the run", &[Effect::FailRun], May, Never),
+    ],
+};
+
+const REVIEW: KindRow = KindRow {
+    name: "review",
+    from_outside: true,
+    edits: Some("content"),
+    on_expiry: "reject",
+    options: &[
+        row("approve", "Release", &[Effect::Release], May, Never),
+        row("edit", "Edit, then release", &[Effect::Release], May, Must),
+        row("reject", "Reject", &[Effect::FailRun], May, Never),
+    ],
+};
+
+const CONTINUATION: KindRow = KindRow {
+    name: "continuation",
+    from_outside: false,
+    edits: None,
+    // Nobody said that it is enough (contract E22).
+    on_expiry: "cancel",
+    options: &[
+        row("continue", "Continue with a fresh budget", &[Effect::Proceed], May, Never),
+        row("finish", "Finish here", &[Effect::Finish], May, Never),
+        row("cancel", "Cancel the run", &[Effect::CancelRun], May, Never),
+    ],
+};
+
+const CLIENT_CALL: KindRow = KindRow {
+    name: "client_call",
+    from_outside: false,
+    edits: None,
+    on_expiry: "error",
+    options: &[
+        row("result", "Result", &[Effect::Respond], May, Never),
+        row("error", "Error", &[Effect::Respond, Effect::FailRun], Must, Never),
+    ],
+};
+
+const UNKNOWN_OUTCOME: KindRow = KindRow {
+    name: "unknown_outcome",
+    from_outside: false,
+    edits: None,
+    on_expiry: "abort",
+    options: &[
+        row("happened", "It happened: this is the result", &[Effect::Respond], Must, Never),
+        row("rerun", "It did not happen: run it again", &[Effect::Retry], May, Never),
+        row("skip", "Skip it", &[Effect::Skip], May, Never),
+        row("abort", "Abort the run", &[Effect::FailRun], May, Never),
+    ],
+};
 
 /// The row of an option, if the kind has it.
 pub fn option(kind: Kind, id: &str) -> Option<&'static Row> {
-    options(kind).iter().find(|row| row.id == id)
-}
-
-/// The option that applies when nobody answered in time and nothing else is configured. Never one that
-/// releases work.
-pub fn default_on_expiry(kind: Kind) -> &'static str {
-    match kind {
-        Kind::ToolApproval | Kind::PlanApproval | Kind::Checkpoint | Kind::Review => "reject",
-        Kind::Error | Kind::Escalation | Kind::UnknownOutcome => "abort",
-        Kind::Question => "skip",
-        Kind::Choice => "custom",
-        Kind::Turn => "exit",
-        // Nobody said that it is enough (contract E22).
-        Kind::Continuation => "cancel",
-        Kind::ClientCall => "error",
-    }
+    kind.row().options.iter().find(|row| row.id == id)
 }

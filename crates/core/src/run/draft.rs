@@ -12,7 +12,6 @@ use crate::gate::Reason;
 use crate::id::{Draw, Id, InterruptId, StreamId};
 use crate::interrupt::{
     About, Cause, Effect, Interrupt, Kind, Level, Offer, Opened, Outcome, Risk, Row, offered, on_expiry,
-    options,
 };
 use crate::json;
 use crate::limits;
@@ -122,7 +121,10 @@ impl<'a> Draft<'a> {
     pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
         let mut gate = self.run.definition.gate(self.phase_of(&opening), opening.kind);
         gate.reject = opening.always_rejects.or(gate.reject).or(opening.reject);
-        let own: Vec<Offer> = options(opening.kind)
+        let own: Vec<Offer> = opening
+            .kind
+            .row()
+            .options
             .iter()
             .filter(|row| opening.only.is_empty() || opening.only.contains(&row.id))
             .map(|row| adapted(row, &gate, opening.labels))

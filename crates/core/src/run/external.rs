@@ -8,7 +8,7 @@ use super::{Fact, Origin};
 use crate::actor::Role;
 use crate::event::Content;
 use crate::interrupt::{
-    About, Effect, Interrupt, Kind, Level, Offer, Opened, Outcome, Risk, on_expiry, option, options,
+    About, Effect, Interrupt, Kind, Level, Offer, Opened, Outcome, Risk, on_expiry, option,
 };
 use crate::json;
 use crate::limits;
@@ -150,7 +150,10 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
                 offers.push(Offer { label, ..offer });
             }
             Some(_) | None => {
-                let known: Vec<&str> = options(ask.kind)
+                let known: Vec<&str> = ask
+                    .kind
+                    .row()
+                    .options
                     .iter()
                     .map(|row| row.id)
                     .filter(|id| *id != "approve_session")
@@ -165,7 +168,8 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
         }
     }
     if problems.is_empty() && !offers.is_empty() && !offers.iter().any(|offer| holds_back(ask.kind, offer)) {
-        let holding = options(ask.kind).iter().map(Offer::of).filter(|offer| holds_back(ask.kind, offer));
+        let holding =
+            ask.kind.row().options.iter().map(Offer::of).filter(|offer| holds_back(ask.kind, offer));
         let ids: Vec<String> = holding.map(|offer| offer.id).collect();
         let message = format!("whoever decides could only agree: offer at least one of: {}", ids.join(", "));
         problems.push(Problem::new("/options", message));
@@ -176,7 +180,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
         offers.extend(own.or_else(|| option(ask.kind, CUSTOM).map(Offer::of)));
     }
     if ask.options.is_empty() {
-        let all = options(ask.kind).iter().map(Offer::of);
+        let all = ask.kind.row().options.iter().map(Offer::of);
         let only: &[&str] = if ask.kind == Kind::Checkpoint { &["approve", "edit", "reject"] } else { &[] };
         offers = all
             .filter(|offer| {
@@ -196,7 +200,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
 
 fn check(ask: &Ask) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if !ask.kind.is_open_to_external() {
+    if !ask.kind.row().from_outside {
         let message = format!("`{}` speaks of work that Holdshort runs itself", ask.kind.as_str());
         problems.push(Problem::new("/kind", message));
     }

@@ -154,7 +154,7 @@ fn the_table_of_options() {
     };
     let mut rows = vec![["kind", "option", "effects", "outcome", "text", "edit"].map(str::to_owned).to_vec()];
     for kind in Kind::ALL {
-        for row in interrupt::options(kind) {
+        for row in kind.row().options {
             let effects: Vec<String> = row.effects.iter().map(|effect| format!("{effect:?}")).collect();
             rows.push(vec![
                 kind.as_str().to_owned(),
@@ -165,7 +165,7 @@ fn the_table_of_options() {
                 carry(row.edit).to_owned(),
             ]);
         }
-        rows.push(vec![String::new(), format!("on expiry: {}", interrupt::default_on_expiry(kind))]);
+        rows.push(vec![String::new(), format!("on expiry: {}", kind.row().on_expiry)]);
     }
     snapshot::check("options", &snapshot::table(&rows));
 }
@@ -240,7 +240,7 @@ fn what_follows_an_expiry() {
 #[test]
 fn what_expires_by_itself_stops_work() {
     for kind in Kind::ALL {
-        let rows: Vec<Offer> = interrupt::options(kind).iter().map(Offer::of).collect();
+        let rows: Vec<Offer> = kind.row().options.iter().map(Offer::of).collect();
         for only in 0..1_u32 << rows.len() {
             let offered: Vec<Offer> = rows
                 .iter()
@@ -359,7 +359,7 @@ fn what_does_not_release_work() {
     let table: Vec<String> = Kind::ALL
         .iter()
         .map(|kind| {
-            let offers = interrupt::options(*kind).iter().map(Offer::of);
+            let offers = kind.row().options.iter().map(Offer::of);
             let ids: Vec<String> = offers.filter(|offer| !offer.releases()).map(|offer| offer.id).collect();
             format!("{}: {}", kind.as_str(), ids.join(" "))
         })

@@ -80,7 +80,7 @@ fn some_definition(dice: &mut Dice) -> Definition {
 }
 
 fn some_gate(kind: Kind, dice: &mut Dice) -> KindGate {
-    let rows = holdshort_core::interrupt::options(kind);
+    let rows = kind.row().options;
     KindGate {
         expires_in_ms: Some(1 + dice.roll(50_000) as u64),
         on_expiry: rows.get(dice.roll(8)).map(|row| row.id.to_owned()),

@@ -153,7 +153,6 @@ pub(super) fn position(opened: &Opened) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use holdshort_core::interrupt::options;
 
     use super::*;
 
@@ -164,7 +163,7 @@ mod tests {
             .collect();
         serde_json::from_value(serde_json::json!({
             "interrupt": "int_01k6f0000000000000000000cc", "kind": kind, "about": about,
-            "options": options(kind).iter().map(Offer::of).collect::<Vec<_>>(),
+            "options": kind.row().options.iter().map(Offer::of).collect::<Vec<_>>(),
             "risk": {"level": "low", "reasons": reasons}, "on_expiry": "reject", "quorum": 1,
         }))
         .unwrap()

@@ -8,7 +8,7 @@ use holdshort_core::definition::{
     Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
-use holdshort_core::interrupt::{self, Kind, options};
+use holdshort_core::interrupt::{self, Kind};
 use holdshort_core::tool::{Category, Effect, Runs, Spec};
 use serde_json::json;
 
@@ -178,7 +178,7 @@ fn gate(kind: Kind, choices: &mut Choices) -> Option<KindGate> {
     if !choices.one_in(3) {
         return None;
     }
-    let rows = options(kind);
+    let rows = kind.row().options;
     Some(KindGate {
         expires_in_ms: choices.one_in(2).then(|| 1_000 + choices.below(60_000) as u64),
         on_expiry: choices.one_in(2).then(|| choices.pick(rows).id.to_owned()),

@@ -47,7 +47,7 @@ impl Table {
     }
 
     fn rows(self) -> impl Iterator<Item = &'static Row> {
-        let rows = interrupt::options(self.kind).iter();
+        let rows = self.kind.row().options.iter();
         rows.filter(move |row| self.only.is_empty() || self.only.contains(&row.id))
     }
 
@@ -151,7 +151,7 @@ fn on_expiry(item: &Item<'_>, table: Table, problems: &mut Problems) -> Option<S
         row.text == Carry::Must || row.edit == Carry::Must || row.effects.contains(&Effect::Grant);
     // A result that nobody gave is none.
     let needs_a_person = needs_a_person || (kind == Kind::ClientCall && id == "result");
-    if needs_a_person && id != interrupt::default_on_expiry(kind) {
+    if needs_a_person && id != kind.row().on_expiry {
         problems.at(item, format!("`{id}` needs a person's words or name; nobody gives them on expiry"));
         return None;
     }

@@ -206,8 +206,7 @@ fn replaces_an_object(interrupt: &Interrupt) -> bool {
 
 /// An option that is not offered can not be applied; this stops work instead of releasing it.
 fn fallback(kind: Kind) -> Offer {
-    let row =
-        interrupt::option(kind, interrupt::default_on_expiry(kind)).unwrap_or(&interrupt::options(kind)[0]);
+    let row = interrupt::option(kind, kind.row().on_expiry).unwrap_or(&kind.row().options[0]);
     let mut offer = Offer::of(row);
     if offer.effect.outcome() == Outcome::Approved {
         offer.effect = Effect::FailRun;

@@ -120,7 +120,7 @@ fn seconds(ms: u64) -> String {
 
 /// An empty list is every option.
 fn offered(kind: Interrupt, options: Vec<String>) -> Vec<String> {
-    let all = || interrupt::options(kind).iter().map(|row| row.id.to_owned()).collect();
+    let all = || kind.row().options.iter().map(|row| row.id.to_owned()).collect();
     if options.is_empty() { all() } else { options }
 }
 
