@@ -114,7 +114,7 @@ pub struct Precondition {
 /// where it says.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct ResolvedPath {
     /// As the call names it, from the working directory. Empty: all that the call names.
     pub named: String,
     /// Absolute, without links; `None` where nobody could tell, which rules that hold back take for any place.
@@ -165,7 +165,7 @@ pub struct Inspection {
     /// Findings that make the call ask whatever the rules allow: codes such as `hard_link`.
     pub ask_because: Vec<String>,
     /// Where the paths lead that the call names, for those that lead elsewhere than they say.
-    pub places: Vec<Place>,
+    pub places: Vec<ResolvedPath>,
     /// What a person needs to see, as data: `{"diff": {…}, "impact": {…}}`.
     pub card: Value,
 }

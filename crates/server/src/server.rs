@@ -7,7 +7,7 @@ use std::sync::Arc;
 use holdshort_core::actor::Role;
 use holdshort_engine::real::{self, Engine, REHEARSAL, Setup};
 use holdshort_models::{Description, Source};
-use holdshort_store::{Place, Store, postgres, sqlite};
+use holdshort_store::{Location, Store, postgres, sqlite};
 use holdshort_web::app::App;
 use holdshort_web::auth::AuthState;
 use holdshort_web::connections::{Connections, Quotas};
@@ -128,7 +128,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         library: library.clone(),
         model,
         sandbox_program: options.sandbox_program,
-        store: options.database.map_or(Place::Folder(tuning.store), Place::Database),
+        store: options.database.map_or(Location::Folder(tuning.store), Location::Database),
         rehearsal_word_ms: tuning.rehearsal_word_ms,
     })
     .await?;

@@ -20,4 +20,4 @@ pub use journal::{
 pub use memory::Memory;
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;
-pub use store::{Place, Store};
+pub use store::{Location, Store};

@@ -21,7 +21,7 @@ use crate::sqlite::{self, Sqlite};
 
 /// Where the journal is.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum Location {
     /// In the data folder.
     Folder(sqlite::Config),
     /// In a database, which other nodes may use too. The data folder holds what is this node's own.
@@ -41,13 +41,13 @@ pub struct FolderLock(#[expect(dead_code, reason = "held")] Lock);
 
 impl Store {
     /// Opens the journal, and takes the data folder for this process.
-    pub async fn open(folder: &Path, place: Place) -> Result<Self, Error> {
+    pub async fn open(folder: &Path, place: Location) -> Result<Self, Error> {
         let folder = folder.to_owned();
         match place {
-            Place::Folder(config) => {
+            Location::Folder(config) => {
                 Ok(Self::Sqlite(blocking(move || Sqlite::open_with(&folder, config)).await?))
             }
-            Place::Database(config) => {
+            Location::Database(config) => {
                 let lock = blocking(move || folder::claim(&folder)).await?;
                 Ok(Self::Postgres(Postgres::open(config).await?, Some(FolderLock(lock))))
             }
@@ -56,13 +56,13 @@ impl Store {
 
     /// Opens the journal to read it. Nothing is written, and a database is not joined as a node. A data folder is
     /// read where no server uses it, a database also beside its servers.
-    pub async fn open_to_read(folder: &Path, place: Place) -> Result<Self, Error> {
+    pub async fn open_to_read(folder: &Path, place: Location) -> Result<Self, Error> {
         match place {
-            Place::Folder(_) => {
+            Location::Folder(_) => {
                 let folder = folder.to_owned();
                 Ok(Self::Sqlite(blocking(move || Sqlite::open_to_read(&folder)).await?))
             }
-            Place::Database(config) => Ok(Self::Postgres(Postgres::open_to_read(&config).await?, None)),
+            Location::Database(config) => Ok(Self::Postgres(Postgres::open_to_read(&config).await?, None)),
         }
     }
 

@@ -7,20 +7,25 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use globset::Glob;
-use holdshort_core::tool::Place;
+use holdshort_core::tool::ResolvedPath;
 
 use crate::limits;
 
 /// The path of a file tool, where it leads elsewhere than it says.
-pub(crate) fn of_path(workspace: &str, path: &str) -> Vec<Place> {
+pub(crate) fn of_path(workspace: &str, path: &str) -> Vec<ResolvedPath> {
     place(Path::new(workspace), path).into_iter().collect()
 }
 
 /// The working directory, as the call names it, and each path of a command.
-pub(crate) fn of_command(workspace: &str, cwd: Option<&str>, real_cwd: &str, line: &str) -> Vec<Place> {
-    let mut places: Vec<Place> = cwd.into_iter().flat_map(|cwd| of_path(workspace, cwd)).collect();
+pub(crate) fn of_command(
+    workspace: &str,
+    cwd: Option<&str>,
+    real_cwd: &str,
+    line: &str,
+) -> Vec<ResolvedPath> {
+    let mut places: Vec<ResolvedPath> = cwd.into_iter().flat_map(|cwd| of_path(workspace, cwd)).collect();
     // Nobody can tell what it names: any place.
-    let anywhere = || Place { named: String::new(), resolved: None };
+    let anywhere = || ResolvedPath { named: String::new(), resolved: None };
     let Some(paths) = holdshort_command::parse(line).paths() else {
         places.push(anywhere());
         return places;
@@ -30,9 +35,9 @@ pub(crate) fn of_command(workspace: &str, cwd: Option<&str>, real_cwd: &str, lin
             match expanded(Path::new(real_cwd), &path) {
                 Some(found) => {
                     let found = found.iter().filter_map(|file| place(Path::new(real_cwd), file));
-                    places.extend(found.map(|place| Place { named: path.clone(), ..place }));
+                    places.extend(found.map(|place| ResolvedPath { named: path.clone(), ..place }));
                 }
-                None => places.push(Place { named: path.clone(), resolved: None }),
+                None => places.push(ResolvedPath { named: path.clone(), resolved: None }),
             }
         }
         places.extend(place(Path::new(real_cwd), &path));
@@ -47,13 +52,13 @@ pub(crate) fn of_command(workspace: &str, cwd: Option<&str>, real_cwd: &str, lin
 }
 
 /// `None` where it leads where it says.
-fn place(folder: &Path, path: &str) -> Option<Place> {
+fn place(folder: &Path, path: &str) -> Option<ResolvedPath> {
     if path.len() > limits::PATH_BYTES || path.contains('\0') {
         return None;
     }
     let said = plain(&folder.join(path));
     let resolved = real(&folder.join(path));
-    (resolved.as_deref() != Some(&said)).then(|| Place {
+    (resolved.as_deref() != Some(&said)).then(|| ResolvedPath {
         named: path.to_owned(),
         resolved: resolved.and_then(|path| path.into_os_string().into_string().ok()),
     })

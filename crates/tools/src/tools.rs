@@ -13,7 +13,7 @@ use holdshort_core::tool::{
 use serde_json::{Value, json};
 
 use crate::command::{self, Command};
-use crate::files::{self, Last, Place, Planned};
+use crate::files::{self, Last, Planned, WorkspacePath};
 use crate::limits;
 use crate::places;
 use crate::refusal::Refusal;
@@ -265,7 +265,8 @@ fn probe(inner: &Inner, call: &Call, preconditions: &[Precondition]) -> Probed {
 }
 
 fn probe_change(inner: &Inner, change: &Change, preconditions: &[Precondition]) -> Probed {
-    let place = Place::resolve(&inner.workspace, change.path(), Last::Refuse).map(|place| place.to_string());
+    let place =
+        WorkspacePath::resolve(&inner.workspace, change.path(), Last::Refuse).map(|place| place.to_string());
     match (place, preconditions) {
         (Ok(place), [before]) if before.path == place => Planned::probe(&inner.workspace, change, before),
         (Ok(_), _) => Probed::Unclear { why: "the call's precondition is not that of its file".to_owned() },

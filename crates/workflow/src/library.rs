@@ -13,7 +13,7 @@ use crate::problem::{Problem, Problems};
 use crate::rehearsal::{self, Script};
 use crate::shipped::{external, rehearsals, texts};
 use crate::workflow;
-use crate::yaml::Place;
+use crate::yaml::Position;
 
 /// `(file name, text of the workflow, text of its rehearsal)`; the file name is for problems only. A
 /// rehearsal lies beside its workflow as `rehearsal.yaml`.
@@ -74,7 +74,7 @@ impl Library {
         workflow: &str,
         rehearsal: Option<&str>,
         bases: &Bases,
-    ) -> Result<(String, Place), Vec<Problem>> {
+    ) -> Result<(String, Position), Vec<Problem>> {
         let (definition, place) = workflow::parse_placed(file, workflow, catalogue, bases)?;
         let name = definition.name.clone();
         self.rehearsals.remove(&name);
@@ -87,7 +87,7 @@ impl Library {
     }
 }
 
-fn taken(file: &str, name: &str, place: Place, other: &str) -> Vec<Problem> {
+fn taken(file: &str, name: &str, place: Position, other: &str) -> Vec<Problem> {
     let mut problems = Problems::of(file);
     let message = format!("the workflow `{name}` is in {other} too");
     problems.push(place, "name".to_owned(), message, None);

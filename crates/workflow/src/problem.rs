@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::bounds;
 use crate::item::Item;
-use crate::yaml::Place;
+use crate::yaml::Position;
 
 /// One thing wrong in one place: `workflow.yaml:12:5: unknown key `agnets` (did you mean `agents`?)`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +36,7 @@ pub(crate) struct Problems {
     file: String,
     list: Vec<Problem>,
     /// The workflow that the file extends, and where it says so.
-    base: Option<(String, Place)>,
+    base: Option<(String, Position)>,
 }
 
 impl Problems {
@@ -45,7 +45,7 @@ impl Problems {
     }
 
     /// Problems at inherited places are told where the file says what it extends.
-    pub(crate) fn extends(&mut self, base: &str, place: Place) {
+    pub(crate) fn extends(&mut self, base: &str, place: Position) {
         self.base = Some((base.to_owned(), place));
     }
 
@@ -71,9 +71,15 @@ impl Problems {
     }
 
     /// Something is wrong at a place that is no item, as with text that is not YAML.
-    pub(crate) fn push(&mut self, place: Place, path: String, message: String, suggestion: Option<String>) {
+    pub(crate) fn push(
+        &mut self,
+        place: Position,
+        path: String,
+        message: String,
+        suggestion: Option<String>,
+    ) {
         let file = self.file.clone();
-        let (Place { line, column, .. }, message) = match &self.base {
+        let (Position { line, column, .. }, message) = match &self.base {
             Some((base, at)) if place.inherited => {
                 (*at, format!("in the workflow `{base}`, line {}: {message}", place.line))
             }

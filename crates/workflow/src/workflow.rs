@@ -43,7 +43,7 @@ use holdshort_core::tool;
 use crate::extend::{self, Bases};
 use crate::item::{Item, Keys};
 use crate::problem::{Problem, Problems};
-use crate::yaml::{self, Place};
+use crate::yaml::{self, Position};
 use crate::{bounds, name};
 
 const KEYS: Keys = Keys {
@@ -75,7 +75,7 @@ pub(crate) fn parse_placed(
     text: &str,
     catalogue: &[tool::Spec],
     bases: &Bases,
-) -> Result<(Definition, Place), Vec<Problem>> {
+) -> Result<(Definition, Position), Vec<Problem>> {
     let mut problems = Problems::of(file_name);
     let node = match yaml::parse(text, bounds::WORKFLOW_BYTES) {
         Ok(node) => node,
@@ -90,11 +90,11 @@ pub(crate) fn parse_placed(
     problems.finish(definition)
 }
 
-fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Option<(Definition, Place)> {
+fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Option<(Definition, Position)> {
     let fields = top.fields(&KEYS, problems)?;
     let (name, place) = match fields.need("name", problems) {
         Some(item) => (read_name(item, problems).unwrap_or_default(), item.node.place),
-        None => (String::new(), Place::START),
+        None => (String::new(), Position::START),
     };
     let description = fields.find("description").and_then(|item| item.text(bounds::TEXT, problems));
     let input = match fields.find("input") {

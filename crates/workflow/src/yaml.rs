@@ -16,18 +16,18 @@ use crate::bounds;
 
 /// Line and column, 1-based, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     pub(crate) line: u64,
     pub(crate) column: u64,
     /// It is a place in the workflow that the file extends.
     pub(crate) inherited: bool,
 }
 
-impl Place {
+impl Position {
     pub(crate) const START: Self = Self { line: 1, column: 1, inherited: false };
 }
 
-impl From<Location> for Place {
+impl From<Location> for Position {
     /// An unknown location (0:0, as of an empty document) is the start.
     fn from(location: Location) -> Self {
         Self { line: location.line().max(1), column: location.column().max(1), inherited: false }
@@ -38,7 +38,7 @@ impl From<Location> for Place {
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) value: Value,
-    pub(crate) place: Place,
+    pub(crate) place: Position,
 }
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(crate) enum Value {
 
 impl Node {
     pub(crate) fn nothing() -> Self {
-        Self { value: Value::Null, place: Place::START }
+        Self { value: Value::Null, place: Position::START }
     }
 
     /// From here on it belongs to a file that extends this one. As deep as files may be ([`bounds::DEPTH`]).
@@ -73,7 +73,7 @@ impl Node {
 
 /// A text that is not YAML, or goes beyond what we read of it.
 pub(crate) struct Unreadable {
-    pub(crate) place: Place,
+    pub(crate) place: Position,
     pub(crate) message: String,
 }
 
@@ -81,11 +81,11 @@ pub(crate) struct Unreadable {
 pub(crate) fn parse(text: &str, max_bytes: usize) -> Result<Node, Unreadable> {
     if text.len() > max_bytes {
         let message = format!("the file has {} bytes; at most {max_bytes} are read", text.len());
-        return Err(Unreadable { place: Place::START, message });
+        return Err(Unreadable { place: Position::START, message });
     }
     serde_saphyr::from_str_with_options(text, options(max_bytes)).map_err(|error| {
         let error = error.without_snippet();
-        let place = error.location().map_or(Place::START, Place::from);
+        let place = error.location().map_or(Position::START, Position::from);
         Unreadable { place, message: format!("not readable as YAML: {}", explain(error)) }
     })
 }

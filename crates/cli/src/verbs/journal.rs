@@ -23,8 +23,10 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
     let place = Place::of(scene.reach.data.as_deref())?;
     let journal = words(scene, at)?;
     let at = match place_of(scene, at) {
-        store::Place::Database(config) => store::Place::Database(postgres::Config { alone: true, ..config }),
-        folder @ store::Place::Folder(_) => folder,
+        store::Location::Database(config) => {
+            store::Location::Database(postgres::Config { alone: true, ..config })
+        }
+        folder @ store::Location::Folder(_) => folder,
     };
     match Store::open(&place.path, at).await {
         Err(store::Error::InUse) => {
@@ -38,10 +40,10 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
 }
 
 /// Where the journal is that the verb works on.
-pub(super) fn place_of(scene: &Scene, at: &StoreArgs) -> store::Place {
+pub(super) fn place_of(scene: &Scene, at: &StoreArgs) -> store::Location {
     match embed::database(at) {
-        Some(config) => store::Place::Database(config),
-        None => store::Place::Folder(scene.hooks.store),
+        Some(config) => store::Location::Database(config),
+        None => store::Location::Folder(scene.hooks.store),
     }
 }
 

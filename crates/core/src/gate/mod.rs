@@ -19,7 +19,7 @@ use crate::definition::{Rule, RuleAction};
 use crate::id::GrantId;
 use crate::session::Session;
 use crate::system::System;
-use crate::tool::{Category, Place, Precondition};
+use crate::tool::{Category, Precondition, ResolvedPath};
 
 /// A call as the gates see it: the tool's full name and the parsed arguments.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub struct Subject<'a> {
     /// Findings of the inspection that make it ask whatever else allows it.
     pub ask_because: &'a [String],
     /// Where the paths lead that the call names, for those that lead elsewhere than they say.
-    pub places: &'a [Place],
+    pub places: &'a [ResolvedPath],
     /// The files that it would run, or change, as they were looked at.
     pub preconditions: &'a [Precondition],
 }

@@ -42,17 +42,17 @@ fn first(text: &str, sought: &[Speech]) -> Option<String> {
             Block::Heading(text) | Block::Paragraph { text, .. } | Block::Quote(text) => {
                 reader.lead = is_listed(text);
                 let place = if at < tail {
-                    Place::Middle
+                    Where::Middle
                 } else if lead == Some(at) {
-                    Place::Lead
+                    Where::Lead
                 } else {
-                    Place::End
+                    Where::End
                 };
                 reader.read(text, place, blocks.get(at + 1), sought)
             }
             Block::Item(_) if reader.section || reader.lead => None,
             Block::Item(text) => {
-                let place = if at < tail { Place::Middle } else { Place::Item };
+                let place = if at < tail { Where::Middle } else { Where::Item };
                 reader.read(text, place, None, sought)
             }
         };
@@ -64,7 +64,7 @@ fn first(text: &str, sought: &[Speech]) -> Option<String> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Where {
     Middle,
     /// Right before the list with which the text ends.
     Lead,
@@ -83,7 +83,7 @@ struct Reader {
 
 impl Reader {
     /// The first sentence of a block that does what is sought.
-    fn read(&mut self, text: &str, place: Place, next: Option<&Block>, sought: &[Speech]) -> Option<String> {
+    fn read(&mut self, text: &str, place: Where, next: Option<&Block>, sought: &[Speech]) -> Option<String> {
         let sentences = prose::sentences(text);
         let mut spoken: Vec<(Speech, String)> = Vec::new();
         for sentence in &sentences {
@@ -102,19 +102,19 @@ impl Reader {
             };
             match (speech, place) {
                 (Speech::Plain | Speech::Polite, _)
-                | (Speech::Request | Speech::Give | Speech::Question | Speech::Announces, Place::Middle)
+                | (Speech::Request | Speech::Give | Speech::Question | Speech::Announces, Where::Middle)
                 // What a list tells its reader to do is advice, and what it says will be done is a plan.
-                | (Speech::Give | Speech::Announces, Place::Item) => false,
+                | (Speech::Give | Speech::Announces, Where::Item) => false,
                 (Speech::Waiting, _) => !self.section,
-                (Speech::Permission, Place::Middle) => ends && !is_answered && !self.section,
-                (Speech::Permission, Place::Lead | Place::Item | Place::End) => !is_answered,
-                (Speech::Request, Place::Lead | Place::Item | Place::End) => true,
+                (Speech::Permission, Where::Middle) => ends && !is_answered && !self.section,
+                (Speech::Permission, Where::Lead | Where::Item | Where::End) => !is_answered,
+                (Speech::Request, Where::Lead | Where::Item | Where::End) => true,
                 // A list, or code, answers what no one is asked to choose from.
-                (Speech::Question, Place::Lead) => {
+                (Speech::Question, Where::Lead) => {
                     ends && (lower.starts_with("which") || lower.starts_with("who"))
                 }
-                (Speech::Question, Place::Item | Place::End) => ends && !matches!(next, Some(Block::Code)),
-                (Speech::Give | Speech::Announces, Place::Lead | Place::End) => ends,
+                (Speech::Question, Where::Item | Where::End) => ends && !matches!(next, Some(Block::Code)),
+                (Speech::Give | Speech::Announces, Where::Lead | Where::End) => ends,
             }
         };
         (0..spoken.len())

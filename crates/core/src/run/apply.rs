@@ -306,7 +306,6 @@ impl Run {
                 }
                 let interrupt = Interrupt::new((**opened).clone(), content.data.clone(), event.at, self.seq);
                 self.interrupts.insert(id.clone(), Arc::new(interrupt));
-                self.touched.push(id);
             }
             Fact::DecisionMade { interrupt, option, edit_of, .. } => {
                 let vote = Vote {
@@ -334,7 +333,6 @@ impl Run {
                 };
                 if let Some(interrupt) = self.interrupts.get_mut(id) {
                     Arc::make_mut(interrupt).resolution = Some(resolution);
-                    self.touched.push(id.clone());
                 }
                 if *cause == Cause::Decision {
                     self.heard(id, *outcome);

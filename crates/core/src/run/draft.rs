@@ -73,8 +73,7 @@ impl Opening {
 impl<'a> Draft<'a> {
     pub(super) fn new(run: &Run, cx: &'a Context<'a>) -> Self {
         let now = cx.now.max(run.last_at);
-        let mut run = run.clone();
-        run.touched.clear();
+        let run = run.clone();
         Self { cx, run, session: cx.session.clone(), events: Vec::new(), draw: Draw::new(cx.seed, now) }
     }
 

@@ -18,7 +18,7 @@ use crate::interrupt::{Cause, Effect, Opened, Outcome};
 use crate::message::{FailureKind, Stop, Usage};
 use crate::reply::Flaw;
 use crate::time::Timestamp;
-use crate::tool::{Category, CommandEffect, Place, Precondition, SandboxLevel};
+use crate::tool::{Category, CommandEffect, Precondition, ResolvedPath, SandboxLevel};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
@@ -328,7 +328,7 @@ pub struct Look {
     pub sandbox: Option<SandboxLevel>,
     pub ask_because: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub places: Vec<Place>,
+    pub places: Vec<ResolvedPath>,
 }
 
 /// Who or what released a call.

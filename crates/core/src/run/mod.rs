@@ -93,8 +93,6 @@ pub struct Run {
     pub released: Vec<Value>,
     /// What people told the run, or said about a step: steps that start later hear it.
     pub messages: Vec<Arc<str>>,
-    /// Interrupts that changed with the last event; rows are written for these.
-    pub touched: Vec<InterruptId>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -137,7 +135,6 @@ impl Run {
             spent: Spent::default(),
             released: Vec::new(),
             messages: Vec::new(),
-            touched: Vec::new(),
         }
     }
 

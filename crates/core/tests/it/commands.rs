@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use holdshort_command::{Part, parse};
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::{Matcher, Subject};
-use holdshort_core::tool::{Category, Place, Precondition};
+use holdshort_core::tool::{Category, Precondition, ResolvedPath};
 
 use crate::snapshot;
 use crate::world::WORKSPACE;
@@ -229,7 +229,7 @@ fn what_a_grant_covers() {
 #[test]
 fn a_grant_is_for_the_folder_and_the_files_that_the_person_saw() {
     let place = |named: &str, resolved: &str| {
-        vec![Place { named: named.to_owned(), resolved: Some(resolved.to_owned()) }]
+        vec![ResolvedPath { named: named.to_owned(), resolved: Some(resolved.to_owned()) }]
     };
     let given = Matcher::of(&subject("sh a.sh > log")).expect("it may be given");
     let elsewhere = place("log", "/ws/src/main.rs");
@@ -243,7 +243,7 @@ fn a_grant_is_for_the_folder_and_the_files_that_the_person_saw() {
     assert_eq!(told, rows.map(|(_, covers)| covers));
     let hooks = place("log", "/ws/.git/hooks/x");
     assert_eq!(Matcher::of(&Subject { places: &hooks, ..subject("sh a.sh > log") }), None);
-    let anywhere = [Place { named: String::new(), resolved: None }];
+    let anywhere = [ResolvedPath { named: String::new(), resolved: None }];
     assert_eq!(Matcher::of(&Subject { places: &anywhere, ..subject("sh a.sh > log") }), None);
 }
 

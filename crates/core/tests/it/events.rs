@@ -87,7 +87,6 @@ pub(crate) fn replay(world: &World, log: &[Event]) -> (Run, Session) {
     let mut run = Run::new(world.run.id.clone(), world.run.definition.clone());
     let mut session = Session::new(world.session.id.clone());
     for event in log {
-        run.touched.clear();
         match &event.fact {
             event::Fact::Run(_) => run.apply(event),
             event::Fact::Session(fact) => session.apply(fact, event.at, &event.actor),
@@ -101,8 +100,7 @@ pub(crate) fn replay(world: &World, log: &[Event]) -> (Run, Session) {
 #[track_caller]
 pub(crate) fn reread(world: &World) {
     let log = open(&seal(&world.log)).expect("what was sealed can be opened");
-    let (mut run, session) = replay(world, &log);
-    run.touched.clone_from(&world.run.touched);
+    let (run, session) = replay(world, &log);
     assert_eq!(log, world.log);
     assert!(run == world.run, "replay leads elsewhere");
     assert_eq!(session, world.session);

@@ -22,8 +22,8 @@ use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::{
-    Category, Effect, Inspected, Inspection, OnCrash, Opens, Outcome, Place, Precondition, Probed, Runs,
-    SandboxLevel, Spec,
+    Category, Effect, Inspected, Inspection, OnCrash, Opens, Outcome, Precondition, Probed, ResolvedPath,
+    Runs, SandboxLevel, Spec,
 };
 use serde_json::{Value, json};
 
@@ -374,7 +374,6 @@ impl World {
     /// Appends and applies; what happened, in short.
     pub(crate) fn append(&mut self, events: Vec<Event>) -> Vec<String> {
         let told = events.iter().map(tell).collect();
-        self.run.touched.clear();
         for event in events {
             match &event.fact {
                 event::Fact::Run(_) => self.run.apply(&event),
@@ -544,10 +543,10 @@ impl World {
     }
 
     /// Where the names of a call lead that are links.
-    fn places(&self, call: &Call) -> Vec<Place> {
+    fn places(&self, call: &Call) -> Vec<ResolvedPath> {
         let words = call.argument("command").into_iter().flat_map(str::split_whitespace);
         let named = words.chain(call.argument("path")).filter_map(|name| self.links.get_key_value(name));
-        let place = |(name, target): (&String, &String)| Place {
+        let place = |(name, target): (&String, &String)| ResolvedPath {
             named: name.clone(),
             resolved: Some(format!("{WORKSPACE}/{target}")),
         };

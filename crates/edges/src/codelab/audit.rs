@@ -89,11 +89,11 @@ struct Audit {
     wanted: &'static [Kind],
     /// Events that may still be read.
     room: usize,
-    entries: Vec<(Place, Value)>,
+    entries: Vec<(FrameId, Value)>,
 }
 
 /// When it was decided; within one moment of a run, its events in their order.
-type Place = (Timestamp, RunId, u64);
+type FrameId = (Timestamp, RunId, u64);
 
 impl Audit {
     /// Of all sessions: their runs, newest first.

@@ -20,12 +20,12 @@ use holdshort_web::feed::{self, Item, Previews, Sight, Source, position};
 use holdshort_web::limits::READ_EVENTS;
 use holdshort_web::problem::{Answer, Refused};
 
+use super::activity::Activity;
 use super::frame::{Frame, Told};
+use super::frame_id::FrameId;
 use super::hands::Seat;
-use super::place::Place;
+use super::projector::Teller;
 use super::session::{Session, agent_of, front_of};
-use super::standing::Standing;
-use super::tell::Teller;
 use super::{WORKFLOW, ids, open};
 use crate::limits::CODELAB_RESULT_BEHIND_TIME;
 
@@ -47,7 +47,7 @@ pub(super) struct Follower {
     /// `done` is owed, where nothing goes on by itself.
     is_owed: bool,
     /// How the run stood when the client was last told.
-    stood: Option<Standing>,
+    stood: Option<Activity>,
     /// Another connection left its calls to this one.
     is_moved: bool,
     opening: Vec<Told>,
@@ -85,7 +85,7 @@ impl Follower {
     }
 
     async fn begin_now(&mut self) -> Answer<()> {
-        let mut here = Place::Start;
+        let mut here = FrameId::Start;
         if let Some(newest) = self.session.runs().await?.last() {
             self.teller = Some(self.teller_of(newest).await?);
             self.is_behind = true;
@@ -94,7 +94,7 @@ impl Follower {
                 self.queue.clear();
             }
             if let Some(Teller { run, .. }) = &self.teller {
-                here = Place::Event { run: run.id.clone(), seq: run.seq };
+                here = FrameId::Event { run: run.id.clone(), seq: run.seq };
             }
         }
         self.is_owed = false;
@@ -105,16 +105,16 @@ impl Follower {
     }
 
     async fn begin_after(&mut self, since: &str) -> Answer<()> {
-        let place: Place = since.parse().map_err(|()| unknown_place())?;
+        let place: FrameId = since.parse().map_err(|()| unknown_place())?;
         let now = self.session.last().await?;
         self.came = now.as_ref().map(|run| (run.id.clone(), run.seq));
         let mut told = None;
-        if let Place::Frame { run, seq, .. } | Place::Event { run, seq } = &place {
+        if let FrameId::Frame { run, seq, .. } | FrameId::Event { run, seq } = &place {
             if !self.session.runs().await?.contains(run) {
                 return Err(unknown_place());
             }
             self.teller = Some(self.teller_of(run).await?);
-            self.heard = (*seq, if let Place::Frame { part, .. } = &place { Some(*part) } else { None });
+            self.heard = (*seq, if let FrameId::Frame { part, .. } = &place { Some(*part) } else { None });
             // As far as the place, to see that it is one.
             let is_before = |teller: &Option<Teller>| {
                 teller.as_ref().is_some_and(|teller| teller.run.id == *run && teller.run.seq < *seq)
@@ -128,7 +128,7 @@ impl Follower {
         let run = now.as_deref();
         let agent = run.and_then(agent_of).map_or_else(|| self.agent(), str::to_owned);
         let standing = match run {
-            Some(run) => Some(Standing::of(&self.session, run).await?),
+            Some(run) => Some(Activity::of(&self.session, run).await?),
             None => None,
         };
         self.opening.push(Told { frame: self.info(run, standing, agent), id: Some(place) });
@@ -201,14 +201,14 @@ impl Follower {
         questions.flat_map(|(_, interrupt)| open::frames(run, interrupt)).map(Told::from).collect()
     }
 
-    fn info(&self, run: Option<&Run>, standing: Option<Standing>, agent: String) -> Frame {
+    fn info(&self, run: Option<&Run>, standing: Option<Activity>, agent: String) -> Frame {
         let open = |kinds: &[Kind]| {
             let open = run.into_iter().flat_map(Run::open_interrupts);
             open.filter(|(_, interrupt)| kinds.contains(&interrupt.opened.kind)).count()
         };
         Frame::SessionInfo {
             session_id: self.session.name.clone(),
-            status: standing.map_or("new", Standing::word),
+            status: standing.map_or("new", Activity::word),
             run_id: run.map(|run| run.id.to_string()),
             agent,
             // What a person must decide; what is handed out to be run needs nobody.
@@ -289,7 +289,7 @@ impl Follower {
         match at {
             Some((stream, _)) if stream == StreamId::System.as_str() => {
                 let would_go_on = |run: &Run| matches!(run.status(), Status::Queued | Status::Running);
-                self.is_owed = self.stood != Some(Standing::Frozen) && run.is_some_and(would_go_on);
+                self.is_owed = self.stood != Some(Activity::Frozen) && run.is_some_and(would_go_on);
             }
             Some((stream, rest)) => {
                 let is_own = run.is_some_and(|run| run.id.as_str() == stream);
@@ -300,19 +300,19 @@ impl Follower {
     }
 
     /// As the client is about to be told; `None` before the first run.
-    async fn standing_now(&mut self) -> Answer<Option<Standing>> {
+    async fn standing_now(&mut self) -> Answer<Option<Activity>> {
         let Some(teller) = &self.teller else { return Ok(None) };
-        self.stood = Some(Standing::of(&self.session, &teller.run).await?);
+        self.stood = Some(Activity::of(&self.session, &teller.run).await?);
         Ok(self.stood)
     }
 
     /// `done`, where nothing goes on by itself; before it why, where nothing in the journal of the run says so.
     async fn rest(&mut self) -> Answer<Vec<Told>> {
-        let standing = self.standing_now().await?.unwrap_or(Standing::Rests(Status::Completed));
+        let standing = self.standing_now().await?.unwrap_or(Activity::Rests(Status::Completed));
         let why = match standing {
-            Standing::GoesOn(_) => return Ok(Vec::new()),
-            Standing::Rests(_) => None,
-            Standing::Frozen => Some(Frame::Status {
+            Activity::GoesOn(_) => return Ok(Vec::new()),
+            Activity::Rests(_) => None,
+            Activity::Frozen => Some(Frame::Status {
                 status: standing.word(),
                 content: Some("Nothing begins while the installation is frozen; then it goes on.".to_owned()),
                 metadata: None,
@@ -350,7 +350,7 @@ impl Follower {
                 if is_old {
                     open::redelivered(&mut frame);
                 }
-                self.queue.push_back(Told { frame, id: Some(Place::Frame { run: id.clone(), seq, part }) });
+                self.queue.push_back(Told { frame, id: Some(FrameId::Frame { run: id.clone(), seq, part }) });
             }
             self.is_owed = true;
         }

@@ -5,7 +5,7 @@ use holdshort_web::problem::Refused;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::place::Place;
+use super::frame_id::FrameId;
 
 /// A frame as it goes out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -14,7 +14,7 @@ pub(super) struct Told {
     pub(super) frame: Frame,
     /// Of what stands in the journal: the place to go on after.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) id: Option<Place>,
+    pub(super) id: Option<FrameId>,
 }
 
 impl Told {

@@ -1,30 +1,30 @@
 //! The `CodeLab` edge (contracts B1 to B14): an IDE over a WebSocket, or a gateway over server-sent events.
 //!
 //! Both say the same messages (`message.rs`) and hear the same frames (`frame.rs`). A session of theirs is a name
-//! for one of ours (`session.rs`); what a message does is in `act.rs`, and what happened is told by `tell.rs`, from
-//! the journal alone: a connection that comes back hears what is still open, or all that followed (`place.rs`), and
+//! for one of ours (`session.rs`); what a message does is in `act.rs`, and what happened is told by `projector.rs`, from
+//! the journal alone: a connection that comes back hears what is still open, or all that followed (`frame_id.rs`), and
 //! nothing runs inside a request. Which of several connections runs a call is in `hands.rs`.
 //! Words are never parsed: only `plan_decision` and `hitl_decision` decide.
 
 mod act;
+mod activity;
 mod audit;
 mod follow;
 mod frame;
+mod frame_id;
 mod hands;
 mod history;
 mod ids;
 mod message;
 mod open;
 mod person;
-mod place;
 mod plan;
+mod projector;
 mod raw;
 mod rest;
 mod session;
 mod socket;
-mod standing;
 mod stream;
-mod tell;
 
 use std::sync::Arc;
 

@@ -8,10 +8,10 @@ use tokio::sync::oneshot;
 use super::start::TaskId;
 
 #[derive(Default)]
-pub(super) struct Attached(Mutex<Places>);
+pub(super) struct Attached(Mutex<Attachments>);
 
 #[derive(Default)]
-struct Places {
+struct Attachments {
     last: u64,
     by_task: HashMap<TaskId, (u64, oneshot::Sender<()>)>,
 }

@@ -7,8 +7,8 @@ use holdshort_core::run::{CallEnd, Listed};
 use holdshort_core::tool::Precondition;
 use serde_json::{Value, json};
 
+use super::projector::Said;
 use super::steps::{Steps, merge};
-use super::story::Said;
 
 #[derive(Default)]
 pub(super) struct Calls(BTreeMap<String, Call>);

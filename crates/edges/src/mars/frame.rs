@@ -20,7 +20,7 @@ pub(super) struct Frame {
     pub(super) session_id: Option<String>,
     /// Of what stands in the journal: the place to go on after.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) id: Option<Place>,
+    pub(super) id: Option<FrameId>,
     pub(super) data: Value,
 }
 
@@ -32,18 +32,18 @@ impl Frame {
 
 /// The nth frame of an event of the run's stream, both counted from 1: `17.2` on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct FrameId {
     pub(super) seq: u64,
     pub(super) part: u32,
 }
 
-impl Serialize for Place {
+impl Serialize for FrameId {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("{}.{}", self.seq, self.part))
     }
 }
 
-impl<'de> Deserialize<'de> for Place {
+impl<'de> Deserialize<'de> for FrameId {
     /// As it was given out; or a number alone, which is the whole event.
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let refuse = || serde::de::Error::custom("is neither the `id` of a frame nor the number of an event");
@@ -70,7 +70,7 @@ pub(super) enum ClientFrame {
     Pause,
     Resume,
     Cancel(Option<String>),
-    RequestState(Option<Place>),
+    RequestState(Option<FrameId>),
 }
 
 /// Starts the task, or attaches to it.
@@ -81,7 +81,7 @@ pub(super) struct Start {
     #[serde(default, deserialize_with = "null_is_nothing")]
     pub(super) config: Map<String, Value>,
     /// What the client has seen of it already.
-    pub(super) since: Option<Place>,
+    pub(super) since: Option<FrameId>,
 }
 
 /// `null` is as good as not there.
@@ -119,7 +119,7 @@ struct Cancel {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RequestState {
-    since: Option<Place>,
+    since: Option<FrameId>,
 }
 
 const KNOWN: &str =
@@ -195,11 +195,11 @@ mod tests {
 
     #[test]
     fn a_place_is_read_as_it_was_given_out() {
-        let place = |value: Value| serde_json::from_value::<Place>(value).ok();
-        let given = Place { seq: 17, part: 2 };
+        let place = |value: Value| serde_json::from_value::<FrameId>(value).ok();
+        let given = FrameId { seq: 17, part: 2 };
         assert_eq!(place(json!(given)), Some(given));
-        assert_eq!(place(json!(17)), Some(Place { seq: 17, part: u32::MAX }));
-        assert_eq!(place(json!("17")), Some(Place { seq: 17, part: u32::MAX }));
+        assert_eq!(place(json!(17)), Some(FrameId { seq: 17, part: u32::MAX }));
+        assert_eq!(place(json!("17")), Some(FrameId { seq: 17, part: u32::MAX }));
         for wrong in [json!(-1), json!(1.5), json!("a"), json!("1.x"), json!("x.1"), json!([1]), json!(true)]
         {
             assert_eq!(place(wrong.clone()), None, "{wrong}");

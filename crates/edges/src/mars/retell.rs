@@ -17,8 +17,8 @@ use holdshort_web::auth::Caller;
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Value, json};
 
-use super::frame::{self, Frame, Place};
-use super::story::Story;
+use super::frame::{self, Frame, FrameId};
+use super::projector::Projector;
 use crate::follow::{self, News};
 
 /// Text for the client.
@@ -33,8 +33,8 @@ pub(super) enum Told {
 /// Where the run stands.
 pub(super) async fn status(caller: &Caller, run: &RunId) -> Answer<Frame> {
     let last = caller.app.run_row(run).await?.seq;
-    let story = read(caller, run, last, |_, _| {}).await?;
-    Ok(passing(&caller.app, "status", Some(run.as_str()), story.session(), story.status(last)))
+    let projector = read(caller, run, last, |_, _| {}).await?;
+    Ok(passing(&caller.app, "status", Some(run.as_str()), projector.session(), projector.status(last)))
 }
 
 /// What a decision that stands already came to, by the event that resolved it.
@@ -55,7 +55,7 @@ pub(super) async fn resolved(caller: &Caller, run: &RunId, at: u64) -> Answer<Fr
 pub(super) struct Telling {
     app: Arc<App>,
     run: RunId,
-    story: Story,
+    projector: Projector,
     news: BoxStream<'static, News>,
 }
 
@@ -69,13 +69,15 @@ pub(super) enum Next {
 impl Telling {
     pub(super) fn of(app: &Arc<App>, run: &RunId) -> Self {
         let news = follow::run(app.clone(), run.clone(), 0);
-        Self { app: app.clone(), run: run.clone(), story: Story::new(run.as_str()), news }
+        Self { app: app.clone(), run: run.clone(), projector: Projector::new(run.as_str()), news }
     }
 
     pub(super) async fn next(&mut self) -> Option<Next> {
         Some(match self.news.next().await? {
             News::Event { seq, event } => match follows(&self.app, &self.run, seq, &event).await {
-                Ok(follows) => Next::Frames { seq, frames: self.story.tell(seq, &event, follows.as_ref()) },
+                Ok(follows) => {
+                    Next::Frames { seq, frames: self.projector.tell(seq, &event, follows.as_ref()) }
+                }
                 Err(refused) => Next::Problem(refused),
             },
             News::Preview(preview) => Next::Preview(preview),
@@ -84,7 +86,7 @@ impl Telling {
     }
 
     fn passing(&self, event_type: &'static str, data: Value) -> Utf8Bytes {
-        passing(&self.app, event_type, Some(self.run.as_str()), self.story.session(), data).text()
+        passing(&self.app, event_type, Some(self.run.as_str()), self.projector.session(), data).text()
     }
 }
 
@@ -96,20 +98,20 @@ async fn follows(app: &App, run: &RunId, seq: u64, event: &Event) -> Answer<Opti
     Ok(event_at(app.journal(), &StreamId::Run(run.clone()), seq + 1).await?)
 }
 
-/// The run's story up to an event; `each` hears the frames that it came to.
+/// The run's projector up to an event; `each` hears the frames that it came to.
 async fn read(
     caller: &Caller,
     run: &RunId,
     until: u64,
     mut each: impl FnMut(u64, Vec<Frame>),
-) -> Answer<Story> {
+) -> Answer<Projector> {
     let mut telling = Telling::of(&caller.app, run);
     while let Some(next) = telling.next().await {
         match next {
             Next::Frames { seq, frames } => {
                 each(seq, frames);
                 if seq >= until {
-                    return Ok(telling.story);
+                    return Ok(telling.projector);
                 }
             }
             Next::Preview(_) => {}
@@ -120,7 +122,7 @@ async fn read(
 }
 
 /// The frames after a place, and then those that come.
-pub(super) async fn after(caller: &Caller, run: &RunId, since: Place) -> Answer<BoxStream<'static, Told>> {
+pub(super) async fn after(caller: &Caller, run: &RunId, since: FrameId) -> Answer<BoxStream<'static, Told>> {
     let last = caller.app.run_row(run).await?.seq;
     if since.seq > last {
         let rule = format!("is beyond the last event, {last}: was it given out for another task?");

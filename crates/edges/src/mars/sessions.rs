@@ -28,8 +28,8 @@ use serde_json::{Map, Value, json};
 
 use super::config::{self, MODES, Translated, WORKFLOW};
 use super::frame::null_is_nothing;
+use super::projector::State;
 use super::retell::{Next, Telling};
-use super::story::State;
 use super::{CHANNEL, start};
 use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS};
 use crate::who::Guest;

@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::attached::Attached;
-use super::frame::{self, ClientFrame, Frame, Heard, Place};
+use super::frame::{self, ClientFrame, Frame, FrameId, Heard};
 use super::retell::{self, Told};
 use super::start::{self, TaskId};
 use super::{CHANNEL, act};
@@ -193,7 +193,7 @@ async fn carry_out(
     };
     let told = match from {
         Some(place) => Some(retell::after(caller, &known, place).await?),
-        None if is_new => Some(retell::after(caller, &known, Place::default()).await?),
+        None if is_new => Some(retell::after(caller, &known, FrameId::default()).await?),
         None => None,
     };
     // Attached only once there is something to tell it with.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::approval;
 use super::ledger::Ledger;
-use super::story::Said;
+use super::projector::Said;
 
 #[derive(Default)]
 pub(super) struct Steps {

@@ -314,7 +314,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
 impl Decided {
     pub(super) fn take(&mut self, events: Vec<Event>) {
-        self.run.touched.clear();
         for event in events {
             match &event.fact {
                 event::Fact::Run(_) => self.run.apply(&event),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use holdshort_core::tool::SandboxLevel;
 use holdshort_models::Model;
-use holdshort_store::{Place, Store};
+use holdshort_store::{Location, Store};
 use holdshort_workflow::Library;
 use tokio::task::JoinHandle;
 
@@ -28,7 +28,7 @@ pub struct Setup {
     pub model: Option<Arc<dyn Model>>,
     /// The program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
-    pub store: Place,
+    pub store: Location,
     /// Milliseconds between two words of a rehearsal; `None`: as the rehearsal has it.
     pub rehearsal_word_ms: Option<u64>,
 }

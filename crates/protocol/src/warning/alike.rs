@@ -5,13 +5,13 @@
 use unicode_script::{Script, UnicodeScript};
 use unicode_security::{GeneralSecurityProfile, skeleton};
 
-use crate::warning::place::{Place, Reading};
+use crate::warning::field::{Field, Reading};
 
 /// Marks that give an address or a path its parts.
 const MARKS: [char; 6] = ['/', '\\', '.', ':', ';', '@'];
 
 /// The scripts that are really written here: those of words that can be taken for nothing else.
-pub(super) fn spoken(places: &[Place<'_>]) -> Vec<Script> {
+pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     let mut spoken = Vec::new();
     for place in places.iter().filter(|place| place.reading != Reading::Exact) {
         for word in parts(place) {
@@ -27,7 +27,7 @@ pub(super) fn spoken(places: &[Place<'_>]) -> Vec<Script> {
 /// Words that can be taken for others, each with what it looks like. Where each letter counts, what is spoken
 /// elsewhere excuses nothing.
 pub(super) fn words<'a>(
-    place: &'a Place<'a>,
+    place: &'a Field<'a>,
     spoken: &'a [Script],
 ) -> impl Iterator<Item = (&'a str, String)> {
     parts(place).filter_map(move |part| {
@@ -39,7 +39,7 @@ pub(super) fn words<'a>(
 }
 
 /// The words that are not plain ASCII.
-fn parts<'a>(place: &'a Place<'a>) -> impl Iterator<Item = &'a str> {
+fn parts<'a>(place: &'a Field<'a>) -> impl Iterator<Item = &'a str> {
     let is_end = |c: char| match place.reading {
         Reading::Prose | Reading::Data => !c.is_alphanumeric(),
         Reading::Exact => c.is_whitespace() || (c.is_ascii() && !c.is_alphanumeric()),

@@ -1,11 +1,11 @@
 //! What could deceive the person who decides: found once, here, and shown alike in the terminal and the browser.
 //!
 //! PURE, and bounded: a payload is as long as its agent likes. Says nothing about what is dangerous, only about what
-//! is not what it looks like. `place.rs` walks an interrupt, `alike.rs` reads words, `link.rs` reads links.
+//! is not what it looks like. `field.rs` walks an interrupt, `alike.rs` reads words, `link.rs` reads links.
 
 mod alike;
+mod field;
 mod link;
-mod place;
 
 use serde::{Deserialize, Serialize};
 use unicode_script::Script;
@@ -13,8 +13,8 @@ use utoipa::ToSchema;
 
 use crate::interrupt::Interrupt;
 use crate::plain;
+use crate::warning::field::{Field, Reading};
 use crate::warning::link::Link;
-use crate::warning::place::{Place, Reading};
 
 /// Warnings of one interrupt; where there are more, one more says so.
 const WARNINGS: usize = 20;
@@ -87,7 +87,7 @@ fn foreign(word: &str) -> String {
 
 /// What could deceive in an interrupt, each thing once.
 pub fn warnings(interrupt: &Interrupt) -> Vec<Warning> {
-    let (places, is_all) = place::of(interrupt);
+    let (places, is_all) = field::of(interrupt);
     let spoken = alike::spoken(&places);
     let mut found: Vec<Warning> = Vec::new();
     for new in places.iter().flat_map(|place| of_place(place, &spoken)) {
@@ -113,7 +113,7 @@ fn more(text: &str) -> Warning {
     Warning { kind: WarningKind::More, at: String::new(), text: text.to_owned(), looks_like: None }
 }
 
-fn of_place<'a>(place: &'a Place<'a>, spoken: &'a [Script]) -> impl Iterator<Item = Warning> {
+fn of_place<'a>(place: &'a Field<'a>, spoken: &'a [Script]) -> impl Iterator<Item = Warning> {
     let warning = |kind, text: &str, looks_like: Option<&str>| Warning {
         kind,
         at: shown(&place.at),

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use self::drive::Ended;
-use crate::files::{self, Place};
+use crate::files::{self, WorkspacePath};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::request::RunCommand;
@@ -128,7 +128,7 @@ fn folder_path(folder: &[String]) -> String {
     if folder.is_empty() { "./".to_owned() } else { format!("{}/", folder.join("/")) }
 }
 
-fn absolute(workspace: &str, place: &Place) -> String {
+fn absolute(workspace: &str, place: &WorkspacePath) -> String {
     std::iter::once(workspace.trim_end_matches('/'))
         .chain(place.components().iter().map(String::as_str))
         .collect::<Vec<_>>()

@@ -9,7 +9,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::tool::Precondition;
 use serde_json::{Value, json};
 
-use crate::files::{self, Last, Place};
+use crate::files::{self, Last, WorkspacePath};
 use crate::limits;
 use crate::workspace::Workspace;
 
@@ -32,7 +32,7 @@ pub(super) struct Scripts {
 
 impl Scripts {
     /// Binds a file that is there, and opens it on the card.
-    fn bind(&mut self, workspace: &Workspace, place: &Place) {
+    fn bind(&mut self, workspace: &Workspace, place: &WorkspacePath) {
         let path = place.to_string();
         if self.bound.iter().any(|bound| bound.path == path) {
             return;
@@ -71,7 +71,7 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
             continue;
         };
         // A link is bound by where it leads: another target is another file.
-        let Ok(place) = Place::resolve(workspace, &path, Last::Follow) else {
+        let Ok(place) = WorkspacePath::resolve(workspace, &path, Last::Follow) else {
             // In `.git`, or through a link that file tools do not follow: it runs all the same.
             found.unbound |= Path::new(workspace.path()).join(&path).is_file();
             continue;
@@ -114,7 +114,7 @@ fn look_up(workspace: &Workspace, folder: &[String], named: &Named, only_reads: 
         };
         found.bind_folder(workspace, &path);
         // Through a link: which folder it leads to is bound by nothing.
-        let place = Place::resolve(workspace, &path, Last::Refuse);
+        let place = WorkspacePath::resolve(workspace, &path, Last::Refuse);
         let is_itself = place.is_ok_and(|place| place.to_string() == path);
         found.unbound |= !only_reads && !is_itself;
     }
@@ -157,7 +157,7 @@ fn look_up_text(
         found.unbound |= leads_inside(workspace, folder, text);
         return;
     };
-    match Place::resolve(workspace, &path, Last::Follow) {
+    match WorkspacePath::resolve(workspace, &path, Last::Follow) {
         Ok(place) if place.kind == files::Kind::File => found.bind(workspace, &place),
         Ok(place) if place.kind == files::Kind::Folder => {
             if let Some(below) = below {
@@ -198,7 +198,7 @@ fn leads_inside(workspace: &Workspace, folder: &[String], path: &str) -> bool {
     fs::canonicalize(folder.join(path)).is_ok_and(|real| real.starts_with(root) && real.is_file())
 }
 
-fn shown(workspace: &Workspace, place: &Place) -> Value {
+fn shown(workspace: &Workspace, place: &WorkspacePath) -> Value {
     let path = place.to_string();
     let Ok((_, text)) = files::read_text(workspace, &path) else {
         return json!({ "path": path, "text": null });

@@ -7,8 +7,8 @@ use holdshort_core::tool::{Precondition, Probed};
 use serde_json::{Value, json};
 
 use super::diff::Diff;
-use super::place::{Kind, Last, Place, names_a_file, shown};
 use super::read::{self, Found};
+use super::workspace_path::{Kind, Last, WorkspacePath, names_a_file, shown};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::request::{Change, EditFile};
@@ -21,7 +21,7 @@ const LEADS_ELSEWHERE: [&str; 2] = ["HEAD", "commondir"];
 
 /// One file's change.
 pub(crate) struct Planned {
-    pub(super) place: Place,
+    pub(super) place: WorkspacePath,
     pub(super) before: Option<Found>,
     pub(super) after: String,
 }
@@ -31,7 +31,7 @@ impl Planned {
     pub(crate) fn new(workspace: &Workspace, change: &Change) -> Result<Self, Refusal> {
         let path = change.path();
         names_a_file(path)?;
-        let place = Place::resolve(workspace, path, Last::Refuse)?;
+        let place = WorkspacePath::resolve(workspace, path, Last::Refuse)?;
         let before = match (place.kind, change) {
             (Kind::Absent, Change::Write(_)) => None,
             _ => Some(read::existing(workspace, &place, path, limits::FILE_BYTES)?),
@@ -39,7 +39,7 @@ impl Planned {
         let after = match (change, &before) {
             (Change::Write(write), _) => write.content.clone(),
             (Change::Edit(edit), Some(found)) => edited(&read::text(found.bytes.clone(), path)?, edit)?,
-            (Change::Edit(_), None) => return Err(super::place::not_found(path)),
+            (Change::Edit(_), None) => return Err(super::workspace_path::not_found(path)),
         };
         if after.len() as u64 > limits::FILE_BYTES {
             return Err(Refusal::new(
@@ -70,7 +70,7 @@ impl Planned {
                 // Without any of the folder's other parts it is none yet.
                 let has = |name: &str| {
                     part.is_some_and(|part| part == name)
-                        || Place::open_folder(workspace, folder)
+                        || WorkspacePath::open_folder(workspace, folder)
                             .is_ok_and(|dir| dir.symlink_metadata(name).is_ok())
                 };
                 let makes = |parts: &[&str]| {
@@ -109,7 +109,7 @@ impl Planned {
             Change::Write(write) => {
                 now.and_then(|now| now.sha256) == Some(Digest::of(write.content.as_bytes()))
             }
-            Change::Edit(edit) => Place::resolve(workspace, &before.path, Last::Refuse)
+            Change::Edit(edit) => WorkspacePath::resolve(workspace, &before.path, Last::Refuse)
                 .and_then(|place| read::existing(workspace, &place, &before.path, limits::FILE_BYTES))
                 .and_then(|found| read::text(found.bytes, &before.path))
                 .is_ok_and(|now| undone_gives(&now, edit, before.sha256)),

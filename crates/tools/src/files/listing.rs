@@ -2,15 +2,15 @@
 
 use std::io;
 
-use super::place::{Kind, Last, Place, not_found, shown, unreadable};
+use super::workspace_path::{Kind, Last, WorkspacePath, not_found, shown, unreadable};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
 /// The folder that a call names; without a name the workspace.
-pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<Place, Refusal> {
+pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<WorkspacePath, Refusal> {
     let path = path.filter(|path| !path.is_empty()).unwrap_or(".");
-    let place = Place::resolve(workspace, path, Last::Follow)?;
+    let place = WorkspacePath::resolve(workspace, path, Last::Follow)?;
     match place.kind {
         Kind::Folder => Ok(place),
         Kind::Absent => Err(not_found(path)),
@@ -37,9 +37,9 @@ pub(crate) fn list(workspace: &Workspace, path: Option<&str>) -> Result<(String,
     Ok((lines.join("\n") + "\n", total))
 }
 
-fn names(workspace: &Workspace, place: &Place) -> io::Result<Vec<String>> {
+fn names(workspace: &Workspace, place: &WorkspacePath) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in Place::open_folder(workspace, place.components())?.entries()? {
+    for entry in WorkspacePath::open_folder(workspace, place.components())?.entries()? {
         let entry = entry?;
         let name = entry.file_name();
         if name.eq_ignore_ascii_case(".git") {

@@ -4,13 +4,13 @@
 mod change;
 mod diff;
 mod listing;
-mod place;
 mod read;
 mod replace;
 mod search;
+mod workspace_path;
 
 pub(crate) use change::{BARE, Planned};
 pub(crate) use listing::{folder, list};
-pub(crate) use place::{Kind, Last, Place, shown};
 pub(crate) use read::{identity, observe, read_text};
 pub(crate) use search::{check as check_search, search};
+pub(crate) use workspace_path::{Kind, Last, WorkspacePath, shown};

@@ -10,7 +10,7 @@ use holdshort_core::tool::Precondition;
 use rustix::fs::{AtFlags, StatxFlags};
 use serde_json::json;
 
-use super::place::{Kind, Last, Place, names_a_file, not_found, shown, unreadable};
+use super::workspace_path::{Kind, Last, WorkspacePath, names_a_file, not_found, shown, unreadable};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::sandbox;
@@ -30,9 +30,9 @@ pub(crate) struct Found {
 }
 
 /// Reads a file for an agent: the whole of it, as text.
-pub(crate) fn read_text(workspace: &Workspace, path: &str) -> Result<(Place, String), Refusal> {
+pub(crate) fn read_text(workspace: &Workspace, path: &str) -> Result<(WorkspacePath, String), Refusal> {
     names_a_file(path)?;
-    let place = Place::resolve(workspace, path, Last::Follow)?;
+    let place = WorkspacePath::resolve(workspace, path, Last::Follow)?;
     let found = existing(workspace, &place, path, limits::READ_BYTES)?;
     Ok((place, text(found.bytes, path)?))
 }
@@ -40,7 +40,7 @@ pub(crate) fn read_text(workspace: &Workspace, path: &str) -> Result<(Place, Str
 /// Reads the file at a place that must have one.
 pub(crate) fn existing(
     workspace: &Workspace,
-    place: &Place,
+    place: &WorkspacePath,
     path: &str,
     limit: u64,
 ) -> Result<Found, Refusal> {
@@ -91,8 +91,8 @@ fn state(workspace: &Workspace, path: &str) -> Option<Digest> {
     if path.ends_with('/') {
         return identity(workspace, path);
     }
-    match Place::resolve(workspace, path, Last::Refuse) {
-        Ok(Place { kind: Kind::Absent, .. }) => None,
+    match WorkspacePath::resolve(workspace, path, Last::Refuse) {
+        Ok(WorkspacePath { kind: Kind::Absent, .. }) => None,
         Ok(place) => Some(match open(workspace, &place, limits::FILE_BYTES) {
             Ok(Opened::File(found)) => found.digest,
             Ok(Opened::TooLarge | Opened::NotAFile) | Err(_) => NO_FILE,
@@ -106,12 +106,12 @@ fn state(workspace: &Workspace, path: &str) -> Option<Digest> {
 /// A workspace in which something was left that could not be set aside is another one: what was released before that
 /// and has not started goes back to the gates, which ask.
 pub(crate) fn identity(workspace: &Workspace, path: &str) -> Option<Digest> {
-    let place = match Place::resolve(workspace, path, Last::Refuse) {
+    let place = match WorkspacePath::resolve(workspace, path, Last::Refuse) {
         Ok(place) if place.kind == Kind::Absent => return None,
         Ok(place) => place,
         Err(_) => return Some(NO_FILE),
     };
-    let looked = Place::open_folder(workspace, place.components()).and_then(|dir| {
+    let looked = WorkspacePath::open_folder(workspace, place.components()).and_then(|dir| {
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
         Ok(rustix::fs::statx(&dir, "", AtFlags::EMPTY_PATH, wanted)?)
     });
@@ -131,9 +131,9 @@ enum Opened {
     NotAFile,
 }
 
-fn open(workspace: &Workspace, place: &Place, limit: u64) -> io::Result<Opened> {
+fn open(workspace: &Workspace, place: &WorkspacePath, limit: u64) -> io::Result<Opened> {
     let Some((folders, name)) = place.split() else { return Ok(Opened::NotAFile) };
-    let folder = Place::open_folder(workspace, folders)?;
+    let folder = WorkspacePath::open_folder(workspace, folders)?;
     open_in(&folder, name, limit)
 }
 
@@ -177,7 +177,7 @@ pub(crate) fn for_search(
     limit: u64,
 ) -> io::Result<Option<Vec<u8>>> {
     let Some((name, folders)) = components.split_last() else { return Ok(None) };
-    let folder = Place::open_folder(workspace, folders)?;
+    let folder = WorkspacePath::open_folder(workspace, folders)?;
     Ok(match open_in(&folder, name, limit)? {
         Opened::File(found) => Some(found.bytes),
         Opened::TooLarge | Opened::NotAFile => None,

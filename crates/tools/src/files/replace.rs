@@ -14,8 +14,8 @@ use rustix::fs::{FlockOperation, OFlags, RenameFlags};
 use serde_json::json;
 
 use super::change::Planned;
-use super::place::{Place, shown};
 use super::read;
+use super::workspace_path::{WorkspacePath, shown};
 use crate::workspace::Workspace;
 
 /// Permission bits that a replaced file keeps. Set-user-id and set-group-id go, as with any write.
@@ -64,7 +64,7 @@ impl Planned {
         let folder = if self.before.is_none() {
             create_folders(workspace, folders)?
         } else {
-            Place::open_folder(workspace, folders)?
+            WorkspacePath::open_folder(workspace, folders)?
         };
         let temporary = Temporary::create(&folder)?;
         temporary.fill(self)?;

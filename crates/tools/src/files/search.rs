@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use ignore::{DirEntry, WalkBuilder};
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::place::{Kind, Last, Place, not_found};
 use super::read;
+use super::workspace_path::{Kind, Last, WorkspacePath, not_found};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::request::SearchCodebase;
@@ -19,7 +19,7 @@ const BINARY_PROBE_BYTES: usize = 8192;
 /// A search that can be made: the pattern, and where it starts.
 pub(crate) struct Checked {
     pattern: Regex,
-    pub place: Place,
+    pub place: WorkspacePath,
 }
 
 /// Checks pattern and path.
@@ -36,7 +36,7 @@ pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<C
             )
         })?;
     let path = request.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
-    let place = Place::resolve(workspace, path, Last::Follow)?;
+    let place = WorkspacePath::resolve(workspace, path, Last::Follow)?;
     match place.kind {
         Kind::Folder | Kind::File => Ok(Checked { pattern, place }),
         Kind::Absent => Err(not_found(path)),
@@ -105,7 +105,7 @@ impl Hits {
 }
 
 /// Walks from the workspace whatever the place, so that its own .gitignore counts and none above it does.
-fn walk(root: &Path, place: &Place) -> ignore::Walk {
+fn walk(root: &Path, place: &WorkspacePath) -> ignore::Walk {
     let wanted: PathBuf = std::iter::once(root).chain(place.components().iter().map(Path::new)).collect();
     WalkBuilder::new(root)
         .follow_links(false)

@@ -2,7 +2,7 @@
 
 use holdshort_core::definition::{Rule, RuleAction};
 use holdshort_core::gate::Subject;
-use holdshort_core::tool::{Category, Place};
+use holdshort_core::tool::{Category, ResolvedPath};
 
 use super::{command, file, one};
 use crate::world::{allow, rule};
@@ -363,7 +363,7 @@ fn what_the_persons_own_tools_run_is_asked_about() {
     assert_eq!(told(&file("a/.husky/pre-push")), asked);
     assert_eq!(told(&command("cp x .vscode/tasks.json", &[])), asked);
     assert_eq!(told(&command("git config a b", &[])), asked);
-    let places = [Place { named: "a".to_owned(), resolved: Some("/ws/.envrc".to_owned()) }];
+    let places = [ResolvedPath { named: "a".to_owned(), resolved: Some("/ws/.envrc".to_owned()) }];
     assert_eq!(told(&Subject { places: &places, ..file("a") }), asked);
     assert_eq!(told(&Subject { places: &places, ..command("cp x a", &[]) }), asked);
     assert_eq!(told(&Subject { places: &places, ..command("cat a", &[]) }), "allow (Workflow)");
@@ -381,7 +381,7 @@ fn a_rule_on_paths_sees_through_links() {
     let allows = [paths(RuleAction::Allow, &["src/**"])];
     let forbids = [paths(RuleAction::Forbid, &["secrets/**"]), allow(&["*"])];
     let place = |named: &str, resolved: Option<&str>| {
-        vec![Place { named: named.to_owned(), resolved: resolved.map(str::to_owned) }]
+        vec![ResolvedPath { named: named.to_owned(), resolved: resolved.map(str::to_owned) }]
     };
     let leads = |to| place("src/link", to);
     let (secret, safe, out, unknown) =
@@ -489,7 +489,7 @@ fn what_lies_below_is_met_through_links_and_in_other_folders() {
     let forbids =
         Rule { paths: vec!["a/secrets/**".to_owned()], ..rule(RuleAction::Forbid, &["run_command"], &[]) };
     let rules = [forbids, allow(&["run_command"])];
-    let link = [Place { named: "b".to_owned(), resolved: Some("/ws/a".to_owned()) }];
+    let link = [ResolvedPath { named: "b".to_owned(), resolved: Some("/ws/a".to_owned()) }];
     let rows = [
         (Subject { places: &link, ..command("grep -r x b", &[]) }, true),
         (Subject { places: &link, ..command("ls b", &[]) }, false),

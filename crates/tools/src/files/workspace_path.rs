@@ -31,12 +31,12 @@ pub(crate) enum Kind {
 /// A place beneath the workspace. None of its components was a link when it was resolved, and opening it
 /// follows none, so a link put there later makes opening fail and leads nowhere else.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct WorkspacePath {
     components: Vec<String>,
     pub kind: Kind,
 }
 
-impl Place {
+impl WorkspacePath {
     /// Resolves a path relative to the workspace.
     pub(crate) fn resolve(workspace: &Workspace, path: &str, last: Last) -> Result<Self, Refusal> {
         let mut ahead: VecDeque<String> = components(path)?.into();
@@ -126,7 +126,7 @@ impl Place {
 }
 
 /// Relative to the workspace, with `/`; `.` for the workspace itself.
-impl std::fmt::Display for Place {
+impl std::fmt::Display for WorkspacePath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.components.is_empty() { f.write_str(".") } else { f.write_str(&self.components.join("/")) }
     }

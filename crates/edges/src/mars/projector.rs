@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::approval::{self, Decided, Display};
 use super::calls::Calls;
 use super::config;
-use super::frame::{Frame, Place};
+use super::frame::{Frame, FrameId};
 use super::ledger::Ledger;
 use super::steps::Steps;
 
@@ -50,7 +50,7 @@ impl State {
 pub(super) type Said = (&'static str, Value);
 
 /// What has happened so far, as far as later frames speak of it.
-pub(super) struct Story {
+pub(super) struct Projector {
     run: String,
     session: Option<String>,
     task: String,
@@ -73,7 +73,7 @@ pub(super) struct Story {
     ledger: Ledger,
 }
 
-impl Story {
+impl Projector {
     pub(super) fn new(run: &str) -> Self {
         Self {
             run: run.to_owned(),
@@ -134,7 +134,7 @@ impl Story {
             timestamp: event.at.to_string(),
             run_id: Some(self.run.clone()),
             session_id: self.session.clone(),
-            id: Some(Place { seq, part }),
+            id: Some(FrameId { seq, part }),
             data,
         };
         (1..).zip(said).map(frame).collect()

@@ -8,7 +8,7 @@ use holdshort_core::id::RunId;
 use serde::{Serialize, Serializer};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum FrameId {
     /// Before everything.
     Start,
     /// The nth frame of an event of a run, both counted from 1.
@@ -19,7 +19,7 @@ pub(super) enum Place {
 
 const START: &str = "start";
 
-impl fmt::Display for Place {
+impl fmt::Display for FrameId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Start => f.write_str(START),
@@ -29,7 +29,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for FrameId {
     type Err = ();
 
     /// Only as it was given out.
@@ -39,15 +39,15 @@ impl FromStr for Place {
     }
 }
 
-fn place(text: &str) -> Option<Place> {
+fn place(text: &str) -> Option<FrameId> {
     if text == START {
-        return Some(Place::Start);
+        return Some(FrameId::Start);
     }
     let (run, rest) = text.split_once('.')?;
     let run = run.parse().ok()?;
     match rest.split_once('.') {
-        Some((seq, part)) => Some(Place::Frame { run, seq: counted(seq)?, part: counted(part)? }),
-        None => Some(Place::Event { run, seq: counted(rest)? }),
+        Some((seq, part)) => Some(FrameId::Frame { run, seq: counted(seq)?, part: counted(part)? }),
+        None => Some(FrameId::Event { run, seq: counted(rest)? }),
     }
 }
 
@@ -56,7 +56,7 @@ fn counted<T: FromStr + Default + PartialEq>(text: &str) -> Option<T> {
     text.parse().ok().filter(|number| *number != T::default())
 }
 
-impl Serialize for Place {
+impl Serialize for FrameId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -70,18 +70,18 @@ mod tests {
     fn a_place_is_read_as_it_was_given_out() {
         let run: RunId = "run_01k6f0000000000000000000aa".parse().unwrap();
         for place in [
-            Place::Start,
-            Place::Frame { run: run.clone(), seq: 17, part: 2 },
-            Place::Event { run: run.clone(), seq: 17 },
+            FrameId::Start,
+            FrameId::Frame { run: run.clone(), seq: 17, part: 2 },
+            FrameId::Event { run: run.clone(), seq: 17 },
         ] {
             assert_eq!(place.to_string().parse(), Ok(place));
         }
         for wrong in ["", "17", "run_x.1"] {
-            assert_eq!(wrong.parse::<Place>(), Err(()), "{wrong}");
+            assert_eq!(wrong.parse::<FrameId>(), Err(()), "{wrong}");
         }
         for wrong in ["", ".x.1", ".0", ".0.1", ".1.0", ".01", ".+1", ".1.1.1", ".1.99999999999"] {
             let wrong = format!("{run}{wrong}");
-            assert_eq!(wrong.parse::<Place>(), Err(()), "{wrong}");
+            assert_eq!(wrong.parse::<FrameId>(), Err(()), "{wrong}");
         }
     }
 }

@@ -7,14 +7,14 @@ use holdshort_web::problem::Answer;
 use super::session::Session;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum Activity {
     GoesOn(Status),
     Rests(Status),
     /// It would go on, were the installation not frozen.
     Frozen,
 }
 
-impl Standing {
+impl Activity {
     pub(super) async fn of(session: &Session, run: &Run) -> Answer<Self> {
         let status = run.status();
         match status {

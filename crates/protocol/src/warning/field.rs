@@ -31,13 +31,13 @@ pub(super) enum Reading {
 
 /// A text that needs a closer look.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct Field<'a> {
     pub at: String,
     pub text: &'a str,
     pub reading: Reading,
 }
 
-impl Place<'_> {
+impl Field<'_> {
     /// Where something stands that is not seen as it is; in a command that is also a space that is none.
     pub(super) fn hidden(&self) -> Option<usize> {
         let hidden = plain::hidden(self.text);
@@ -49,7 +49,7 @@ impl Place<'_> {
 }
 
 /// Those places, and whether they are all.
-pub(super) fn of(interrupt: &Interrupt) -> (Vec<Place<'_>>, bool) {
+pub(super) fn of(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     let mut walk = Walk::default();
     walk.path.push(Step::Name("payload"));
     walk.value(&interrupt.payload, Reading::Prose);
@@ -74,7 +74,7 @@ enum Step<'a> {
 #[derive(Default)]
 struct Walk<'a> {
     path: Vec<Step<'a>>,
-    found: Vec<Place<'a>>,
+    found: Vec<Field<'a>>,
     values: usize,
     bytes: usize,
     /// Not everything was looked at.
@@ -125,7 +125,7 @@ impl<'a> Walk<'a> {
             self.is_cut = true;
             return;
         }
-        self.found.push(Place { at: self.path.iter().map(Step::written).collect(), text, reading });
+        self.found.push(Field { at: self.path.iter().map(Step::written).collect(), text, reading });
     }
 }
 
