@@ -47,8 +47,8 @@ pub fn settled<'a>(opened: &'a Opened, votes: &'a [Vote]) -> Option<Settled<'a>>
     if !chosen.releases() {
         return Some(Settled { vote: newest, offer: chosen, agreed: vec![newest] });
     }
-    let agrees = |vote: &&Vote| vote.edit_of == newest.edit_of && offer(vote).is_some_and(Offer::releases);
-    let agreed: Vec<&Vote> = votes.iter().filter(agrees).collect();
+    let says_so = |vote: &&Vote| vote.edit_of == newest.edit_of && offer(vote).is_some_and(Offer::releases);
+    let agreed: Vec<&Vote> = votes.iter().filter(says_so).collect();
     if agreed.len() < opened.quorum.max(1) as usize {
         return None;
     }

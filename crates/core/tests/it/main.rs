@@ -27,6 +27,7 @@ mod plans;
 mod random;
 mod reading;
 mod refusals;
+mod rights;
 mod schemas;
 mod sessions;
 mod smart;
