@@ -27,6 +27,9 @@ fn other() -> Decision {
     edit(json!({ "command": "make y" }))
 }
 
+/// A quorum, who votes what in turn, the option that takes effect, and who agreed on it.
+type Cast = (u32, Vec<(&'static str, Decision)>, &'static str, &'static str);
+
 /// What a row of votes comes to: the option that took effect, and who is told to have agreed.
 fn settled(quorum: u32, votes: Vec<(&str, Decision)>) -> (String, String) {
     let mut world = held(quorum);
@@ -44,7 +47,7 @@ fn settled(quorum: u32, votes: Vec<(&str, Decision)>) -> (String, String) {
 #[test]
 fn what_releases_needs_as_many_people_as_the_quorum_says() {
     let (approve, session) = (|| choose("approve"), || choose("approve_session"));
-    let table: Vec<(u32, Vec<(&str, Decision)>, &str, &str)> = vec![
+    let table: Vec<Cast> = vec![
         (0, vec![("ann", approve())], "approve", "ann"),
         (1, vec![("ann", approve())], "approve", "ann"),
         (2, vec![("ann", approve())], "open", ""),
