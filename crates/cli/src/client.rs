@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::Reach;
+use crate::called::{holdshort, spelled};
 use crate::exit::{no_server, usage};
 use crate::place::{Place, quoted};
 
@@ -62,11 +63,12 @@ fn describe(problem: &Problem) -> String {
         text = format!("{text}\n  {}", stands(resolution));
     }
     let fix = problem.code.fix();
-    let is_said = matches!(problem.code, Code::InvalidRequest | Code::NotFound)
+    // Of these the words are for who writes a client; what a person does about them is said.
+    let is_said = matches!(problem.code, Code::InvalidRequest | Code::NotFound | Code::Unauthenticated)
         || problem.resolution.is_some()
         || problem.detail.contains(fix);
     if !is_said {
-        text = format!("{text}\n  {fix}");
+        text = format!("{text}\n  {}", spelled(fix));
     }
     plain::text(&format!("{text} [{}]", problem.code.as_str())).into_owned()
 }
@@ -142,6 +144,8 @@ pub(crate) struct Client {
 struct Target {
     base: Url,
     token: String,
+    /// Whether the token is the one in the environment, not the data folder's.
+    is_given: bool,
 }
 
 impl Client {
@@ -152,7 +156,11 @@ impl Client {
 
     /// A server whose address and token are known, and how other commands name it.
     pub(crate) fn of(address: &str, token: &str, words: &str) -> anyhow::Result<Self> {
-        Self::new(Target { base: Url::parse(address)?, token: token.to_owned() }, None, words)
+        Self::new(
+            Target { base: Url::parse(address)?, token: token.to_owned(), is_given: false },
+            None,
+            words,
+        )
     }
 
     fn new(target: Target, reach: Option<Reach>, words: &str) -> anyhow::Result<Self> {
@@ -255,8 +263,9 @@ impl Client {
             let address = self.address();
             if source.is_connect() {
                 no_server(format!(
-                    "no server answers at {address}; start one with `holdshort serve`, or name its address with \
-                     --server URL"
+                    "no server answers at {address}; start one with `{} serve`, or name its address with \
+                     --server URL",
+                    holdshort()
                 ))
             } else {
                 anyhow::Error::new(source.without_url()).context(format!("{address} gave no answer"))
@@ -285,12 +294,23 @@ impl Client {
             problem.detail = format!("{}: {id}", problem.detail);
         }
         if problem.code == Code::Unauthenticated {
-            problem.detail = format!(
-                "the server at {} uses another data folder; name it with --data DIR, or set HOLDSHORT_TOKEN",
-                self.address()
-            );
+            problem.detail = self.unknown_token();
         }
         Refused(problem).into()
+    }
+
+    fn unknown_token(&self) -> String {
+        let at = self.address();
+        if self.target().is_given {
+            return format!(
+                "the token in HOLDSHORT_TOKEN is not one of the server at {at}; unset the variable and name the \
+                 server's folder with --data DIR, or set it to the `operator` of tokens.json in that folder"
+            );
+        }
+        format!(
+            "the server at {at} uses another data folder; name it with --data DIR, or set HOLDSHORT_TOKEN to the \
+             `operator` of tokens.json in it"
+        )
     }
 }
 
@@ -333,7 +353,9 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
     if base.scheme() == "http" && !is_loopback(&base) {
         return Err(usage(format!("{address} is not on this machine: a token goes there by https only")));
     }
-    let token = match std::env::var("HOLDSHORT_TOKEN").ok().filter(|token| !token.is_empty()) {
+    let given = std::env::var("HOLDSHORT_TOKEN").ok().filter(|token| !token.is_empty());
+    let is_given = given.is_some();
+    let token = match given {
         Some(token) => token,
         None => place.token()?.ok_or_else(|| {
             usage(format!(
@@ -342,7 +364,7 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
             ))
         })?,
     };
-    Ok(Target { base, token })
+    Ok(Target { base, token, is_given })
 }
 
 /// What ids begin with.

@@ -8,10 +8,12 @@
 #![expect(clippy::print_stderr, reason = "messages to people go to standard error")]
 
 mod args;
+mod called;
 mod client;
 mod embed;
 mod exit;
 mod log;
+mod model;
 mod output;
 mod place;
 mod stream;
@@ -41,6 +43,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>, hooks: Hooks) -> ExitCode 
     // Before any thread starts: the sandbox restricts the process that it is in.
     if args.get(1).is_some_and(|verb| verb == holdshort_tools::sandbox::SUBCOMMAND) {
         return holdshort_tools::sandbox::exec(args.into_iter().skip(2));
+    }
+    if let Some(program) = args.first() {
+        called::by(program);
     }
     let is_json = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
     let args = match Args::try_parse_from(args) {

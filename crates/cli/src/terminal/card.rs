@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::diff;
 use super::paint::Paint;
 use super::quote::{Cap, quote};
+use crate::called::holdshort;
 
 /// Lines of one part of a card before it is cut; `v` shows the rest.
 const PART: Cap = Cap::Lines(60);
@@ -123,7 +124,8 @@ pub(crate) fn outcome(outcome: Outcome) -> &'static str {
 /// How to take back what was allowed for the session, if it was.
 pub(crate) fn way_back(interrupt: &Interrupt, words: &str) -> Option<String> {
     let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
-    (effect == "grant").then(|| format!("to take it back: holdshort grants {}{words}", interrupt.session))
+    (effect == "grant")
+        .then(|| format!("to take it back: {} grants {}{words}", holdshort(), interrupt.session))
 }
 
 fn holding(interrupt: &Interrupt) -> &'static str {

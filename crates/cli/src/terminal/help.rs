@@ -3,6 +3,7 @@
 use holdshort_protocol::{Interrupt, Kind, Offer, plain};
 
 use super::paint::Paint;
+use crate::called::{holdshort, spelled};
 
 /// Where the explanations stand.
 const HANG: usize = 19;
@@ -28,7 +29,8 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         "opens $EDITOR, for words of many lines"
     };
     let back = format!(
-        "leaves; the run keeps its place, and `holdshort attach {}{words}` comes back to it",
+        "leaves; the run keeps its place, and `{} attach {}{words}` comes back to it",
+        holdshort(),
         plain::line(&interrupt.run)
     );
     for (key, what) in [
@@ -76,5 +78,5 @@ fn effect(kind: Kind, offer: &Offer) -> String {
         ("cancel_run", _) => "the run is cancelled",
         (other, _) => return plain::line(other).into_owned(),
     };
-    what.to_owned()
+    spelled(what)
 }

@@ -3,6 +3,7 @@
 use holdshort_protocol::{Interrupt, InterruptStatus, Level, LookAlikes, plain};
 
 use super::{Scene, system};
+use crate::called::holdshort;
 use crate::exit::Exit;
 use crate::output::{document, say, tell};
 use crate::terminal::card;
@@ -27,7 +28,7 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
     } else {
         let words = client.words();
         for verb in ["show ID", "decide ID OPTION", "attach RUN"] {
-            tell(&paint.dim(&format!("holdshort {verb}{words}")));
+            tell(&paint.dim(&format!("{} {verb}{words}", holdshort())));
         }
     }
     Ok(Exit::Ok)
@@ -52,7 +53,7 @@ fn line(interrupt: &Interrupt, paint: Paint) {
         say(&format!("    {}", console::truncate_str(&about, paint.width.saturating_sub(4), "…")));
     }
     if !interrupt.warnings.is_empty() {
-        say(&paint.red("    ! not all of it is what it looks like: `holdshort show` tells"));
+        say(&paint.red(&format!("    ! not all of it is what it looks like: `{} show` tells", holdshort())));
     }
     let mut facts = format!("{}  since {}", interrupt.run, interrupt.created_at);
     if interrupt.status == InterruptStatus::Open {

@@ -6,6 +6,7 @@ use holdshort_protocol::{Link, LinkRequest};
 use serde_json::json;
 
 use super::Scene;
+use crate::called::holdshort;
 use crate::client::id_of;
 use crate::embed::Embedded;
 use crate::exit::Exit;
@@ -45,7 +46,7 @@ fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
 /// How a browser gets in to a server that has just started. The link goes to a terminal, and into no file.
 pub(super) fn invitation(embedded: &Embedded, words: &str, paint: Paint) -> anyhow::Result<String> {
     if !paint.is_terminal {
-        return Ok(format!("`holdshort login{words}` prints a link"));
+        return Ok(format!("`{} login{words}` prints a link", holdshort()));
     }
     Ok(format!("{}  (once; then it is signed in)", embedded.server.login_link()?))
 }

@@ -12,10 +12,12 @@ use serde_json::{Value, json};
 
 use super::{Scene, system};
 use crate::args::ModelArgs;
+use crate::called::{holdshort, spelled};
 use crate::client::Client;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, no_server, usage};
 use crate::log;
+use crate::model;
 use crate::output::{document, say, say_all, tell, tell_all};
 use crate::place::Place;
 use crate::terminal::card;
@@ -50,7 +52,8 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
     }
     if args.detach {
         return Err(no_server(format!(
-            "--detach leaves the run to a server that goes on, and none is there: start `holdshort serve{}`",
+            "--detach leaves the run to a server that goes on, and none is there: start `{} serve{}`",
+            holdshort(),
             place.words()
         )));
     }
@@ -93,8 +96,9 @@ async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) 
     let info: Info = client.get("/v1/info").await?;
     if info.rehearsal && !is_rehearsal(&args.model) {
         return Err(usage(format!(
-            "the server at {} has no model: stop it and start it with --model NAME\n  {NO_REHEARSAL}",
-            client.address()
+            "the server at {} has no model: stop it and start it with --model NAME\n  {}",
+            client.address(),
+            spelled(NO_REHEARSAL)
         )));
     }
     if let Some(config) = &mut start.config {
@@ -108,8 +112,9 @@ async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) 
         } else {
             say(&shown.id);
             tell(&format!(
-                "It runs at {}. holdshort attach {}{}",
+                "It runs at {}. {} attach {}{}",
                 client.address(),
+                holdshort(),
                 shown.id,
                 client.words()
             ));
@@ -127,18 +132,17 @@ fn is_rehearsal(model: &ModelArgs) -> bool {
 }
 
 /// Refuses before anything is started.
-fn has_model(model: &ModelArgs) -> anyhow::Result<()> {
+fn has_model(args: &ModelArgs) -> anyhow::Result<()> {
     // The script has to be there when the run is taken up again, and `attach` knows no workflows of one's own.
-    if is_rehearsal(model) {
-        return Err(usage(
+    if is_rehearsal(args) {
+        return Err(usage(spelled(
             "`rehearsal` is a script, not the name of a provider's model: `holdshort demo` plays the shipped ones, and \
              a server plays yours: start `holdshort serve --workflows DIR` and say this again",
-        ));
+        )));
     }
-    let env = |name: &str| std::env::var(name).ok();
-    match holdshort_models::from_env(&embed::settings(model), &env) {
+    match model::source(args) {
         Ok(Source::Provider(_)) => Ok(()),
-        Ok(Source::Missing(missing)) => Err(usage(format!("{missing}\n  {NO_REHEARSAL}"))),
+        Ok(Source::Missing(missing)) => Err(usage(format!("{missing}\n  {}", spelled(NO_REHEARSAL)))),
         Err(error) => Err(usage(error.to_string())),
     }
 }
@@ -248,7 +252,7 @@ async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>) {
         }
         (None, _) => tell_folded(&format!("Left. The run {what}; to be beside it again:")),
     }
-    tell(&format!("  holdshort attach {run}{}", embedded.unwrap_or_else(|| client.words())));
+    tell(&format!("  {} attach {run}{}", holdshort(), embedded.unwrap_or_else(|| client.words())));
 }
 
 /// Stops a server that came along; a second Ctrl-C does not wait for it.

@@ -8,9 +8,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::Scene;
 use super::links::invitation;
 use crate::args::Serve;
+use crate::called::holdshort;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
 use crate::log;
+use crate::model;
 use crate::output;
 use crate::place::Place;
 use crate::terminal::paint::Paint;
@@ -72,35 +74,25 @@ fn greet(embedded: &Embedded, info: &Info, serve: &Serve, place: &Place) -> anyh
     let line = |label: &str, text: &str| output::say_all(&paint.labelled(label, text));
     output::say(&paint.bold(&format!("Holdshort {} listens on http://{}", info.version, embedded.address)));
     line("data", &info.data);
-    line("model", &model(info, serve));
+    line("model", &answering(info, serve));
     line("sandbox", &sandbox(&info.sandbox));
     line("tokens", "tokens.json in the data folder; agents of other frameworks use `agent`");
     let data = place.words();
     line("browser", &invitation(embedded, &data, paint)?);
     output::say("");
     output::say("  In another terminal:");
-    output::say(&format!("    holdshort run pair --workspace PATH \"task\"{data}"));
-    output::say(&format!("    holdshort inbox{data}"));
+    output::say(&format!("    {} run pair --workspace PATH \"task\"{data}", holdshort()));
+    output::say(&format!("    {} inbox{data}", holdshort()));
     output::say(&paint.dim("  Ctrl-C stops it; what waits is kept."));
     Ok(())
 }
 
-fn model(info: &Info, serve: &Serve) -> String {
+fn answering(info: &Info, serve: &Serve) -> String {
     if info.rehearsal {
-        return missing(&serve.model);
+        return model::rehearses(&serve.model).unwrap_or_default();
     }
     let at = info.model.base_url.as_deref().map(|url| format!(" at {url}")).unwrap_or_default();
     format!("{} ({}){at}", info.model.name, info.model.provider)
-}
-
-/// Why there is no model, and how to get one.
-pub(super) fn missing(model: &crate::args::ModelArgs) -> String {
-    let env = |name: &str| std::env::var(name).ok();
-    match holdshort_models::from_env(&embed::settings(model), &env) {
-        Ok(holdshort_models::Source::Missing(missing)) => format!("none, so rehearsals only: {missing}"),
-        Ok(holdshort_models::Source::Provider(_)) => "configured".to_owned(),
-        Err(error) => error.to_string(),
-    }
 }
 
 /// A sandbox level in words.

@@ -3,6 +3,7 @@
 use holdshort_protocol::{Covered, Grant, Session, SessionState, plain};
 
 use super::Scene;
+use crate::called::holdshort;
 use crate::client::id_of;
 use crate::exit::Exit;
 use crate::output::{document, say, say_all, tell};
@@ -60,7 +61,7 @@ pub(super) async fn grants(scene: &Scene, session: Option<&str>) -> anyhow::Resu
             "Nothing was allowed for any session."
         });
     } else {
-        tell(&paint.dim(&format!("holdshort revoke ID{}", client.words())));
+        tell(&paint.dim(&format!("{} revoke ID{}", holdshort(), client.words())));
     }
     for item in items {
         let covered = Covered::of(&item).map(|covered| covered.words()).unwrap_or_default();

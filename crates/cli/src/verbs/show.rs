@@ -5,6 +5,7 @@ use holdshort_protocol::{Interrupt, Run, Status, plain};
 use serde_json::Value;
 
 use super::Scene;
+use crate::called::holdshort;
 use crate::client::id;
 use crate::exit::{Exit, usage};
 use crate::output::{document, say, say_all};
@@ -74,7 +75,7 @@ fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
         let does = card::does(interrupt, choice, paint);
         say(&format!("  {id} {}{does}{with}", plain::line(&choice.label)));
     }
-    say(&paint.dim(&format!("\n  holdshort decide {} OPTION{words}", interrupt.id)));
+    say(&paint.dim(&format!("\n  {} decide {} OPTION{words}", holdshort(), interrupt.id)));
 }
 
 fn is_rehearsal(run: &Run) -> bool {

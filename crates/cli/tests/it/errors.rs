@@ -57,6 +57,14 @@ fn what_is_not_there_is_said() {
     let ran = other.run(&["inbox", "--server", address]);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("uses another data folder"), "{ran:?}");
+    // A token that is nobody's, where the folder is right.
+    let mut command = home.command(crate::home::BINARY);
+    let ran = command.args(["inbox", "--data", home.data().to_str().unwrap()]).env("HOLDSHORT_TOKEN", "xx");
+    let ran = crate::home::Ran::of(ran.output().unwrap());
+    let said =
+        format!("the token in HOLDSHORT_TOKEN is not one of the server at {address}; unset the variable");
+    assert!(ran.code == 2 && ran.err.contains(&said), "{ran:?}");
+    assert!(!ran.err.contains("Bearer") && !ran.err.contains("another data folder"), "{ran:?}");
 }
 
 #[test]
