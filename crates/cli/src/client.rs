@@ -36,6 +36,10 @@ impl Refused {
 }
 
 fn describe(problem: &Problem) -> String {
+    // The title of the others says it; this one speaks of an address, which nobody typed.
+    if problem.code == Code::NotFound {
+        return plain::text(&format!("{} [{}]", problem.detail, problem.code.as_str())).into_owned();
+    }
     let mut text = problem.title.clone();
     let places: Vec<String> = problem.errors.iter().map(place).collect();
     match &places[..] {
@@ -64,7 +68,7 @@ fn describe(problem: &Problem) -> String {
     }
     let fix = problem.code.fix();
     // Of these the words are for who writes a client; what a person does about them is said.
-    let is_said = matches!(problem.code, Code::InvalidRequest | Code::NotFound | Code::Unauthenticated)
+    let is_said = matches!(problem.code, Code::InvalidRequest | Code::Unauthenticated)
         || problem.resolution.is_some()
         || problem.detail.contains(fix);
     if !is_said {
@@ -73,8 +77,16 @@ fn describe(problem: &Problem) -> String {
     plain::text(&format!("{text} [{}]", problem.code.as_str())).into_owned()
 }
 
+/// What does not fit and why, as one clause where the message is the rest of a sentence.
 fn place(error: &FieldError) -> String {
-    format!("{}: {}", said(&error.pointer), error.message)
+    const VERBS: [&str; 8] = ["is", "are", "has", "must", "can", "holds", "names", "takes"];
+    let (what, message) = (said(&error.pointer), &error.message);
+    let goes_on = message.split_whitespace().next().is_some_and(|word| VERBS.contains(&word));
+    if goes_on && !what.contains(", at ") {
+        format!("{what} {message}")
+    } else {
+        format!("{what}: {message}")
+    }
 }
 
 /// Where a person said what a place of the body holds; the place itself where no argument is all of it.
@@ -289,9 +301,17 @@ impl Client {
     fn refused(&self, mut problem: Problem, named: Option<&str>) -> anyhow::Error {
         if problem.code == Code::NotFound
             && let Some(id) = named
-            && !problem.detail.contains(id)
         {
-            problem.detail = format!("{}: {id}", problem.detail);
+            if !problem.detail.contains(id) {
+                problem.detail = format!("{}: {id}", problem.detail);
+            }
+            let lists = id.split_once('_').map_or("inbox --all", |(kind, _)| listed_by(kind));
+            problem.detail = format!(
+                "{}\n  `{} {lists}{}` lists those that there are",
+                problem.detail,
+                holdshort(),
+                self.words()
+            );
         }
         if problem.code == Code::Unauthenticated {
             problem.detail = self.unknown_token();
@@ -370,6 +390,15 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
 /// What ids begin with.
 const KINDS: [(&str, &str); 4] =
     [("run", "a run"), ("int", "an interrupt"), ("ses", "a session"), ("gra", "a grant")];
+
+/// The verb that lists the ids of a kind.
+fn listed_by(kind: &str) -> &'static str {
+    match kind {
+        "run" | "ses" => "sessions",
+        "gra" => "grants",
+        _ => "inbox --all",
+    }
+}
 
 /// An id of one kind: `run`, `int`, `ses` or `gra`. Of another, it says which.
 pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> {

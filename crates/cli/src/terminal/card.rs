@@ -53,8 +53,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
-/// The options as the server lists them, numbered after the choices of a question; by their names where a number is an
-/// answer.
+/// The options as the server lists them, apart from the choices of a question and numbered after them; by their names
+/// where a number is an answer.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
     let mut out = Vec::new();
@@ -65,9 +65,18 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
             paint.fold(&format!("  {} {}", paint.bold(&format!("{number:>2}")), plain::line(choice)), 5),
         );
     }
+    let is_suggested = number > 0;
+    if is_suggested {
+        out.push(String::new());
+    }
     for option in &interrupt.options {
         number += 1;
-        let label = plain::line(&option.label);
+        // Below answers that can be chosen, `Answer` would read as one more.
+        let label = if is_suggested && option.id == "answer" && interrupt.origin == Origin::Native {
+            "Your own answer".into()
+        } else {
+            plain::line(&option.label)
+        };
         let does = does(interrupt, option, paint);
         let mark = if interrupt.takes_a_number() {
             plain::line(&option.id).into_owned()
@@ -351,7 +360,7 @@ fn run_of(command: &str, interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<S
 fn plan(payload: &Value, cap: Cap, paint: Paint) -> Vec<String> {
     let subtasks = payload.pointer("/plan/subtasks").and_then(Value::as_array);
     let mut out = Vec::new();
-    for (i, subtask) in subtasks.into_iter().flatten().enumerate() {
+    for subtask in subtasks.into_iter().flatten() {
         let string = |key: &str| subtask.get(key).and_then(Value::as_str).unwrap_or_default();
         let needs = subtask.get("depends_on").and_then(Value::as_array);
         let needs: Vec<_> = needs.into_iter().flatten().filter_map(Value::as_str).map(plain::line).collect();
@@ -362,7 +371,7 @@ fn plan(payload: &Value, cap: Cap, paint: Paint) -> Vec<String> {
             format!(" by {}", plain::line(string("agent")))
         };
         let head = format!("{}{by}{after}", plain::line(string("id")));
-        out.extend(quote(string("description"), &format!("  {:>2}", i + 1), cap, paint));
+        out.extend(quote(string("description"), "   •", cap, paint));
         out.extend(quote(&head, "    ", cap, paint).into_iter().map(|line| paint.dim(&line)));
     }
     if out.is_empty() {
@@ -449,6 +458,22 @@ mod tests {
         assert_eq!(shown(&interrupt(Kind::ToolApproval), ""), expected);
         // Said just above: not said again.
         assert!(!shown(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
+    }
+
+    #[test]
+    fn only_what_can_be_chosen_has_a_number() {
+        let numbered = |kind: Kind| {
+            let text = shown(&interrupt(kind), "");
+            let lines = text.lines().skip_while(|line| !line.starts_with("  id"));
+            lines.skip(1).collect::<Vec<_>>().join("\n")
+        };
+        let question = "\n  pair │ I look around.\n\n  pair │ Which way?\n\n   1 left\n   2 right\n\n   3 Your own answer\n   \
+                        4 Skip: let the agent assume\n   5 Cancel the run";
+        assert_eq!(numbered(Kind::Question), question);
+        let plan = numbered(Kind::PlanApproval);
+        let listed = "   • │ Look\n     │ look by pair\n   • │ Do it\n     │ do, after look\n";
+        assert!(plan.contains(listed), "{plan}");
+        assert_eq!(plan.matches(" 1 ").count(), 1, "{plan}");
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn edit(interrupt: &Interrupt, path: &Path, given: &str) -> anyhow::Result<Value
         Err(error) => {
             let is_stdin = path == Path::new("-");
             let what = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
-            Err(usage(format!("{what} is no JSON, and what is edited here is: {error}")))
+            Err(usage(format!("{what} is not valid JSON, which this option takes: {error}")))
         }
     }
 }

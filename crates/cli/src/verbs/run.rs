@@ -24,6 +24,9 @@ use crate::terminal::card;
 use crate::terminal::follow::{self, Form, Left, Outcome};
 use crate::terminal::paint::Paint;
 
+/// Why a run has ended that was not carried out whole.
+pub(super) const PARTIAL: &str = "partial";
+
 pub(super) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
 
 const NO_REHEARSAL: &str = "without one the rehearsals of shipped workflows play on their samples (`holdshort demo`), \
@@ -206,8 +209,9 @@ fn ended(run: &Run) {
     let reason = run.end_reason.as_deref().unwrap_or_default();
     say("");
     let line = match run.status {
-        Status::Completed if reason == "partial" => {
-            format!("{} {}", paint.yellow("✓ Completed in part."), paint.dim(&run.id))
+        Status::Completed if reason == PARTIAL => {
+            let part = "! Completed in part: some of the work was not done.";
+            format!("{} {}", paint.yellow(part), paint.dim(&run.id))
         }
         Status::Completed => format!("{} {}", paint.green("✓ Completed."), paint.dim(&run.id)),
         Status::Failed => {

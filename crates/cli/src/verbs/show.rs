@@ -5,6 +5,7 @@ use holdshort_protocol::{Interrupt, Run, Status, plain};
 use serde_json::Value;
 
 use super::Scene;
+use super::run::PARTIAL;
 use crate::called::holdshort;
 use crate::client::id;
 use crate::exit::{Exit, usage};
@@ -84,7 +85,7 @@ fn is_rehearsal(run: &Run) -> bool {
 
 fn run(run: &Run, paint: Paint) {
     let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
-    say(&format!("{}  {}", paint.bold(&run.id), status(run.status)));
+    say(&format!("{}  {}", paint.bold(&run.id), status(run, paint)));
     line("workflow", &run.workflow);
     line("session", &run.session);
     if let Some(workspace) = &run.workspace {
@@ -114,14 +115,17 @@ fn run(run: &Run, paint: Paint) {
     }
 }
 
-fn status(status: Status) -> &'static str {
-    match status {
-        Status::Queued => "queued",
-        Status::Running => "running",
-        Status::Waiting => "waiting for a person",
-        Status::Paused => "paused",
-        Status::Completed => "completed",
-        Status::Failed => "failed",
-        Status::Cancelled => "cancelled",
+fn status(run: &Run, paint: Paint) -> String {
+    match run.status {
+        Status::Queued => "queued".to_owned(),
+        Status::Running => "running".to_owned(),
+        Status::Waiting => paint.yellow("waiting for a person"),
+        Status::Paused => paint.yellow("paused"),
+        Status::Completed if run.end_reason.as_deref() == Some(PARTIAL) => {
+            paint.yellow("completed, in part: some of the work was not done")
+        }
+        Status::Completed => paint.green("completed"),
+        Status::Failed => paint.red("failed"),
+        Status::Cancelled => paint.yellow("cancelled"),
     }
 }

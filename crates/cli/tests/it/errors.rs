@@ -9,7 +9,13 @@ fn what_is_not_there_is_said() {
     let address = serving.started["listening"].as_str().unwrap();
     let folder = home.path().to_str().unwrap();
     let table: &[(&[&str], i32, &str)] = &[
-        (&["show", "int_00000000000000000000000000"], 1, "no such interrupt"),
+        (
+            &["show", "int_00000000000000000000000000"],
+            1,
+            "holdshort: there is no such interrupt: int_00000000000000000000000000\n  `holdshort inbox --all` lists",
+        ),
+        (&["show", "int_x"], 1, "`holdshort inbox --all` lists those that there are"),
+        (&["revoke", "gra_00000000000000000000000000"], 1, "`holdshort grants` lists those that there are"),
         (&["show", "run_00000000000000000000000000"], 1, "no such run"),
         (
             &["attach", "int_00000000000000000000000000"],
@@ -26,7 +32,11 @@ fn what_is_not_there_is_said() {
         (&["revoke", "gra_00000000000000000000000000"], 1, "not_found"),
         (&["run", "pair", "--workspace", folder, "do it"], 2, "holdshort demo"),
         (&["run", "pair", "--workspace", "/nowhere", "do it"], 2, "/nowhere"),
-        (&["run", "pair", "--model", "rehearsal", "do it"], 2, "--workspace: is missing"),
+        (
+            &["run", "pair", "--model", "rehearsal", "do it"],
+            2,
+            "The request does not fit: --workspace is missing",
+        ),
         (&["run", "nothing", "--model", "rehearsal", "do it"], 2, "the known ones are: autonomous"),
         (&["decide", "int_00000000000000000000000000", "edit", "--edit", "/nowhere"], 1, "no such interrupt"),
         (&["frobnicate"], 2, "unrecognized subcommand"),

@@ -77,7 +77,7 @@ fn the_shell_agent_is_answered() {
     let id = asked(&mut errors);
     let wrong = home.run(&["decide", &id, "approve"]);
     assert_eq!(wrong.code, 2, "{wrong:?}");
-    assert!(wrong.err.contains(" the option: "), "{wrong:?}");
+    assert!(wrong.err.contains(": the option is not offered here; choose one of: answer"), "{wrong:?}");
     assert_eq!(home.run(&["decide", &id, "answer", "--text", "eu-west"]).code, 0);
     let found = resolution(&mut agent);
     assert_eq!((&found["outcome"], &found["text"]), (&json!("answered"), &json!("eu-west")));
