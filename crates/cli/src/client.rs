@@ -136,7 +136,7 @@ fn stands(resolution: &Resolution) -> String {
         text = format!("{text} with `{option}`");
     }
     let by = if resolution.by.is_empty() { &resolution.cause } else { &resolution.by.join(", ") };
-    text = format!("{text} by {by}, {}", resolution.at);
+    text = format!("{text} by {by}, {}", crate::terminal::time::ago(&resolution.at));
     match &resolution.text {
         Some(words) => format!("{text}: “{}”", plain::line(words)),
         None => text,
@@ -332,6 +332,13 @@ impl Client {
              `operator` of tokens.json in it"
         )
     }
+}
+
+/// Whether a request was refused for what stands at this place of its body, and for nothing else.
+pub(crate) fn is_refused_at(error: &anyhow::Error, pointer: &str) -> bool {
+    error
+        .downcast_ref::<Refused>()
+        .is_some_and(|refused| matches!(&refused.0.errors[..], [only] if only.pointer == pointer))
 }
 
 /// The code with which a request was refused.

@@ -23,8 +23,6 @@ mod verbs;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::args::Args;
 use crate::exit::Exit;
 
@@ -48,7 +46,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, hooks: Hooks) -> ExitCode 
         called::by(program);
     }
     let is_json = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
-    let args = match Args::try_parse_from(args) {
+    let args = match Args::parse(args) {
         Ok(args) => args,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::diff;
 use super::paint::Paint;
 use super::quote::{Cap, quote};
+use super::time;
 use crate::called::holdshort;
 
 /// Lines of one part of a card before it is cut; `v` shows the rest.
@@ -198,7 +199,7 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     };
     out.extend(fact("risk", &level, paint));
     if let Some(at) = &interrupt.expires_at {
-        let text = format!("{}, then: {}", plain::line(at), plain::line(&interrupt.on_expiry));
+        let text = format!("{}, then: {}", time::at(at), plain::line(&interrupt.on_expiry));
         out.extend(fact("expires", &text, paint));
     }
     if let Some(earlier) = &interrupt.supersedes {

@@ -3,6 +3,7 @@
 use holdshort_protocol::{Interrupt, Kind, Offer, plain};
 
 use super::paint::Paint;
+use super::time;
 use crate::called::{holdshort, spelled};
 
 /// Where the explanations stand.
@@ -18,7 +19,7 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
     out.push(String::new());
     let expiry = match &interrupt.expires_at {
         Some(at) => {
-            format!("If nobody decides until {}: {}.", plain::line(at), plain::line(&interrupt.on_expiry))
+            format!("If nobody decides until {}: {}.", time::at(at), plain::line(&interrupt.on_expiry))
         }
         None => "It waits for as long as it takes; nothing is lost while you think.".to_owned(),
     };

@@ -13,6 +13,7 @@ use holdshort_workflow::{Shipped, shipped};
 use super::Scene;
 use super::links::invitation;
 use super::run::{ANY_PORT, beside, end_of};
+use super::serve::refuse_server;
 use crate::args::ModelArgs;
 use crate::called::holdshort;
 use crate::embed::{self, Embedded, Plan};
@@ -24,6 +25,7 @@ use crate::place::{Place, quoted};
 use crate::terminal::paint::Paint;
 
 pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> anyhow::Result<Exit> {
+    refuse_server(scene, "demo")?;
     let sample = shipped().iter().find(|shipped| shipped.name == workflow).ok_or_else(|| {
         let names: Vec<&str> = shipped().iter().map(|shipped| shipped.name).collect();
         usage(format!("there is no demo of `{workflow}`: there is one of {}", names.join(", ")))

@@ -8,6 +8,7 @@ use crate::exit::Exit;
 use crate::output::{document, say, tell};
 use crate::terminal::card;
 use crate::terminal::paint::Paint;
+use crate::terminal::time;
 
 pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
     let client = scene.client()?;
@@ -55,10 +56,10 @@ fn line(interrupt: &Interrupt, paint: Paint) {
     if !interrupt.warnings.is_empty() {
         say(&paint.red(&format!("    ! not all of it is what it looks like: `{} show` tells", holdshort())));
     }
-    let mut facts = format!("{}  since {}", interrupt.run, interrupt.created_at);
+    let mut facts = format!("{}  {}", interrupt.run, time::ago(&interrupt.created_at));
     if interrupt.status == InterruptStatus::Open {
         if let Some(at) = &interrupt.expires_at {
-            facts = format!("{facts}  expires {at}");
+            facts = format!("{facts}  until {}", time::at(at));
         }
     } else if let Some(resolution) = &interrupt.resolution {
         facts = format!("{facts}  {}", card::outcome(resolution.outcome));

@@ -12,6 +12,7 @@ use crate::embed::Embedded;
 use crate::exit::Exit;
 use crate::output::{document, say, tell_all};
 use crate::terminal::paint::Paint;
+use crate::terminal::time;
 
 /// `login`: a fresh link.
 pub(super) async fn login(scene: &Scene) -> anyhow::Result<Exit> {
@@ -37,7 +38,7 @@ fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
     } else {
         say(&link.url);
         let paint = Paint::stderr();
-        let note = paint.message(&format!("{what}. It is good until {}.", link.expires_at), 0);
+        let note = paint.message(&format!("{what}. It is good until {}.", time::at(&link.expires_at)), 0);
         tell_all(&note.iter().map(|line| paint.dim(line)).collect::<Vec<_>>());
     }
     Ok(Exit::Ok)

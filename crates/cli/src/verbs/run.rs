@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::Path;
 
 use anyhow::Context;
+use holdshort_core::definition::EXTERNAL;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_models::Source;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use super::{Scene, system};
 use crate::args::ModelArgs;
 use crate::called::{holdshort, spelled};
-use crate::client::Client;
+use crate::client::{Client, is_refused_at};
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, no_server, usage};
 use crate::log;
@@ -61,6 +62,7 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
         )));
     }
     embed::in_the_folder()?;
+    can_start(&args)?;
     has_model(&args.model)?;
     log::start("off")?;
     let again = embed::again(&place, &args.model);
@@ -97,30 +99,29 @@ async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) 
         ));
     }
     let info: Info = client.get("/v1/info").await?;
-    if info.rehearsal && !is_rehearsal(&args.model) {
-        return Err(usage(format!(
-            "the server at {} has no model: stop it and start it with --model NAME\n  {}",
-            client.address(),
-            spelled(NO_REHEARSAL)
-        )));
-    }
     if let Some(config) = &mut start.config {
         config.model.clone_from(&args.model.model);
     }
-    let run: Value = client.post("/v1/runs", &start).await?;
+    let run: Value = match client.post("/v1/runs", &start).await {
+        Err(error)
+            if info.rehearsal && !is_rehearsal(&args.model) && is_refused_at(&error, "/config/model") =>
+        {
+            return Err(usage(format!(
+                "the server at {} has no model: stop it and start it with --model NAME\n  {}",
+                client.address(),
+                spelled(NO_REHEARSAL)
+            )));
+        }
+        answer => answer?,
+    };
     let shown: Run = serde_json::from_value(run.clone())?;
     if args.detach {
         if scene.json {
             document(&run)?;
         } else {
             say(&shown.id);
-            tell(&format!(
-                "It runs at {}. {} attach {}{}",
-                client.address(),
-                holdshort(),
-                shown.id,
-                client.words()
-            ));
+            tell(&format!("It runs at {}; to be beside it:", client.address()));
+            tell(&format!("  {} attach {}{}", holdshort(), shown.id, client.words()));
         }
         return Ok(Exit::Ok);
     }
@@ -134,7 +135,24 @@ fn is_rehearsal(model: &ModelArgs) -> bool {
     model.model.as_deref() == Some(REHEARSAL)
 }
 
-/// Refuses before anything is started.
+/// Refuses before anything is started: what is wrong with this command line first, what is missing around it later.
+fn can_start(args: &crate::args::Run) -> anyhow::Result<()> {
+    let open = holdshort_server::open_workflows(args.workflows.as_deref());
+    let library = open.map_err(|error| usage(error.to_string()))?;
+    let Some(definition) = library.get(&args.workflow) else {
+        let known: Vec<&str> = library.names().filter(|name| *name != EXTERNAL).collect();
+        let named = plain::line(&args.workflow);
+        return Err(usage(format!(
+            "there is no workflow `{named}`; the known ones are: {}",
+            known.join(", ")
+        )));
+    };
+    if args.workspace.is_none() && definition.works_on_files() {
+        return Err(usage("--workspace PATH is missing: this workflow's tools work in a folder"));
+    }
+    Ok(())
+}
+
 fn has_model(args: &ModelArgs) -> anyhow::Result<()> {
     // The script has to be there when the run is taken up again, and `attach` knows no workflows of one's own.
     if is_rehearsal(args) {

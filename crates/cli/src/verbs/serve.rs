@@ -18,11 +18,7 @@ use crate::place::Place;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
-    if scene.reach.server.is_some() && std::env::var_os("HOLDSHORT_SERVER").is_none() {
-        return Err(usage(
-            "`serve` starts a server; --listen ADDRESS says where, --server is for the other verbs",
-        ));
-    }
+    refuse_server(scene, "serve")?;
     log::start("warn")?;
     raise_files();
     // Before the server starts: a signal that comes early stops it as well.
@@ -60,6 +56,16 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     }
     embedded.stop().await;
     Ok(Exit::Ok)
+}
+
+/// A server that is named and not asked would be a surprise. In the environment it is there for the other verbs.
+pub(super) fn refuse_server(scene: &Scene, verb: &str) -> anyhow::Result<()> {
+    if scene.reach.server.is_some() && std::env::var_os("HOLDSHORT_SERVER").is_none() {
+        let listen = if verb == "serve" { "--listen ADDRESS says where, " } else { "" };
+        let rule = format!("`{verb}` starts a server of its own; {listen}--server is for the other verbs");
+        return Err(usage(rule));
+    }
+    Ok(())
 }
 
 /// Each stream needs an open file, and the limit that a program starts with is often far below what it may have.

@@ -12,6 +12,7 @@ use crate::exit::{Exit, usage};
 use crate::output::{document, say, say_all};
 use crate::terminal::card::{self, View};
 use crate::terminal::paint::Paint;
+use crate::terminal::time;
 
 pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
     let given = id(given)?;
@@ -98,8 +99,8 @@ fn run(run: &Run, paint: Paint) {
     }
     let task = run.input.get("task").and_then(Value::as_str);
     line("input", &plain::line(task.map_or(&*run.input.to_string(), |task| task)));
-    line("started", &run.created_at);
-    line("last", &format!("{} ({} events)", run.updated_at, run.seq));
+    line("started", &time::ago(&run.created_at));
+    line("last", &format!("{} ({} events)", time::ago(&run.updated_at), run.seq));
     for open in &run.open_interrupts {
         line("waits for", open);
     }

@@ -8,6 +8,9 @@ fn what_is_not_there_is_said() {
     let serving = home.serve(&[]);
     let address = serving.started["listening"].as_str().unwrap();
     let folder = home.path().to_str().unwrap();
+    let work = home.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    let work = work.to_str().unwrap();
     let table: &[(&[&str], i32, &str)] = &[
         (
             &["show", "int_00000000000000000000000000"],
@@ -30,7 +33,8 @@ fn what_is_not_there_is_said() {
         (&["attach", "run_00000000000000000000000000"], 1, "no such run"),
         (&["events", "run_00000000000000000000000000"], 1, "no such run"),
         (&["revoke", "gra_00000000000000000000000000"], 1, "not_found"),
-        (&["run", "pair", "--workspace", folder, "do it"], 2, "holdshort demo"),
+        (&["run", "pair", "--workspace", work, "do it"], 2, "holdshort demo"),
+        (&["run", "pair", "--workspace", folder, "do it"], 2, "overlap; agents must not reach the journal"),
         (&["run", "pair", "--workspace", "/nowhere", "do it"], 2, "/nowhere"),
         (
             &["run", "pair", "--model", "rehearsal", "do it"],
@@ -38,6 +42,8 @@ fn what_is_not_there_is_said() {
             "The request does not fit: --workspace is missing",
         ),
         (&["run", "nothing", "--model", "rehearsal", "do it"], 2, "the known ones are: autonomous"),
+        (&["run", "nothing", "do it"], 2, "the known ones are: autonomous"),
+        (&["run", "pair", "do it"], 2, "--workspace is missing"),
         (&["decide", "int_00000000000000000000000000", "edit", "--edit", "/nowhere"], 1, "no such interrupt"),
         (&["frobnicate"], 2, "unrecognized subcommand"),
     ];
@@ -83,6 +89,12 @@ fn where_nothing_runs_it_is_said_how_to_start_it() {
     let folder = home.path().to_str().unwrap();
     let table: &[(&[&str], i32, &str)] = &[
         (&["inbox"], 2, "no server uses"),
+        (
+            &["run", "nope", "--workspace", folder, "do it"],
+            2,
+            "there is no workflow `nope`; the known ones are: auto",
+        ),
+        (&["run", "pair", "do it"], 2, "--workspace PATH is missing: this workflow's tools work in a folder"),
         (&["attach", "run_00000000000000000000000000"], 2, "holds no journal"),
         (&["rebuild"], 2, "holds no journal"),
         (&["run", "pair", "--workspace", folder, "do it"], 2, "no model is configured"),
