@@ -82,13 +82,15 @@ impl Paint {
         const LABEL: usize = 10;
         let options = Options::new(self.width.saturating_sub(LABEL + 3)).break_words(false);
         // A path or a command is never cut in two: it is there to be copied.
-        let lines = textwrap::wrap(text, options.word_splitter(WordSplitter::NoHyphenation));
+        let text = bound(text);
+        let lines = textwrap::wrap(&text, options.word_splitter(WordSplitter::NoHyphenation));
+        let lines = lines.iter().map(|line| line.replace(BOUND, " "));
         let mut label = Some(self.dim(&format!("{label:LABEL$}")));
         let mut out = Vec::new();
         for line in lines {
             if console::measure_text_width(&line) + LABEL + 3 > self.width {
                 out.extend(label.take().map(|label| format!("  {label}").trim_end().to_owned()));
-                out.push(line.into_owned());
+                out.push(line);
             } else {
                 let label = label.take().unwrap_or_else(|| " ".repeat(LABEL));
                 out.push(format!("  {label} {line}"));
@@ -133,6 +135,10 @@ mod tests {
         assert_eq!(
             paint.labelled("browser", &format!("{link} signs in, once")),
             ["  browser", link, "             signs in, once"]
+        );
+        assert_eq!(
+            paint.labelled("server", "none; start `holdshort serve --data /some/folder`"),
+            ["  server     none; start", "`holdshort serve --data /some/folder`"]
         );
         assert_eq!(paint.labelled("data", "/tmp/a (kept)"), ["  data       /tmp/a (kept)"]);
     }

@@ -41,7 +41,8 @@ pub(super) async fn doctor(scene: &Scene, model: &ModelArgs) -> anyhow::Result<E
 async fn configured(args: &ModelArgs) -> Value {
     let model = match model::source(args) {
         Ok(Source::Provider(model)) => model.describe(),
-        Ok(Source::Missing(_)) | Err(_) => return json!({"missing": model::rehearses(args)}),
+        Ok(Source::Missing(_)) => return json!({"missing": model::rehearses(args)}),
+        Err(error) => return json!({"missing": error.to_string(), "wrong": true}),
     };
     let answer = match &model.base_url {
         Some(url) => Some(holdshort_models::answers(url).await),
@@ -57,7 +58,8 @@ async fn configured(args: &ModelArgs) -> Value {
 fn of_model(report: &Value) -> (Mark, String) {
     let string = |key: &str| report[key].as_str().unwrap_or_default();
     if report["missing"].is_string() {
-        return (Mark::Absent, string("missing").to_owned());
+        let mark = if report["wrong"] == true { Mark::Bad } else { Mark::Absent };
+        return (mark, string("missing").to_owned());
     }
     let model = format!("{} ({})", string("name"), string("provider"));
     let at = string("base_url");

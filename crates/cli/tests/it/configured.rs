@@ -52,7 +52,7 @@ fn a_name_that_belongs_to_no_provider_is_refused() {
     let refused = "`my-model` does not say whose model it is; write `openai::NAME`, `anthropic::NAME`, \
                    `gemini::NAME` or `ollama::NAME`, or point --base-url at an OpenAI-compatible server";
     let doctor = with_a_key(&home, &["doctor", "--model", "my-model"]);
-    assert!(joined(&doctor.out).contains(&format!("– model {refused}")), "{doctor:?}");
+    assert!(joined(&doctor.out).contains(&format!("✗ model {refused}")), "{doctor:?}");
     for arguments in [
         &["run", "pair", "--workspace", work, "--model", "my-model", "do it"][..],
         &["serve", "--listen", "127.0.0.1:0", "--model", "my-model"],
