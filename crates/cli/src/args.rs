@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holdshort_workflow::duration;
 
+use crate::called::spelled;
 use crate::exit;
 
 /// Agents hold short of risky steps until a person clears them.
@@ -33,7 +34,11 @@ const OWN_SERVER: [&str; 2] = ["demo", "serve"];
 impl Args {
     /// The grammar. `--server` is there for every verb; those that refuse it do not show it.
     fn described() -> Command {
-        OWN_SERVER.into_iter().fold(<Self as CommandFactory>::command(), |command, verb| {
+        let mut whole = <Self as CommandFactory>::command();
+        if let Some(about) = whole.get_long_about().map(ToString::to_string) {
+            whole = whole.long_about(spelled(&about));
+        }
+        OWN_SERVER.into_iter().fold(whole, |command, verb| {
             command.mut_subcommand(verb, |command| {
                 command.arg(Arg::new("server").long("server").value_name("URL").hide(true))
             })

@@ -34,6 +34,9 @@ fn where_nothing_is_installed_commands_begin_with_the_path() {
     let inbox = bare(&called, &["inbox"]);
     assert!(inbox.err.contains(&format!("`{called} serve --data ")), "{inbox:?}");
 
+    let help = bare(&called, &["--help"]);
+    assert!(help.out.contains(&format!("`{called} demo`")), "{help:?}");
+
     let demo = home.run(&["demo"]);
     assert!(demo.out.contains("\n  holdshort attach run_"), "{demo:?}");
     let installed = home.run(&["inbox"]);
