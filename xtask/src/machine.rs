@@ -1,9 +1,10 @@
 //! What the tests need of the machine beyond Rust, Node and Python, and how it gets there.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::run::step;
 
@@ -31,12 +32,29 @@ pub(crate) fn prepare() -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
+    if !is_root() || !is_there("apt-get") {
+        bail!("{}", by_hand(&missing));
+    }
     println!("installing {} with apt", missing.join(", "));
     step("apt-get update", Command::new("apt-get").arg("update"))?;
     step(
         "apt-get install",
         Command::new("apt-get").args(["install", "-y", "--no-install-recommends"]).args(&missing),
     )
+}
+
+/// What a person does about missing packages.
+fn by_hand(missing: &[&str]) -> String {
+    let packages = missing.join(" ");
+    format!(
+        "the tests need what is not here; install it, on Debian with:\n  sudo apt-get install --no-install-recommends \
+         {packages}\nor leave those tests out: cargo xtask verify --quick"
+    )
+}
+
+fn is_root() -> bool {
+    // The folder belongs to the user that the process acts as.
+    std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
 fn is_there(witness: &str) -> bool {
@@ -49,4 +67,25 @@ fn is_there(witness: &str) -> bool {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(witness).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_can_be_installed_with_one_command() {
+        let said = by_hand(&["strace", "chromium"]);
+        assert!(
+            said.contains("\n  sudo apt-get install --no-install-recommends strace chromium\n"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_witness_is_a_program_a_file_or_a_file_in_any_folder() {
+        let here = |witness: &str| is_there(witness);
+        assert!(here("sh") && here("/proc/self/stat") && here("/proc/*/stat"));
+        assert!(!here("no-such-program") && !here("/proc/none") && !here("/proc/*/none"));
+    }
 }

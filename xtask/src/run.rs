@@ -3,7 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 
@@ -19,9 +21,35 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// Between two signs of life of a step that may print nothing for minutes.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
+
+/// Says how long a step has been at work, again and again, until it is dropped.
+struct Alive {
+    _ended: Sender<()>,
+}
+
+impl Alive {
+    fn of(name: &str) -> Self {
+        let (sender, ended) = channel();
+        let name = name.to_owned();
+        thread::spawn(move || signs(&ended, SIGN_OF_LIFE, |seconds| println!("   … {name}: {seconds} s")));
+        Self { _ended: sender }
+    }
+}
+
+/// Calls `each` with the seconds that have passed, until the other end is gone.
+fn signs(ended: &Receiver<()>, every: Duration, mut each: impl FnMut(u64)) {
+    let since = Instant::now();
+    while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+        each(since.elapsed().as_secs());
+    }
+}
+
 /// Runs to the end; an exit code other than 0 is an error that names the step.
 pub(crate) fn step(name: &str, command: &mut Command) -> Result<()> {
     println!("\n== {name}");
+    let _alive = Alive::of(name);
     let status = command.status().with_context(|| format!("{name}: can not start {command:?}"))?;
     if !status.success() {
         bail!("{name} failed ({status})");
@@ -70,5 +98,24 @@ impl Beside {
             bail!("{name} failed ({})", output.status);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silent_step_gives_signs_until_it_has_ended() {
+        let (sender, ended) = channel();
+        let mut left = Some(sender);
+        let mut signs_given = 0;
+        signs(&ended, Duration::from_millis(1), |_| {
+            signs_given += 1;
+            if signs_given == 3 {
+                drop(left.take());
+            }
+        });
+        assert_eq!(signs_given, 3);
     }
 }

@@ -19,5 +19,8 @@ pub(crate) fn sim(arguments: &[&str]) -> Result<()> {
 /// how to play one again.
 pub(crate) fn fresh() -> Result<()> {
     let run = ["run", "--locked", "--quiet"];
-    step("fresh seeds", cargo().args(run).args(PROGRAM).args(["--", "--fresh", FRESH_MINUTES]))
+    step(
+        "fresh seeds (two minutes of the simulator)",
+        cargo().args(run).args(PROGRAM).args(["--", "--fresh", FRESH_MINUTES]),
+    )
 }

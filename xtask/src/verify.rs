@@ -20,6 +20,13 @@ const QUICK: [&str; 6] = [
 const NOT_QUICK: [&str; 2] = ["postgres", "all_stores_"];
 
 pub(crate) fn verify(quick: bool) -> Result<()> {
+    if !quick {
+        println!(
+            "Everything that must hold, about 20 minutes on two cores: format, lints of all crates, the browser app, all \
+             tests, the tests in a browser, two minutes of fresh seeds."
+        );
+        machine::prepare()?;
+    }
     step("format", cargo().args(["fmt", "--all", "--check"]))?;
     // It waits for the network, the lints for the processor.
     let installing = if quick { None } else { ui::install() }.map(|npm| Beside::start("npm ci", npm));
@@ -41,7 +48,7 @@ pub(crate) fn verify(quick: bool) -> Result<()> {
 
 fn lints() -> Result<()> {
     step(
-        "lints",
+        "lints (clippy, all crates and tests)",
         cargo().args([
             "clippy",
             "--workspace",
@@ -62,11 +69,10 @@ fn quick_tests(counts: &mut Counts) -> Result<bool> {
 }
 
 fn all_tests(counts: &mut Counts) -> Result<bool> {
-    machine::prepare()?;
     ui::verify()?;
     // What black-box tests start: they look for it, and would have to build what is not there.
     let programs = ["--package", "holdshort-cli", "--package", "holdshort-testkit"];
-    step("the programs", cargo().args(["build", "--locked", "--quiet"]).args(programs))?;
+    step("the programs that the tests start", cargo().args(["build", "--locked", "--quiet"]).args(programs))?;
     let ok = lines("tests", test().arg("--workspace"), |line| counts.take(line))?;
     Ok(lines("browser tests", &mut ui::tests(), |line| counts.take(line))? && ok)
 }

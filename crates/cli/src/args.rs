@@ -1,11 +1,13 @@
 //! What can be said on the command line.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holdshort_workflow::duration;
 
+use crate::called::spelled;
 use crate::exit;
 
 /// Agents hold short of risky steps until a person clears them.
@@ -26,17 +28,45 @@ pub(crate) struct Args {
     pub verb: Verb,
 }
 
+/// Verbs that start a server and ask no other.
+const OWN_SERVER: [&str; 2] = ["demo", "serve"];
+
+impl Args {
+    /// The grammar. `--server` is there for every verb; those that refuse it do not show it.
+    fn described() -> Command {
+        let mut whole = <Self as CommandFactory>::command();
+        if let Some(about) = whole.get_long_about().map(ToString::to_string) {
+            whole = whole.long_about(spelled(&about));
+        }
+        OWN_SERVER.into_iter().fold(whole, |command, verb| {
+            command.mut_subcommand(verb, |command| {
+                command.arg(Arg::new("server").long("server").value_name("URL").hide(true))
+            })
+        })
+    }
+
+    pub(crate) fn parse<I, T>(arguments: I) -> Result<Self, clap::Error>
+    where
+        I: IntoIterator<Item = T>,
+        T: Into<OsString> + Clone,
+    {
+        Self::from_arg_matches(&Self::described().try_get_matches_from(arguments)?)
+    }
+}
+
 const ENVIRONMENT: &str = "\
 Environment:
   HOLDSHORT_DATA, HOLDSHORT_SERVER   as --data and --server
-  HOLDSHORT_TOKEN                    the token to use, in place of the data folder's
+  HOLDSHORT_TOKEN                    the token, in place of the data folder's
   HOLDSHORT_MODEL, OPENAI_BASE_URL   as --model and --base-url
   OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY
                                      keys of providers
   HOLDSHORT_STORE                    as --store
-  HOLDSHORT_LOG                      what a server writes to standard error: error, warn, info, debug, trace, or
-                                     PART=LEVEL such as holdshort_engine=debug, with commas between
-                                     [serve: warn, others: off]";
+  HOLDSHORT_LOG                      what a server writes to standard error:
+                                     error, warn, info, debug or trace, or
+                                     PART=LEVEL such as holdshort_engine=debug,
+                                     with commas between [serve: warn, others:
+                                     off]";
 
 fn help() -> String {
     format!("{ENVIRONMENT}\n\n{}", exit::HELP)
@@ -196,7 +226,7 @@ pub(crate) enum Verb {
     Freeze,
     /// Let things start again
     Unfreeze,
-    /// The journal
+    /// Check that the journal is as it was written, or print its head to keep
     #[command(subcommand)]
     Audit(Audit),
     /// The servers that share the journal, and the runs that each drives
@@ -358,8 +388,6 @@ pub(crate) enum Audit {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn without_a_word(command: &clap::Command) -> Vec<String> {
@@ -371,6 +399,32 @@ mod tests {
             found.extend(without_a_word(verb));
         }
         found
+    }
+
+    #[test]
+    fn no_line_below_the_options_is_wider_than_a_terminal() {
+        let wide: Vec<String> = help().lines().filter(|line| line.len() > 80).map(str::to_owned).collect();
+        assert_eq!(wide, Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_starts_a_server_of_its_own_offers_no_other() {
+        for verb in OWN_SERVER {
+            let mut command = Args::described();
+            let shown = command.find_subcommand_mut(verb).unwrap().render_long_help().to_string();
+            assert!(!shown.contains("--server") && shown.contains("--model"), "{verb}: {shown}");
+            let named = ["holdshort", verb, "--server", "http://127.0.0.1:1"];
+            let parsed = Args::parse(named).unwrap();
+            assert_eq!(
+                parsed.reach.server.as_deref(),
+                Some("http://127.0.0.1:1"),
+                "{verb}: refused with words"
+            );
+        }
+        assert_eq!(
+            Args::parse(["holdshort", "inbox", "--server", "x"]).unwrap().reach.server.as_deref(),
+            Some("x")
+        );
     }
 
     #[test]

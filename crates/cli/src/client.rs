@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::Reach;
+use crate::called::{holdshort, spelled};
 use crate::exit::{no_server, usage};
 use crate::place::{Place, quoted};
 
@@ -35,6 +36,10 @@ impl Refused {
 }
 
 fn describe(problem: &Problem) -> String {
+    // The title of the others says it; this one speaks of an address, which nobody typed.
+    if problem.code == Code::NotFound {
+        return plain::text(&format!("{} [{}]", problem.detail, problem.code.as_str())).into_owned();
+    }
     let mut text = problem.title.clone();
     let places: Vec<String> = problem.errors.iter().map(place).collect();
     match &places[..] {
@@ -62,17 +67,26 @@ fn describe(problem: &Problem) -> String {
         text = format!("{text}\n  {}", stands(resolution));
     }
     let fix = problem.code.fix();
-    let is_said = matches!(problem.code, Code::InvalidRequest | Code::NotFound)
+    // Of these the words are for who writes a client; what a person does about them is said.
+    let is_said = matches!(problem.code, Code::InvalidRequest | Code::Unauthenticated)
         || problem.resolution.is_some()
         || problem.detail.contains(fix);
     if !is_said {
-        text = format!("{text}\n  {fix}");
+        text = format!("{text}\n  {}", spelled(fix));
     }
     plain::text(&format!("{text} [{}]", problem.code.as_str())).into_owned()
 }
 
+/// What does not fit and why, as one clause where the message is the rest of a sentence.
 fn place(error: &FieldError) -> String {
-    format!("{}: {}", said(&error.pointer), error.message)
+    const VERBS: [&str; 8] = ["is", "are", "has", "must", "can", "holds", "names", "takes"];
+    let (what, message) = (said(&error.pointer), &error.message);
+    let goes_on = message.split_whitespace().next().is_some_and(|word| VERBS.contains(&word));
+    if goes_on && !what.contains(", at ") {
+        format!("{what} {message}")
+    } else {
+        format!("{what}: {message}")
+    }
 }
 
 /// Where a person said what a place of the body holds; the place itself where no argument is all of it.
@@ -122,7 +136,7 @@ fn stands(resolution: &Resolution) -> String {
         text = format!("{text} with `{option}`");
     }
     let by = if resolution.by.is_empty() { &resolution.cause } else { &resolution.by.join(", ") };
-    text = format!("{text} by {by}, {}", resolution.at);
+    text = format!("{text} by {by}, {}", crate::terminal::time::ago(&resolution.at));
     match &resolution.text {
         Some(words) => format!("{text}: “{}”", plain::line(words)),
         None => text,
@@ -142,6 +156,8 @@ pub(crate) struct Client {
 struct Target {
     base: Url,
     token: String,
+    /// Whether the token is the one in the environment, not the data folder's.
+    is_given: bool,
 }
 
 impl Client {
@@ -152,7 +168,11 @@ impl Client {
 
     /// A server whose address and token are known, and how other commands name it.
     pub(crate) fn of(address: &str, token: &str, words: &str) -> anyhow::Result<Self> {
-        Self::new(Target { base: Url::parse(address)?, token: token.to_owned() }, None, words)
+        Self::new(
+            Target { base: Url::parse(address)?, token: token.to_owned(), is_given: false },
+            None,
+            words,
+        )
     }
 
     fn new(target: Target, reach: Option<Reach>, words: &str) -> anyhow::Result<Self> {
@@ -255,8 +275,9 @@ impl Client {
             let address = self.address();
             if source.is_connect() {
                 no_server(format!(
-                    "no server answers at {address}; start one with `holdshort serve`, or name its address with \
-                     --server URL"
+                    "no server answers at {address}; start one with `{} serve`, or name its address with \
+                     --server URL",
+                    holdshort()
                 ))
             } else {
                 anyhow::Error::new(source.without_url()).context(format!("{address} gave no answer"))
@@ -280,18 +301,44 @@ impl Client {
     fn refused(&self, mut problem: Problem, named: Option<&str>) -> anyhow::Error {
         if problem.code == Code::NotFound
             && let Some(id) = named
-            && !problem.detail.contains(id)
         {
-            problem.detail = format!("{}: {id}", problem.detail);
+            if !problem.detail.contains(id) {
+                problem.detail = format!("{}: {id}", problem.detail);
+            }
+            let lists = id.split_once('_').map_or("inbox --all", |(kind, _)| listed_by(kind));
+            problem.detail = format!(
+                "{}\n  `{} {lists}{}` lists those that there are",
+                problem.detail,
+                holdshort(),
+                self.words()
+            );
         }
         if problem.code == Code::Unauthenticated {
-            problem.detail = format!(
-                "the server at {} uses another data folder; name it with --data DIR, or set HOLDSHORT_TOKEN",
-                self.address()
-            );
+            problem.detail = self.unknown_token();
         }
         Refused(problem).into()
     }
+
+    fn unknown_token(&self) -> String {
+        let at = self.address();
+        if self.target().is_given {
+            return format!(
+                "the token in HOLDSHORT_TOKEN is not one of the server at {at}; unset the variable and name the \
+                 server's folder with --data DIR, or set it to the `operator` of tokens.json in that folder"
+            );
+        }
+        format!(
+            "the server at {at} uses another data folder; name it with --data DIR, or set HOLDSHORT_TOKEN to the \
+             `operator` of tokens.json in it"
+        )
+    }
+}
+
+/// Whether a request was refused for what stands at this place of its body, and for nothing else.
+pub(crate) fn is_refused_at(error: &anyhow::Error, pointer: &str) -> bool {
+    error
+        .downcast_ref::<Refused>()
+        .is_some_and(|refused| matches!(&refused.0.errors[..], [only] if only.pointer == pointer))
 }
 
 /// The code with which a request was refused.
@@ -333,7 +380,9 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
     if base.scheme() == "http" && !is_loopback(&base) {
         return Err(usage(format!("{address} is not on this machine: a token goes there by https only")));
     }
-    let token = match std::env::var("HOLDSHORT_TOKEN").ok().filter(|token| !token.is_empty()) {
+    let given = std::env::var("HOLDSHORT_TOKEN").ok().filter(|token| !token.is_empty());
+    let is_given = given.is_some();
+    let token = match given {
         Some(token) => token,
         None => place.token()?.ok_or_else(|| {
             usage(format!(
@@ -342,12 +391,21 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
             ))
         })?,
     };
-    Ok(Target { base, token })
+    Ok(Target { base, token, is_given })
 }
 
 /// What ids begin with.
 const KINDS: [(&str, &str); 4] =
     [("run", "a run"), ("int", "an interrupt"), ("ses", "a session"), ("gra", "a grant")];
+
+/// The verb that lists the ids of a kind.
+fn listed_by(kind: &str) -> &'static str {
+    match kind {
+        "run" | "ses" => "sessions",
+        "gra" => "grants",
+        _ => "inbox --all",
+    }
+}
 
 /// An id of one kind: `run`, `int`, `ses` or `gra`. Of another, it says which.
 pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> {

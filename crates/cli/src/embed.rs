@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use holdshort_models::Settings;
 use holdshort_server::{Options, Server, StartError, Tuning};
 use holdshort_store::postgres;
 
 use crate::Hooks;
 use crate::args::{ModelArgs, StoreArgs};
+use crate::called::holdshort;
 use crate::client::Client;
 use crate::exit::{damage, no_server, usage};
+use crate::model;
 use crate::place::{Announced, Place, quoted};
 
 /// What a server is started with.
@@ -56,7 +57,7 @@ impl Embedded {
             data: plan.place.path.clone(),
             database: plan.database,
             workflows: plan.workflows,
-            model: settings(&plan.model),
+            model: model::settings(&plan.model),
             agent_requests: plan.agent_requests,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         };
@@ -108,7 +109,9 @@ pub(crate) fn store_of_environment() -> Option<String> {
 /// where nobody looks for it.
 pub(crate) fn in_the_folder() -> anyhow::Result<()> {
     match store_of_environment() {
-        Some(_) => Err(no_server("the journal is in HOLDSHORT_STORE: start `holdshort serve`")),
+        Some(_) => {
+            Err(no_server(format!("the journal is in HOLDSHORT_STORE: start `{} serve`", holdshort())))
+        }
         None => Ok(()),
     }
 }
@@ -164,8 +167,4 @@ pub(crate) fn again(place: &Place, model: &ModelArgs) -> String {
         }
     }
     text
-}
-
-pub(crate) fn settings(model: &ModelArgs) -> Settings {
-    Settings { model: model.model.clone(), base_url: model.base_url.clone(), ..Settings::default() }
 }

@@ -21,7 +21,7 @@ pub(crate) enum Exit {
 
 pub(crate) const HELP: &str = "\
 Exit codes:
-  0  completed, or done
+  0  completed, whole or in part; or done
   1  failed
   2  usage or configuration
   3  cancelled

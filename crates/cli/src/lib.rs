@@ -8,10 +8,12 @@
 #![expect(clippy::print_stderr, reason = "messages to people go to standard error")]
 
 mod args;
+mod called;
 mod client;
 mod embed;
 mod exit;
 mod log;
+mod model;
 mod output;
 mod place;
 mod stream;
@@ -20,8 +22,6 @@ mod verbs;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use crate::args::Args;
 use crate::exit::Exit;
@@ -42,8 +42,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>, hooks: Hooks) -> ExitCode 
     if args.get(1).is_some_and(|verb| verb == holdshort_tools::sandbox::SUBCOMMAND) {
         return holdshort_tools::sandbox::exec(args.into_iter().skip(2));
     }
+    if let Some(program) = args.first() {
+        called::by(program);
+    }
     let is_json = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
-    let args = match Args::try_parse_from(args) {
+    let args = match Args::parse(args) {
         Ok(args) => args,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };

@@ -13,6 +13,7 @@ use rustix::fs::{Access, access};
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
+use crate::called::holdshort;
 use crate::exit::{no_server, usage};
 
 const ADDRESS: &str = "server.json";
@@ -103,8 +104,9 @@ impl Place {
     /// Nobody is there to ask.
     pub(crate) fn unserved(&self) -> anyhow::Error {
         no_server(format!(
-            "no server uses {}; start one with `holdshort serve --data {}`",
+            "no server uses {}; start one with `{} serve --data {}`",
             self.path.display(),
+            holdshort(),
             self.quoted()
         ))
     }

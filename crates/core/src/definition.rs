@@ -43,6 +43,11 @@ impl Definition {
         self.name == EXTERNAL && self.phases.is_empty()
     }
 
+    /// Whether it has tools that run here, in a folder.
+    pub fn works_on_files(&self) -> bool {
+        self.tools.values().any(|spec| matches!(spec.runs, tool::Runs::Here { .. }))
+    }
+
     /// What the workflow, and before it the phase, say of one kind of interrupt.
     pub fn gate(&self, phase: Option<&Phase>, kind: Kind) -> KindGate {
         let usual = self.gates.kinds.get(&kind).cloned().unwrap_or_default();

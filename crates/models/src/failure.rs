@@ -17,21 +17,22 @@ pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
     Failure { kind, retry_after_ms: None, message: message.into() }
 }
 
-pub(crate) fn of(error: &genai::Error, mask: &Mask) -> Failure {
-    let failure = classify(error);
+/// `provider`: its name, for what never got there.
+pub(crate) fn of(error: &genai::Error, provider: &str, mask: &Mask) -> Failure {
+    let failure = classify(error, provider);
     Failure { message: mask.clean(&failure.message), ..failure }
 }
 
-fn classify(error: &genai::Error) -> Failure {
+fn classify(error: &genai::Error, provider: &str) -> Failure {
     use genai::{Error as E, webc::Error as W};
     match error {
         E::HttpError { status, body, headers, .. } => of_status(*status, headers, body),
         E::WebModelCall { webc_error, .. } | E::WebAdapterCall { webc_error, .. } => match webc_error {
             W::ResponseFailedStatus { status, body, headers } => of_status(*status, headers, body),
-            W::Reqwest(error) => of_transport(error),
+            W::Reqwest(error) => of_transport(error, provider),
             other => new(FailureKind::Unusable, other.to_string()),
         },
-        E::WebStream { error, .. } => of_stream(error.as_ref()),
+        E::WebStream { error, .. } => of_stream(error.as_ref(), provider),
         E::ChatResponse { body, .. } => of_error_event(body),
         E::StreamParse { serde_error, .. } => {
             new(FailureKind::Unusable, format!("the provider sent what is no reply: {serde_error}"))
@@ -47,12 +48,12 @@ fn classify(error: &genai::Error) -> Failure {
 }
 
 /// The library wraps what happened on the stream, also a status that came before it.
-fn of_stream(error: &(dyn StdError + Send + Sync + 'static)) -> Failure {
+fn of_stream(error: &(dyn StdError + Send + Sync + 'static), provider: &str) -> Failure {
     if let Some(error) = error.downcast_ref::<genai::Error>() {
-        return classify(error);
+        return classify(error, provider);
     }
     if let Some(error) = error.downcast_ref::<reqwest::Error>() {
-        return of_transport(error);
+        return of_transport(error, provider);
     }
     if let Some(timeout) = error.downcast_ref::<StreamTimeout>() {
         return new(
@@ -69,21 +70,23 @@ fn of_stream(error: &(dyn StdError + Send + Sync + 'static)) -> Failure {
     new(FailureKind::Cut, format!("the answer broke off: {error}"))
 }
 
-fn of_transport(error: &reqwest::Error) -> Failure {
+fn of_transport(error: &reqwest::Error, provider: &str) -> Failure {
     let cause = innermost(error);
+    // Of the address no more than the host: what follows it may hold a secret.
+    let at = error.url().map(|url| format!(" at {}", url.origin().ascii_serialization())).unwrap_or_default();
     if error.is_timeout() {
-        new(FailureKind::TimedOut, format!("the provider did not answer in time: {cause}"))
+        new(FailureKind::TimedOut, format!("the provider {provider} did not answer in time{at}: {cause}"))
     } else if error.is_body() || error.is_decode() {
         new(FailureKind::Cut, format!("the answer broke off: {cause}"))
     } else if error.is_builder() {
         new(FailureKind::Rejected, format!("the request can not be sent: {cause}"))
     } else {
-        new(FailureKind::Unavailable, format!("the provider can not be reached: {cause}"))
+        new(FailureKind::Unavailable, format!("the provider {provider} can not be reached{at}: {cause}"))
     }
 }
 
 /// The outer layers repeat the address, which may hold a secret.
-fn innermost(error: &reqwest::Error) -> String {
+pub(crate) fn innermost(error: &reqwest::Error) -> String {
     let mut cause: &dyn StdError = error;
     while let Some(source) = cause.source() {
         cause = source;

@@ -9,6 +9,7 @@ mod failure;
 mod frames;
 mod mask;
 mod outgoing;
+mod probe;
 mod provider;
 pub mod rehearsal;
 mod source;
@@ -17,6 +18,7 @@ mod stop;
 use futures::future::BoxFuture;
 use holdshort_core::message::{Failure, Reply, Request};
 
+pub use probe::answers;
 pub use rehearsal::Rehearsal;
 pub use source::{Error, Missing, Settings, Source, from_env};
 
@@ -42,6 +44,6 @@ pub struct Description {
     pub provider: &'static str,
     /// Whether this is a rehearsal. Every surface must say so.
     pub rehearsal: bool,
-    /// Where requests go, without query; `None` for a provider's own address.
+    /// Where requests go, without query; `None` for the address of a provider on the internet.
     pub base_url: Option<String>,
 }

@@ -26,6 +26,9 @@ use crate::{Description, Model, arguments, failure, outgoing, stop};
 /// Refused or unreachable shows within this; the idle time-out covers the rest.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// Where Ollama listens unless it is told otherwise; the library knows no other.
+const OLLAMA: &str = "http://localhost:11434";
+
 /// Where requests go, and with which key.
 pub(crate) enum Route {
     /// A server with the chat-completions API.
@@ -157,7 +160,7 @@ impl Provider {
         if let Some(schema) = &request.response_schema {
             options = options.with_response_format(JsonSpec::new("answer", schema.clone()));
         }
-        let failed = |error: genai::Error| failure::of(&error, &self.mask);
+        let failed = |error: genai::Error| failure::of(&error, self.route.name(), &self.mask);
 
         let mut stream = self
             .client
@@ -232,7 +235,11 @@ impl Model for Provider {
             name: self.model.clone(),
             provider: self.route.name(),
             rehearsal: false,
-            base_url: self.route.base_url().map(BaseUrl::shown),
+            base_url: match &self.route {
+                Route::Compatible { base_url, .. } => Some(base_url.shown()),
+                Route::Ollama => Some(OLLAMA.to_owned()),
+                Route::OpenAi { .. } | Route::Anthropic { .. } | Route::Gemini { .. } => None,
+            },
         }
     }
 }

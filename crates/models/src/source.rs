@@ -6,11 +6,11 @@
 //! | a model `gpt…`, `o1…` … | `OpenAI`; key: `OPENAI_API_KEY` |
 //! | a model `claude…` | Anthropic; key: `ANTHROPIC_API_KEY` |
 //! | a model `gemini…` | Gemini; key: `GEMINI_API_KEY` or `GOOGLE_API_KEY` |
-//! | any other model | Ollama on this machine; no key |
+//! | a model `ollama::NAME` | Ollama on this machine; no key |
 //!
 //! The model is `--model` or `HOLDSHORT_MODEL`; without a base URL, `openai::NAME`, `anthropic::NAME`,
-//! `gemini::NAME`, `ollama::NAME` say where to find it. Never falls back silently: a model that was named and can not be
-//! reached is an error, and only the absence of any is [`Source::Missing`].
+//! `gemini::NAME`, `ollama::NAME` say where to find it. Never guesses and never falls back: a key alone chooses no
+//! model, a name that belongs to no provider is an error, and only the absence of any is [`Source::Missing`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl fmt::Display for Missing {
                  with --model or HOLDSHORT_MODEL, or point --base-url at an OpenAI-compatible server",
             ),
             Self::Name { variable } => {
-                write!(f, "{variable} is set, but no model is named; name one with --model or HOLDSHORT_MODEL")
+                write!(f, "{variable} is set, but no model is named: add --model NAME (or HOLDSHORT_MODEL)")
             }
         }
     }
@@ -91,6 +91,11 @@ pub enum Error {
     NoKey { model: String, variable: &'static str },
     #[error("{variable} holds characters that no key has; set it again")]
     Key { variable: &'static str },
+    #[error(
+        "`{model}` does not say whose model it is; write `openai::NAME`, `anthropic::NAME`, `gemini::NAME` or \
+         `ollama::NAME`, or point --base-url at an OpenAI-compatible server that has it"
+    )]
+    Unknown { model: String },
     #[error("the model `{model}` belongs to {provider}, which is reached through --base-url")]
     Unsupported { model: String, provider: &'static str },
     #[error("the HTTP client can not start: {0}")]
@@ -136,16 +141,22 @@ pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Re
                     None => needed("GEMINI_API_KEY")?,
                 },
             },
-            AdapterKind::Ollama => Route::Ollama,
+            AdapterKind::Ollama if names_ollama(&model) => Route::Ollama,
+            AdapterKind::Ollama => return Err(Error::Unknown { model }),
             other => return Err(Error::Unsupported { model, provider: other.as_str() }),
         }
     };
     Ok(Source::Provider(Arc::new(Provider::new(route, model, settings)?)))
 }
 
-/// Which provider a name without a base URL means.
+/// Which provider a name without a base URL means; Ollama also where the name says nothing.
 pub(crate) fn kind(model: &str) -> AdapterKind {
     AdapterKind::from_model(model).unwrap_or(AdapterKind::Ollama)
+}
+
+/// The library takes every name that it does not know for one of Ollama's.
+fn names_ollama(model: &str) -> bool {
+    model.strip_prefix("ollama::").is_some_and(|name| !name.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -171,6 +182,13 @@ mod tests {
         }
     }
 
+    fn unknown(model: &str) -> String {
+        format!(
+            "`{model}` does not say whose model it is; write `openai::NAME`, `anthropic::NAME`, `gemini::NAME` or \
+             `ollama::NAME`, or point --base-url at an OpenAI-compatible server that has it"
+        )
+    }
+
     #[test]
     fn the_environment_chooses_the_provider() {
         let table: &[(&[(&str, &str)], &str)] = &[
@@ -188,7 +206,12 @@ mod tests {
             (&[("HOLDSHORT_MODEL", "gemini-x"), ("GEMINI_API_KEY", "k")], "gemini gemini-x"),
             (&[("HOLDSHORT_MODEL", "gemini-x"), ("GOOGLE_API_KEY", "k")], "gemini gemini-x"),
             (&[("HOLDSHORT_MODEL", "gemini-x")], "the model `gemini-x` needs a key; set GEMINI_API_KEY"),
-            (&[("HOLDSHORT_MODEL", "llama3")], "ollama llama3"),
+            (&[("HOLDSHORT_MODEL", "ollama::llama3")], "ollama ollama::llama3 http://localhost:11434"),
+            (&[("HOLDSHORT_MODEL", "llama3")], &unknown("llama3")),
+            (&[("HOLDSHORT_MODEL", "my-model"), ("OPENAI_API_KEY", "k")], &unknown("my-model")),
+            (&[("HOLDSHORT_MODEL", "gpt-oss:20b"), ("OPENAI_API_KEY", "k")], &unknown("gpt-oss:20b")),
+            (&[("HOLDSHORT_MODEL", "mine::llama3")], &unknown("mine::llama3")),
+            (&[("HOLDSHORT_MODEL", "ollama::")], &unknown("ollama::")),
             (&[("HOLDSHORT_MODEL", "openai::mine"), ("OPENAI_API_KEY", "k")], "openai openai::mine"),
             (
                 &[("HOLDSHORT_MODEL", "grok-9")],

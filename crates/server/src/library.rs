@@ -28,7 +28,7 @@ fn lines(problems: &[Problem]) -> String {
 }
 
 /// The shipped workflows, and those of the folder over them.
-pub(crate) fn open(folder: Option<&Path>) -> Result<Library, Error> {
+pub fn open(folder: Option<&Path>) -> Result<Library, Error> {
     let overrides = folder.map(read).transpose()?.unwrap_or_default();
     Library::new(&holdshort_tools::catalogue(), overrides).map_err(Error::Invalid)
 }

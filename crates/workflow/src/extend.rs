@@ -54,18 +54,31 @@ impl Bases {
     }
 }
 
-/// The tree with what it extends; `None`, with a problem, where that can not be.
+/// The tree with what it extends; the tree alone, with a problem, where that can not be.
 pub(crate) fn resolve(
     own: Node,
     bases: &Bases,
     is_good: impl Fn(&str) -> bool,
     problems: &mut Problems,
+) -> Result<Node, Node> {
+    let Some(extended) = value(&own, KEY) else { return Ok(own) };
+    match base(&own, extended, bases, is_good, problems) {
+        Some(base) => Ok(merged(base, own)),
+        None => Err(own),
+    }
+}
+
+/// The tree of the workflow that `extended` names.
+fn base(
+    own: &Node,
+    extended: &Node,
+    bases: &Bases,
+    is_good: impl Fn(&str) -> bool,
+    problems: &mut Problems,
 ) -> Option<Node> {
-    let top = Item::top(&own);
-    let Some(base) = value(&own, KEY) else { return Some(own) };
-    let item = top.under(KEY, base);
+    let item = Item::top(own).under(KEY, extended);
     let name = item.text(bounds::NAME, problems)?;
-    let own_name = named(&own);
+    let own_name = named(own);
     let Some(text) = bases.find(&name, own_name.as_deref()) else {
         if own_name.as_ref() == Some(&name) {
             problems.at(&item, format!("`{name}` would extend itself"));
@@ -85,7 +98,7 @@ pub(crate) fn resolve(
     };
     base.inherit();
     problems.extends(&name, item.node.place);
-    Some(merged(base, own))
+    Some(base)
 }
 
 fn merged(mut base: Node, own: Node) -> Node {

@@ -85,8 +85,13 @@ pub(crate) fn parse_placed(
         }
     };
     let is_good = |text: &str| parse_placed("", text, catalogue, &Bases::none()).is_ok();
-    let node = extend::resolve(node, bases, is_good, &mut problems);
-    let definition = node.and_then(|node| read(&Item::top(&node), catalogue, &mut problems));
+    let definition = match extend::resolve(node, bases, is_good, &mut problems) {
+        Ok(node) => read(&Item::top(&node), catalogue, &mut problems),
+        Err(own) => {
+            alone(&Item::top(&own), &mut problems);
+            None
+        }
+    };
     problems.finish(definition)
 }
 
@@ -129,6 +134,17 @@ fn read(top: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Problems) -> Op
     let definition =
         Definition { name, description, input, agents, tools, phases, gates, limits, asking, network };
     Some((definition, place))
+}
+
+/// Checks what stands by itself in a workflow whose base is not there: names may belong to the base.
+fn alone(top: &Item<'_>, problems: &mut Problems) {
+    let Some(fields) = top.fields(&KEYS, problems) else { return };
+    fields.need("name", problems).and_then(|item| read_name(item, problems));
+    fields.find("description").and_then(|item| item.text(bounds::TEXT, problems));
+    fields.find("input").and_then(|item| input::read(item, problems));
+    fields.find("limits").map(|item| settings::limits(item, Limits::default(), problems));
+    fields.find("asking").and_then(|item| settings::asking(item, problems));
+    fields.find("network").and_then(|item| item.flag(problems));
 }
 
 fn read_name(item: &Item<'_>, problems: &mut Problems) -> Option<String> {

@@ -12,6 +12,8 @@ use serde_json::Value;
 use super::diff;
 use super::paint::Paint;
 use super::quote::{Cap, quote};
+use super::time;
+use crate::called::holdshort;
 
 /// Lines of one part of a card before it is cut; `v` shows the rest.
 const PART: Cap = Cap::Lines(60);
@@ -52,8 +54,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
-/// The options as the server lists them, numbered after the choices of a question; by their names where a number is an
-/// answer.
+/// The options as the server lists them, apart from the choices of a question and numbered after them; by their names
+/// where a number is an answer.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
     let mut out = Vec::new();
@@ -64,9 +66,18 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
             paint.fold(&format!("  {} {}", paint.bold(&format!("{number:>2}")), plain::line(choice)), 5),
         );
     }
+    let is_suggested = number > 0;
+    if is_suggested {
+        out.push(String::new());
+    }
     for option in &interrupt.options {
         number += 1;
-        let label = plain::line(&option.label);
+        // Below answers that can be chosen, `Answer` would read as one more.
+        let label = if is_suggested && option.id == "answer" && interrupt.origin == Origin::Native {
+            "Your own answer".into()
+        } else {
+            plain::line(&option.label)
+        };
         let does = does(interrupt, option, paint);
         let mark = if interrupt.takes_a_number() {
             plain::line(&option.id).into_owned()
@@ -123,7 +134,8 @@ pub(crate) fn outcome(outcome: Outcome) -> &'static str {
 /// How to take back what was allowed for the session, if it was.
 pub(crate) fn way_back(interrupt: &Interrupt, words: &str) -> Option<String> {
     let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
-    (effect == "grant").then(|| format!("to take it back: holdshort grants {}{words}", interrupt.session))
+    (effect == "grant")
+        .then(|| format!("to take it back: {} grants {}{words}", holdshort(), interrupt.session))
 }
 
 fn holding(interrupt: &Interrupt) -> &'static str {
@@ -187,7 +199,7 @@ fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     };
     out.extend(fact("risk", &level, paint));
     if let Some(at) = &interrupt.expires_at {
-        let text = format!("{}, then: {}", plain::line(at), plain::line(&interrupt.on_expiry));
+        let text = format!("{}, then: {}", time::at(at), plain::line(&interrupt.on_expiry));
         out.extend(fact("expires", &text, paint));
     }
     if let Some(earlier) = &interrupt.supersedes {
@@ -349,7 +361,7 @@ fn run_of(command: &str, interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<S
 fn plan(payload: &Value, cap: Cap, paint: Paint) -> Vec<String> {
     let subtasks = payload.pointer("/plan/subtasks").and_then(Value::as_array);
     let mut out = Vec::new();
-    for (i, subtask) in subtasks.into_iter().flatten().enumerate() {
+    for subtask in subtasks.into_iter().flatten() {
         let string = |key: &str| subtask.get(key).and_then(Value::as_str).unwrap_or_default();
         let needs = subtask.get("depends_on").and_then(Value::as_array);
         let needs: Vec<_> = needs.into_iter().flatten().filter_map(Value::as_str).map(plain::line).collect();
@@ -360,7 +372,7 @@ fn plan(payload: &Value, cap: Cap, paint: Paint) -> Vec<String> {
             format!(" by {}", plain::line(string("agent")))
         };
         let head = format!("{}{by}{after}", plain::line(string("id")));
-        out.extend(quote(string("description"), &format!("  {:>2}", i + 1), cap, paint));
+        out.extend(quote(string("description"), "   •", cap, paint));
         out.extend(quote(&head, "    ", cap, paint).into_iter().map(|line| paint.dim(&line)));
     }
     if out.is_empty() {
@@ -447,6 +459,22 @@ mod tests {
         assert_eq!(shown(&interrupt(Kind::ToolApproval), ""), expected);
         // Said just above: not said again.
         assert!(!shown(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
+    }
+
+    #[test]
+    fn only_what_can_be_chosen_has_a_number() {
+        let numbered = |kind: Kind| {
+            let text = shown(&interrupt(kind), "");
+            let lines = text.lines().skip_while(|line| !line.starts_with("  id"));
+            lines.skip(1).collect::<Vec<_>>().join("\n")
+        };
+        let question = "\n  pair │ I look around.\n\n  pair │ Which way?\n\n   1 left\n   2 right\n\n   3 Your own answer\n   \
+                        4 Skip: let the agent assume\n   5 Cancel the run";
+        assert_eq!(numbered(Kind::Question), question);
+        let plan = numbered(Kind::PlanApproval);
+        let listed = "   • │ Look\n     │ look by pair\n   • │ Do it\n     │ do, after look\n";
+        assert!(plan.contains(listed), "{plan}");
+        assert_eq!(plan.matches(" 1 ").count(), 1, "{plan}");
     }
 
     #[test]

@@ -18,6 +18,7 @@ use super::progress::Progress;
 use super::prompt::{Editing, Prompt, Reaction};
 use super::story::Story;
 use super::{edit, help, quote};
+use crate::called::holdshort;
 use crate::client::{self, Client};
 use crate::exit::Exit;
 use crate::output::{say, say_all, tell, tell_all};
@@ -80,7 +81,7 @@ pub(crate) async fn follow(client: &Client, run: &str, form: Form) -> anyhow::Re
         Form::Json => 0,
     };
     if untold > 0 {
-        tell(&format!("… {untold} earlier events: holdshort events {}{}", run.id, client.words()));
+        tell(&format!("… {untold} earlier events: {} events {}{}", holdshort(), run.id, client.words()));
     }
     let paint = Paint::stdout();
     let mut follower = Follower {

@@ -3,6 +3,8 @@
 use holdshort_protocol::{Interrupt, Kind, Offer, plain};
 
 use super::paint::Paint;
+use super::time;
+use crate::called::{holdshort, spelled};
 
 /// Where the explanations stand.
 const HANG: usize = 19;
@@ -17,7 +19,7 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
     out.push(String::new());
     let expiry = match &interrupt.expires_at {
         Some(at) => {
-            format!("If nobody decides until {}: {}.", plain::line(at), plain::line(&interrupt.on_expiry))
+            format!("If nobody decides until {}: {}.", time::at(at), plain::line(&interrupt.on_expiry))
         }
         None => "It waits for as long as it takes; nothing is lost while you think.".to_owned(),
     };
@@ -28,7 +30,8 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
         "opens $EDITOR, for words of many lines"
     };
     let back = format!(
-        "leaves; the run keeps its place, and `holdshort attach {}{words}` comes back to it",
+        "leaves; the run keeps its place, and `{} attach {}{words}` comes back to it",
+        holdshort(),
         plain::line(&interrupt.run)
     );
     for (key, what) in [
@@ -76,5 +79,5 @@ fn effect(kind: Kind, offer: &Offer) -> String {
         ("cancel_run", _) => "the run is cancelled",
         (other, _) => return plain::line(other).into_owned(),
     };
-    what.to_owned()
+    spelled(what)
 }

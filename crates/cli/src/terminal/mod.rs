@@ -17,3 +17,4 @@ mod quote;
 pub(crate) mod story;
 #[cfg(test)]
 pub(crate) mod test;
+pub(crate) mod time;

@@ -76,17 +76,27 @@ impl Paint {
         self.style(Style::new().cyan(), text)
     }
 
-    /// A fact behind its name, wrapped under itself.
+    /// A fact behind its name, wrapped under itself. What is too long for that, such as a link, is there to be
+    /// copied: it stands on a line of its own, from the first column.
     pub(crate) fn labelled(self, label: &str, text: &str) -> Vec<String> {
         const LABEL: usize = 10;
         let options = Options::new(self.width.saturating_sub(LABEL + 3)).break_words(false);
         // A path or a command is never cut in two: it is there to be copied.
-        let lines = textwrap::wrap(text, options.word_splitter(WordSplitter::NoHyphenation));
-        let labels = std::iter::once(label).chain(std::iter::repeat(""));
-        labels
-            .zip(lines)
-            .map(|(label, line)| format!("  {} {line}", self.dim(&format!("{label:LABEL$}"))))
-            .collect()
+        let text = bound(text);
+        let lines = textwrap::wrap(&text, options.word_splitter(WordSplitter::NoHyphenation));
+        let lines = lines.iter().map(|line| line.replace(BOUND, " "));
+        let mut label = Some(self.dim(&format!("{label:LABEL$}")));
+        let mut out = Vec::new();
+        for line in lines {
+            if console::measure_text_width(&line) + LABEL + 3 > self.width {
+                out.extend(label.take().map(|label| format!("  {label}").trim_end().to_owned()));
+                out.push(line);
+            } else {
+                let label = label.take().unwrap_or_else(|| " ".repeat(LABEL));
+                out.push(format!("  {label} {line}"));
+            }
+        }
+        out
     }
 
     /// Text in as many lines as it needs; those after the first stand `hang` columns in.
@@ -117,6 +127,21 @@ impl Paint {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_to_be_copied_stands_alone_where_it_is_long() {
+        let link = "http://127.0.0.1:7349/login#0123456789";
+        let paint = Paint::narrow(40);
+        assert_eq!(
+            paint.labelled("browser", &format!("{link} signs in, once")),
+            ["  browser", link, "             signs in, once"]
+        );
+        assert_eq!(
+            paint.labelled("server", "none; start `holdshort serve --data /some/folder`"),
+            ["  server     none; start", "`holdshort serve --data /some/folder`"]
+        );
+        assert_eq!(paint.labelled("data", "/tmp/a (kept)"), ["  data       /tmp/a (kept)"]);
+    }
 
     #[test]
     fn lines_end_between_words_and_never_in_a_command() {

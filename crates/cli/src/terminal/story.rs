@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::paint::Paint;
 use super::quote::{Cap, brief, quote};
+use crate::called::holdshort;
 
 /// Lines of what an agent says.
 const SAID: Cap = Cap::Lines(24);
@@ -187,7 +188,7 @@ impl Story {
                 _ => Vec::new(),
             },
             "run_paused" => {
-                self.activity = format!("paused: `holdshort resume RUN{}` lets it go on", self.words);
+                self.activity = format!("paused: `{} resume RUN{}` lets it go on", holdshort(), self.words);
                 note("paused".to_owned())
             }
             "run_resumed" => {

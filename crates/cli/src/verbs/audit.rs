@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::Scene;
 use super::journal;
 use crate::args::StoreArgs;
+use crate::called::spelled;
 use crate::client::Client;
 use crate::exit::{Exit, damage, is_no_server, usage};
 use crate::output::{count, document, say};
@@ -159,7 +160,7 @@ fn tell(report: &Verification) {
     }
     say(&format!("{} the journal was damaged or changed ({size}):", paint.red("✗")));
     for damage in &report.damages {
-        say(&format!("  {}: {}", plain::line(&damage.stream), plain::line(&damage.message)));
+        say(&format!("  {}: {}", plain::line(&damage.stream), spelled(&plain::line(&damage.message))));
     }
     say(
         "  Restore the data folder from a backup, or the database that holds the journal; runs that are not named",

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::Scene;
 use super::run::file_or_stdin;
 use crate::args::Decide;
+use crate::called::holdshort;
 use crate::client::id_of;
 use crate::exit::{Exit, usage};
 use crate::output::{document, say, tell};
@@ -51,8 +52,9 @@ fn refuse_unseen(interrupt: &Interrupt, option: &str) -> anyhow::Result<()> {
     let holds = interrupt.options.iter().any(|choice| choice.id == option && choice.holds());
     match interrupt.unseen.as_ref().filter(|_| is_open && !holds) {
         Some(unseen) => Err(usage(format!(
-            "{} Look at it with `holdshort show {}`, then let it go on with `--unseen`.",
+            "{} Look at it with `{} show {}`, then let it go on with `--unseen`.",
             plain::line(unseen),
+            holdshort(),
             interrupt.id
         ))),
         None => Ok(()),
@@ -71,7 +73,7 @@ fn edit(interrupt: &Interrupt, path: &Path, given: &str) -> anyhow::Result<Value
         Err(error) => {
             let is_stdin = path == Path::new("-");
             let what = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
-            Err(usage(format!("{what} is no JSON, and what is edited here is: {error}")))
+            Err(usage(format!("{what} is not valid JSON, which this option takes: {error}")))
         }
     }
 }

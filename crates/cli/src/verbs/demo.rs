@@ -13,15 +13,19 @@ use holdshort_workflow::{Shipped, shipped};
 use super::Scene;
 use super::links::invitation;
 use super::run::{ANY_PORT, beside, end_of};
+use super::serve::refuse_server;
 use crate::args::ModelArgs;
+use crate::called::holdshort;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
 use crate::log;
+use crate::model;
 use crate::output::{say, say_all, tell};
 use crate::place::{Place, quoted};
 use crate::terminal::paint::Paint;
 
 pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> anyhow::Result<Exit> {
+    refuse_server(scene, "demo")?;
     let sample = shipped().iter().find(|shipped| shipped.name == workflow).ok_or_else(|| {
         let names: Vec<&str> = shipped().iter().map(|shipped| shipped.name).collect();
         usage(format!("there is no demo of `{workflow}`: there is one of {}", names.join(", ")))
@@ -33,6 +37,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
     let place = Place::of(Some(&data))?;
     log::start("off")?;
     let again = embed::again(&place, &model);
+    let unnamed = model::unnamed(&model);
     let plan = Plan {
         listen: ANY_PORT,
         place: place.clone(),
@@ -46,7 +51,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
     let embedded = Embedded::start(plan).await?;
     // From here on it is the person's: nothing of it is thrown away behind their back.
     let _kept = folder.keep();
-    let exit = play(scene, &embedded, sample, &repository, &place, &again).await;
+    let exit = play(scene, &embedded, sample, &repository, &place, &again, unnamed.as_deref()).await;
     end_of(embedded).await;
     if !scene.json {
         farewell(sample, &repository, &place);
@@ -61,6 +66,7 @@ async fn play(
     repository: &Path,
     place: &Place,
     again: &str,
+    unnamed: Option<&str>,
 ) -> anyhow::Result<Exit> {
     let client = embedded.client()?;
     let info: Info = client.get("/v1/info").await?;
@@ -83,15 +89,24 @@ async fn play(
             &start,
             place,
             &invitation(embedded, &place.words(), Paint::stdout())?,
+            unnamed,
         );
-        // On one line, however long: it is there to be copied.
-        say(&Paint::stdout()
-            .dim(&format!("  if this is killed, go on with: holdshort attach {}{again}", run.id)));
+        // On a line of its own, however long: it is there to be copied.
+        say("  if this is killed, go on with:");
+        say(&format!("  {} attach {}{again}", holdshort(), run.id));
     }
     beside(&client, &run.id, scene.json, Some(again)).await
 }
 
-fn greet(info: &Info, sample: &Shipped, repository: &Path, start: &StartRun, place: &Place, browser: &str) {
+fn greet(
+    info: &Info,
+    sample: &Shipped,
+    repository: &Path,
+    start: &StartRun,
+    place: &Place,
+    browser: &str,
+    unnamed: Option<&str>,
+) {
     let paint = Paint::stdout();
     for line in paint.fold(sample.shows, 0) {
         say(&paint.bold(&line));
@@ -104,6 +119,9 @@ fn greet(info: &Info, sample: &Shipped, repository: &Path, start: &StartRun, pla
     if info.rehearsal {
         line("model", &paint.yellow("none, so this is a REHEARSAL: the agent's words are scripted."));
         line("", &paint.yellow("Everything else is real: files, git, tests, gates, journal."));
+        if let Some(unnamed) = unnamed {
+            line("", &paint.yellow(unnamed));
+        }
     } else {
         line("model", &plain::line(&info.model.name));
     }
@@ -120,15 +138,16 @@ fn farewell(sample: &Shipped, repository: &Path, place: &Place) {
     }
     say("");
     say(&paint.bold("Go on"));
+    let holdshort = holdshort();
     let data = quoted(&place.path.display().to_string());
     let repository = quoted(&repository.display().to_string());
     for (command, what) in [
         (format!("git -C {repository} diff"), "what the agent wrote"),
-        (format!("holdshort serve --data {data}"), "the journal of this run, served; then, elsewhere:"),
-        (format!("holdshort inbox --all --data {data}"), "every decision"),
-        (format!("holdshort audit verify --data {data}"), "the proof that nothing was changed since"),
+        (format!("{holdshort} serve --data {data}"), "the journal of this run, served; then, elsewhere:"),
+        (format!("{holdshort} inbox --all --data {data}"), "every decision"),
+        (format!("{holdshort} audit verify --data {data}"), "the proof that nothing was changed since"),
         (
-            format!("holdshort run {} --workspace PATH \"task\"", sample.name),
+            format!("{holdshort} run {} --workspace PATH \"task\"", sample.name),
             "the same in a folder of yours, with a model",
         ),
     ] {

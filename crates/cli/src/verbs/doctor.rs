@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 use super::serve::sandbox;
 use super::{Scene, system};
 use crate::args::ModelArgs;
+use crate::called::{holdshort, spelled};
 use crate::client::Client;
 use crate::embed;
 use crate::exit::Exit;
+use crate::model;
 use crate::output::{document, say};
 use crate::place::{self, Place};
 use crate::terminal::edit;
@@ -21,7 +23,7 @@ pub(super) async fn doctor(scene: &Scene, model: &ModelArgs) -> anyhow::Result<E
         "version": env!("CARGO_PKG_VERSION"),
         "data": {"path": place.path, "journal": place.holds_journal(), "problem": place.trouble()},
         "store": embed::store_of_environment().map(|url| embed::database_words(&url)),
-        "model": configured(model),
+        "model": configured(model).await,
         "sandbox": confined().await?,
         "server": server(scene).await,
         "programs": {"git": place::program("git"), "python3": place::program("python3")},
@@ -35,15 +37,36 @@ pub(super) async fn doctor(scene: &Scene, model: &ModelArgs) -> anyhow::Result<E
     Ok(Exit::Ok)
 }
 
-fn configured(model: &ModelArgs) -> Value {
-    let env = |name: &str| std::env::var(name).ok();
-    match holdshort_models::from_env(&embed::settings(model), &env) {
-        Ok(Source::Provider(model)) => {
-            let model = model.describe();
-            json!({"name": model.name, "provider": model.provider, "base_url": model.base_url})
-        }
-        Ok(Source::Missing(missing)) => json!({"missing": missing.to_string()}),
-        Err(error) => json!({"missing": error.to_string()}),
+/// A server whose address is known is asked whether it is there. `answers` is null where nobody was asked.
+async fn configured(args: &ModelArgs) -> Value {
+    let model = match model::source(args) {
+        Ok(Source::Provider(model)) => model.describe(),
+        Ok(Source::Missing(_)) => return json!({"missing": model::rehearses(args)}),
+        Err(error) => return json!({"missing": error.to_string(), "wrong": true}),
+    };
+    let answer = match &model.base_url {
+        Some(url) => Some(holdshort_models::answers(url).await),
+        None => None,
+    };
+    let (answers, why) = (answer.as_ref().map(Result::is_ok), answer.and_then(Result::err));
+    json!({
+        "name": model.name, "provider": model.provider, "base_url": model.base_url, "answers": answers, "why": why,
+    })
+}
+
+/// What stands in front of a line, and what is said of the model.
+fn of_model(report: &Value) -> (Mark, String) {
+    let string = |key: &str| report[key].as_str().unwrap_or_default();
+    if report["missing"].is_string() {
+        let mark = if report["wrong"] == true { Mark::Bad } else { Mark::Absent };
+        return (mark, string("missing").to_owned());
+    }
+    let model = format!("{} ({})", string("name"), string("provider"));
+    let at = string("base_url");
+    match report["answers"].as_bool() {
+        Some(true) => (Mark::Good, format!("{model} at {at}")),
+        Some(false) => (Mark::Bad, format!("{model} does not answer at {at}: {}", string("why"))),
+        None => (Mark::Good, format!("{model}; a key is set, and was not tried")),
     }
 }
 
@@ -70,15 +93,31 @@ async fn server(scene: &Scene) -> Value {
     }
 }
 
+#[derive(Clone, Copy)]
+enum Mark {
+    /// It works.
+    Good,
+    /// It is not there, or less than it could be.
+    Absent,
+    /// It is configured and does not work.
+    Bad,
+}
+
 fn tell(report: &Value) {
     let paint = Paint::stdout();
     let string = |pointer: &str| report.pointer(pointer).and_then(Value::as_str);
-    let line = |good: bool, label: &str, text: &str| {
-        let mark = if good { paint.green("✓") } else { paint.yellow("–") };
-        let mut mark = Some(mark);
+    let marked = |mark: Mark, label: &str, text: &str| {
+        let mut mark = Some(match mark {
+            Mark::Good => paint.green("✓"),
+            Mark::Absent => paint.yellow("–"),
+            Mark::Bad => paint.red("✗"),
+        });
         for line in paint.labelled(label, &plain::text(text)) {
             say(&format!("{}{line}", mark.take().unwrap_or_else(|| " ".to_owned())));
         }
+    };
+    let line = |good: bool, label: &str, text: &str| {
+        marked(if good { Mark::Good } else { Mark::Absent }, label, text);
     };
     say(&paint.bold(&format!("Holdshort {}", string("/version").unwrap_or_default())));
     let holds = report["data"]["journal"].as_bool().unwrap_or(false);
@@ -88,15 +127,10 @@ fn tell(report: &Value) {
         None => line(true, "data", &format!("{}{state}", string("/data/path").unwrap_or_default())),
     }
     if let Some(store) = string("/store") {
-        line(true, "store", &format!("{store} has the journal of `holdshort serve` (HOLDSHORT_STORE)"));
+        line(true, "store", &format!("{store} has the journal of `{} serve` (HOLDSHORT_STORE)", holdshort()));
     }
-    match (string("/model/missing"), string("/model/name")) {
-        (None, Some(name)) => {
-            let at = string("/model/base_url").map(|url| format!(" at {url}")).unwrap_or_default();
-            line(true, "model", &format!("{name} ({}){at}", string("/model/provider").unwrap_or_default()));
-        }
-        (missing, _) => line(false, "model", &format!("rehearsals only: {}", missing.unwrap_or_default())),
-    }
+    let (mark, model) = of_model(&report["model"]);
+    marked(mark, "model", &model);
     let level = string("/sandbox").unwrap_or("none");
     line(level == "full", "sandbox", &sandbox(level));
     match string("/server/address") {
@@ -110,12 +144,12 @@ fn tell(report: &Value) {
         _ => line(false, "server", string("/server/why").unwrap_or("none")),
     }
     if report["server"]["frozen"] == true {
-        line(false, "", system::FROZEN);
+        line(false, "", &spelled(system::FROZEN));
     }
     for program in ["git", "python3"] {
         match string(&format!("/programs/{program}")) {
             Some(path) => line(true, program, path),
-            None => line(false, program, "not found; `holdshort demo` uses it"),
+            None => line(false, program, &format!("not found; `{} demo` uses it", holdshort())),
         }
     }
     let editor = string("/editor");

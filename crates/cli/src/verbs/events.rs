@@ -11,6 +11,7 @@ use crate::output::say;
 use crate::stream::{Events, Item, Watched};
 use crate::terminal::follow::of_status;
 use crate::terminal::paint::Paint;
+use crate::terminal::time;
 
 pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -> anyhow::Result<Exit> {
     let client = scene.client()?;
@@ -87,11 +88,10 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
     if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
         facts.push(format!("“{}”", text.trim().lines().next().unwrap_or_default()));
     }
-    let time = event.at.get(11..19).unwrap_or(&event.at);
     let head = format!(
         "{:>4}  {}  {:9} {:19}",
         event.seq,
-        plain::line(time),
+        time::clock(&event.at),
         plain::line(&event.actor.id),
         plain::line(&event.kind)
     );

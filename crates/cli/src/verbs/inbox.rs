@@ -3,10 +3,12 @@
 use holdshort_protocol::{Interrupt, InterruptStatus, Level, LookAlikes, plain};
 
 use super::{Scene, system};
+use crate::called::holdshort;
 use crate::exit::Exit;
 use crate::output::{document, say, tell};
 use crate::terminal::card;
 use crate::terminal::paint::Paint;
+use crate::terminal::time;
 
 pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
     let client = scene.client()?;
@@ -27,7 +29,7 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
     } else {
         let words = client.words();
         for verb in ["show ID", "decide ID OPTION", "attach RUN"] {
-            tell(&paint.dim(&format!("holdshort {verb}{words}")));
+            tell(&paint.dim(&format!("{} {verb}{words}", holdshort())));
         }
     }
     Ok(Exit::Ok)
@@ -52,12 +54,12 @@ fn line(interrupt: &Interrupt, paint: Paint) {
         say(&format!("    {}", console::truncate_str(&about, paint.width.saturating_sub(4), "…")));
     }
     if !interrupt.warnings.is_empty() {
-        say(&paint.red("    ! not all of it is what it looks like: `holdshort show` tells"));
+        say(&paint.red(&format!("    ! not all of it is what it looks like: `{} show` tells", holdshort())));
     }
-    let mut facts = format!("{}  since {}", interrupt.run, interrupt.created_at);
+    let mut facts = format!("{}  {}", interrupt.run, time::ago(&interrupt.created_at));
     if interrupt.status == InterruptStatus::Open {
         if let Some(at) = &interrupt.expires_at {
-            facts = format!("{facts}  expires {at}");
+            facts = format!("{facts}  until {}", time::at(at));
         }
     } else if let Some(resolution) = &interrupt.resolution {
         facts = format!("{facts}  {}", card::outcome(resolution.outcome));

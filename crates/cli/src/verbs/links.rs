@@ -6,11 +6,13 @@ use holdshort_protocol::{Link, LinkRequest};
 use serde_json::json;
 
 use super::Scene;
+use crate::called::holdshort;
 use crate::client::id_of;
 use crate::embed::Embedded;
 use crate::exit::Exit;
 use crate::output::{document, say, tell_all};
 use crate::terminal::paint::Paint;
+use crate::terminal::time;
 
 /// `login`: a fresh link.
 pub(super) async fn login(scene: &Scene) -> anyhow::Result<Exit> {
@@ -36,7 +38,7 @@ fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
     } else {
         say(&link.url);
         let paint = Paint::stderr();
-        let note = paint.message(&format!("{what}. It is good until {}.", link.expires_at), 0);
+        let note = paint.message(&format!("{what}. It is good until {}.", time::at(&link.expires_at)), 0);
         tell_all(&note.iter().map(|line| paint.dim(line)).collect::<Vec<_>>());
     }
     Ok(Exit::Ok)
@@ -45,7 +47,7 @@ fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
 /// How a browser gets in to a server that has just started. The link goes to a terminal, and into no file.
 pub(super) fn invitation(embedded: &Embedded, words: &str, paint: Paint) -> anyhow::Result<String> {
     if !paint.is_terminal {
-        return Ok(format!("`holdshort login{words}` prints a link"));
+        return Ok(format!("`{} login{words}` prints a link", holdshort()));
     }
     Ok(format!("{}  (once; then it is signed in)", embedded.server.login_link()?))
 }

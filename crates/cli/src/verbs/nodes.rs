@@ -6,6 +6,7 @@ use super::Scene;
 use crate::exit::Exit;
 use crate::output::{document, say};
 use crate::terminal::paint::Paint;
+use crate::terminal::time;
 
 pub(super) async fn nodes(scene: &Scene) -> anyhow::Result<Exit> {
     let items = scene.client()?.list("/v1/nodes", &[]).await?;
@@ -19,12 +20,12 @@ pub(super) async fn nodes(scene: &Scene) -> anyhow::Result<Exit> {
         let here = if node.here { ", answers here" } else { "" };
         let state = match (node.alive, &node.alive_until) {
             (true, _) => String::new(),
-            (false, Some(at)) => format!("  silent since {at}: its runs are taken over"),
+            (false, Some(at)) => format!("  silent since {}: its runs are taken over", time::ago(at)),
             (false, None) => "  silent".to_owned(),
         };
         let name = paint.bold(&plain::line(&node.name));
         say(&format!("{name}  node {}{here}{}", node.node, paint.yellow(&state)));
-        say(&paint.dim(&format!("    since {}, drives {}", node.opened_at, runs(node.driving))));
+        say(&paint.dim(&format!("    since {}, drives {}", time::ago(&node.opened_at), runs(node.driving))));
         for run in &node.runs {
             say(&format!("    {run}"));
         }

@@ -1,12 +1,14 @@
 //! `plan`: the plans of a run as graphs; with `--follow`, every change of them until the run has ended.
 
-use holdshort_protocol::{List, Plan, Run};
+use holdshort_protocol::{Interrupt, Kind, List, Plan, Run};
 
 use super::Scene;
+use crate::called::holdshort;
 use crate::client::{Client, id_of};
 use crate::exit::Exit;
 use crate::output::{document, say, say_all, tell};
 use crate::stream::{Events, Item, Watched};
+use crate::terminal::card::{self, View};
 use crate::terminal::follow::of_status;
 use crate::terminal::paint::Paint;
 use crate::terminal::plan;
@@ -17,6 +19,9 @@ pub(super) async fn plan(scene: &Scene, run: &str, follow: bool) -> anyhow::Resu
     let found: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let plans = read(&client, run).await?;
     show(scene, &plans)?;
+    if plans.is_empty() && !scene.json {
+        waiting(&client, run).await?;
+    }
     if follow && !found.status.is_terminal() {
         return follow_on(scene, &client, found, plans).await;
     }
@@ -32,16 +37,32 @@ fn show(scene: &Scene, plans: &[Plan]) -> anyhow::Result<()> {
     if scene.json {
         return document(&List { items: plans.to_vec(), next_cursor: None });
     }
-    if plans.is_empty() {
-        say(
-            "No plan of this run is carried out in steps; what its agents proposed is in `holdshort events RUN`.",
-        );
-    }
     for (i, plan) in plans.iter().enumerate() {
         if i > 0 {
             say("");
         }
         say_all(&plan::render(plan, Paint::stdout()));
+    }
+    Ok(())
+}
+
+/// What there is of plans where none is a graph: those that an agent wrote down itself and that wait for a person.
+async fn waiting(client: &Client, run: &str) -> anyhow::Result<()> {
+    let paint = Paint::stdout();
+    let open = client.list("/v1/interrupts", &[("run", run), ("status", "open")]).await?;
+    let open: Vec<Interrupt> = open.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
+    let plans: Vec<&Interrupt> = open.iter().filter(|each| each.kind == Kind::PlanApproval).collect();
+    for plan in &plans {
+        say_all(&card::render(plan, View { paint, uncut: true, alone: true, said: "" }));
+        let decide = format!("{} decide {} OPTION{}", holdshort(), plan.id, client.words());
+        say_all(&paint.fold(&format!("  It waits for a person: `{decide}`"), 2));
+    }
+    if plans.is_empty() {
+        let events = format!("{} events {run}{}", holdshort(), client.words());
+        let text = format!(
+            "No plan of this run waits or is carried out in steps; what its agents proposed is in `{events}`."
+        );
+        say_all(&paint.message(&text, 0));
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::Path;
 
 use anyhow::Context;
+use holdshort_core::definition::EXTERNAL;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_models::Source;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
@@ -12,15 +13,20 @@ use serde_json::{Value, json};
 
 use super::{Scene, system};
 use crate::args::ModelArgs;
-use crate::client::Client;
+use crate::called::{holdshort, spelled};
+use crate::client::{Client, is_refused_at};
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, no_server, usage};
 use crate::log;
+use crate::model;
 use crate::output::{document, say, say_all, tell, tell_all};
 use crate::place::Place;
 use crate::terminal::card;
 use crate::terminal::follow::{self, Form, Left, Outcome};
 use crate::terminal::paint::Paint;
+
+/// Why a run has ended that was not carried out whole.
+pub(super) const PARTIAL: &str = "partial";
 
 pub(super) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
 
@@ -50,11 +56,13 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
     }
     if args.detach {
         return Err(no_server(format!(
-            "--detach leaves the run to a server that goes on, and none is there: start `holdshort serve{}`",
+            "--detach leaves the run to a server that goes on, and none is there: start `{} serve{}`",
+            holdshort(),
             place.words()
         )));
     }
     embed::in_the_folder()?;
+    can_start(&args)?;
     has_model(&args.model)?;
     log::start("off")?;
     let again = embed::again(&place, &args.model);
@@ -91,28 +99,29 @@ async fn on_server(scene: &Scene, args: &crate::args::Run, mut start: StartRun) 
         ));
     }
     let info: Info = client.get("/v1/info").await?;
-    if info.rehearsal && !is_rehearsal(&args.model) {
-        return Err(usage(format!(
-            "the server at {} has no model: stop it and start it with --model NAME\n  {NO_REHEARSAL}",
-            client.address()
-        )));
-    }
     if let Some(config) = &mut start.config {
         config.model.clone_from(&args.model.model);
     }
-    let run: Value = client.post("/v1/runs", &start).await?;
+    let run: Value = match client.post("/v1/runs", &start).await {
+        Err(error)
+            if info.rehearsal && !is_rehearsal(&args.model) && is_refused_at(&error, "/config/model") =>
+        {
+            return Err(usage(format!(
+                "the server at {} has no model: stop it and start it with --model NAME\n  {}",
+                client.address(),
+                spelled(NO_REHEARSAL)
+            )));
+        }
+        answer => answer?,
+    };
     let shown: Run = serde_json::from_value(run.clone())?;
     if args.detach {
         if scene.json {
             document(&run)?;
         } else {
             say(&shown.id);
-            tell(&format!(
-                "It runs at {}. holdshort attach {}{}",
-                client.address(),
-                shown.id,
-                client.words()
-            ));
+            tell(&format!("It runs at {}; to be beside it:", client.address()));
+            tell(&format!("  {} attach {}{}", holdshort(), shown.id, client.words()));
         }
         return Ok(Exit::Ok);
     }
@@ -126,19 +135,35 @@ fn is_rehearsal(model: &ModelArgs) -> bool {
     model.model.as_deref() == Some(REHEARSAL)
 }
 
-/// Refuses before anything is started.
-fn has_model(model: &ModelArgs) -> anyhow::Result<()> {
+/// Refuses before anything is started: what is wrong with this command line first, what is missing around it later.
+fn can_start(args: &crate::args::Run) -> anyhow::Result<()> {
+    let open = holdshort_server::open_workflows(args.workflows.as_deref());
+    let library = open.map_err(|error| usage(error.to_string()))?;
+    let Some(definition) = library.get(&args.workflow) else {
+        let known: Vec<&str> = library.names().filter(|name| *name != EXTERNAL).collect();
+        let named = plain::line(&args.workflow);
+        return Err(usage(format!(
+            "there is no workflow `{named}`; the known ones are: {}",
+            known.join(", ")
+        )));
+    };
+    if args.workspace.is_none() && definition.works_on_files() {
+        return Err(usage("--workspace PATH is missing: this workflow's tools work in a folder"));
+    }
+    Ok(())
+}
+
+fn has_model(args: &ModelArgs) -> anyhow::Result<()> {
     // The script has to be there when the run is taken up again, and `attach` knows no workflows of one's own.
-    if is_rehearsal(model) {
-        return Err(usage(
+    if is_rehearsal(args) {
+        return Err(usage(spelled(
             "`rehearsal` is a script, not the name of a provider's model: `holdshort demo` plays the shipped ones, and \
              a server plays yours: start `holdshort serve --workflows DIR` and say this again",
-        ));
+        )));
     }
-    let env = |name: &str| std::env::var(name).ok();
-    match holdshort_models::from_env(&embed::settings(model), &env) {
+    match model::source(args) {
         Ok(Source::Provider(_)) => Ok(()),
-        Ok(Source::Missing(missing)) => Err(usage(format!("{missing}\n  {NO_REHEARSAL}"))),
+        Ok(Source::Missing(missing)) => Err(usage(format!("{missing}\n  {}", spelled(NO_REHEARSAL)))),
         Err(error) => Err(usage(error.to_string())),
     }
 }
@@ -202,8 +227,9 @@ fn ended(run: &Run) {
     let reason = run.end_reason.as_deref().unwrap_or_default();
     say("");
     let line = match run.status {
-        Status::Completed if reason == "partial" => {
-            format!("{} {}", paint.yellow("✓ Completed in part."), paint.dim(&run.id))
+        Status::Completed if reason == PARTIAL => {
+            let part = "! Completed in part: some of the work was not done.";
+            format!("{} {}", paint.yellow(part), paint.dim(&run.id))
         }
         Status::Completed => format!("{} {}", paint.green("✓ Completed."), paint.dim(&run.id)),
         Status::Failed => {
@@ -248,7 +274,7 @@ async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>) {
         }
         (None, _) => tell_folded(&format!("Left. The run {what}; to be beside it again:")),
     }
-    tell(&format!("  holdshort attach {run}{}", embedded.unwrap_or_else(|| client.words())));
+    tell(&format!("  {} attach {run}{}", holdshort(), embedded.unwrap_or_else(|| client.words())));
 }
 
 /// Stops a server that came along; a second Ctrl-C does not wait for it.

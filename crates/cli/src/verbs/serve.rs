@@ -8,19 +8,17 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::Scene;
 use super::links::invitation;
 use crate::args::Serve;
+use crate::called::holdshort;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
 use crate::log;
+use crate::model;
 use crate::output;
 use crate::place::Place;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
-    if scene.reach.server.is_some() && std::env::var_os("HOLDSHORT_SERVER").is_none() {
-        return Err(usage(
-            "`serve` starts a server; --listen ADDRESS says where, --server is for the other verbs",
-        ));
-    }
+    refuse_server(scene, "serve")?;
     log::start("warn")?;
     raise_files();
     // Before the server starts: a signal that comes early stops it as well.
@@ -60,6 +58,16 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// A server that is named and not asked would be a surprise. In the environment it is there for the other verbs.
+pub(super) fn refuse_server(scene: &Scene, verb: &str) -> anyhow::Result<()> {
+    if scene.reach.server.is_some() && std::env::var_os("HOLDSHORT_SERVER").is_none() {
+        let listen = if verb == "serve" { "--listen ADDRESS says where, " } else { "" };
+        let rule = format!("`{verb}` starts a server of its own; {listen}--server is for the other verbs");
+        return Err(usage(rule));
+    }
+    Ok(())
+}
+
 /// Each stream needs an open file, and the limit that a program starts with is often far below what it may have.
 fn raise_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
@@ -72,35 +80,25 @@ fn greet(embedded: &Embedded, info: &Info, serve: &Serve, place: &Place) -> anyh
     let line = |label: &str, text: &str| output::say_all(&paint.labelled(label, text));
     output::say(&paint.bold(&format!("Holdshort {} listens on http://{}", info.version, embedded.address)));
     line("data", &info.data);
-    line("model", &model(info, serve));
+    line("model", &answering(info, serve));
     line("sandbox", &sandbox(&info.sandbox));
     line("tokens", "tokens.json in the data folder; agents of other frameworks use `agent`");
     let data = place.words();
     line("browser", &invitation(embedded, &data, paint)?);
     output::say("");
     output::say("  In another terminal:");
-    output::say(&format!("    holdshort run pair --workspace PATH \"task\"{data}"));
-    output::say(&format!("    holdshort inbox{data}"));
+    output::say(&format!("    {} run pair --workspace PATH \"task\"{data}", holdshort()));
+    output::say(&format!("    {} inbox{data}", holdshort()));
     output::say(&paint.dim("  Ctrl-C stops it; what waits is kept."));
     Ok(())
 }
 
-fn model(info: &Info, serve: &Serve) -> String {
+fn answering(info: &Info, serve: &Serve) -> String {
     if info.rehearsal {
-        return missing(&serve.model);
+        return model::rehearses(&serve.model).unwrap_or_default();
     }
     let at = info.model.base_url.as_deref().map(|url| format!(" at {url}")).unwrap_or_default();
     format!("{} ({}){at}", info.model.name, info.model.provider)
-}
-
-/// Why there is no model, and how to get one.
-pub(super) fn missing(model: &crate::args::ModelArgs) -> String {
-    let env = |name: &str| std::env::var(name).ok();
-    match holdshort_models::from_env(&embed::settings(model), &env) {
-        Ok(holdshort_models::Source::Missing(missing)) => format!("none, so rehearsals only: {missing}"),
-        Ok(holdshort_models::Source::Provider(_)) => "configured".to_owned(),
-        Err(error) => error.to_string(),
-    }
 }
 
 /// A sandbox level in words.

@@ -3,10 +3,12 @@
 use holdshort_protocol::{Covered, Grant, Session, SessionState, plain};
 
 use super::Scene;
+use crate::called::holdshort;
 use crate::client::id_of;
 use crate::exit::Exit;
 use crate::output::{document, say, say_all, tell};
 use crate::terminal::paint::Paint;
+use crate::terminal::time;
 
 pub(super) async fn sessions(scene: &Scene, state: Option<&str>) -> anyhow::Result<Exit> {
     let client = scene.client()?;
@@ -35,7 +37,11 @@ pub(super) async fn sessions(scene: &Scene, state: Option<&str>) -> anyhow::Resu
         for run in &session.runs {
             say(&format!("    {run}"));
         }
-        say(&paint.dim(&format!("    since {}, last changed {}", session.created_at, session.updated_at)));
+        say(&paint.dim(&format!(
+            "    opened {}, last changed {}",
+            time::ago(&session.created_at),
+            time::ago(&session.updated_at)
+        )));
     }
     Ok(Exit::Ok)
 }
@@ -60,19 +66,20 @@ pub(super) async fn grants(scene: &Scene, session: Option<&str>) -> anyhow::Resu
             "Nothing was allowed for any session."
         });
     } else {
-        tell(&paint.dim(&format!("holdshort revoke ID{}", client.words())));
+        tell(&paint.dim(&format!("{} revoke ID{}", holdshort(), client.words())));
     }
     for item in items {
         let covered = Covered::of(&item).map(|covered| covered.words()).unwrap_or_default();
         let grant: Grant = serde_json::from_value(item)?;
-        let state = grant.revoked_at.as_ref().map(|at| format!("  revoked {at}")).unwrap_or_default();
+        let state =
+            grant.revoked_at.as_ref().map(|at| format!("  revoked {}", time::ago(at))).unwrap_or_default();
         say(&format!("{}{}", paint.bold(&grant.id), paint.yellow(&plain::line(&state))));
         say_all(&paint.fold(&format!("    {covered}"), 6));
         say(&paint.dim(&format!("    workspace {}", plain::line(&grant.workspace))));
         say(&paint.dim(&format!(
-            "    given by {} at {} ({})",
+            "    given by {} {} ({})",
             plain::line(&grant.owner),
-            grant.added_at,
+            time::ago(&grant.added_at),
             grant.interrupt
         )));
     }

@@ -5,11 +5,14 @@ use holdshort_protocol::{Interrupt, Run, Status, plain};
 use serde_json::Value;
 
 use super::Scene;
+use super::run::PARTIAL;
+use crate::called::holdshort;
 use crate::client::id;
 use crate::exit::{Exit, usage};
 use crate::output::{document, say, say_all};
 use crate::terminal::card::{self, View};
 use crate::terminal::paint::Paint;
+use crate::terminal::time;
 
 pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
     let given = id(given)?;
@@ -74,7 +77,7 @@ fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
         let does = card::does(interrupt, choice, paint);
         say(&format!("  {id} {}{does}{with}", plain::line(&choice.label)));
     }
-    say(&paint.dim(&format!("\n  holdshort decide {} OPTION{words}", interrupt.id)));
+    say(&paint.dim(&format!("\n  {} decide {} OPTION{words}", holdshort(), interrupt.id)));
 }
 
 fn is_rehearsal(run: &Run) -> bool {
@@ -83,7 +86,7 @@ fn is_rehearsal(run: &Run) -> bool {
 
 fn run(run: &Run, paint: Paint) {
     let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
-    say(&format!("{}  {}", paint.bold(&run.id), status(run.status)));
+    say(&format!("{}  {}", paint.bold(&run.id), status(run, paint)));
     line("workflow", &run.workflow);
     line("session", &run.session);
     if let Some(workspace) = &run.workspace {
@@ -96,8 +99,8 @@ fn run(run: &Run, paint: Paint) {
     }
     let task = run.input.get("task").and_then(Value::as_str);
     line("input", &plain::line(task.map_or(&*run.input.to_string(), |task| task)));
-    line("started", &run.created_at);
-    line("last", &format!("{} ({} events)", run.updated_at, run.seq));
+    line("started", &time::ago(&run.created_at));
+    line("last", &format!("{} ({} events)", time::ago(&run.updated_at), run.seq));
     for open in &run.open_interrupts {
         line("waits for", open);
     }
@@ -113,14 +116,17 @@ fn run(run: &Run, paint: Paint) {
     }
 }
 
-fn status(status: Status) -> &'static str {
-    match status {
-        Status::Queued => "queued",
-        Status::Running => "running",
-        Status::Waiting => "waiting for a person",
-        Status::Paused => "paused",
-        Status::Completed => "completed",
-        Status::Failed => "failed",
-        Status::Cancelled => "cancelled",
+fn status(run: &Run, paint: Paint) -> String {
+    match run.status {
+        Status::Queued => "queued".to_owned(),
+        Status::Running => "running".to_owned(),
+        Status::Waiting => paint.yellow("waiting for a person"),
+        Status::Paused => paint.yellow("paused"),
+        Status::Completed if run.end_reason.as_deref() == Some(PARTIAL) => {
+            paint.yellow("completed, in part: some of the work was not done")
+        }
+        Status::Completed => paint.green("completed"),
+        Status::Failed => paint.red("failed"),
+        Status::Cancelled => paint.yellow("cancelled"),
     }
 }

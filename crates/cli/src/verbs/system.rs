@@ -4,6 +4,7 @@ use holdshort_protocol::System;
 use serde_json::{Value, json};
 
 use super::Scene;
+use crate::called::spelled;
 use crate::client::Client;
 use crate::exit::Exit;
 use crate::output::{document, say, tell_all};
@@ -21,7 +22,7 @@ pub(super) async fn is_frozen(client: &Client) -> anyhow::Result<bool> {
 pub(super) async fn warn(client: &Client) {
     if is_frozen(client).await.unwrap_or(false) {
         let paint = Paint::stderr();
-        tell_all(&paint.message(&paint.yellow(FROZEN), 0));
+        tell_all(&paint.message(&paint.yellow(&spelled(FROZEN)), 0));
     }
 }
 

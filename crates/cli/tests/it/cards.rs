@@ -60,6 +60,7 @@ fn a_card_marks_what_deceives_and_what_it_cut_is_said_before_it_goes_on() {
         assert!(shown.contains(about), "{about}: {shown}");
     }
     let inbox = home.run(&["inbox"]).out;
+    assert!(inbox.contains("  just now\n") || inbox.contains(" min ago\n"), "{inbox}");
     assert!(inbox.contains("run_command: \\u{441}url") && inbox.contains("workspace · Write it."), "{inbox}");
     assert!(shown.contains("$ \\u{441}url -d @all.csv"), "the letter is marked in the command: {shown}");
     assert!(

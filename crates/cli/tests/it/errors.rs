@@ -8,8 +8,17 @@ fn what_is_not_there_is_said() {
     let serving = home.serve(&[]);
     let address = serving.started["listening"].as_str().unwrap();
     let folder = home.path().to_str().unwrap();
+    let work = home.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    let work = work.to_str().unwrap();
     let table: &[(&[&str], i32, &str)] = &[
-        (&["show", "int_00000000000000000000000000"], 1, "no such interrupt"),
+        (
+            &["show", "int_00000000000000000000000000"],
+            1,
+            "holdshort: there is no such interrupt: int_00000000000000000000000000\n  `holdshort inbox --all` lists",
+        ),
+        (&["show", "int_x"], 1, "`holdshort inbox --all` lists those that there are"),
+        (&["revoke", "gra_00000000000000000000000000"], 1, "`holdshort grants` lists those that there are"),
         (&["show", "run_00000000000000000000000000"], 1, "no such run"),
         (
             &["attach", "int_00000000000000000000000000"],
@@ -24,10 +33,17 @@ fn what_is_not_there_is_said() {
         (&["attach", "run_00000000000000000000000000"], 1, "no such run"),
         (&["events", "run_00000000000000000000000000"], 1, "no such run"),
         (&["revoke", "gra_00000000000000000000000000"], 1, "not_found"),
-        (&["run", "pair", "--workspace", folder, "do it"], 2, "holdshort demo"),
+        (&["run", "pair", "--workspace", work, "do it"], 2, "holdshort demo"),
+        (&["run", "pair", "--workspace", folder, "do it"], 2, "overlap; agents must not reach the journal"),
         (&["run", "pair", "--workspace", "/nowhere", "do it"], 2, "/nowhere"),
-        (&["run", "pair", "--model", "rehearsal", "do it"], 2, "--workspace: is missing"),
+        (
+            &["run", "pair", "--model", "rehearsal", "do it"],
+            2,
+            "The request does not fit: --workspace is missing",
+        ),
         (&["run", "nothing", "--model", "rehearsal", "do it"], 2, "the known ones are: autonomous"),
+        (&["run", "nothing", "do it"], 2, "the known ones are: autonomous"),
+        (&["run", "pair", "do it"], 2, "--workspace is missing"),
         (&["decide", "int_00000000000000000000000000", "edit", "--edit", "/nowhere"], 1, "no such interrupt"),
         (&["frobnicate"], 2, "unrecognized subcommand"),
     ];
@@ -57,6 +73,14 @@ fn what_is_not_there_is_said() {
     let ran = other.run(&["inbox", "--server", address]);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("uses another data folder"), "{ran:?}");
+    // A token that is nobody's, where the folder is right.
+    let mut command = home.command(crate::home::BINARY);
+    let ran = command.args(["inbox", "--data", home.data().to_str().unwrap()]).env("HOLDSHORT_TOKEN", "xx");
+    let ran = crate::home::Ran::of(ran.output().unwrap());
+    let said =
+        format!("the token in HOLDSHORT_TOKEN is not one of the server at {address}; unset the variable");
+    assert!(ran.code == 2 && ran.err.contains(&said), "{ran:?}");
+    assert!(!ran.err.contains("Bearer") && !ran.err.contains("another data folder"), "{ran:?}");
 }
 
 #[test]
@@ -65,6 +89,12 @@ fn where_nothing_runs_it_is_said_how_to_start_it() {
     let folder = home.path().to_str().unwrap();
     let table: &[(&[&str], i32, &str)] = &[
         (&["inbox"], 2, "no server uses"),
+        (
+            &["run", "nope", "--workspace", folder, "do it"],
+            2,
+            "there is no workflow `nope`; the known ones are: auto",
+        ),
+        (&["run", "pair", "do it"], 2, "--workspace PATH is missing: this workflow's tools work in a folder"),
         (&["attach", "run_00000000000000000000000000"], 2, "holds no journal"),
         (&["rebuild"], 2, "holds no journal"),
         (&["run", "pair", "--workspace", folder, "do it"], 2, "no model is configured"),

@@ -50,7 +50,11 @@ impl Home {
         let temporary = self.path().join("tmp");
         std::fs::create_dir_all(&temporary).unwrap();
         let temporary = temporary.to_str().unwrap().to_owned();
-        [("HOME", home), ("TMPDIR", temporary), ("NO_COLOR", "1".to_owned()), ("TERM", "xterm".to_owned())]
+        // Installed, as it were: texts name the program by its name alone.
+        let installed = Path::new(BINARY).parent().unwrap().display();
+        let path = format!("{installed}:{}", std::env::var("PATH").unwrap_or_default());
+        let (no_color, term) = ("1".to_owned(), "xterm".to_owned());
+        [("HOME", home), ("TMPDIR", temporary), ("PATH", path), ("NO_COLOR", no_color), ("TERM", term)]
             .map(|(name, value)| (name.to_owned(), value))
             .to_vec()
     }

@@ -4,7 +4,9 @@
 
 mod audit;
 mod browser;
+mod called;
 mod cards;
+mod configured;
 mod demo;
 mod errors;
 mod examples;

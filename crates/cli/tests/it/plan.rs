@@ -16,6 +16,36 @@ fn planned(home: &Home) -> String {
     first["run"].as_str().unwrap().to_owned()
 }
 
+/// A plan that an agent wrote down itself is no graph yet; while it waits it is shown all the same.
+#[test]
+fn a_plan_that_waits_is_shown() {
+    let home = Home::new();
+    let data = home.data();
+    let ran = home.run(&["demo", "--json", "--data", data.to_str().unwrap()]);
+    let first: Value = serde_json::from_str(ran.out.lines().next().unwrap()).unwrap();
+    let run = first["run"].as_str().unwrap();
+    let _serving = home.serve(&[]);
+    let none = home.run(&["plan", run]);
+    let said = format!("what its agents proposed is in `holdshort events {run}`.");
+    assert!(
+        none.code == 0 && none.out.contains("No plan of this run waits") && none.out.contains(&said),
+        "{none:?}"
+    );
+
+    let question = home.open_interrupt();
+    let question = question["id"].as_str().unwrap();
+    assert_eq!(home.run(&["decide", question, "answer", "--text", "the period that ends"]).code, 0);
+    assert_eq!(home.run(&["attach", run]).code, 4);
+    let waits = home.open_interrupt();
+    let id = waits["id"].as_str().unwrap();
+    let shown = home.run(&["plan", run]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    for part in ["a plan to approve", "after rounding, periods", &format!("`holdshort decide {id} OPTION`")] {
+        assert!(shown.out.contains(part), "{part}: {shown:?}");
+    }
+    assert_eq!(home.json(&["plan", run])["items"], serde_json::json!([]));
+}
+
 #[test]
 fn the_graph_of_a_plan_is_shown_and_followed_to_its_end() {
     let home = Home::new();

@@ -158,7 +158,7 @@ async fn an_answer_of_data_is_sent_as_it_is() {
     };
     let ran = decide("at nine");
     assert!(
-        ran.code == 2 && ran.err.contains("answer.json is no JSON, and what is edited here is"),
+        ran.code == 2 && ran.err.contains("answer.json is not valid JSON, which this option takes: expected"),
         "{ran:?}"
     );
     let ran = decide("{\"hour\": \"nine\"}");

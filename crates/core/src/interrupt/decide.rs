@@ -101,7 +101,7 @@ fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Pro
     let mut problems = Vec::new();
     let text = decision.text.as_deref().unwrap_or_default();
     if offer.needs_text && text.trim().is_empty() {
-        problems.push(Problem::new("/text", format!("`{}` needs a text", offer.id)));
+        problems.push(Problem::new("/text", format!("`{}` ({}) needs a text", offer.id, offer.label)));
     }
     if text.len() > limits::TEXT_BYTES {
         problems.push(Problem::new("/text", format!("is longer than {} bytes", limits::TEXT_BYTES)));
@@ -113,7 +113,7 @@ fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Pro
         } else {
             ""
         };
-        problems.push(Problem::new("/edit", format!("`{}` needs an edit{form}", offer.id)));
+        problems.push(Problem::new("/edit", format!("`{}` ({}) needs an edit{form}", offer.id, offer.label)));
     }
     if let Some(problem) = json::unsafe_part(&decision.edit) {
         problems.push(Problem::new("/edit", format!("holds something that can not be kept: {problem}")));

@@ -12,7 +12,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::message::{Failure, FailureKind, Request};
 use holdshort_core::run::{ActionId, Config, Input, Lack, Mending, Run};
 use holdshort_core::schema::Problem;
-use holdshort_core::tool::{Inspected, Outcome, Precondition, Probed, Runs};
+use holdshort_core::tool::{Inspected, Outcome, Precondition, Probed};
 use holdshort_models::{Model, Rehearsal};
 use holdshort_tools::{Call, Settings, Tools, Workspace};
 use holdshort_workflow::Library;
@@ -136,13 +136,12 @@ impl RealExecutor {
 
 impl Executor for RealExecutor {
     async fn prepare(&self, definition: &Definition, mut config: Config) -> Result<Config, Vec<Problem>> {
-        let works_on_files = definition.tools.values().any(|spec| matches!(spec.runs, Runs::Here { .. }));
         match &config.workspace {
             Some(path) => match Workspace::open(Path::new(path), &self.data) {
                 Ok(workspace) => workspace.path().clone_into(config.workspace.get_or_insert_default()),
                 Err(error) => return Err(vec![Problem::new("/config/workspace", error.to_string())]),
             },
-            None if works_on_files => {
+            None if definition.works_on_files() => {
                 let message = "is missing: this workflow's tools work in a folder";
                 return Err(vec![Problem::new("/config/workspace", message)]);
             }
@@ -159,8 +158,8 @@ impl Executor for RealExecutor {
             }
             Some(REHEARSAL) => Ok(config),
             Some(_) | None if calls_models && self.model.is_none() => {
-                let message = "no model is configured; start the server with --model NAME --base-url URL, or set a \
-                               provider's key, or choose `rehearsal` for a shipped sample";
+                let message = "no model is configured; start the server with a provider's key and --model NAME, or with \
+                               --model NAME --base-url URL, or choose `rehearsal` for a shipped sample";
                 Err(vec![Problem::new("/config/model", message)])
             }
             Some(_) | None => Ok(config),

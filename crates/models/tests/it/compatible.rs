@@ -5,7 +5,7 @@ use std::time::Duration;
 use holdshort_core::message::{
     Arguments, Call, FailureKind, Message, Reply, Request, RequestedCall, Stop, Usage,
 };
-use holdshort_models::{Model, Settings};
+use holdshort_models::{Model, Settings, answers};
 use holdshort_testkit::model::{RawCall, Scripted, ScriptedModel};
 use serde_json::json;
 
@@ -270,8 +270,18 @@ async fn no_key_gets_into_a_failure() {
 #[tokio::test]
 async fn nobody_there_is_unavailable() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let failure = call(at(&format!("http://{free}/v1")).as_ref()).await.unwrap_err();
+    let failure = call(at(&format!("http://{free}/v1?key=secret")).as_ref()).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unavailable, "{failure:?}");
+    let said = format!("the provider openai-compatible can not be reached at http://{free}: ");
+    assert!(failure.message.starts_with(&said), "{failure:?}");
+    assert!(!failure.message.contains("secret"), "{failure:?}");
+    answers(&format!("http://{free}/v1")).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_answers_all_the_same() {
+    let server = ScriptedModel::start().await;
+    assert_eq!(answers(server.base_url()).await, Ok(()));
 }
 
 #[tokio::test]

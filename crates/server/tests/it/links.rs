@@ -220,6 +220,7 @@ async fn what_does_not_fit_is_said_beside_what_was_typed() {
 
     let table: &[(&[(&str, &str)], &str)] = &[
         (&[("option", "answer")], "#text"),
+        (&[("option", "answer")], "`answer` (Answer) needs a text"),
         (&[("option", "answer"), ("choice", "1"), ("text", "pink")], "#text"),
         (&[("option", "nonsense"), ("text", "pink")], "is not offered here"),
     ];

@@ -195,6 +195,11 @@ async fn what_was_left_undone_is_seen() {
     let told = server.client_command().args(["attach", &run]).output().unwrap();
     let told = String::from_utf8(told.stdout).unwrap();
     assert!(told.contains("Completed in part") && told.contains("Left undone: the changelog"), "{told}");
+    let mut show = server.client_command();
+    show.args(["show", &run]).env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR");
+    let shown = String::from_utf8(show.output().unwrap().stdout).unwrap();
+    let first = shown.lines().next().unwrap_or_default();
+    assert!(first.contains("\u{1b}[33mcompleted, in part"), "in the colour of a warning: {shown}");
 }
 
 /// Two calls of one reply: the second waits for the first, also where it was approved before it; and an edit of a file

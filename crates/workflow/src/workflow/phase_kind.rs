@@ -65,6 +65,8 @@ pub(super) const KEYS: Keys = Keys {
 const COMMON: usize = 3;
 const PLANNING_AGENTS: Keys = Keys { known: &["planner", "improver", "reviewer"], later: &[] };
 const IDEA_AGENTS: Keys = Keys { known: &["maker", "critic"], later: &[] };
+/// Those of all kinds.
+const ROLES: Keys = Keys { known: &["planner", "improver", "reviewer", "maker", "critic"], later: &[] };
 
 /// What follows when nobody has approved any of the plans.
 const THEN: [(&str, bool); 2] = [("fail", false), ("settle", true)];
@@ -125,14 +127,20 @@ pub(super) struct Read {
 }
 
 pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Option<Read> {
-    let item = fields.need("kind", problems)?;
+    let Some(item) = fields.need("kind", problems) else {
+        of_no_kind(fields, around, problems);
+        return None;
+    };
     if let Value::Text(text) = &item.node.value
         && LATER.contains(&text.as_str())
     {
         problems.at(item, format!("phases of the kind `{text}` are not supported yet by this version"));
         return None;
     }
-    let kind = item.one_of(&KINDS, problems)?;
+    let Some(kind) = item.one_of(&KINDS, problems) else {
+        of_no_kind(fields, around, problems);
+        return None;
+    };
     let word = KINDS.iter().find(|(_, of)| *of == kind).map_or("", |(word, _)| word);
     for key in KEYS.known[COMMON..].iter().filter(|key| !kind.keys().contains(key)) {
         if let Some(item) = fields.find(key) {
@@ -153,6 +161,26 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
         Kind::IdeaGeneration => PhaseKind::IdeaGeneration(ideas(fields, around, problems)?),
     };
     Some(Read { kind: read, word, gates: kind.gates(around.gates) })
+}
+
+/// Checks what means the same in every kind: a wrong kind hides no other mistake.
+fn of_no_kind(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) {
+    maybe_agent(fields, "agent", around, problems);
+    if let Some(roles) = fields.find("agents").and_then(|item| item.fields(&ROLES, problems)) {
+        for role in ROLES.known {
+            maybe_agent(&roles, role, around, problems);
+        }
+    }
+    fields.find("workers").map(|item| workers(item, around.agents, problems));
+    for key in ["ask", "edit", "optional"] {
+        fields.find(key).and_then(|item| item.flag(problems));
+    }
+    for key in ["reviews", "iterations", "only", "ideas"] {
+        fields.find(key).and_then(|item| item.count(bounds::COUNT, problems));
+    }
+    fields.find("message").and_then(|item| item.text(bounds::TEXT, problems));
+    fields.find("input").and_then(|item| item.text(bounds::TEXT, problems));
+    fields.find("limits").map(|item| settings::limits(item, around.limits, problems));
 }
 
 fn checkpoint(fields: &Fields<'_>, problems: &mut Problems) -> CheckpointPhase {

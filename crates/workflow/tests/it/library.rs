@@ -184,6 +184,15 @@ fn what_can_not_be_extended_has_its_place() {
             vec!["mine.yaml:2:10: there is no workflow `bas` to extend (did you mean `base`?)"],
         ),
         (
+            "name: Bad Name\nextends: bas\nlimits: {round: 3}\ncolour: blue\n",
+            vec![
+                "mine.yaml:1:7: a name is made of a-z, 0-9, `_` and `-`, at most 64 characters; found `Bad Name`",
+                "mine.yaml:2:10: there is no workflow `bas` to extend (did you mean `base`?)",
+                "mine.yaml:3:10: unknown key `round` (did you mean `rounds`?)",
+                "mine.yaml:4:1: unknown key `colour`",
+            ],
+        ),
+        (
             "name: mine\nextends: external\n",
             vec!["mine.yaml:2:10: there is no workflow `external` to extend"],
         ),

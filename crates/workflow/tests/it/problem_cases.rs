@@ -107,6 +107,28 @@ colour: blue
         ],
     },
     Case {
+        about: "a wrong kind, and what is wrong beside it",
+        text: "
+name: a
+agents:
+  solo: {instructions: Work.}
+phases:
+  - {id: work, kind: oneshot, agent: nobody, limits: {round: 3}, optional: maybe}
+  - {id: plan, kind: plans, agents: {plannr: solo, reviewer: none}, workers: [nobody], iterations: 0}
+",
+        says: &[
+            "workflow.yaml:5:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `oneshot` (did you mean `one_shot`?)",
+            "workflow.yaml:5:38: there is no agent `nobody`",
+            "workflow.yaml:5:55: unknown key `round` (did you mean `rounds`?)",
+            "workflow.yaml:5:76: expected `true` or `false`, found `maybe`",
+            "workflow.yaml:6:22: expected `one_shot`, `checkpoint`, `planning`, `control`, `idea_generation`, `hitl_checkpoint`, `hitl_planning` or `hitl_control`, found `plans`",
+            "workflow.yaml:6:38: unknown key `plannr` (did you mean `planner`?)",
+            "workflow.yaml:6:62: there is no agent `none`",
+            "workflow.yaml:6:79: there is no agent `nobody`",
+            "workflow.yaml:6:100: expected a whole number from 1 to 1000000, found the number 0",
+        ],
+    },
+    Case {
         about: "keys and kinds of later versions",
         text: "
 name: a

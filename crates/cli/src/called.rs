@@ -1,0 +1,66 @@
+//! How a person calls this program: the name in every command that a text tells them to type.
+//!
+//! `holdshort` where that is what the shell would start; otherwise the path by which this process was called, such as
+//! `target/release/holdshort`. Never names a program that is not there.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::place::{self, quoted};
+
+const NAME: &str = "holdshort";
+
+static CALLED: OnceLock<String> = OnceLock::new();
+
+/// Keeps what this process was called by. Said once, before anything is printed.
+pub(crate) fn by(argument: &OsStr) {
+    CALLED.get_or_init(|| name(argument, place::program(NAME), std::env::current_exe().ok()));
+}
+
+/// What stands at the beginning of a command line of ours.
+pub(crate) fn holdshort() -> &'static str {
+    CALLED.get().map_or(NAME, String::as_str)
+}
+
+/// A text whose commands stand in backticks as `holdshort VERB`, with the program as it is called here.
+pub(crate) fn spelled(text: &str) -> String {
+    text.replace(&format!("`{NAME} "), &format!("`{} ", holdshort()))
+}
+
+/// `found`: the program of our name on the path; `running`: this one.
+fn name(argument: &OsStr, found: Option<PathBuf>, running: Option<PathBuf>) -> String {
+    let resolved = |path: PathBuf| path.canonicalize().ok();
+    let is_on_path = found.and_then(resolved).is_some_and(|found| running.and_then(resolved) == Some(found));
+    let called = Path::new(argument);
+    if is_on_path || called.as_os_str().is_empty() {
+        return NAME.to_owned();
+    }
+    quoted(&called.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_counts_where_the_name_means_another_program_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "").unwrap();
+            path
+        };
+        let (ours, other) = (file("ours"), file("other"));
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&ours, &link).unwrap();
+        let called = |argument: &str, found: Option<&PathBuf>| {
+            name(OsStr::new(argument), found.cloned(), Some(ours.clone()))
+        };
+        assert_eq!(called("holdshort", Some(&ours)), "holdshort");
+        assert_eq!(called("/any/where/holdshort", Some(&link)), "holdshort");
+        assert_eq!(called("target/release/holdshort", None), "target/release/holdshort");
+        assert_eq!(called("target/release/holdshort", Some(&other)), "target/release/holdshort");
+        assert_eq!(called("./my tools/holdshort", None), "'./my tools/holdshort'");
+    }
+}

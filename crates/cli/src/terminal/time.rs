@@ -1,0 +1,79 @@
+//! Times as a person reads them: in the zone of this machine, and no finer than it matters. For `--json` they stay as
+//! the server writes them.
+
+use holdshort_protocol::plain;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+/// Since when: `6 min ago`, and a date for what is older than a day.
+pub(crate) fn ago(at: &str) -> String {
+    read(at).map_or_else(|| plain::line(at).into_owned(), |at| since(&at, &now()))
+}
+
+/// A moment to come or gone by: `14:30` of today, else with its date.
+pub(crate) fn at(at: &str) -> String {
+    read(at).map_or_else(|| plain::line(at).into_owned(), |at| moment(&at, &now()))
+}
+
+/// The time of a day, to the second.
+pub(crate) fn clock(at: &str) -> String {
+    read(at).map_or_else(|| plain::line(at).into_owned(), |at| at.strftime("%H:%M:%S").to_string())
+}
+
+fn now() -> Zoned {
+    Timestamp::now().to_zoned(TimeZone::system())
+}
+
+fn read(at: &str) -> Option<Zoned> {
+    Some(at.parse::<Timestamp>().ok()?.to_zoned(TimeZone::system()))
+}
+
+fn since(at: &Zoned, now: &Zoned) -> String {
+    const MINUTE: i64 = 60;
+    const HOUR: i64 = 60 * MINUTE;
+    const DAY: i64 = 24 * HOUR;
+    // Another machine's clock may be ahead of this one.
+    let seconds = now.timestamp().as_second().saturating_sub(at.timestamp().as_second()).max(0);
+    match seconds {
+        0..MINUTE => "just now".to_owned(),
+        MINUTE..HOUR => format!("{} min ago", seconds / MINUTE),
+        HOUR..DAY => format!("{} h ago", seconds / HOUR),
+        _ => moment(at, now),
+    }
+}
+
+fn moment(at: &Zoned, now: &Zoned) -> String {
+    let form = if at.date() == now.date() {
+        "%H:%M"
+    } else if at.year() == now.year() {
+        "%-d %b, %H:%M"
+    } else {
+        "%-d %b %Y, %H:%M"
+    };
+    at.strftime(form).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_as_exact_as_it_matters() {
+        // A zone without daylight saving time.
+        let zone = || TimeZone::fixed(jiff::tz::offset(5));
+        let zoned = |text: &str| text.parse::<Timestamp>().unwrap().to_zoned(zone());
+        let now = zoned("2026-01-31T09:30:00.000Z");
+        for (at, past, moment_of_it) in [
+            ("2026-01-31T09:30:05.000Z", "just now", "14:30"),
+            ("2026-01-31T09:29:30.500Z", "just now", "14:29"),
+            ("2026-01-31T09:24:00.000Z", "6 min ago", "14:24"),
+            ("2026-01-31T06:31:00.000Z", "2 h ago", "11:31"),
+            ("2026-01-30T20:30:00.000Z", "13 h ago", "01:30"),
+            ("2026-01-30T09:30:00.000Z", "30 Jan, 14:30", "30 Jan, 14:30"),
+            ("2025-12-31T18:59:00.000Z", "31 Dec 2025, 23:59", "31 Dec 2025, 23:59"),
+        ] {
+            assert_eq!((&*since(&zoned(at), &now), &*moment(&zoned(at), &now)), (past, moment_of_it), "{at}");
+        }
+        assert_eq!(at("soon\u{1b}"), "soon\\u{1b}");
+    }
+}

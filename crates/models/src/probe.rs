@@ -1,0 +1,22 @@
+//! Whether somebody answers at the address of a model server. Sends no key and no request to a model.
+
+use std::time::Duration;
+
+use crate::base_url::BaseUrl;
+use crate::failure::innermost;
+
+/// Until an answer begins. A server on this machine or in this network begins at once.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Asks for the list of models; every answer counts, for without a key most are refusals. The error is why nobody
+/// answered.
+pub async fn answers(base_url: &str) -> Result<(), String> {
+    let base_url = BaseUrl::parse(base_url)?;
+    let mut http = reqwest::Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none());
+    if base_url.is_loopback() {
+        http = http.no_proxy();
+    }
+    let http = http.build().map_err(|error| error.to_string())?;
+    let asked = http.get(format!("{}models", base_url.shown() + "/")).send().await;
+    asked.map(drop).map_err(|error| innermost(&error))
+}
