@@ -80,6 +80,7 @@ export const en = {
   "status.waiting": "waiting",
   "status.paused": "paused",
   "status.completed": "completed",
+  "status.partial": "partial",
   "status.failed": "failed",
   "status.cancelled": "cancelled",
 
@@ -98,6 +99,7 @@ export const en = {
   "card.step": "step {step}",
   "card.run": "Open the run",
   "card.waiting": "waiting",
+  "card.waiting.now": "asked just now",
   "card.asked": "asked",
   "card.task": "Task",
   "card.workspace": "Workspace",
@@ -234,7 +236,7 @@ export const en = {
   "card.effect.end_turn": "refuses, and ends the agent's turn",
   "card.effect.finish": "finishes",
   "card.effect.fail_run": "ends the run as failed",
-  "card.effect.cancel_run": "cancels the run",
+  "card.effect.cancel_run": "ends the run for good",
 
   "card.confirm": "{option}?",
   "card.confirm.does": "This {effect}.",
