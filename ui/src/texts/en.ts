@@ -139,7 +139,7 @@ export const en = {
   "card.script.bytes": "No text.",
   "card.script.cut": "Only its beginning is shown here.",
   "card.sandbox": "Sandbox",
-  "card.sandbox.full": "full: holds it to that; beside it only a private temporary folder",
+  "card.sandbox.full": "full: it can do nothing else, but use a private temporary folder",
   "card.sandbox.partial": "partial: this machine can not confine it fully",
   "card.sandbox.none": "none: it can do whatever you can do",
   "card.network": "Network",
