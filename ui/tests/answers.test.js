@@ -74,7 +74,7 @@ test("an answer of data is written in a form", async (t) => {
     await visitCard(page, asked);
     await option(page, "Edit, then run").click();
     await field(text("card.edit.json")).fill('"all of it"');
-    await sendEdit(page, "external");
+    await sendEdit(page, "call");
     await card(page).getByText("must be an object, as what it replaces is", { exact: true }).waitFor();
     assert.equal((await now(asked)).status, "open");
   });

@@ -64,6 +64,7 @@ test("the demo, from the first question to the released result", async (t) => {
     assert.equal(await change.getByRole("columnheader").count(), 4);
     await change.getByRole("row").filter({ hasText: "return round(cents * part / whole)" }).waitFor();
     await change.getByLabel(text("card.diff.sides")).check();
+    await change.getByRole("columnheader").nth(5).waitFor();
     assert.equal(await change.getByRole("columnheader").count(), 6);
     const row = change.getByRole("row").filter({ hasText: "round(cents * part / whole)" });
     assert.match(await row.textContent(), /\(2 \* cents \* part \+ whole\)/, "both versions stand in one row");

@@ -159,7 +159,7 @@ test("an edit is sent as it is shown, and never by chance", async (t) => {
     await visitCard(page, one("question"));
     for (const key of ["a", "e", "r"]) {
       await page.keyboard.press(key);
-      await card(page).getByRole("status").filter({ hasText: text(`card.key.no_${key}`) }).waitFor();
+      await card(page).getByRole("status").filter({ hasText: text("card.key.idle", { key }) }).waitFor();
     }
     assert.equal(await status(one("question")), "open");
   });

@@ -1,6 +1,15 @@
 // English, of what is fetched later: a run, the list of runs, a new run, the grants, the list of keys, the fields of an edit, the door.
 
 export const later = {
+  "status.queued": "queued",
+  "status.running": "running",
+  "status.waiting": "waiting",
+  "status.paused": "paused",
+  "status.completed": "completed",
+  "status.partial": "partial",
+  "status.failed": "failed",
+  "status.cancelled": "cancelled",
+
   "run.open.one": "{n} open",
   "run.open.other": "{n} open",
   "run.title": "Run",
@@ -284,6 +293,14 @@ export const later = {
   "card.edit.none": "Not set",
   "card.edit.broken": "That is no JSON, line {line}: {message}",
   "card.edit.unfit": "The form can not show this; it stays JSON.",
+
+  "card.begun": "You began an edit and did not send it.",
+  "card.begun.go": "Go on with your edit",
+  "card.begun.drop": "Drop it",
+  "card.leftover": "What you had typed was not sent",
+  "card.leftover.text": "Your words",
+  "card.leftover.edit": "Your edit",
+  "card.leftover.forget": "Throw it away",
 
   "login.title": "Sign in",
   "login.opening": "Signing in",

@@ -77,7 +77,8 @@ function replaces(offer: Offer, interrupt: Interrupt): boolean {
 export function editLabel(interrupt: Interrupt, offer: Offer): string {
   switch (interrupt.kind) {
     case "tool_approval":
-      if (interrupt.origin === "external") return t("card.edit.send.external");
+      // An agent elsewhere runs its call itself, whatever it says of it.
+      if (interrupt.origin === "external") return t("card.edit.send.call");
       if (command(interrupt) !== undefined) return t("card.edit.send.command");
       return t("diff" in data(interrupt.payload) ? "card.edit.send.change" : "card.edit.send.call");
     case "plan_approval":

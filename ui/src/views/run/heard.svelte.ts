@@ -1,7 +1,7 @@
 // What those hear who do not see the page: how the run stands, and what has begun to wait. A burst is one sentence.
 import type { Interrupt, Run } from "../../api/types";
 import { plain } from "../../parts/plain";
-import { stateOf } from "../../parts/tone";
+import { stateOf } from "../../parts/status";
 import { t, word } from "../texts";
 
 const GATHER_MS = 1_200;
