@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, visitCard } from "./harness/card.js";
+import { card, option, outcome, sendEdit, visitCard } from "./harness/card.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
 import { assertSound } from "./harness/views.js";
@@ -74,7 +74,7 @@ test("an answer of data is written in a form", async (t) => {
     await visitCard(page, asked);
     await option(page, "Edit, then run").click();
     await field(text("card.edit.json")).fill('"all of it"');
-    await option(page, "Edit, then run").click();
+    await sendEdit(page, "call");
     await card(page).getByText("must be an object, as what it replaces is", { exact: true }).waitFor();
     assert.equal((await now(asked)).status, "open");
   });

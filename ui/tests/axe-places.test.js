@@ -1,4 +1,5 @@
 // Every place of the app, and the pages beside it, without a violation that axe knows, and no wider than the window.
+import assert from "node:assert/strict";
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
 import { option, outcome, visitCard } from "./harness/card.js";
@@ -23,8 +24,13 @@ test("with nothing in them", async (t) => {
   await page.goto("/grants");
   await page.getByText(text("grants.empty")).waitFor();
   await assertSound(page, "no grants");
-  await page.goto("/runs/run_nothing");
-  await page.getByRole("alert").waitFor();
+  // Of the right form, or of none.
+  for (const id of [`run_${"0".repeat(26)}`, "run_nothing"]) {
+    await page.goto(`/runs/${id}`);
+    await page.getByRole("heading", { level: 1, name: text("run.nowhere") }).waitFor();
+    assert.equal(await page.getByRole("alert").count(), 0);
+    assert.equal(await page.getByRole("link", { name: text("run.nowhere.runs") }).getAttribute("href"), "/runs");
+  }
   await assertSound(page, "a run that is not there");
   for (const [path, title] of [["/docs/errors", "Error codes"], ["/docs/errors/stale", "stale"], ["/nowhere", "Nothing here"]]) {
     await page.goto(path);

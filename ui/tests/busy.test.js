@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
 import { serveBusy } from "./harness/busy.js";
-import { card, inbox, option, outcome, shown, visitCard } from "./harness/card.js";
+import { card, inbox, option, outcome, sendEdit, shown, visitCard } from "./harness/card.js";
 import { eventually } from "./harness/eventually.js";
 import { dress, LOOKS } from "./harness/shots.js";
 import { t as text } from "./harness/texts.js";
@@ -212,8 +212,9 @@ test("what a card can not show is said before it is allowed", async (t) => {
     const command = find("python3 -m unittest");
     await visitCard(page, command);
     await option(page, "Edit, then run").click();
-    const send = option(page, "Edit, then run");
-    await page.getByRole("button", { name: text("card.edit.same", { option: "Edit, then run" }) }).waitFor();
+    const run = text("card.edit.send.command");
+    const send = option(page, run);
+    await page.getByRole("button", { name: text("card.edit.same", { option: run }) }).waitFor();
     assert.equal(await send.getAttribute("aria-disabled"), "true");
     // As a person who does not believe it.
     await send.click({ force: true });
@@ -227,7 +228,7 @@ test("what a card can not show is said before it is allowed", async (t) => {
     assert.equal(await status(command), "open");
     await assertSound(page, "an edit without a change");
     await edit.getByRole("textbox", { name: text("card.edit.json") }).fill('{"command": "python3 -m unittest -v"}');
-    await page.getByRole("button", { name: "Edit, then run", exact: true }).click();
+    await sendEdit(page, "command");
     await outcome(page, /approved Edit, then run/).waitFor();
   });
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, inbox, option, outcome, shown, words } from "./harness/card.js";
+import { card, inbox, option, outcome, sendEdit, shown, words } from "./harness/card.js";
 import { holdsShort, serveDemo } from "./harness/demo.js";
 import { t as text } from "./harness/texts.js";
 
@@ -52,7 +52,7 @@ test("the demo, from the first question to the released result", async (t) => {
     await option(page, "Edit, then run").click();
     const edit = card(page).getByRole("region", { name: text("card.edit"), exact: true });
     await edit.getByLabel(/^command/).fill("python3 -m unittest -v tests.test_money");
-    await option(page, "Edit, then run").click();
+    await sendEdit(page, "command");
     await decided("approved");
     await card(page).getByRole("figure", { name: text("card.diff.title", { path: "command" }) }).waitFor();
   });
@@ -64,6 +64,7 @@ test("the demo, from the first question to the released result", async (t) => {
     assert.equal(await change.getByRole("columnheader").count(), 4);
     await change.getByRole("row").filter({ hasText: "return round(cents * part / whole)" }).waitFor();
     await change.getByLabel(text("card.diff.sides")).check();
+    await change.getByRole("columnheader").nth(5).waitFor();
     assert.equal(await change.getByRole("columnheader").count(), 6);
     const row = change.getByRole("row").filter({ hasText: "round(cents * part / whole)" });
     assert.match(await row.textContent(), /\(2 \* cents \* part \+ whole\)/, "both versions stand in one row");
@@ -80,10 +81,11 @@ test("the demo, from the first question to the released result", async (t) => {
     const json = edit.getByRole("textbox", { name: text("card.edit.json") });
     await json.fill('{"command": "python3 -m unittest -v tests');
     await edit.getByText(/^That is no JSON, line 1:/).waitFor();
-    await option(page, "Edit, then run").click();
+    // As a person who does not believe that it can not be sent.
+    await option(page, text("card.edit.send.command")).click({ force: true });
     assert.equal(await json.evaluate((box) => box === document.activeElement), true, "what is no JSON is not sent");
     await json.fill('{"command": "python3 -m unittest -v tests.test_money tests.test_periods"}');
-    await option(page, "Edit, then run").click();
+    await sendEdit(page, "command");
     await decided("approved");
   });
 

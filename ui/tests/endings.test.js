@@ -60,7 +60,7 @@ test("how work ends", async (t) => {
   await t.test("a reply that is no end is not taken for one: what is wrong with it, and the reply", async () => {
     const ending = await next("continuation", "work");
     await visitCard(page, ending);
-    await card(page).getByText(ending.title, { exact: true }).waitFor();
+    await card(page).getByText(ending.title.replaceAll("`", ""), { exact: true }).waitFor();
     await card(page).getByText(ending.message, { exact: true }).waitFor();
     // Its words are the agent's, as a quotation.
     await card(page).locator("blockquote").getByText("I am about to look at it.").waitFor();

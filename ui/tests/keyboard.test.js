@@ -160,7 +160,7 @@ test("keyboard only", async (t) => {
     await decided(writing, /approved Allow once by operator/);
   });
 
-  await t.test("e edits, Esc leaves the field and not the card, Ctrl+Enter sends", async () => {
+  await t.test("e edits, Esc leaves the field and not the card, Ctrl+Enter and Enter send", async () => {
     const change = one("edit_file: runway.txt");
     await walk(change);
     await press("e");
@@ -173,6 +173,8 @@ test("keyboard only", async (t) => {
     await press("Control+A");
     await page.keyboard.type("heading 18");
     await press("Control+Enter");
+    await focusIsSeen(page, "an edit, asked about once more");
+    await press("Enter");
     await decided(change, /approved Edit, then run by operator/);
   });
 

@@ -52,7 +52,7 @@ test("a plan of 60 steps", async (t) => {
     const controls = await edit.locator("input, select, textarea").count();
     assert(controls <= STEPS * 4, `${controls} controls`);
     assert.equal(await edit.getByRole("checkbox").count(), 0);
-    await page.getByRole("button", { name: text("card.edit.same", { option: "Edit the plan" }) }).waitFor();
+    await page.getByRole("button", { name: text("card.edit.same", { option: text("card.edit.send.plan") }) }).waitFor();
   });
 
   await t.test("what a step waits for is found by its text, taken and left by keys alone", async () => {
@@ -94,6 +94,8 @@ test("a plan of 60 steps", async (t) => {
 
   await t.test("exactly that is sent", async () => {
     await page.keyboard.press("Control+Enter");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Enter");
     await outcome(page, /approved/).waitFor();
     const { resolution } = await server.api("GET", `/v1/interrupts/${plan.id}`);
     assert.deepEqual(resolution.edit.subtasks.at(-1).depends_on, ["s57", "s21"]);

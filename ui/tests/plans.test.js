@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, visitCard } from "./harness/card.js";
+import { card, option, outcome, sendEdit, visitCard } from "./harness/card.js";
 import { holdsShort } from "./harness/demo.js";
 import { eventually } from "./harness/eventually.js";
 import { after, box, field, graph, ids, needs, rows, wait } from "./harness/plan.js";
@@ -65,12 +65,14 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
     assert.deepEqual(await ids(edit), SECOND.map(({ id }) => id));
     await wait(rows(edit).nth(0), "check");
     await edit.getByText(text("plan.wrong.cycle", { chain: "look → check → look" })).waitFor();
-    await option(page, "Edit the plan").click();
+    const send = option(page, text("card.edit.send.plan"));
+    // As a person who does not believe that it can not be sent.
+    await send.click({ force: true });
     assert(await has(needs(rows(edit).nth(0))), "what is wrong has the focus");
     await field(rows(edit).nth(1), "plan.edit.text").fill(" ");
     await edit.getByText(text("plan.wrong.text")).waitFor();
     await after(rows(edit).nth(0), "check").click();
-    await option(page, "Edit the plan").click();
+    await send.click({ force: true });
     assert(await has(field(rows(edit).nth(1), "plan.edit.text")), "so has this");
     assert.equal((await server.api("GET", `/v1/interrupts/${second.id}`)).status, "open");
     await wait(rows(edit).nth(0), "check");
@@ -87,7 +89,7 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
     typed.subtasks[2].agent = "nobody";
     await json.fill(JSON.stringify(typed));
     await edit.getByRole("button", { name: text("plan.edit.list.mode") }).click();
-    await option(page, "Edit the plan").click();
+    await sendEdit(page, "plan");
     await rows(edit).nth(2).getByText("no agent is called `nobody`").waitFor();
     await field(rows(edit).nth(2), "plan.edit.agent").selectOption("writer");
     // It stays with its row when that moves.
@@ -114,7 +116,7 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
     await server.start();
     await lost.waitFor({ state: "detached" });
     assert.deepEqual(await ids(edit), ["check", "program", "report", "s4"], "a restart takes nothing away");
-    await option(page, "Edit the plan").click();
+    await sendEdit(page, "plan");
     await outcome(page, /approved/).waitFor();
     const became = card(page).getByRole("group", { name: text("plan.changes.edited") });
     await became.getByRole("listitem").filter({ hasText: /look removed/ }).waitFor();

@@ -50,7 +50,12 @@ test("a run that is started in the browser", async (t) => {
   const page = await person(t, server);
   await page.goto("/runs/new");
   await page.getByLabel(text("new.workflow"), { exact: true }).selectOption("short");
+  // What is missing is marked, named and has the cursor; nothing starts without it.
+  await page.getByRole("button", { name: text("new.start") }).click();
+  await page.getByText(text("new.missing", { name: "task" }), { exact: true }).waitFor();
+  await page.getByLabel(/^task/).and(page.locator(":focus[aria-invalid=true]")).waitFor();
   await page.getByLabel(/^task/).fill("Make two files.");
+  await page.getByText(text("new.missing", { name: "task" }), { exact: true }).waitFor({ state: "detached" });
   await page.getByLabel(new RegExp(`^${text("new.workspace")}`)).fill(server.workspace);
   await page.getByLabel(text("new.model")).fill("rehearsal");
   await page.getByRole("button", { name: text("new.start") }).click();

@@ -19,7 +19,7 @@ use crate::warning::Warning;
     "options": [{"id": "approve", "label": "Allow once", "effect": "proceed"},
                 {"id": "reject", "label": "Refuse", "effect": "refuse"}],
     "risk": {"level": "medium", "reasons": [
-        {"source": "default", "code": "default", "text": "no rule speaks of this call"}]},
+        {"source": "default", "code": "default", "text": "no rule covers this call"}]},
     "assignment": {"approvers": [], "quorum": {"required": 1}},
     "policy": {"version": 0}, "on_expiry": "reject", "version": 1,
     "created_at": "2026-01-31T09:30:00.000Z"

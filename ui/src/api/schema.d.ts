@@ -1212,7 +1212,7 @@ export interface components {
          *           {
          *             "source": "default",
          *             "code": "default",
-         *             "text": "no rule speaks of this call"
+         *             "text": "no rule covers this call"
          *           }
          *         ]
          *       },
@@ -1898,7 +1898,7 @@ export interface components {
             reasons: components["schemas"]["Reason"][];
         };
         /** @enum {string} */
-        Role: "operator" | "agent" | "engine";
+        Role: "admin" | "operator" | "reviewer" | "agent" | "auditor" | "engine";
         /**
          * @description Which calls it speaks of, and what holds for them. Every list that is given must match; the first rule that
          *     matches counts.

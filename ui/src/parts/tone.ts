@@ -1,17 +1,7 @@
-// Which colour a status or an outcome has. One table each.
-import type { Outcome, Status, SubtaskStatus } from "../api/types";
+// Which colour an outcome has, and a part of a plan. One table each; of a run: `status.ts`.
+import type { Outcome, SubtaskStatus } from "../api/types";
 
 export type Tone = "hold" | "clear" | "stop" | "accent" | "plain";
-
-export const ofStatus: Record<Status, Tone> = {
-  queued: "plain",
-  running: "accent",
-  waiting: "hold",
-  paused: "plain",
-  completed: "clear",
-  failed: "stop",
-  cancelled: "plain",
-};
 
 export const ofOutcome: Record<Outcome, Tone> = {
   approved: "clear",

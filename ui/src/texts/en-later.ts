@@ -1,9 +1,20 @@
 // English, of what is fetched later: a run, the list of runs, a new run, the grants, the list of keys, the fields of an edit, the door.
 
 export const later = {
+  "status.queued": "queued",
+  "status.running": "running",
+  "status.waiting": "waiting",
+  "status.paused": "paused",
+  "status.completed": "completed",
+  "status.partial": "partial",
+  "status.failed": "failed",
+  "status.cancelled": "cancelled",
+
   "run.open.one": "{n} open",
   "run.open.other": "{n} open",
   "run.title": "Run",
+  "run.nowhere": "There is no such run",
+  "run.nowhere.runs": "To the runs",
   "run.open.which": "Which one is shown",
   "run.tabs": "Ways to see the run",
   "run.conversation": "Conversation",
@@ -217,6 +228,7 @@ export const later = {
   "new.model": "Model (optional)",
   "new.model.how": "The name of a configured model. Where this is empty: {model}.",
   "new.model.rehearsal": "None is configured: `rehearsal` plays the script, on a copy of the shipped sample.",
+  "new.missing": "Write the {name} first: a run needs it.",
   "new.start": "Start the run",
   "new.starting": "Starting",
   "new.none": "This server offers no workflow.",
@@ -262,7 +274,7 @@ export const later = {
   "keys.text": "write: an answer, a reason, a message",
   "keys.back": "back to the list; closes a dialog",
   "keys.help": "this list",
-  "keys.confirm": "What releases something that is risky, or that was not all shown, asks once more. To refuse never does.",
+  "keys.confirm": "What releases something that is risky, edited or not all shown asks once more. To refuse never does.",
   "keys.letters": "Single letters are keys",
   "keys.letters.how": "Without them everything is reached with Tab and Enter; this list by its button in the header. This browser remembers it.",
   "keys.close": "Close",
@@ -281,6 +293,14 @@ export const later = {
   "card.edit.none": "Not set",
   "card.edit.broken": "That is no JSON, line {line}: {message}",
   "card.edit.unfit": "The form can not show this; it stays JSON.",
+
+  "card.begun": "You began an edit and did not send it.",
+  "card.begun.go": "Go on with your edit",
+  "card.begun.drop": "Drop it",
+  "card.leftover": "What you had typed was not sent",
+  "card.leftover.text": "Your words",
+  "card.leftover.edit": "Your edit",
+  "card.leftover.forget": "Throw it away",
 
   "login.title": "Sign in",
   "login.opening": "Signing in",

@@ -13,6 +13,17 @@ export const option = (page, label) =>
     .getByRole("group", { name: t("card.options") })
     .getByRole("button", { name: new RegExp(`^${label}(?![,\\w])`) });
 
+/**
+ * Sends an edit: its button, and once more where what was edited is shown.
+ * @param {import("playwright-core").Page} page
+ * @param {string} what the end of its text's key: `command`, `plan`
+ */
+export async function sendEdit(page, what) {
+  const name = t(`card.edit.send.${what}`);
+  await option(page, name).click();
+  await page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+}
+
 /** How it ended, as a heading of the card. */
 export const outcome = (page, text) => card(page).getByRole("heading", { level: 3, name: text });
 

@@ -318,7 +318,7 @@ fn run_of(command: &str, interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<S
         out.extend(fact("it may", &if *is_unusual { paint.yellow(&text) } else { text.into_owned() }, paint));
     }
     let sandbox = match string("sandbox") {
-        Some("full") => "full: holds it to that; beside it only a private temporary folder".to_owned(),
+        Some("full") => "full: it can do nothing else, but use a private temporary folder".to_owned(),
         Some("partial") => paint.yellow("partial: this machine can not confine it fully"),
         Some(_) => paint.red("none: it can do whatever you can do"),
         None => String::new(),
@@ -443,7 +443,7 @@ mod tests {
   in        /work
   it may    only read: it writes and executes nothing of the workspace, and has
             no network
-  sandbox   full: holds it to that; beside it only a private temporary folder
+  sandbox   full: it can do nothing else, but use a private temporary folder
   network   no
   at most   120 s
 

@@ -103,18 +103,18 @@ impl Program {
         let name = name.join(" ");
         let with = match options.as_slice() {
             [] => "without options".to_owned(),
-            options => format!("with the options `{}` and no others", options.join("` `")),
+            options => format!("only with the options `{}`", options.join("` `")),
         };
         let files = match self.files.as_slice() {
             [] => String::new(),
             files => format!(", redirected to or from `{}`", files.join("` `")),
         };
         let operands = match self.operands.as_deref() {
-            None => "whatever it names".to_owned(),
+            None => "on any files or names".to_owned(),
             Some([]) => "without other words".to_owned(),
             Some(words) => format!("with exactly the words `{}`", words.join("` `")),
         };
-        Some(format!("`{name}` {with}, {operands}, run in `{folder}`{files}"))
+        Some(format!("`{name}` {with}, {operands}, in `{folder}`{files}"))
     }
 }
 
@@ -219,9 +219,9 @@ impl Matcher {
         let present = self.scripts.iter().filter(|script| script.sha256.is_some());
         let scripts: Vec<String> = present.map(|script| format!("`{}`", script.path)).collect();
         if !scripts.is_empty() {
-            covers.push(format!("as long as what they run is unchanged: {}", scripts.join(", ")));
+            covers.push(format!("only while what they run is unchanged: {}", scripts.join(", ")));
         }
-        covers.push("commands that only read".to_owned());
+        covers.push("also every command that only reads".to_owned());
         covers.join("; ")
     }
 }

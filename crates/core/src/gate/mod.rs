@@ -177,7 +177,7 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
     if let Some((source, i, _)) = by(RuleAction::Allow).next() {
         return Verdict::Allow(Release::Rule { source: *source, rule: *i });
     }
-    let text = "no rule speaks of this call".to_owned();
+    let text = "no rule covers this call".to_owned();
     let default = Reason { source: Source::Default, code: "default".to_owned(), rule: None, text };
     Verdict::Ask { reasons: vec![default], grantable }
 }

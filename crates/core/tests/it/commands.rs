@@ -253,17 +253,17 @@ fn what_a_grant_will_cover_is_said_in_words() {
     let rows = [
         (
             "rm -f x",
-            "`rm` with the options `-f` and no others, whatever it names, run in `/ws`; commands that only read",
+            "`rm` only with the options `-f`, on any files or names, in `/ws`; also every command that only reads",
         ),
         (
             "tar cf o.tar a",
-            "`tar` without options, with exactly the words `cf` `o.tar` `a`, run in `/ws`; commands that only read",
+            "`tar` without options, with exactly the words `cf` `o.tar` `a`, in `/ws`; also every command that only reads",
         ),
-        ("./a", "`./a` without options, without other words, run in `/ws`; commands that only read"),
+        ("./a", "`./a` without options, without other words, in `/ws`; also every command that only reads"),
         (
             "cd sub && cargo test | head > log",
-            "`cargo test` without options, whatever it names, run in `/ws/sub`; `head` without options, whatever it names, \
-             run in `/ws/sub`, redirected to or from `/ws/sub/log`; commands that only read",
+            "`cargo test` without options, on any files or names, in `/ws/sub`; `head` without options, on any files or \
+             names, in `/ws/sub`, redirected to or from `/ws/sub/log`; also every command that only reads",
         ),
     ];
     let told = rows.map(|(line, _)| (line, Matcher::of(&subject(line)).map(|grant| grant.words())));
@@ -324,8 +324,8 @@ fn a_grant_is_for_the_scripts_as_they_were() {
     assert_eq!(
         words.as_deref(),
         Some(
-            "`sh a.sh` without options, without other words, run in `/ws`; as long as what they run is unchanged: `a.sh`; \
-             commands that only read"
+            "`sh a.sh` without options, without other words, in `/ws`; only while what they run is unchanged: `a.sh`; \
+             also every command that only reads"
         ),
     );
 }

@@ -41,6 +41,7 @@ fn environment() -> Environment<'static> {
     }
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_filter("exact", |text: &str| Value::from_safe_string(HtmlEscape(text).to_string()));
+    environment.add_filter("indent_class", indent_class);
     environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
         Some(text) => {
             let text = plain::text(text);
@@ -53,6 +54,21 @@ fn environment() -> Environment<'static> {
         None => escape_formatter(out, state, value),
     });
     environment
+}
+
+/// The class of a line, behind others, by how far it is indented: where it breaks, it goes on below its beginning. Without scripts no
+/// style can be written at the line itself.
+fn indent_class(line: &str) -> String {
+    const DEEPEST: usize = 16;
+    let blanks = line.chars().map_while(|letter| match letter {
+        ' ' => Some(1),
+        '\t' => Some(8),
+        _ => None,
+    });
+    match blanks.sum::<usize>().min(DEEPEST) / 2 {
+        0 => String::new(),
+        steps => format!(" i{steps}"),
+    }
 }
 
 /// The text as HTML, with the foreign letters of those words marked.

@@ -58,6 +58,29 @@ async fn each_kind_shows_what_is_decided() {
     }
 }
 
+/// Where a line breaks it goes on below its beginning: its class says how far that is indented.
+#[tokio::test]
+async fn a_line_of_a_change_keeps_its_indentation_where_it_breaks() {
+    let served = Served::new().await;
+    let line = |op: &str, text: &str| json!({"op": op, "text": text});
+    let lines = [
+        line(" ", "if a:"),
+        line("-", "    b"),
+        line("+", "\tb"),
+        line("+", &format!("{}c", " ".repeat(99))),
+    ];
+    let ask = json!({
+        "kind": "tool_approval", "title": "t",
+        "payload": {"diff": {"added": 2, "removed": 1, "truncated": false, "hunks": [{"old_start": 1, "old_lines": 2,
+            "new_start": 1, "new_lines": 3, "lines": lines}]}},
+    });
+    let asked = created(served.agent().post("/v1/interrupts", &ask).await);
+    let page = page(&served, &asked).await.text;
+    for class in ["same", "removed i2", "added i4", "added i8"] {
+        assert!(page.contains(&format!("<span class=\"{class}\">")), "{class}: {page}");
+    }
+}
+
 #[tokio::test]
 async fn what_an_agent_writes_is_text() {
     const EVIL: &str =

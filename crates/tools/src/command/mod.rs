@@ -27,9 +27,9 @@ use crate::turns;
 /// Chunks of live output that may wait for a slow reader; further ones are left out of the preview.
 const WAITING_CHUNKS: usize = 256;
 
-const NOTE: &str = "What is approved is this command line with the files of the workspace that it names to be run. \
-                    What only these read, what a tool finds in the project by itself, and programs of the system are \
-                    run as they are at that moment.";
+const NOTE: &str = "You approve this command line and the files of the workspace that it names to run, as they are \
+                    now. Files that those load, files that a tool finds by itself, and programs of the system run as \
+                    they are when it starts.";
 
 /// A command line that can be run.
 pub(crate) struct Command {

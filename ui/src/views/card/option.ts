@@ -1,5 +1,8 @@
 // What an option means for the eye and for the hand: its tone, its key, whether it asks once more.
 import type { Offer, Interrupt } from "../../api/types";
+import { plain } from "../../parts/plain";
+import { t } from "../../texts";
+import { command, data } from "./payload";
 
 export type Tone = "go" | "stop" | "plain";
 
@@ -53,11 +56,40 @@ export function endsRun(offer: Offer): boolean {
   return ENDS.includes(offer.effect);
 }
 
-/** Whether it is asked about once more before it is sent: what releases something that is risky, or that was not shown.
- *  What releases nothing is sent at once. */
+/** Whether it is asked about once more before it is sent: what releases something that is risky, that was not shown, or
+ *  that was edited, since the risk was judged before the edit. What releases nothing is sent at once. */
 export function asksAgain(offer: Offer, interrupt: Interrupt): boolean {
   if (!releases(offer) && !isAnswer(offer, interrupt)) return false;
+  return asksAsItIs(interrupt) || replaces(offer, interrupt);
+}
+
+/** What was asked asks once more, edited or not. */
+export function asksAsItIs(interrupt: Interrupt): boolean {
   return isRisky(interrupt) || Boolean(interrupt.unseen);
+}
+
+/** Whether it sends something else than what was asked. An answer takes the place of nothing. */
+function replaces(offer: Offer, interrupt: Interrupt): boolean {
+  return offer.needs_edit === true && interrupt.kind !== "question";
+}
+
+/** What sends an edit: names what is sent, not how it was opened. */
+export function editLabel(interrupt: Interrupt, offer: Offer): string {
+  switch (interrupt.kind) {
+    case "tool_approval":
+      // An agent elsewhere runs its call itself, whatever it says of it.
+      if (interrupt.origin === "external") return t("card.edit.send.call");
+      if (command(interrupt) !== undefined) return t("card.edit.send.command");
+      return t("diff" in data(interrupt.payload) ? "card.edit.send.change" : "card.edit.send.call");
+    case "plan_approval":
+      return t("card.edit.send.plan");
+    case "review":
+      return t("card.edit.send.review");
+    case "checkpoint":
+      return t("card.edit.send.checkpoint");
+    default:
+      return plain(offer.label);
+  }
 }
 
 export type Keys = { a?: Offer; e?: Offer; r?: Offer };
@@ -73,6 +105,11 @@ export function keys(interrupt: Interrupt): Keys {
     e: options.find((option) => option.needs_edit),
     r: options.find((option) => REFUSES.includes(option.effect) && !option.needs_text && !option.needs_edit),
   };
+}
+
+/** Whether words are what was asked for: they need no option to be chosen for them. */
+export function isAsked(interrupt: Interrupt): boolean {
+  return ASKS_FOR_WORDS.includes(interrupt.kind);
 }
 
 /** The option that sends what is typed. */

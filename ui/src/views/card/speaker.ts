@@ -7,6 +7,14 @@ export function speaker(interrupt: Interrupt): string {
   return interrupt.agent || t("card.agent");
 }
 
+/** Kinds whose title says how a step of ours stands. */
+const STAGES = ["checkpoint", "error", "continuation"];
+
+/** Whether the title is the runtime's own sentence. */
+export function isOurTitle({ origin, kind }: { origin?: string; kind: string }): boolean {
+  return origin !== "external" && STAGES.includes(kind);
+}
+
 /** Whether the message is the runtime's own. */
 export function isOurMessage(interrupt: Interrupt): boolean {
   if (interrupt.origin === "external") return false;

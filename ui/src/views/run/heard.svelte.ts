@@ -1,6 +1,7 @@
 // What those hear who do not see the page: how the run stands, and what has begun to wait. A burst is one sentence.
 import type { Interrupt, Run } from "../../api/types";
 import { plain } from "../../parts/plain";
+import { stateOf } from "../../parts/status";
 import { t, word } from "../texts";
 
 const GATHER_MS = 1_200;
@@ -20,8 +21,8 @@ export class Heard {
     // What is there when the page opens is no news.
     if (known) this.#waiting.push(...open.filter((each) => !known.has(each.id)).map((each) => plain(each.title)));
     this.#known = new Set(open.map((each) => each.id));
-    this.#status = run.status;
-    this.#said ??= run.status;
+    this.#status = stateOf(run).name;
+    this.#said ??= this.#status;
     if (this.#said !== this.#status || this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#say(), GATHER_MS);
   }
 

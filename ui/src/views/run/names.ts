@@ -1,4 +1,5 @@
 // A call in one line: the tool, and what it is about.
+import { DOT } from "../../parts/dot";
 import { isObject, text } from "./facts";
 import type { Call } from "./items";
 
@@ -16,14 +17,14 @@ export function nameOf(call: Call): Name {
   const command = given("command");
   if (call.tool === "run_command" && command) return { tool: "$", what: command, isCommand: true };
   const [pattern, path] = [given("pattern"), given("path")];
-  const what = pattern ? `“${pattern}”${path ? ` · ${path}` : ""}` : path || text(call.look, "path") || brief(call.arguments);
+  const what = pattern ? `“${pattern}”${path ? `${DOT}${path}` : ""}` : path || text(call.look, "path") || brief(call.arguments);
   return { tool: call.tool, what, isCommand: false };
 }
 
 function brief(value: unknown): string {
   if (!isObject(value) || Object.keys(value).length === 0) return "";
   const parts = Object.entries(value).map(([key, each]) => `${key}: ${typeof each === "string" ? each : JSON.stringify(each)}`);
-  const line = parts.join(" · ");
+  const line = parts.join(DOT);
   return line.length > SHORT ? `${line.slice(0, SHORT)}…` : line;
 }
 

@@ -67,10 +67,11 @@ export class Following {
     const reading = ++this.#reading;
     try {
       const path = encodeURIComponent(this.id);
-      const [run, open] = await Promise.all([
-        get<Run>(`/v1/runs/${path}`),
-        get<List<Interrupt>>(`/v1/interrupts${query({ run: this.id, status: "open", limit: 200 })}`),
-      ]);
+      const waiting = get<List<Interrupt>>(`/v1/interrupts${query({ run: this.id, status: "open", limit: 200 })}`);
+      // Where there is no such run, what that says is told, and not what is wrong with this query.
+      waiting.catch(() => undefined);
+      const run = await get<Run>(`/v1/runs/${path}`);
+      const open = await waiting;
       // One that was asked for later has the say.
       if (reading !== this.#reading) return;
       this.take(run);

@@ -5,11 +5,22 @@ import { drafts } from "../../state/drafts";
 import type { FieldError } from "../card/edit/errors";
 import { blank, field, fits, type Field } from "../card/edit/form";
 import { parse } from "../card/edit/json";
+import { data } from "../card/payload";
+import { t } from "../texts";
 
 const WORKSPACE = "holdshort.workspace";
 const DRAFT = "new.";
 /** Tools that only ask; all others work in a folder. */
 const ASKING = ["ask_human", "create_plan", "request_review"];
+
+/** Required texts that nobody has written. */
+function missing(form: Field | undefined, value: unknown): FieldError[] {
+  if (form?.type !== "group") return [];
+  const given = data(value);
+  return form.members
+    .filter((member) => member.isRequired && member.field.type === "text" && String(given[member.name] ?? "").trim() === "")
+    .map(({ name }) => ({ pointer: `/input/${name}`, message: t("new.missing", { name: name.replaceAll("_", " ") }) }));
+}
 
 export class Start {
   workflows = $state.raw<Workflow[]>();
@@ -27,7 +38,13 @@ export class Start {
   /** One for this form: a second click, or a try after a lost answer, starts no second run. */
   #key = crypto.randomUUID();
 
-  readonly errors = $derived<FieldError[]>(this.problem instanceof Problem ? (this.problem.body.errors ?? []) : []);
+  /** Somebody has tried to start it: what is missing is marked until it is there. */
+  #isTried = $state(false);
+  readonly #missing = $derived<FieldError[]>(this.#isTried ? missing(this.form, this.value) : []);
+  readonly errors = $derived<FieldError[]>([
+    ...this.#missing,
+    ...(this.problem instanceof Problem ? (this.problem.body.errors ?? []) : []),
+  ]);
   readonly isWritten = $derived(this.form !== undefined || "value" in parse(this.raw));
   /** Tools and models are of use to agents that run here. */
   readonly hasAgents = $derived((this.workflow?.agents.length ?? 0) > 0);
@@ -52,6 +69,7 @@ export class Start {
   choose(name: string): void {
     this.workflow = this.workflows?.find((each) => each.name === name);
     this.problem = undefined;
+    this.#isTried = false;
     const form = field(this.workflow?.input);
     const begun = parse(drafts.read(DRAFT + name) || "null");
     const draft = "value" in begun ? begun.value : undefined;
@@ -73,8 +91,10 @@ export class Start {
   /** The run that it became; nothing where it did not. */
   async send(): Promise<Run | undefined> {
     if (!this.workflow || this.isSending || !this.isWritten) return undefined;
-    this.isSending = true;
     this.problem = undefined;
+    this.#isTried = true;
+    if (this.#missing.length > 0) return undefined;
+    this.isSending = true;
     this.isReused = false;
     const workspace = this.hasAgents ? this.workspace.trim() : "";
     const model = this.hasAgents ? this.model.trim() : "";

@@ -1,4 +1,5 @@
 // An event of the timeline in one line.
+import { DOT } from "../../parts/dot";
 import { plain } from "../../parts/plain";
 import { t, word } from "../texts";
 import type { Event } from "../../api/types";
@@ -34,17 +35,17 @@ function told(type: string, data: unknown): string {
       return [said, tools.length > 0 ? `→ ${tools.join(", ")}` : ""].filter(Boolean).join(" ");
     }
     case "tool_inspected":
-      return [text(data, "call"), text(content, "command") || text(content, "path")].filter(Boolean).join(" · ");
+      return [text(data, "call"), text(content, "command") || text(content, "path")].filter(Boolean).join(DOT);
     case "tool_authorised":
-      return [text(data, "call"), released(at(data, "by"))].join(" · ");
+      return [text(data, "call"), released(at(data, "by"))].join(DOT);
     case "tool_finished":
-      return [text(data, "call"), word("run.end", text(data, "end")), said].filter(Boolean).join(" · ");
+      return [text(data, "call"), word("run.end", text(data, "end")), said].filter(Boolean).join(DOT);
     case "interrupt_opened":
       return `${word("kind", text(data, "kind"))}: ${text(content, "title")}`;
     case "decision_made":
       return [text(data, "option"), said].filter(Boolean).join(": ");
     case "interrupt_resolved":
-      return [word("outcome", text(data, "outcome")), cause(at(data, "cause"))].filter(Boolean).join(" · ");
+      return [word("outcome", text(data, "outcome")), cause(at(data, "cause"))].filter(Boolean).join(DOT);
     case "plan_proposed":
       return t("run.plan.subtasks", { n: number(data, "subtasks") ?? 0 });
     case "plan_drafted":
@@ -71,7 +72,7 @@ function cause(cause: unknown): string {
 
 function facts(data: unknown): string {
   const found = TELLING.map((key) => at(data, key)).filter((value) => typeof value === "string" || typeof value === "number");
-  return found.join(" · ");
+  return found.join(DOT);
 }
 
 function line(text: string): string {

@@ -121,7 +121,7 @@ fn call_facts(interrupt: &Interrupt) -> Vec<Fact> {
         let sandbox = payload.get("sandbox").and_then(Value::as_str);
         facts.extend(sandbox.map(|level| match level {
             "full" => {
-                Fact::new("Sandbox", "full: holds it to that; beside it only a private temporary folder")
+                Fact::new("Sandbox", "full: it can do nothing else, but use a private temporary folder")
             }
             "partial" => Fact::notice("Sandbox", "partial: this machine can not confine it fully"),
             _ => Fact::notice("Sandbox", "none: it can do whatever you can do"),

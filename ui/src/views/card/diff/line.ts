@@ -8,6 +8,7 @@ import type { Row } from "./rows";
 export function line(row: Row, words: string[]): (cell: HTMLElement) => void {
   return (cell) => {
     const text = document.createElement("bdi");
+    cell.style.setProperty("--indent", `${indent(row)}ch`);
     for (const segment of row.segments) {
       const into = segment.changed ? text.appendChild(document.createElement("em")) : text;
       for (const piece of withForeign(pieces(segment.text, "text"), words)) into.append(isMarked(piece) ? marked(piece) : piece.text);
@@ -15,6 +16,15 @@ export function line(row: Row, words: string[]): (cell: HTMLElement) => void {
     cell.replaceChildren(text);
     if (row.isUnended) cell.append(unended());
   };
+}
+
+/** How far a line that breaks goes on being indented: as its beginning, but never to the far edge. */
+const DEEPEST = 16;
+const TAB = 4;
+
+function indent(row: Row): number {
+  const blank = /^[\t ]*/.exec(row.segments.map((segment) => segment.text).join(""))?.[0] ?? "";
+  return Math.min(blank.replaceAll("\t", " ".repeat(TAB)).length, DEEPEST) + 2;
 }
 
 const isMarked = (piece: Piece): boolean => piece.hidden || piece.foreign === true;

@@ -1,4 +1,4 @@
-// The lines of a hunk as rows: numbered, versions of one line found and compared, in one column or in two.
+// The lines of a hunk as rows: numbered, versions of one line found and compared. In two columns: `sides.ts`.
 import type { Hunk, Line, Op } from "./diff";
 import { longest } from "./sequence";
 import { compared, isAlike, likeness, type Segment, tokens, whole } from "./words";
@@ -19,36 +19,16 @@ export function unified(hunk: Hunk): Row[] {
   return blocks(hunk).flatMap((block) => [...block.old, ...block.new]);
 }
 
-export interface Sides {
-  left?: Row;
-  right?: Row;
-}
-
-/** Side by side: versions of one line in one row, the rest of a change beside each other. */
-export function sides(hunk: Hunk): Sides[] {
-  return blocks(hunk).flatMap((block) => {
-    if (block.isSame) return block.old.map((row) => ({ left: row, right: row }));
-    const out: Sides[] = [];
-    let [i, j] = [0, 0];
-    for (const [a, b] of [...block.pairs, [block.old.length, block.new.length] as const]) {
-      for (; i < a || j < b; ) {
-        out.push({ left: i < a ? block.old[i++] : undefined, right: j < b ? block.new[j++] : undefined });
-      }
-      if (a < block.old.length) out.push({ left: block.old[i++], right: block.new[j++] });
-    }
-    return out;
-  });
-}
-
 /** Lines that stay (then `old` has them all), or a change: what goes, what comes, and which are versions of which. */
-interface Block {
+export interface Block {
   isSame: boolean;
   old: Row[];
   new: Row[];
   pairs: [number, number][];
 }
 
-function blocks(hunk: Hunk): Block[] {
+/** A hunk, cut into what stays and what changes. */
+export function blocks(hunk: Hunk): Block[] {
   const out: Block[] = [];
   let old = hunk.oldStart;
   let now = hunk.newStart;

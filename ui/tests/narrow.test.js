@@ -1,0 +1,110 @@
+// A card on a telephone, and at the width of a small screen: nothing that is decided about is cut off or covered.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { person } from "./harness/browser.js";
+import { card, visitCard } from "./harness/card.js";
+import { eventually } from "./harness/eventually.js";
+import { serve } from "./harness/server.js";
+import { t as text } from "./harness/texts.js";
+
+const OLD = "        return round(cents * part / whole) if whole else default_share(cents)";
+const NEW = "        return (2 * cents * part + whole) // (2 * whole) if whole else default_share(cents)";
+const workflow = `
+name: long
+agents:
+  guide: {instructions: Work., tools: [edit_file]}
+phases:
+  - {id: work, kind: one_shot, agent: guide}
+`;
+const rehearsal = `
+agents:
+  guide:
+    - text: This line.
+      calls:
+        - {as: change, tool: edit_file, arguments: {path: share.py, old: "${OLD}", new: "${NEW}"}}
+    - text: Done.
+`;
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+test("a card where there is little room", async (t) => {
+  const server = await serve(t, { workflows: { long: { workflow, rehearsal } } });
+  writeFileSync(join(server.workspace, "share.py"), `def share(cents, part, whole):\n    if part:\n${OLD}\n    return 0\n`);
+  const config = { workspace: server.workspace, model: "rehearsal" };
+  const { id } = await server.api("POST", "/v1/runs", { workflow: "long", input: { task: "Round it." }, config });
+  const change = await eventually("the change to wait", async () => {
+    const { items } = await server.api("GET", `/v1/interrupts?run=${id}&status=open`);
+    return items[0];
+  });
+  const phone = await person(t, server, PHONE);
+  await visitCard(phone, change);
+
+  await t.test("a long line of a change breaks, goes on below its beginning, and ends in sight", async () => {
+    const region = card(phone).getByRole("region", { name: text("card.diff.title", { path: "share.py" }) });
+    assert.equal(await region.evaluate((all) => all.scrollWidth - all.clientWidth), 0, "nothing is cut off");
+    const lefts = await region.locator("tr.added .text bdi").evaluate((line) => {
+      const range = document.createRange();
+      // Where the first letter of each drawn line is, blanks aside.
+      const found = new Map();
+      const walk = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+      for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+        for (let i = 0; i < node.length; i += 1) {
+          if (node.data[i] === " ") continue;
+          range.setStart(node, i);
+          range.setEnd(node, i + 1);
+          const { left, top } = range.getBoundingClientRect();
+          const row = [...found.keys()].find((each) => Math.abs(each - top) < 4) ?? top;
+          found.set(row, Math.min(found.get(row) ?? Infinity, left));
+        }
+      }
+      return [...found.values()];
+    });
+    assert(lefts.length > 1, "the line is longer than the screen");
+    for (const left of lefts.slice(1)) assert(left > lefts[0], `${lefts}: it goes on further in than it begins`);
+  });
+
+  /** The rows of the bar: how many options each has, and how high the bar is. */
+  const bar = (page) =>
+    page.locator("[data-bar]").evaluate((all) => {
+      const rows = new Map();
+      for (const button of all.querySelectorAll("button")) {
+        const { top, height } = button.getBoundingClientRect();
+        const middle = Math.round(top + height / 2);
+        rows.set(middle, (rows.get(middle) ?? 0) + 1);
+      }
+      return { rows: [...rows.values()], height: all.getBoundingClientRect().height };
+    });
+
+  await t.test("the options take two rows of a telephone, and none stands alone", async () => {
+    const { rows, height } = await bar(phone);
+    assert.deepEqual(rows, [2, 3]);
+    assert(height <= 130, `${height} pixels of 844`);
+  });
+
+  await t.test("facts in a row have their dots between them, and none at the end of a line", async () => {
+    const rows = card(phone).locator("header .dots");
+    for (const width of [320, 360, 390]) {
+      await phone.setViewportSize({ width, height: 844 });
+      const seen = await rows.evaluate((row) => {
+        const clip = row.getBoundingClientRect().left + parseFloat(getComputedStyle(row).clipPath.split(" ").at(-1));
+        return [...row.children].map((each, i, all) => {
+          const begins = i === 0 || each.offsetTop > all[i - 1].offsetTop + 4;
+          const { left } = each.getBoundingClientRect();
+          // Where the dot ends that stands before the text.
+          const dot = left + parseFloat(getComputedStyle(each).paddingLeft) - 8;
+          return begins === dot < clip;
+        });
+      });
+      assert(seen.length > 2 && seen.every(Boolean), `${width}: ${seen}`);
+    }
+  });
+
+  await t.test("at 1280 all options stand in one row, each on one line", async () => {
+    const page = await person(t, server);
+    await visitCard(page, change);
+    const { rows, height } = await bar(page);
+    assert.deepEqual(rows, [change.options.length]);
+    assert(height < 64, `${height} pixels`);
+  });
+});
