@@ -372,7 +372,7 @@ pub struct KindGate {
     pub expires_in_ms: Option<u64>,
     /// The option applied on expiry.
     pub on_expiry: Option<String>,
-    /// Who may decide, by id; empty means every operator.
+    /// Who may decide, by id; empty means admins and operators.
     pub approvers: Vec<String>,
 }
 

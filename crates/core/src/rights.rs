@@ -18,13 +18,13 @@ pub enum Permission {
     Decide,
     /// Reassign, delegate, hand out links to decide by.
     Assign,
-    /// Let go on what a person stopped, and stop what was let go: revoke grants, freeze, resume.
+    /// Freeze and unfreeze the installation, resume runs and sessions, revoke grants.
     Halt,
     /// People, keys, channels, policy.
     Administer,
     /// Audit, receipts, export.
     Audit,
-    /// Sign a browser in as oneself.
+    /// Sign a browser in. A login carries no role yet: whoever uses it is the operator.
     SignIn,
 }
 
@@ -43,7 +43,7 @@ pub enum Extent {
 
 use Extent::{All, Assigned, Nothing, Own, Unassigned};
 
-/// The roles of the table, in its order. The engine is none of them: it comes through no door.
+/// The roles of the table, in its order. The engine is none of them: nobody can sign in as it.
 pub const ROLES: [Role; 5] = [Role::Admin, Role::Operator, Role::Reviewer, Role::Agent, Role::Auditor];
 
 /// The table: a row for each permission, a column for each of [`ROLES`].
@@ -56,7 +56,7 @@ pub const TABLE: [(Permission, [Extent; ROLES.len()]); 9] = [
     (Permission::Halt, [All, All, Nothing, Nothing, Nothing]),
     (Permission::Administer, [All, Nothing, Nothing, Nothing, Nothing]),
     (Permission::Audit, [All, All, Assigned, Own, All]),
-    (Permission::SignIn, [All, All, All, Nothing, All]),
+    (Permission::SignIn, [Nothing, All, Nothing, Nothing, Nothing]),
 ];
 
 /// How far a permission reaches for a role. What is not in the table reaches nothing.

@@ -219,7 +219,7 @@ pub struct Reason {
 /// Who may decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Assignment {
-    /// By id; empty means every operator.
+    /// By id; empty means admins and operators.
     pub approvers: Vec<String>,
     pub quorum: Quorum,
 }

@@ -304,7 +304,7 @@ fn authenticated(role: Role) -> Answer<()> {
 fn others() -> Refused {
     Refused::new(
         Code::ForbiddenRole,
-        "it is not yours: an agent reads and steers the runs that it started itself, and no others",
+        "it is not yours: whoever has no right to all runs reads and steers those that they began themselves",
     )
 }
 

@@ -943,7 +943,7 @@ export interface components {
         };
         /** @description Who may decide. */
         Assignment: {
-            /** @description By id; empty means every operator. */
+            /** @description By id; empty means admins and operators. */
             approvers: string[];
             quorum: components["schemas"]["Quorum"];
         };

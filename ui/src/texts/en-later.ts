@@ -236,7 +236,8 @@ export const later = {
   "new.rehearsal.title": "No model is configured",
   "new.rehearsal.why": "Agents play their scripts, and the script of this workflow fits its shipped sample only. To see it, run in a terminal:",
   "new.rehearsal.how": "To let agents work on your own task, start the server with a model:",
-  "new.rehearsal.key": "or with a key in its environment, such as OPENAI_API_KEY.",
+  "new.rehearsal.key":
+    "or with a provider's key in its environment and the model's name: OPENAI_API_KEY=… holdshort serve --model NAME. A key alone chooses no model.",
   "new.rehearsal.free": "Workflows without agents of their own, such as external, need no model.",
 
   "grants.title": "Grants",

@@ -158,7 +158,7 @@ pub struct Opened {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     pub on_expiry: String,
-    /// Who may decide, by id; empty means every operator.
+    /// Who may decide, by id; empty means admins and operators.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,
     /// How many people have to agree before anything is released.
@@ -204,7 +204,7 @@ pub struct Resolution {
     pub outcome: Outcome,
     pub option: Option<String>,
     pub cause: Cause,
-    /// Whose input it came with: of a grant, who gave it.
+    /// Whose input it came with: of a grant that was given in the same run, who gave it.
     pub by: String,
     pub at: Timestamp,
     pub seq: u64,

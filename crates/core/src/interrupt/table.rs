@@ -134,6 +134,36 @@ impl Effect {
     }
 }
 
+impl Effect {
+    /// Whether work goes on by it that somebody has to agree to. The others hold it back, or take its place.
+    pub fn lets_go_on(self) -> bool {
+        match self {
+            Self::Proceed
+            | Self::ProceedWithEdit
+            | Self::Grant
+            | Self::Release
+            | Self::Retry
+            | Self::Redo
+            | Self::Replan
+            | Self::NewTask => true,
+            Self::Respond
+            | Self::Refuse
+            | Self::Skip
+            | Self::DropPlan
+            | Self::EndTurn
+            | Self::Finish
+            | Self::FailRun
+            | Self::CancelRun => false,
+        }
+    }
+
+    /// Whether who chose one of them agrees with who chose the other: to allow for the session is to allow once, too.
+    pub fn agrees_with(self, other: Self) -> bool {
+        let allows = |effect| matches!(effect, Self::Proceed | Self::Grant);
+        self == other || (allows(self) && allows(other))
+    }
+}
+
 /// Whether a decision may, must or must not carry something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carry {

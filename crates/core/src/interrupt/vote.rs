@@ -1,7 +1,7 @@
 //! Votes: the decisions that stand on an interrupt, and which of them settles it.
 //!
-//! Whoever stops work settles at once. What releases work needs as many people as the quorum says, each once, who
-//! release the same thing. A person's later vote takes the place of their earlier one; an edit is another thing to
+//! Whoever holds work back, or takes its place, settles at once. What lets work go on needs as many people as the quorum
+//! says, each once, who agree on the same thing. A person's later vote takes the place of their earlier one; an edit is another thing to
 //! agree on, so it takes back what the others said before.
 
 use serde_json::Value;
@@ -44,10 +44,13 @@ pub fn settled<'a>(opened: &'a Opened, votes: &'a [Vote]) -> Option<Settled<'a>>
     let offer = |vote: &Vote| opened.options.iter().find(|offer| offer.id == vote.option);
     let newest = votes.last()?;
     let chosen = offer(newest)?;
-    if !chosen.releases() {
+    if !chosen.effect.lets_go_on() {
         return Some(Settled { vote: newest, offer: chosen, agreed: vec![newest] });
     }
-    let says_so = |vote: &&Vote| vote.edit_of == newest.edit_of && offer(vote).is_some_and(Offer::releases);
+    let says_so = |vote: &&Vote| {
+        let agrees = |offer: &Offer| offer.effect.agrees_with(chosen.effect);
+        vote.edit_of == newest.edit_of && offer(vote).is_some_and(agrees)
+    };
     let agreed: Vec<&Vote> = votes.iter().filter(says_so).collect();
     if agreed.len() < opened.quorum.max(1) as usize {
         return None;
@@ -77,6 +80,13 @@ impl Interrupt {
     pub fn settled_by(&self) -> Option<&Vote> {
         let seq = self.resolution.as_ref()?.decision?;
         self.votes.iter().find(|vote| vote.seq == seq)
+    }
+
+    /// What those who agreed said with it.
+    pub fn said(&self) -> Option<String> {
+        let agreed = self.agreed();
+        let said: Vec<&str> = agreed.iter().filter_map(|vote| vote.text.as_deref()).collect();
+        (!said.is_empty()).then(|| said.join("\n"))
     }
 
     /// Who agreed on how it was settled, in the order in which they did.

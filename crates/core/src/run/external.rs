@@ -87,7 +87,7 @@ impl Draft<'_> {
         let result = json!({
             "outcome": resolution.outcome,
             "option": resolution.option,
-            "text": made.as_ref().and_then(|made| made.text.clone()),
+            "text": standing.said(),
             "edit": made.as_ref().map(|made| made.edit.clone()),
         });
         let reason = if resolution.outcome == Outcome::Expired { "expired" } else { "resolved" };

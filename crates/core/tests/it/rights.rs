@@ -14,12 +14,18 @@ fn each_permission_has_one_row() {
     let rows: BTreeSet<&str> = TABLE.iter().map(|(permission, _)| permission.name()).collect();
     assert_eq!(rows.len(), TABLE.len());
     let engine = TABLE.iter().map(|(permission, _)| extent(Role::Engine, *permission));
-    assert!(engine.into_iter().all(|extent| extent == Extent::Nothing), "the engine comes through no door");
+    assert!(engine.into_iter().all(|extent| extent == Extent::Nothing), "nobody can sign in as the engine");
 }
 
 #[test]
 fn agents_and_auditors_release_nothing() {
-    let releases = [Permission::Decide, Permission::Halt, Permission::Assign, Permission::Administer];
+    let releases = [
+        Permission::Decide,
+        Permission::Halt,
+        Permission::Assign,
+        Permission::Administer,
+        Permission::SignIn,
+    ];
     for permission in releases {
         for role in [Role::Agent, Role::Auditor] {
             assert_eq!(extent(role, permission), Extent::Nothing, "{permission:?} {role:?}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
-use holdshort_core::interrupt::{Decision, Kind};
+use holdshort_core::interrupt::{self, Decision, Kind, Offer, Vote};
 use holdshort_core::run::Input;
 use serde_json::{Value, json};
 
@@ -82,6 +82,43 @@ fn what_releases_needs_as_many_people_as_the_quorum_says() {
     for (quorum, votes, option, by) in table {
         let told = format!("{quorum}: {votes:?}");
         assert_eq!(settled(quorum, votes), (option.to_owned(), by.to_owned()), "{told}");
+    }
+}
+
+/// What takes work up again is agreed on as what releases it; what takes its place is not.
+#[test]
+fn what_lets_work_go_on_is_agreed_on() {
+    let kind = Kind::UnknownOutcome;
+    let world = held(2);
+    let mut asked = (*world.run.interrupts[&world.open(Kind::ToolApproval)]).clone();
+    asked.opened.kind = kind;
+    asked.opened.options = kind.row().options.iter().map(Offer::of).collect();
+    let mut seq = 10;
+    let mut settled = |votes: &[(&str, &str)]| {
+        let mut asked = asked.clone();
+        for (name, option) in votes {
+            seq += 1;
+            asked.cast(Vote {
+                by: (*name).to_owned(),
+                option: (*option).to_owned(),
+                text: None,
+                edit: Value::Null,
+                edit_of: None,
+                at: world.now,
+                seq,
+            });
+        }
+        interrupt::settled(&asked.opened, &asked.votes).map(|settled| settled.vote.option.clone())
+    };
+    let table = [
+        (vec![("ann", "rerun")], None),
+        (vec![("ann", "rerun"), ("bob", "rerun")], Some("rerun")),
+        (vec![("ann", "rerun"), ("bob", "skip")], Some("skip")),
+        (vec![("ann", "happened")], Some("happened")),
+        (vec![("ann", "abort")], Some("abort")),
+    ];
+    for (votes, option) in table {
+        assert_eq!(settled(&votes).as_deref(), option, "{votes:?}");
     }
 }
 

@@ -89,11 +89,11 @@ struct Audit {
     wanted: &'static [Kind],
     /// Events that may still be read.
     room: usize,
-    entries: Vec<(FrameId, Value)>,
+    entries: Vec<(AuditPosition, Value)>,
 }
 
 /// When it was decided; within one moment of a run, its events in their order.
-type FrameId = (Timestamp, RunId, u64);
+type AuditPosition = (Timestamp, RunId, u64);
 
 impl Audit {
     /// Of all sessions: their runs, newest first.

@@ -203,6 +203,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let page = self.journal.runs(&filter, after.as_ref(), AT_ONCE).await?;
             for row in page.items.iter().filter(|row| !row.status.is_terminal()) {
                 let (run, input) = (&row.run, input(row));
+                // No role may send what is the engine's own, such as `Tick`.
                 let is_ours = input.permission().is_none();
                 let actor = if is_ours { Actor::engine() } else { actor.clone() };
                 match self.send(run, input, actor).await {

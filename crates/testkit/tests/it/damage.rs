@@ -84,10 +84,10 @@ const DAMAGES: [Damage; 10] = [
         what: "an event is of a later version, and its hash fits",
         edit: |run| {
             run.rewrite_last(|head| {
-                String::from_utf8_lossy(head).replace("\"v\":1}", "\"v\":2}").into_bytes()
+                String::from_utf8_lossy(head).replace("\"v\":2}", "\"v\":3}").into_bytes()
             });
         },
-        said: "has format version 2; this binary reads up to 1: update it",
+        said: "has format version 3; this binary reads up to 2: update it",
     },
 ];
 

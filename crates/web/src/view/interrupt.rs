@@ -163,7 +163,7 @@ fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
         },
         option: resolution.option.clone(),
         effect: option.and_then(|option| interrupt.offers(option)).map(|offer| word(&offer.effect)),
-        text: vote.and_then(|vote| vote.text.clone()),
+        text: interrupt.said(),
         edit: vote.map(|vote| vote.edit.clone()).unwrap_or_default(),
         by: match resolution.cause {
             Cause::Decision => interrupt.agreed().iter().map(|vote| vote.by.clone()).collect(),

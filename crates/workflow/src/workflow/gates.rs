@@ -143,3 +143,14 @@ fn around_steps(fields: &Fields<'_>, base: StepGates, problems: &mut Problems) -
         on_error: gate("on_error", base.on_error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_interrupt_is_a_key() {
+        assert_eq!(KEYS.known[..OWN.len()], OWN);
+        assert_eq!(KEYS.known[OWN.len()..], Kind::ALL.map(Kind::as_str));
+    }
+}
