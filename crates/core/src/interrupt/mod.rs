@@ -12,11 +12,13 @@ use serde_json::Value;
 
 pub use decide::{Decision, Refusal, Standing, check};
 pub use table::{Carry, Effect, Kind, KindRow, Outcome, Row, option};
-pub use vote::{Settled, Vote, settled, settling_seq};
+pub use vote::{Settled, Vote, settled};
 
 use crate::digest::Digest;
+use crate::event::{self, Event};
 use crate::gate::Reason;
 use crate::id::{GrantId, InterruptId};
+use crate::run::Fact;
 use crate::time::Timestamp;
 
 /// One option as offered: a row of the table, perhaps relabelled.
@@ -223,6 +225,38 @@ impl Interrupt {
             version: 1,
             votes: Vec::new(),
             resolution: None,
+        }
+    }
+
+    /// Takes up a decision or a resolution, the event `seq` of its run: live, on replay, and for whoever reads single
+    /// events alike. An event about something else changes nothing.
+    pub fn apply(&mut self, event: &Event, seq: u64) {
+        let event::Fact::Run(fact) = &event.fact else { return };
+        if let Fact::DecisionMade { interrupt, option, edit_of, .. } = fact
+            && *interrupt == self.opened.interrupt
+        {
+            self.cast(Vote {
+                by: event.actor.id.clone(),
+                option: option.clone(),
+                text: event.content.text.clone(),
+                edit: event.content.data.clone(),
+                edit_of: *edit_of,
+                at: event.at,
+                seq,
+            });
+        }
+        if let Fact::InterruptResolved { interrupt, outcome, option, cause, decision, .. } = fact
+            && *interrupt == self.opened.interrupt
+        {
+            self.resolution = Some(Resolution {
+                outcome: *outcome,
+                option: option.clone(),
+                cause: cause.clone(),
+                by: event.actor.id.clone(),
+                at: event.at,
+                seq,
+                decision: vote::settling_seq(seq, cause, *decision),
+            });
         }
     }
 

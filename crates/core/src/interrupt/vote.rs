@@ -25,7 +25,7 @@ pub struct Vote {
 
 /// The sequence of the decision that settled what was resolved by the event `seq`. Journals of version 1 do not name it:
 /// there it is the event before.
-pub fn settling_seq(seq: u64, cause: &Cause, named: Option<u64>) -> Option<u64> {
+pub(super) fn settling_seq(seq: u64, cause: &Cause, named: Option<u64>) -> Option<u64> {
     named.or_else(|| (*cause == Cause::Decision).then(|| seq.saturating_sub(1)))
 }
 

@@ -13,7 +13,7 @@ use super::{Action, ActionId, Ended, Run, Started};
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::InterruptId;
-use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome, Resolution, Vote, settling_seq};
+use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 use crate::plan::{Plan, Subtask};
 use crate::projection::Status;
 use crate::tool::{CommandEffect, Runs};
@@ -307,32 +307,14 @@ impl Run {
                 let interrupt = Interrupt::new((**opened).clone(), content.data.clone(), event.at, self.seq);
                 self.interrupts.insert(id.clone(), Arc::new(interrupt));
             }
-            Fact::DecisionMade { interrupt, option, edit_of, .. } => {
-                let vote = Vote {
-                    by: event.actor.id.clone(),
-                    option: option.clone(),
-                    text: content.text.clone(),
-                    edit: content.data.clone(),
-                    edit_of: *edit_of,
-                    at: event.at,
-                    seq: self.seq,
-                };
-                if let Some(interrupt) = self.interrupts.get_mut(interrupt) {
-                    Arc::make_mut(interrupt).cast(vote);
+            Fact::DecisionMade { interrupt: id, .. } => {
+                if let Some(interrupt) = self.interrupts.get_mut(id) {
+                    Arc::make_mut(interrupt).apply(event, self.seq);
                 }
             }
-            Fact::InterruptResolved { interrupt: id, outcome, option, cause, decision, .. } => {
-                let resolution = Resolution {
-                    outcome: *outcome,
-                    option: option.clone(),
-                    cause: cause.clone(),
-                    by: event.actor.id.clone(),
-                    at: event.at,
-                    seq: self.seq,
-                    decision: settling_seq(self.seq, cause, *decision),
-                };
+            Fact::InterruptResolved { interrupt: id, outcome, cause, .. } => {
                 if let Some(interrupt) = self.interrupts.get_mut(id) {
-                    Arc::make_mut(interrupt).resolution = Some(resolution);
+                    Arc::make_mut(interrupt).apply(event, self.seq);
                 }
                 if *cause == Cause::Decision {
                     self.heard(id, *outcome);

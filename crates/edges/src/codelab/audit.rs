@@ -42,7 +42,7 @@ pub(super) struct AuditQuery {
     _token: Option<String>,
 }
 
-pub(super) async fn read(Person(operator): Person, Params(query): Params<AuditQuery>) -> Answer<Json<Value>> {
+pub(super) async fn read(Person(caller): Person, Params(query): Params<AuditQuery>) -> Answer<Json<Value>> {
     let limit = query.limit.unwrap_or(CODELAB_AUDIT_PAGE_DEFAULT);
     if !(1..=PAGE).contains(&limit) {
         return Err(Refused::new(Code::InvalidQuery, format!("limit: {limit} is not between 1 and {PAGE}")));
@@ -58,9 +58,9 @@ pub(super) async fn read(Person(operator): Person, Params(query): Params<AuditQu
     };
     let limit = usize::from(limit);
     let mut audit =
-        Audit { app: operator.app.clone(), wanted, room: CODELAB_AUDIT_EVENTS, entries: Vec::new() };
+        Audit { app: caller.app.clone(), wanted, room: CODELAB_AUDIT_EVENTS, entries: Vec::new() };
     if let Some(name) = query.session_id {
-        let session = Session::of(operator, name).map_err(|_| Refused::not_found("session"))?;
+        let session = Session::of(caller, name).map_err(|_| Refused::not_found("session"))?;
         session.known().await?;
         for run in session.runs().await?.iter().rev() {
             // A session's runs come one after the other: older ones have older entries.

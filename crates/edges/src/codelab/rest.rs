@@ -15,8 +15,8 @@ use super::session::Session;
 use super::{history, ids, open, plan};
 
 /// `GET /sessions/{id}/pending-approvals`.
-pub(super) async fn pending_approvals(Person(operator): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
-    let session = known(operator, name).await?;
+pub(super) async fn pending_approvals(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
+    let session = known(caller, name).await?;
     let run = session.last().await?;
     let open = run.as_deref().map(open::interrupts).unwrap_or_default();
     let items: Vec<Value> =
@@ -82,8 +82,8 @@ fn approval(run: &Run, interrupt: &Interrupt) -> Option<Value> {
 }
 
 /// `GET /sessions/{id}/pending-plans`.
-pub(super) async fn pending_plans(Person(operator): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
-    let session = known(operator, name).await?;
+pub(super) async fn pending_plans(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
+    let session = known(caller, name).await?;
     let run = session.last().await?;
     let open = run.as_deref().map(open::interrupts).unwrap_or_default();
     let items: Vec<Value> = open
@@ -113,8 +113,8 @@ pub(super) async fn pending_plans(Person(operator): Person, Id(name): Id<String>
 
 /// `GET /sessions/{id}/plans`: every plan of the session with its dependencies, laid out in layers, and what became
 /// of each subtask.
-pub(super) async fn plans(Person(operator): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
-    let session = known(operator, name).await?;
+pub(super) async fn plans(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
+    let session = known(caller, name).await?;
     let mut items = Vec::new();
     for run in session.runs().await?.iter().rev().take(SESSION_RUNS) {
         let run = session.load(run).await?;
@@ -151,22 +151,22 @@ pub(super) async fn plans(Person(operator): Person, Id(name): Id<String>) -> Ans
 
 /// `POST /sessions/{id}/plans/{plan_id}/pause`: what is under way comes to its end, nothing else starts.
 pub(super) async fn pause(
-    Person(operator): Person,
+    Person(caller): Person,
     Ids(name, plan): Ids<String, String>,
 ) -> Answer<Json<Value>> {
-    steer(operator, name, &plan, Input::Pause).await
+    steer(caller, name, &plan, Input::Pause).await
 }
 
 /// `POST /sessions/{id}/plans/{plan_id}/resume`.
 pub(super) async fn resume(
-    Person(operator): Person,
+    Person(caller): Person,
     Ids(name, plan): Ids<String, String>,
 ) -> Answer<Json<Value>> {
-    steer(operator, name, &plan, Input::Resume).await
+    steer(caller, name, &plan, Input::Resume).await
 }
 
-async fn steer(operator: Caller, name: String, id: &str, input: Input) -> Answer<Json<Value>> {
-    let session = known(operator, name).await?;
+async fn steer(caller: Caller, name: String, id: &str, input: Input) -> Answer<Json<Value>> {
+    let session = known(caller, name).await?;
     let run = session.last().await?.ok_or_else(|| Refused::not_found("plan"))?;
     let is_of_run = run.plans.keys().any(|planning| plan::id(&run, planning) == id)
         || run.interrupts.keys().any(|interrupt| ids::plan(interrupt) == id);
@@ -178,8 +178,8 @@ async fn steer(operator: Caller, name: String, id: &str, input: Input) -> Answer
 }
 
 /// A session that is not there is a 404, whatever it is called.
-async fn known(operator: Caller, name: String) -> Answer<Session> {
-    let session = Session::of(operator, name).map_err(|_| Refused::not_found("session"))?;
+async fn known(caller: Caller, name: String) -> Answer<Session> {
+    let session = Session::of(caller, name).map_err(|_| Refused::not_found("session"))?;
     session.known().await?;
     Ok(session)
 }

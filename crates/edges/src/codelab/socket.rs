@@ -30,7 +30,7 @@ pub(super) struct Since {
 }
 
 pub(super) async fn open(
-    Person(operator): Person,
+    Person(caller): Person,
     Id(name): Id<String>,
     Params(Since { since }): Params<Since>,
     Extension(hands): Extension<Arc<Hands>>,
@@ -38,8 +38,8 @@ pub(super) async fn open(
 ) -> Answer<Response> {
     let upgrade =
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
-    let permit = operator.app.place()?;
-    let session = Session::of(operator, name)?;
+    let permit = caller.app.place()?;
+    let session = Session::of(caller, name)?;
     Ok(line::limited(upgrade).on_upgrade(async move |socket| {
         serve(socket, session, &hands, since).await;
         drop(permit);

@@ -37,23 +37,23 @@ struct Post {
 }
 
 pub(super) async fn open(
-    Person(operator): Person,
+    Person(caller): Person,
     Extension(hands): Extension<Arc<Hands>>,
     body: Body,
 ) -> Response {
-    begin(operator, &hands, body).await.unwrap_or_else(refuse)
+    begin(caller, &hands, body).await.unwrap_or_else(refuse)
 }
 
-async fn begin(operator: Caller, hands: &Arc<Hands>, body: Body) -> Answer<Response> {
+async fn begin(caller: Caller, hands: &Arc<Hands>, body: Body) -> Answer<Response> {
     let Post { session_id, message, since } = read_strict(&body.value().await?)?;
     let message = match message {
         Some(message) => Some(message::understand(&message).map_err(below_message)?),
         None if since.is_some() => None,
         None => return Err(Refused::invalid_at("/message", "missing field `message`")),
     };
-    let app = operator.app.clone();
+    let app = caller.app.clone();
     let permit = app.place()?;
-    let session = Session::of(operator, session_id)?;
+    let session = Session::of(caller, session_id)?;
     let seat = Arc::new(hands.seat(session.key()));
     // Whoever brings the result of a call is not told to run it.
     let brought =

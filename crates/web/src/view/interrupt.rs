@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use holdshort_core::event::{self, Event};
+use holdshort_core::event;
 use holdshort_core::gate::Source;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::interrupt::{
-    self, About, Cause, Interrupt, Kind, Level, Offer, Opened, Outcome, Vote, settling_seq,
-};
+use holdshort_core::interrupt::{self, About, Cause, Interrupt, Kind, Level, Offer, Opened, Outcome};
 use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::{CallEnd, CallState, Fact, Run};
 use holdshort_protocol as wire;
@@ -62,36 +60,13 @@ async fn read(app: &App, row: &InterruptRow) -> Answer<Interrupt> {
     }
     let mut interrupt = Interrupt::new(*opened, event.content.data, event.at, row.opened_seq);
     let Some(seq) = row.resolved_seq else { return Ok(interrupt) };
-    let event = app.event(&stream, seq).await?;
-    let event::Fact::Run(Fact::InterruptResolved { outcome, option, cause, decision, .. }) = event.fact
-    else {
-        return Err(damaged(row));
-    };
-    let decision = settling_seq(seq, &cause, decision);
-    if let Some(seq) = decision {
-        let vote = vote(app.event(&stream, seq).await?, seq, &row.interrupt);
-        interrupt.cast(vote.ok_or_else(|| damaged(row))?);
+    interrupt.apply(&app.event(&stream, seq).await?, seq);
+    let resolution = interrupt.resolution.as_ref().ok_or_else(|| damaged(row))?;
+    if let Some(seq) = resolution.decision {
+        interrupt.apply(&app.event(&stream, seq).await?, seq);
+        interrupt.settled_by().ok_or_else(|| damaged(row))?;
     }
-    let (by, at) = (event.actor.id, event.at);
-    interrupt.resolution = Some(interrupt::Resolution { outcome, option, cause, by, at, seq, decision });
     Ok(interrupt)
-}
-
-fn vote(event: Event, seq: u64, id: &InterruptId) -> Option<Vote> {
-    match event.fact {
-        event::Fact::Run(Fact::DecisionMade { interrupt, option, edit_of, .. }) if interrupt == *id => {
-            Some(Vote {
-                by: event.actor.id,
-                option,
-                text: event.content.text,
-                edit: event.content.data,
-                edit_of,
-                at: event.at,
-                seq,
-            })
-        }
-        _ => None,
-    }
 }
 
 fn damaged(row: &InterruptRow) -> Refused {
