@@ -48,6 +48,29 @@ impl Definition {
         self.tools.values().any(|spec| matches!(spec.runs, tool::Runs::Here { .. }))
     }
 
+    /// The agent that it begins with, where it begins with one.
+    pub fn front_agent(&self) -> Option<&str> {
+        match &self.phases.first()?.kind {
+            PhaseKind::Planning(planning) => Some(&planning.planner),
+            PhaseKind::OneShot { agent } => Some(agent),
+            PhaseKind::Checkpoint(_) | PhaseKind::Control(_) | PhaseKind::IdeaGeneration(_) => None,
+        }
+    }
+
+    /// The same workflow with another of its agents in front; `None` where it does not begin with one agent, or has
+    /// none of this name.
+    pub fn begun_by(&self, agent: &str) -> Option<Self> {
+        self.agents.get(agent)?;
+        let mut variant = self.clone();
+        let front = match &mut variant.phases.first_mut()?.kind {
+            PhaseKind::Planning(planning) => &mut planning.planner,
+            PhaseKind::OneShot { agent } => agent,
+            PhaseKind::Checkpoint(_) | PhaseKind::Control(_) | PhaseKind::IdeaGeneration(_) => return None,
+        };
+        agent.clone_into(front);
+        Some(variant)
+    }
+
     /// What the workflow, and before it the phase, say of one kind of interrupt.
     pub fn gate(&self, phase: Option<&Phase>, kind: Kind) -> KindGate {
         let usual = self.gates.kinds.get(&kind).cloned().unwrap_or_default();

@@ -70,3 +70,13 @@ pub const JUDGED_MESSAGE_BYTES: usize = 8_000;
 pub const RESULTS_CHARS: usize = 60_000;
 pub const OLD_RESULT_CHARS: usize = 300;
 pub const WHOLE_RESULTS: usize = 3;
+
+/// Comments on one interrupt.
+pub const COMMENTS: usize = 200;
+
+/// Earlier front runs that the next run of a conversation is told of.
+pub const EARLIER_RUNS: usize = 50;
+
+/// What they said and brought, in all, and what came of each: a long answer does not push out what was said.
+pub const EARLIER_BYTES: usize = 24 * 1024;
+pub const EARLIER_RESULT_BYTES: usize = 4 * 1024;

@@ -1,6 +1,7 @@
 //! Sessions: conversations with a person. Holds grants and whether runs may start; a run of the session reads both
 //! as its context. A session may have no event at all: then a run's start made it, and it is open.
 
+mod front;
 mod state;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use front::Front;
 pub use state::{Changed, End, Opened, State};
 
 use crate::actor::{Actor, Role};
@@ -41,6 +43,24 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         idle_ms: Option<u64>,
     },
+    /// What somebody said begins this run, which has the front from here on: the one before it has ended.
+    FrontTaken {
+        run: RunId,
+        /// Who is in front with it, where somebody chose.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+    },
+    /// Something was said in the conversation. The words are those of an event of the front run.
+    Said {
+        run: RunId,
+        seq: u64,
+        /// The agent that said it; `None`: a person, this event's actor.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+        /// What it asks or answers.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        interrupt: Option<InterruptId>,
+    },
     SessionSuspended,
     SessionResumed,
     SessionClosed {
@@ -68,6 +88,7 @@ pub struct Session {
     pub last_at: Timestamp,
     pub grants: BTreeMap<GrantId, Grant>,
     pub state: State,
+    pub front: Front,
     /// `None` where a run's start made it.
     pub opened: Option<Opened>,
     /// `None` before its state was ever set.
@@ -124,6 +145,7 @@ impl Session {
             last_at: Timestamp::from_millis(0),
             grants: BTreeMap::new(),
             state: State::Open,
+            front: Front::default(),
             opened: None,
             changed: None,
         }
@@ -219,6 +241,14 @@ impl Session {
                 self.opened = Some(Opened { workflow: workflow.clone(), idle_ms: *idle_ms });
                 self.change(State::Open, at);
             }
+            Fact::FrontTaken { run, agent } => {
+                self.front.runs.push(run.clone());
+                if agent.is_some() {
+                    self.front.agent.clone_from(agent);
+                }
+                self.change(self.state, at);
+            }
+            Fact::Said { .. } => {}
             Fact::SessionSuspended => self.change(State::Suspended, at),
             Fact::SessionResumed => self.change(State::Open, at),
             Fact::SessionClosed { reason } => self.change(State::Closed(*reason), at),

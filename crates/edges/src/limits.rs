@@ -1,7 +1,5 @@
 //! Named limits of the edges, beside those of all that is served. Each is a typed error when it is hit.
 
-use std::time::Duration;
-
 /// Counts, texts, phases and words that the config of a MARS client may hold.
 pub(crate) const MARS_COUNT: u64 = 10_000;
 pub(crate) const MARS_TEXT_BYTES: usize = 4_096;
@@ -11,19 +9,10 @@ pub(crate) const MARS_WORDS: usize = 100;
 pub(crate) const MARS_SESSIONS: usize = 10_000;
 /// How long nothing may happen in a session that it makes before it expires: 24 hours (contract A30).
 pub(crate) const MARS_IDLE_MS: u64 = 24 * 3_600 * 1_000;
-/// How often a message is looked at again because somebody else was first.
-pub(crate) const CODELAB_MESSAGE_ATTEMPTS: usize = 10;
-/// What was said before, in the input of the run that goes on.
-pub(crate) const CODELAB_HISTORY_BYTES: usize = 24 * 1024;
-/// What came of one run, in that: a long answer does not push out what was said.
-pub(crate) const CODELAB_HISTORY_RESULT_BYTES: usize = 4 * 1024;
 /// Why another agent goes on; what is cancelled for it is told so.
 pub(crate) const CODELAB_SWITCH_REASON_BYTES: usize = 4 * 1024;
 /// A subtask's result (contract B7).
 pub(crate) const CODELAB_SUBTASK_RESULT_CHARS: usize = 500;
-/// How long a call waits for the result of whoever approved it before it is handed out to them. Clients of the
-/// source system run what they approve, and say so right behind.
-pub(crate) const CODELAB_RESULT_BEHIND_TIME: Duration = Duration::from_millis(100);
 /// Entries of the audit log where none are asked for (contract B9).
 pub(crate) const CODELAB_AUDIT_PAGE_DEFAULT: u16 = 100;
 /// Events that one answer of the audit log reads.

@@ -19,6 +19,12 @@ pub enum Error {
     /// The same idempotency key came with another request.
     #[error("the idempotency key was used for another request")]
     KeyReused,
+    /// Somebody else used the same idempotency key meanwhile. Nothing was written.
+    #[error("the idempotency key was used meanwhile")]
+    KeyTaken,
+    /// Somebody else has begun the next run of the conversation meanwhile. Nothing was written.
+    #[error("the conversation has gone on meanwhile")]
+    FrontTaken,
     /// The run can not be read: it stops, others go on.
     #[error("run {run} can not be read: {source}")]
     Damaged { run: String, source: event::Error },

@@ -15,7 +15,9 @@ pub mod transfer;
 mod upkeep;
 
 pub use clock::{Clock, SystemClock};
-pub use driver::{Driver, IdempotencyKey, OpenSession, OpenedSession, StartRun, StartedRun};
+pub use driver::{
+    Driver, IdempotencyKey, NextRun, OpenSession, OpenedSession, Say, StartRun, StartedRun, TakesFront,
+};
 pub use error::Error;
 pub use executor::{Deliver, Executor, Idle, Job, Unfit, Work};
 pub use upkeep::{keep_time, keep_up};

@@ -54,6 +54,9 @@ codes! {
         "Use the operator's token. Agents ask and read what is theirs; they never decide.";
     NotAnApprover = "not_an_approver", 403, "The interrupt is assigned to others",
         "Ask one of its approvers to decide.";
+    AlreadyClaimed = "already_claimed", 409, "Somebody else is at the interrupt",
+        "Ask who claimed it, or decide all the same: a claim keeps nobody from deciding. Whoever claimed it lets it go \
+         with `POST /v1/interrupts/{id}/release`, and an admin too.";
     LoginCodeSpent = "login_code_spent", 403, "The login link is used up or too old",
         "`holdshort login` prints a fresh link.";
     WrongOrigin = "wrong_origin", 403, "The request comes from a page of another origin",

@@ -82,6 +82,9 @@ pub struct Interrupt {
     /// What could deceive whoever decides: show it beside the options.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// Who is at it. That keeps nobody from deciding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed_by: Option<String>,
     /// Grows when it changes; a decision may name the one it was made on.
     pub version: u64,
     /// The interrupt whose place it took.
@@ -91,6 +94,22 @@ pub struct Interrupt {
     pub resolution: Option<Resolution>,
     #[schema(format = DateTime)]
     pub created_at: String,
+}
+
+/// What somebody says about an interrupt, beside any decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "seq": 9, "at": "2026-01-31T09:30:00.000Z", "by": "operator", "text": "The build folder is not in Git."
+}))]
+pub struct Comment {
+    /// In the run's stream.
+    pub seq: u64,
+    #[schema(format = DateTime)]
+    pub at: String,
+    pub by: String,
+    /// Absent where it was erased.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]

@@ -31,8 +31,8 @@ pub use diff::{Diff, DiffLine, Hunk};
 pub use effect::{CommandEffect, Script};
 pub use event::{Actor, Event, Preview, PreviewKind, Role};
 pub use interrupt::{
-    Ask, AskAssignment, AskChoice, Assignment, Decision, Interrupt, InterruptStatus, Kind, Level, Offer,
-    Origin, Outcome, Policy, Quorum, Reason, Resolution, Risk,
+    Ask, AskAssignment, AskChoice, Assignment, Comment, Decision, Interrupt, InterruptStatus, Kind, Level,
+    Offer, Origin, Outcome, Policy, Quorum, Reason, Resolution, Risk,
 };
 pub use list::List;
 pub use login::{Identity, Link, LinkRequest, Login, Redeem};
@@ -46,7 +46,10 @@ pub use run::{
     Category, Checkpoint, Finish, Gate, GateConfig, Message, Note, Rule, RuleAction, Run, RunConfig,
     RunResult, SmartConfig, StartRun, Status,
 };
-pub use session::{Grant, GrantCommand, GrantStatus, OpenSession, Session, SessionState};
+pub use session::{
+    Delivered, Grant, GrantCommand, GrantStatus, OpenSession, Session, SessionMessage, SessionState, Speaker,
+    Utterance,
+};
 pub use system::{
     ComparedHead, Damage, Health, Info, JournalHead, MAX_HEADS, Model, Node, System, Verification, Workflow,
 };

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::run::RunConfig;
+
 /// A conversation with a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
@@ -18,6 +20,9 @@ pub struct Session {
     /// That it was opened for; its runs may be of others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
+    /// The last run that was begun by what was said in it. It may have ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub front_run: Option<String>,
     pub state: SessionState,
     /// Why it was closed: `completed` by a person, `expired` because nothing happened in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,27 +46,92 @@ pub struct Session {
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
     Open,
-    /// Its runs are paused, and none starts or resumes.
+    /// Its runs rest, and none starts or resumes.
     Suspended,
     /// Over for good.
     Closed,
 }
 
 /// What makes a session before its first run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"name": "Release 1.2", "workflow": "pair", "expires_when_idle_ms": 86_400_000}))]
 pub struct OpenSession {
     /// 1 to 500 bytes.
     #[serde(default)]
     pub name: Option<String>,
-    /// The workflow that its runs are meant to be of. It keeps no other out.
+    /// The workflow of the runs that are begun by what is said in it. Runs of others may be started in it too.
     #[serde(default)]
     pub workflow: Option<String>,
+    /// What these runs begin with. It is checked against the workflow, which has to be named.
+    #[serde(default)]
+    pub config: Option<RunConfig>,
     /// How long nothing may happen in it before it is closed; a year at most. Without it, it stays open.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 31_536_000_000_u64)]
     pub expires_when_idle_ms: Option<u64>,
+}
+
+/// Something that is said in a session.
+///
+/// It answers the question that `to` names; or it reaches the front run; or, where none lives, it begins the next one.
+/// It decides nothing: only the answer to a question is words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"text": "And now the tests."}))]
+pub struct SessionMessage {
+    /// 1 byte to 64 kB.
+    pub text: String,
+    /// The interrupt, of kind `question`, that it answers.
+    #[serde(default)]
+    pub to: Option<String>,
+    /// The agent that is to hear it, and that is in front from here on. Where another one is at work its run is
+    /// cancelled first.
+    #[serde(default)]
+    pub agent: Option<String>,
+}
+
+/// Where it went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({"session": "ses_01k6f0000000000000000000bb", "run": "run_01k6f0000000000000000000aa"}))]
+pub struct Delivered {
+    pub session: String,
+    /// The run that hears it, or that it has begun.
+    pub run: String,
+    /// The question that it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt: Option<String>,
+}
+
+/// Something that was said in a session, by a person or an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "seq": 3, "at": "2026-01-31T09:30:00.000Z", "speaker": "person", "by": "operator",
+    "text": "And now the tests.", "run": "run_01k6f0000000000000000000aa"
+}))]
+pub struct Utterance {
+    /// In the session's stream.
+    pub seq: u64,
+    #[schema(format = DateTime)]
+    pub at: String,
+    pub speaker: Speaker,
+    /// The person, or the agent's name.
+    pub by: String,
+    /// Absent where it was erased.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The run that it was said in, or that it began.
+    pub run: String,
+    /// What it asks, answers or comments on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    Person,
+    Agent,
 }
 
 /// A remembered decision: calls that it covers are not asked about again in its session.

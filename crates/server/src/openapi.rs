@@ -208,9 +208,18 @@ refuses! {
         &[Code::InvalidHeader, Code::UnknownSession, Code::IdempotencyKeyReused, Code::NotExternal,
           Code::RunEnded, Code::LimitReached],
         SESSION;
+    /// Of what is said in a session: it answers, steers or starts.
+    Says: ANY, BODY, CHANGE, OF_A_RUN,
+        &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused, Code::NotAnApprover,
+          Code::AlreadyResolved, Code::Expired],
+        SESSION;
+    /// Of what is done with an interrupt and resolves nothing.
+    Acts: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NotAnApprover, Code::AlreadyResolved, Code::AlreadyClaimed];
     Decides: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::Stale, Code::Expired];
     Steers: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotExternal], SESSION;
+    Tells: ANY, BODY, CHANGE, OF_A_RUN,
+        &[Code::InvalidHeader, Code::RunEnded, Code::IdempotencyKeyReused];
     OpensSession: ANY, BODY, CHANGE,
         &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused];
     SteersSession: ANY, BODY, CHANGE, OF_A_RUN, SESSION;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use holdshort_core::actor::Actor;
-use holdshort_core::event::Event;
+use holdshort_core::event::{self, Event, Sealed};
 use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::projection::{InterruptRow, RunRow};
 use holdshort_core::run::{Input, Run};
@@ -70,6 +70,11 @@ impl App {
         self.journal().run(id).await?.ok_or_else(|| Refused::not_found("run"))
     }
 
+    /// The run as it is now, from memory where it is there.
+    pub async fn run_now(&self, id: &RunId) -> Result<Arc<Run>, Error> {
+        self.driver.now(id).await
+    }
+
     pub async fn interrupt_row(&self, id: &InterruptId) -> Answer<InterruptRow> {
         self.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))
     }
@@ -79,6 +84,12 @@ impl App {
         event_at(self.journal(), stream, seq).await?.ok_or_else(|| {
             Refused::new(Code::JournalDamaged, format!("the event {stream}/{seq} is not there"))
         })
+    }
+
+    /// An event as it was read, by itself.
+    pub fn decode(&self, sealed: &Sealed) -> Answer<Event> {
+        let damaged = |source| Error::Damaged { run: sealed.stream.to_string(), source };
+        Ok(event::decode(sealed).map_err(damaged)?)
     }
 
     pub async fn send(&self, run: &RunId, input: Input, actor: Actor) -> Result<Arc<Run>, Error> {

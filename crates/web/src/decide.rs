@@ -15,7 +15,7 @@ use crate::view;
 pub async fn decide(app: &App, row: &InterruptRow, actor: Actor, decision: Decision) -> Answer<Interrupt> {
     let Decision { option, text, edit, version } = decision;
     let decision = interrupt::Decision { option, text, edit, version };
-    let input = Input::Decide { interrupt: row.interrupt.clone(), decision };
+    let input = Input::Decide { interrupt: row.interrupt.clone(), decision, holder: None };
     match app.send(&row.run, input, actor).await.map_err(Refused::from) {
         Ok(run) => {
             view::interrupt::of_run(&run, &row.interrupt).ok_or_else(|| Refused::not_found("interrupt"))

@@ -125,7 +125,8 @@ impl From<Error> for Refused {
                 Self::new(Code::JournalDamaged, error.to_string())
             }
             Error::Store(error) => error.into(),
-            Error::Busy => Self::of(Code::Busy),
+            // Others were faster, again and again.
+            Error::Busy | Error::KeyTaken | Error::FrontTaken => Self::of(Code::Busy),
             Error::Internal(_) => {
                 tracing::error!(%error, "the engine made a mistake");
                 Self::of(Code::Internal)
@@ -169,6 +170,7 @@ impl From<DecisionRefusal> for Refused {
             DecisionRefusal::NotAnApprover => Self::new(Code::NotAnApprover, said),
             DecisionRefusal::Expired => Self::new(Code::Expired, said),
             DecisionRefusal::AlreadyResolved => Self::new(Code::AlreadyResolved, said),
+            DecisionRefusal::Claimed { .. } => Self::new(Code::AlreadyClaimed, said),
             DecisionRefusal::Stale { current } => {
                 let mut refused = Self::new(Code::Stale, said);
                 refused.0.version = Some(current);

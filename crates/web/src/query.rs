@@ -51,6 +51,11 @@ impl<A: FromStr, B: FromStr, S: Send + Sync> FromRequestParts<S> for Ids<A, B> {
     }
 }
 
+/// A number in a query.
+pub fn number(name: &str, text: Option<&str>) -> Answer<Option<u64>> {
+    id(name, text)
+}
+
 /// An id in a query.
 pub fn id<T: FromStr<Err: std::fmt::Display>>(name: &str, text: Option<&str>) -> Answer<Option<T>> {
     text.map(str::parse)

@@ -191,7 +191,11 @@ impl Story {
                 self.activity = format!("paused: `{} resume RUN{}` lets it go on", holdshort(), self.words);
                 note("paused".to_owned())
             }
-            "run_resumed" => {
+            "run_suspended" => {
+                self.activity = "its session is suspended".to_owned();
+                note("rests: its session is suspended".to_owned())
+            }
+            "run_resumed" | "run_unsuspended" => {
                 self.activity.clear();
                 note("goes on".to_owned())
             }

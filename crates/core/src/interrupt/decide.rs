@@ -7,7 +7,6 @@ use super::{Carry, Interrupt, Kind, Offer, Outcome, option};
 use crate::actor::Actor;
 use crate::json;
 use crate::limits;
-use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
@@ -47,6 +46,8 @@ pub enum Refusal {
     AlreadyResolved,
     #[error("the interrupt changed since it was read: it has version {current} now")]
     Stale { current: u64 },
+    #[error("`{by}` has claimed it")]
+    Claimed { by: String },
     #[error("the decision does not fit the interrupt")]
     Invalid(Vec<Problem>),
 }
@@ -59,16 +60,7 @@ pub fn check(
     decision: &Decision,
     now: Timestamp,
 ) -> Result<Standing, Refusal> {
-    let approvers = &interrupt.opened.approvers;
-    let may = match rights::extent(actor.role, Permission::Decide) {
-        Extent::Nothing | Extent::Own => return Err(Refusal::Role),
-        Extent::Assigned => approvers.contains(&actor.id),
-        Extent::Unassigned => approvers.is_empty() || approvers.contains(&actor.id),
-        Extent::All => true,
-    };
-    if !may {
-        return Err(Refusal::NotAnApprover);
-    }
+    interrupt.may_see(actor)?;
     let same = |made: &super::Vote| {
         made.by == actor.id
             && made.option == decision.option

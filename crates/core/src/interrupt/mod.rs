@@ -3,6 +3,7 @@
 //! An interrupt is opened by the run, decided by people, and resolved once. Only a resolution releases
 //! work. What a resolution *does* is the run's business (`run/decide.rs`).
 
+mod action;
 mod decide;
 mod table;
 mod vote;
@@ -10,6 +11,7 @@ mod vote;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use action::{Claim, Comment, Holder};
 pub use decide::{Decision, Refusal, Standing, check};
 pub use table::{Carry, Effect, Kind, KindRow, Outcome, Row, option};
 pub use vote::{Settled, Vote, settled};
@@ -18,6 +20,7 @@ use crate::digest::Digest;
 use crate::event::{self, Event};
 use crate::gate::Reason;
 use crate::id::{GrantId, InterruptId};
+use crate::plan::Plan;
 use crate::run::Fact;
 use crate::time::Timestamp;
 
@@ -181,6 +184,8 @@ pub struct Interrupt {
     pub version: u64,
     /// The decisions that stand: of each person the last one.
     pub votes: Vec<Vote>,
+    pub claim: Option<Claim>,
+    pub comments: Vec<Comment>,
     pub resolution: Option<Resolution>,
 }
 
@@ -224,11 +229,13 @@ impl Interrupt {
             opened_seq: seq,
             version: 1,
             votes: Vec::new(),
+            claim: None,
+            comments: Vec::new(),
             resolution: None,
         }
     }
 
-    /// Takes up a decision or a resolution, the event `seq` of its run: live, on replay, and for whoever reads single
+    /// Takes up a decision, an action or a resolution, the event `seq` of its run: live, on replay, and for whoever reads single
     /// events alike. An event about something else changes nothing.
     pub fn apply(&mut self, event: &Event, seq: u64) {
         let event::Fact::Run(fact) = &event.fact else { return };
@@ -244,6 +251,22 @@ impl Interrupt {
                 at: event.at,
                 seq,
             });
+        }
+        if let Fact::InterruptClaimed { interrupt, by, holder } = fact
+            && *interrupt == self.opened.interrupt
+        {
+            self.claim = Some(Claim { by: by.clone(), holder: holder.clone(), at: event.at, seq });
+        }
+        if let Fact::InterruptReleased { interrupt } = fact
+            && *interrupt == self.opened.interrupt
+        {
+            self.claim = None;
+        }
+        if let Fact::CommentAdded { interrupt } = fact
+            && *interrupt == self.opened.interrupt
+        {
+            let (by, text) = (event.actor.id.clone(), event.content.text.clone());
+            self.comments.push(Comment { by, text, at: event.at, seq });
         }
         if let Fact::InterruptResolved { interrupt, outcome, option, cause, decision, .. } = fact
             && *interrupt == self.opened.interrupt
@@ -275,6 +298,15 @@ impl Interrupt {
         let payload = self.content.get("payload")?;
         let member = payload.get(member).filter(|member| !member.is_null());
         Some(member.unwrap_or(payload)).filter(|replaced| !replaced.is_null())
+    }
+
+    /// The plan that it asks about; `None` where it asks about something else, or where its words were erased.
+    pub fn plan(&self) -> Option<Plan> {
+        if self.opened.kind != Kind::PlanApproval {
+            return None;
+        }
+        let payload = self.content.get("payload")?;
+        serde_json::from_value(payload.get("plan").unwrap_or(payload).clone()).ok()
     }
 
     pub fn content_text(&self, field: &str) -> &str {

@@ -54,7 +54,7 @@ impl Action {
 impl Run {
     /// In a fixed order: looks and probes, tools, models.
     pub fn actions(&self) -> Vec<Action> {
-        if self.paused || self.ended.is_some() {
+        if self.is_paused() || self.ended.is_some() {
             return Vec::new();
         }
         let mut actions = Vec::new();
@@ -128,7 +128,7 @@ impl Run {
     /// Whether a call may start now: in its turn, and one side effect at a time in a workspace.
     pub(super) fn may_start(&self, id: &str) -> bool {
         let Some(call) = self.calls.get(id) else { return false };
-        !self.paused
+        !self.is_paused()
             && self.ended.is_none()
             && !self.is_blocked(&call.step)
             && !self.waits_its_turn(id, call)

@@ -22,7 +22,7 @@ impl Draft<'_> {
             let text = format!("the run has {} events, the most that one may have", self.run.seq);
             self.fail_run("limit_events", text);
         }
-        while !self.is_over() && !self.run.paused && self.advance_once() {}
+        while !self.is_over() && !self.run.is_paused() && self.advance_once() {}
     }
 
     fn advance_once(&mut self) -> bool {

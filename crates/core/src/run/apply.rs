@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::conversation::said_about;
 use super::fact::{Authority, Fact, Node, Returned};
+use super::request::said_about;
 use super::state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Step, StepRole, Used};
 use super::{Action, ActionId, Ended, Run, Started};
 use crate::event::{self, Content, Event};
@@ -26,12 +26,13 @@ impl Run {
         self.last_at = event.at;
         let content = &event.content;
         match fact {
-            Fact::RunStarted { session, config, origin, .. } => {
+            Fact::RunStarted { session, config, origin, front, .. } => {
                 self.started = Some(Started {
                     by: event.actor.clone(),
                     session: session.clone(),
                     config: config.clone(),
                     origin: *origin,
+                    front: *front,
                     input: content.data.clone(),
                     at: event.at,
                 });
@@ -39,6 +40,8 @@ impl Run {
             Fact::Adopted { epoch, kept } => self.adopted(*epoch, kept),
             Fact::RunPaused => self.paused = true,
             Fact::RunResumed => self.paused = false,
+            Fact::RunSuspended => self.suspended = true,
+            Fact::RunUnsuspended => self.suspended = false,
             Fact::RunCompleted { reason } => self.end(event, Status::Completed, reason),
             Fact::RunFailed { reason } => self.end(event, Status::Failed, reason),
             Fact::RunCancelled { reason } => self.end(event, Status::Cancelled, reason),
@@ -307,7 +310,10 @@ impl Run {
                 let interrupt = Interrupt::new((**opened).clone(), content.data.clone(), event.at, self.seq);
                 self.interrupts.insert(id.clone(), Arc::new(interrupt));
             }
-            Fact::DecisionMade { interrupt: id, .. } => {
+            Fact::DecisionMade { interrupt: id, .. }
+            | Fact::InterruptClaimed { interrupt: id, .. }
+            | Fact::InterruptReleased { interrupt: id }
+            | Fact::CommentAdded { interrupt: id } => {
                 if let Some(interrupt) = self.interrupts.get_mut(id) {
                     Arc::make_mut(interrupt).apply(event, self.seq);
                 }

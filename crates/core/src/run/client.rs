@@ -75,7 +75,10 @@ impl Draft<'_> {
         opening.risk = Level::Low;
         opening.action_digest = call.digest;
         opening.payload = json!({ "call_id": id, "tool": call.tool, "arguments": call.arguments });
-        self.open(opening);
+        let handed_out = self.open(opening);
+        if let Some(Authority::Interrupt(approved)) = &call.authority {
+            self.inherit_claim(&handed_out, approved);
+        }
     }
 
     /// The client tells what came of a call. Where nobody has decided yet whether it may run, that it ran is that

@@ -94,7 +94,7 @@ impl<'a> Draft<'a> {
         self.emit_by(self.cx.actor.clone(), fact, content);
     }
 
-    fn emit_by(&mut self, actor: Actor, fact: Fact, mut content: Content) {
+    pub(super) fn emit_by(&mut self, actor: Actor, fact: Fact, mut content: Content) {
         // What is written down must be readable again, whatever a tool or a model came up with.
         content.data = json::made_safe(content.data);
         let event = Event {
@@ -105,11 +105,23 @@ impl<'a> Draft<'a> {
             content,
         };
         self.run.apply(&event);
+        let said = match &event.fact {
+            event::Fact::Run(fact) => self.run.said(fact, &event.content),
+            event::Fact::Session(_) | event::Fact::System(_) => None,
+        };
+        let by = event.actor.clone();
         self.events.push(event);
+        if let Some(said) = said {
+            self.emit_session_by(&by, said);
+        }
     }
 
     pub(super) fn emit_session(&mut self, fact: session::Fact) {
-        let event = self.session.event(self.cx.now, &self.cx.actor, fact);
+        self.emit_session_by(&self.cx.actor.clone(), fact);
+    }
+
+    fn emit_session_by(&mut self, actor: &Actor, fact: session::Fact) {
+        let event = self.session.event(self.cx.now, actor, fact);
         if let event::Fact::Session(fact) = &event.fact {
             self.session.apply(fact, event.at, &event.actor);
         }

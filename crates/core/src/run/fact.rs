@@ -14,7 +14,7 @@ use crate::definition::is_default;
 use crate::digest::Digest;
 use crate::gate::Release;
 use crate::id::{InterruptId, SessionId};
-use crate::interrupt::{Cause, Effect, Opened, Outcome};
+use crate::interrupt::{Cause, Effect, Holder, Opened, Outcome};
 use crate::message::{FailureKind, Stop, Usage};
 use crate::reply::Flaw;
 use crate::time::Timestamp;
@@ -30,6 +30,9 @@ pub enum Fact {
         definition: Digest,
         config: Config,
         origin: Origin,
+        /// Something that was said in the session began it: it has the front of the conversation.
+        #[serde(default, skip_serializing_if = "is_default")]
+        front: bool,
     },
     /// A node took over work that was in flight when another one, or the one before a restart, stopped.
     Adopted {
@@ -40,6 +43,10 @@ pub enum Fact {
     },
     RunPaused,
     RunResumed,
+    /// Its session is suspended: it rests until the session is resumed.
+    RunSuspended,
+    /// Its session is resumed.
+    RunUnsuspended,
     /// data: the result.
     RunCompleted {
         reason: String,
@@ -276,6 +283,22 @@ pub enum Fact {
         /// The sequence of the `decision_made` that settled it, where one did. Not in version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<u64>,
+    },
+
+    /// Somebody is at it.
+    InterruptClaimed {
+        interrupt: InterruptId,
+        by: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        holder: Option<Holder>,
+    },
+    /// Nobody is at it any more.
+    InterruptReleased {
+        interrupt: InterruptId,
+    },
+    /// text: what somebody says about it.
+    CommentAdded {
+        interrupt: InterruptId,
     },
 
     /// text: what a person told the run.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::draft::Draft;
-use super::input::{Begin, Context, Input, Rejection, Start};
+use super::input::{Begin, Context, FrontStart, Input, Rejection, Start};
 use super::{Action, ActionId, CallEnd, CallState, Fact, Run};
 use crate::actor::{Actor, Role};
 use crate::event::{Content, Event};
@@ -14,7 +14,7 @@ use crate::json;
 use crate::limits;
 use crate::rights::{self, Extent, Permission};
 use crate::schema::{self, Problem};
-use crate::session::State;
+use crate::session::{self, State};
 
 impl Run {
     /// Decides what an input means. Changes nothing: the caller appends the events, then applies them.
@@ -28,6 +28,7 @@ impl Run {
         } else {
             draft.take(input)?;
         }
+        draft.follow_session();
         draft.advance();
         Ok(draft.finish())
     }
@@ -50,13 +51,13 @@ fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Resul
 impl Draft<'_> {
     fn take(&mut self, input: Input) -> Result<(), Rejection> {
         if let Some(ended) = &self.run.ended {
-            // Deciding on an ended run still answers with the standing result, or with 409.
-            if !matches!(input, Input::Decide { .. } | Input::Start(_)) {
+            // Deciding on an ended run still answers with the standing result, or with 409; and people say why later.
+            if !matches!(input, Input::Decide { .. } | Input::Comment { .. } | Input::Start(_)) {
                 return Err(Rejection::Ended(ended.status));
             }
         }
-        // A decision has an order of refusals of its own.
-        if !matches!(input, Input::Decide { .. }) {
+        // What is done with an interrupt has an order of refusals of its own.
+        if input.permission() != Some(Permission::Decide) {
             require(&self.cx.actor, input.permission(), self.run.is_begun_by(&self.cx.actor))?;
         }
         match input {
@@ -73,7 +74,10 @@ impl Draft<'_> {
                 self.revote();
                 Ok(())
             }
-            Input::Decide { interrupt, decision } => self.decide(&interrupt, &decision),
+            Input::Decide { interrupt, decision, holder } => self.decide_as(&interrupt, &decision, holder),
+            Input::Claim { interrupt, holder, over } => self.claim(&interrupt, holder, over),
+            Input::Release { interrupt, holder } => self.let_go(&interrupt, holder.as_ref()),
+            Input::Comment { interrupt, text } => self.comment(&interrupt, text),
             Input::Message { text } => self.message(text),
             Input::Replan { phase, version, plan } => self.replan(&phase, version, &plan),
             Input::Pause => {
@@ -119,6 +123,10 @@ impl Draft<'_> {
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
         }
+        if let Some(FrontStart { agent }) = &start.front {
+            let run = self.run.id.clone();
+            self.emit_session(session::Fact::FrontTaken { run, agent: agent.clone() });
+        }
         self.emit(
             Fact::RunStarted {
                 session: start.session,
@@ -126,6 +134,7 @@ impl Draft<'_> {
                 definition: start.definition,
                 config: start.config,
                 origin: start.origin,
+                front: start.front.is_some(),
             },
             Content::data(start.input),
         );
@@ -138,6 +147,16 @@ impl Draft<'_> {
             State::Suspended => Err(Rejection::SessionSuspended),
             State::Closed(end) => Err(Rejection::SessionClosed(end)),
         }
+    }
+
+    /// A run rests while its session is suspended, and no longer. Whatever its input is, it follows.
+    fn follow_session(&mut self) {
+        let is_suspended = self.cx.session.state == State::Suspended;
+        if self.run.started.is_none() || self.is_over() || self.run.suspended == is_suspended {
+            return;
+        }
+        let fact = if is_suspended { Fact::RunSuspended } else { Fact::RunUnsuspended };
+        self.emit_by(Actor::engine(), fact, Content::none());
     }
 
     fn message(&mut self, text: String) -> Result<(), Rejection> {

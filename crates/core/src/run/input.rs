@@ -10,7 +10,7 @@ use super::config::{Config, Origin};
 use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::id::{InterruptId, Seed, SessionId};
-use crate::interrupt::{Decision, Kind, Refusal};
+use crate::interrupt::{Decision, Holder, Kind, Refusal};
 use crate::message::{Failure, Reply};
 use crate::projection::Status;
 use crate::rights::Permission;
@@ -46,6 +46,24 @@ pub enum Input {
     Decide {
         interrupt: InterruptId,
         decision: Decision,
+        /// The client that decides, where it is to have what its decision lets a client run.
+        holder: Option<Holder>,
+    },
+    /// Somebody is at an interrupt.
+    Claim {
+        interrupt: InterruptId,
+        holder: Option<Holder>,
+        /// The sequence of the claim that it takes over: of a client that is gone.
+        over: Option<u64>,
+    },
+    /// Nobody is at it any more.
+    Release {
+        interrupt: InterruptId,
+        holder: Option<Holder>,
+    },
+    Comment {
+        interrupt: InterruptId,
+        text: String,
     },
     Message {
         text: String,
@@ -119,7 +137,9 @@ impl Input {
             | Self::Cancel { .. }
             | Self::ClientResult { .. } => Some(Permission::Steer),
             Self::Ask(_) => Some(Permission::Ask),
-            Self::Decide { .. } => Some(Permission::Decide),
+            Self::Decide { .. } | Self::Claim { .. } | Self::Release { .. } | Self::Comment { .. } => {
+                Some(Permission::Decide)
+            }
             Self::Resume => Some(Permission::Halt),
             Self::Adopt { .. }
             | Self::Tick
@@ -141,6 +161,15 @@ pub struct Start {
     pub config: Config,
     pub input: Value,
     pub origin: Origin,
+    /// What was said begins it. Whoever sends this has seen that the front run before it has ended.
+    pub front: Option<FrontStart>,
+}
+
+/// How a run takes the front of its session's conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FrontStart {
+    /// Who is in front from here on; `None`: who was before.
+    pub agent: Option<String>,
 }
 
 /// One action that is about to be performed.

@@ -8,9 +8,9 @@ mod action;
 mod advance;
 mod apply;
 mod call;
+mod claim;
 mod client;
 mod config;
-mod conversation;
 mod decide;
 mod draft;
 mod effect;
@@ -27,6 +27,8 @@ mod order;
 mod oversight;
 mod phase;
 mod progress;
+mod request;
+mod said;
 mod spent;
 mod stakes;
 mod state;
@@ -34,6 +36,7 @@ mod step;
 mod summary;
 mod task;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -42,19 +45,20 @@ use serde_json::Value;
 pub use action::{Action, ActionId};
 pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
-pub use conversation::said_about;
 pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, Returned};
-pub use input::{Ask, Begin, Context, Input, Rejection, Start};
+pub use input::{Ask, Begin, Context, FrontStart, Input, Rejection, Start};
 pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
 pub use progress::Progress;
+pub use request::said_about;
+pub use said::words;
 pub use spent::Spent;
 pub use state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Step, StepEnd, StepRole, Used};
 
 use crate::actor::Actor;
 use crate::definition::{Definition, Phase};
 use crate::id::{InterruptId, RunId, SessionId};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{About, Interrupt};
 use crate::projection::Status;
 use crate::time::Timestamp;
 use crate::tool;
@@ -76,7 +80,10 @@ pub struct Run {
     pub started: Option<Started>,
     /// The last process that started or took over work of this run.
     pub epoch: u64,
+    /// A person stopped it.
     pub paused: bool,
+    /// Its session is suspended.
+    pub suspended: bool,
     pub ended: Option<Ended>,
     /// Started phases; `Some` once ended.
     pub phases: BTreeMap<String, Option<StepEnd>>,
@@ -93,6 +100,9 @@ pub struct Run {
     pub released: Vec<Value>,
     /// What people told the run, or said about a step: steps that start later hear it.
     pub messages: Vec<Arc<str>>,
+    /// What was said in the conversation before it, as [`conversation::told`](crate::conversation::told) has it. No
+    /// event holds it: whoever loads a run to let it go on reads it from the runs before.
+    pub earlier: Option<Arc<str>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -101,6 +111,8 @@ pub struct Started {
     pub session: SessionId,
     pub config: Config,
     pub origin: Origin,
+    /// It has the front of its session's conversation, or had it.
+    pub front: bool,
     pub input: Value,
     pub at: Timestamp,
 }
@@ -125,6 +137,7 @@ impl Run {
             started: None,
             epoch: 0,
             paused: false,
+            suspended: false,
             ended: None,
             phases: BTreeMap::new(),
             steps: BTreeMap::new(),
@@ -135,6 +148,7 @@ impl Run {
             spent: Spent::default(),
             released: Vec::new(),
             messages: Vec::new(),
+            earlier: None,
         }
     }
 
@@ -148,6 +162,38 @@ impl Run {
 
     pub fn session(&self) -> Option<&SessionId> {
         self.started.as_ref().map(|started| &started.session)
+    }
+
+    /// Whether nothing new begins in it: a person stopped it, or its session is suspended.
+    pub fn is_paused(&self) -> bool {
+        self.paused || self.suspended
+    }
+
+    /// Whether it was begun by something that was said in its session.
+    pub fn is_front(&self) -> bool {
+        self.started.as_ref().is_some_and(|started| started.front)
+    }
+
+    /// The agent at work; before and after that the one that it began with, which hears the next word.
+    pub fn agent_in_front(&self) -> Option<&str> {
+        let at_work = self.steps.values().find(|step| step.end.is_none() && self.ended.is_none());
+        at_work.map(|step| step.agent.as_str()).or_else(|| self.definition.front_agent())
+    }
+
+    /// What it was started to do, in words.
+    pub fn task(&self) -> Cow<'_, str> {
+        let input = self.started.as_ref().map_or(&Value::Null, |started| &started.input);
+        match input.get("task").and_then(Value::as_str) {
+            Some(task) => task.into(),
+            None => draft::Draft::readable(input).into(),
+        }
+    }
+
+    /// Whether an interrupt asks about another version of a plan that is carried out already.
+    pub fn replaces_a_plan(&self, interrupt: &Interrupt) -> bool {
+        // Who plans is a step; who replaces a plan is a person.
+        let About::Plan(phase) = &interrupt.opened.about else { return false };
+        interrupt.opened.step.is_none() && self.plans.get(phase).is_some_and(|plan| plan.settled.is_some())
     }
 
     /// Whether it is an actor's own: of another framework, and begun by them.

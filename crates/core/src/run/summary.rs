@@ -12,7 +12,7 @@ impl Run {
             return ended.status;
         }
         let Some(started) = &self.started else { return Status::Queued };
-        if self.paused {
+        if self.is_paused() {
             return Status::Paused;
         }
         let has_open = self.open_interrupts().next().is_some();
@@ -95,7 +95,7 @@ impl Run {
             return None;
         }
         let expiries = self.open_interrupts().filter_map(|(_, interrupt)| interrupt.opened.expires_at);
-        let retries = self.steps.values().filter(|_| !self.paused).filter_map(|step| step.retry_at);
+        let retries = self.steps.values().filter(|_| !self.is_paused()).filter_map(|step| step.retry_at);
         expiries.chain(retries).min()
     }
 

@@ -1,8 +1,5 @@
 //! What a step is told to work on: the run's task, the phase's own words, what came before, and its part in it.
 
-use serde_json::Value;
-
-use super::draft::Draft;
 use super::{Run, Step, StepEnd, StepRole};
 use crate::definition::{IdeaGeneration, Phase};
 
@@ -60,11 +57,8 @@ impl Run {
 
     /// The run's task, the phase's own words, what the phases before it brought.
     fn background(&self, phase: &Phase) -> String {
-        let input = self.started.as_ref().map_or(&Value::Null, |started| &started.input);
-        let mut text = match input.get("task").and_then(Value::as_str) {
-            Some(task) => task.to_owned(),
-            None => Draft::readable(input),
-        };
+        let mut text = self.earlier.as_deref().unwrap_or_default().to_owned();
+        text.push_str(&self.task());
         self.add_words(&mut text, phase);
         text
     }

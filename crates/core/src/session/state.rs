@@ -37,7 +37,7 @@ pub struct Opened {
     pub idle_ms: Option<u64>,
 }
 
-/// The first and the last event that opened, suspended, resumed or closed the session.
+/// The first and the last event that its row tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changed {
     pub first_at: Timestamp,

@@ -214,7 +214,7 @@ fn an_open_question_follows_the_file() {
         |world: &World, call: &str| world.run.calls[call].interrupt.clone().expect("it was asked about");
     let (first, second, third) =
         (opened(&world, "call_1"), opened(&world, "call_2"), opened(&world, "call_3"));
-    world.person(Input::Decide { interrupt: first, decision: choose("approve") });
+    world.person(Input::Decide { interrupt: first, decision: choose("approve"), holder: None });
     assert_eq!(
         world.work(),
         [
@@ -229,10 +229,10 @@ fn an_open_question_follows_the_file() {
     let newer = opened(&world, "call_2");
     assert_eq!(world.run.interrupts[&newer].opened.supersedes, Some(second.clone()));
     assert_eq!(opened(&world, "call_3"), third, "what has not changed keeps its question");
-    let late = Input::Decide { interrupt: second, decision: choose("approve") };
+    let late = Input::Decide { interrupt: second, decision: choose("approve"), holder: None };
     let refused = world.handle(&holdshort_core::actor::Actor::operator("rest"), late);
     assert_eq!(format!("{refused:?}"), "Err(Refused(AlreadyResolved))");
-    world.person(Input::Decide { interrupt: newer, decision: choose("approve") });
+    world.person(Input::Decide { interrupt: newer, decision: choose("approve"), holder: None });
     world.work();
     assert_eq!(world.effects, ["write_file a.txt", "write_file a.txt"]);
 }
@@ -246,7 +246,7 @@ fn a_new_finding_is_a_new_question() {
         let of = |call: &str| world.run.calls[call].interrupt.clone().expect("it was asked about");
         (of("call_1"), of("call_2"))
     };
-    world.person(Input::Decide { interrupt: first, decision: choose("approve") });
+    world.person(Input::Decide { interrupt: first, decision: choose("approve"), holder: None });
     world.findings = vec!["hard_link".to_owned()];
     world.work();
     let reasons: Vec<&str> = world
@@ -266,7 +266,7 @@ fn an_approval_is_for_one_call() {
     let digests: Vec<_> = world.run.open_interrupts().map(|(_, each)| each.opened.action_digest).collect();
     assert_eq!(digests[0], digests[1]);
     let first = world.run.calls["call_1"].interrupt.clone().expect("it was asked about");
-    world.person(Input::Decide { interrupt: first, decision: choose("approve") });
+    world.person(Input::Decide { interrupt: first, decision: choose("approve"), holder: None });
     world.work();
     assert_eq!(world.effects, ["run_command make"]);
 }

@@ -67,7 +67,7 @@ fn a_person_lets_through_what_the_card_says() {
         let interrupt = world.open(Kind::ToolApproval);
         let shown = world.run.interrupts[&interrupt].content["payload"]["effect"].clone();
         assert_eq!(shown, serde_json::to_value(&expected).expect("it is data"), "{line}");
-        world.person(Input::Decide { interrupt, decision: choose(option) });
+        world.person(Input::Decide { interrupt, decision: choose(option), holder: None });
         assert_eq!(effect(&world, "call_1"), Some(expected), "{line}");
         world.work();
         if option == "approve_session" {

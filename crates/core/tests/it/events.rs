@@ -49,7 +49,7 @@ pub(crate) fn story() -> World {
     world.person(Input::Pause);
     world.person(Input::Resume);
     let make = world.run.calls["call_5"].interrupt.clone().expect("it asks");
-    world.person(Input::Decide { interrupt: make, decision: choose("approve_session") });
+    world.person(Input::Decide { interrupt: make, decision: choose("approve_session"), holder: None });
     world.work();
     world.decide(Kind::ToolApproval, choose_with("reject", "not that"));
     world.work();
@@ -525,7 +525,7 @@ fn finish(world: &mut World, upto: usize) {
             let option =
                 wanted.into_iter().find(|option| state.offers(option).is_some()).expect("one is offered");
             let decision = choose_with(option, "yes");
-            world.person(Input::Decide { interrupt, decision });
+            world.person(Input::Decide { interrupt, decision, holder: None });
             continue;
         }
         let step = world.run.steps.iter().find(|(_, step)| step.end.is_none()).map(|(id, _)| id.clone());

@@ -89,7 +89,7 @@ fn an_edit_is_checked_against_the_askers_schema() {
     asks(&mut world, ask).expect("it may ask");
     let interrupt = world.open(Kind::ToolApproval);
     let decide = |world: &World, edited: Value| {
-        let input = Input::Decide { interrupt: interrupt.clone(), decision: edit(edited) };
+        let input = Input::Decide { interrupt: interrupt.clone(), decision: edit(edited), holder: None };
         world.handle(&Actor::operator("rest"), input).is_ok()
     };
     assert_eq!(
@@ -108,7 +108,7 @@ fn answers(ask: Ask, kind: Kind, decisions: &[Decision]) -> Vec<Vec<String>> {
     asks(&mut world, ask).expect("it may ask");
     let interrupt = world.open(kind);
     let decide = |decision: &Decision| {
-        let input = Input::Decide { interrupt: interrupt.clone(), decision: decision.clone() };
+        let input = Input::Decide { interrupt: interrupt.clone(), decision: decision.clone(), holder: None };
         match world.handle(&Actor::operator("rest"), input) {
             Ok(_) => Vec::new(),
             Err(Rejection::Refused(Refusal::Invalid(problems))) => {
@@ -306,7 +306,11 @@ fn a_choice_is_among_the_askers_options_or_in_ones_own_words() {
         let shown: Vec<String> =
             offers.iter().map(|offer| format!("{}: {}", offer.id, offer.label)).collect();
         assert_eq!(shown.join(", "), expected);
-        world.person(Input::Decide { interrupt: id.clone(), decision: choose_with("custom", "On Monday.") });
+        world.person(Input::Decide {
+            interrupt: id.clone(),
+            decision: choose_with("custom", "On Monday."),
+            holder: None,
+        });
         let made = world.run.interrupts[&id].settled_by().and_then(|made| made.text.clone());
         assert_eq!(made.as_deref(), Some("On Monday."));
     }
@@ -359,7 +363,8 @@ fn a_decision_on_an_ended_run_still_has_an_answer() {
     )
     .expect("it may ask");
     let interrupt = world.open(Kind::Choice);
-    let decide = |option: &str| Input::Decide { interrupt: interrupt.clone(), decision: choose(option) };
+    let decide =
+        |option: &str| Input::Decide { interrupt: interrupt.clone(), decision: choose(option), holder: None };
     world.person(decide("a"));
     let operator = Actor::operator("rest");
     assert_eq!(world.handle(&operator, decide("a")), Ok(Vec::new()));

@@ -49,7 +49,7 @@ fn a_grant_resolves_the_other_asks_that_it_covers() {
     world.work();
     let interrupt = first(&world, "call_1");
     assert_eq!(
-        world.person(Input::Decide { interrupt, decision: choose("approve_session") }),
+        world.person(Input::Decide { interrupt, decision: choose("approve_session"), holder: None }),
         [
             "decision_made approve_session",
             "interrupt_resolved approved approve_session",
@@ -62,7 +62,7 @@ fn a_grant_resolves_the_other_asks_that_it_covers() {
     world.work();
     for call in ["call_3", "call_4", "call_5", "call_6"] {
         let interrupt = first(&world, call);
-        world.person(Input::Decide { interrupt, decision: choose("reject") });
+        world.person(Input::Decide { interrupt, decision: choose("reject"), holder: None });
     }
     let told = world.work();
     assert_eq!(
@@ -177,7 +177,7 @@ fn a_revoke_holds_from_the_next_start_on() {
     let mut world = World::started(definition(), vec![calls(&[command("make x"), command("make x")])]);
     world.work();
     let (one, two) = (first(&world, "call_1"), first(&world, "call_2"));
-    world.person(Input::Decide { interrupt: one, decision: choose("approve_session") });
+    world.person(Input::Decide { interrupt: one, decision: choose("approve_session"), holder: None });
     revoke_all(&mut world);
     assert_eq!(
         world.work(),
@@ -218,7 +218,7 @@ fn a_call_starts_by_a_release_that_stands() {
         set_policy(&mut world, before);
         let interrupt = first(&world, "call_1");
         if by_grant {
-            world.person(Input::Decide { interrupt, decision: choose("approve_session") });
+            world.person(Input::Decide { interrupt, decision: choose("approve_session"), holder: None });
         } else {
             world.send(Input::Revote);
         }

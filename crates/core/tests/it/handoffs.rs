@@ -128,7 +128,7 @@ fn the_other_calls_of_a_reply_come_first() {
     let open: Vec<_> = world.run.open_interrupts().map(|(id, _)| id.clone()).collect();
     for (interrupt, option) in open.into_iter().zip(["approve", "reject"]) {
         assert_eq!(handovers(&world), Vec::<String>::new());
-        world.person(Input::Decide { interrupt, decision: choose(option) });
+        world.person(Input::Decide { interrupt, decision: choose(option), holder: None });
         world.work();
     }
     assert_eq!(handovers(&world), ["handed_over call_1 pair writer"]);

@@ -77,7 +77,7 @@ fn endings() -> World {
     let mut world = World::started(definition, script);
     let approve = |world: &mut World, call: &str, option: &str| {
         let interrupt = world.run.calls[call].interrupt.clone().expect("it asks");
-        world.person(Input::Decide { interrupt, decision: choose(option) });
+        world.person(Input::Decide { interrupt, decision: choose(option), holder: None });
     };
     world.work();
     approve(&mut world, "call_1", "approve");

@@ -99,7 +99,8 @@ fn each_phase_has_its_own_requests() {
         let left = opened.expires_at.map(|at| at.ms_since(world.now));
         asked.push(format!("{:?} {left:?} {:?} {}", opened.about, opened.approvers, options.join(" ")));
         let who = Actor { id: opened.approvers[0].clone(), ..Actor::operator("rest") };
-        let decides = Input::Decide { interrupt: world.open(kind), decision: choose("approve") };
+        let decides =
+            Input::Decide { interrupt: world.open(kind), decision: choose("approve"), holder: None };
         assert!(world.handle(&Actor::operator("rest"), decides.clone()).is_err(), "nobody else may");
         world.try_send(&who, decides).expect("they may");
     }

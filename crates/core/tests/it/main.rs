@@ -4,8 +4,10 @@
 //! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-core` rewrites the tables under `snapshots/`.
 
 mod canonical;
+mod claims;
 mod client;
 mod commands;
+mod conversation;
 mod digests;
 mod effects;
 mod endings;

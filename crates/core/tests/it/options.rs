@@ -305,7 +305,7 @@ fn a_deadline_is_not_late_because_its_sweep_is() {
     world.pass_ms(1_000);
     world.message("still there?");
     world.now = before;
-    let late = Input::Decide { interrupt, decision: choose("approve") };
+    let late = Input::Decide { interrupt, decision: choose("approve"), holder: None };
     let refused = world.try_send(&holdshort_core::actor::Actor::operator("rest"), late);
     assert_eq!(format!("{refused:?}"), "Err(Refused(Expired))");
     assert_eq!(
@@ -435,7 +435,10 @@ fn an_edit_that_changes_nothing_is_an_approval() {
         let (mut approved, mut sent_back) = (world.clone(), world);
         let expected = approved.decide(case.kind, choose("approve"));
         assert_eq!(sent_back.decide(case.kind, unchanged.clone()), expected, "{}", case.name);
-        assert_eq!(sent_back.person(Input::Decide { interrupt: id, decision: unchanged }), [""; 0]);
+        assert_eq!(
+            sent_back.person(Input::Decide { interrupt: id, decision: unchanged, holder: None }),
+            [""; 0]
+        );
     }
 }
 

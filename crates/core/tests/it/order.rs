@@ -98,10 +98,10 @@ fn a_later_call_waits_while_an_earlier_one_is_asked_about() {
         ],
     );
     let open: Vec<_> = world.run.open_interrupts().map(|(id, _)| id.clone()).collect();
-    world.person(Input::Decide { interrupt: open[1].clone(), decision: choose("approve") });
+    world.person(Input::Decide { interrupt: open[1].clone(), decision: choose("approve"), holder: None });
     world.work();
     assert_eq!((world.effects.len(), world.run.status()), (0, Status::Waiting), "it waits for the first");
-    world.person(Input::Decide { interrupt: open[0].clone(), decision: choose("approve") });
+    world.person(Input::Decide { interrupt: open[0].clone(), decision: choose("approve"), holder: None });
     world.work();
     assert_eq!(world.effects, ["write_file a", "run_command make"]);
     assert_eq!(world.run.status(), Status::Completed);
@@ -120,7 +120,7 @@ fn a_refusal_holds_up_nothing() {
         let mut world = World::started(definition(), vec![reply, says("Done.")]);
         world.work();
         let first = world.run.calls["call_1"].interrupt.clone().expect("it asks");
-        world.person(Input::Decide { interrupt: first, decision });
+        world.person(Input::Decide { interrupt: first, decision, holder: None });
         world.work();
         assert_eq!((world.count("interrupt_opened"), world.open_kinds()), (2, vec!["tool_approval"]));
         world.decide(Kind::ToolApproval, choose("approve"));
@@ -140,7 +140,7 @@ fn calls_of_the_client_wait_for_nothing() {
     let mut world = World::started(definition, vec![calls(&[write("a"), write("b")])]);
     world.work();
     let second = world.run.calls["call_2"].interrupt.clone().expect("it asks");
-    world.person(Input::Decide { interrupt: second, decision: choose("approve") });
+    world.person(Input::Decide { interrupt: second, decision: choose("approve"), holder: None });
     world.work();
     assert_eq!(world.open_kinds(), ["tool_approval", "client_call"]);
 }
@@ -151,11 +151,11 @@ fn a_later_call_is_looked_at_again_when_its_ground_has_changed() {
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("a")]), says("Done.")]);
     world.work();
     let first = world.run.calls["call_1"].interrupt.clone().expect("it asks");
-    world.person(Input::Decide { interrupt: first, decision: choose("approve") });
+    world.person(Input::Decide { interrupt: first, decision: choose("approve"), holder: None });
     world.work();
     let again = world.run.calls["call_2"].interrupt.clone().expect("it asks");
     assert!(world.run.interrupts[&again].opened.supersedes.is_some());
-    world.person(Input::Decide { interrupt: again, decision: choose("approve") });
+    world.person(Input::Decide { interrupt: again, decision: choose("approve"), holder: None });
     world.work();
     assert_eq!((world.effects.len(), world.run.status()), (2, Status::Completed));
 }
@@ -204,7 +204,7 @@ fn a_released_call_is_looked_at_again_behind_a_write() {
         let mut open: Vec<_> = world.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         open.reverse();
         for interrupt in open {
-            world.person(Input::Decide { interrupt, decision: choose("approve") });
+            world.person(Input::Decide { interrupt, decision: choose("approve"), holder: None });
         }
         let told = world.work();
         let of_it = |line: &&String| line.contains("call_2") || line.starts_with("interrupt_opened");

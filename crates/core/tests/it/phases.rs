@@ -142,7 +142,7 @@ fn a_gate_before_a_step() {
 
     let mut world = World::started(definition(), Vec::new());
     let bad = world.run.open_interrupts().next().map(|(id, _)| id.clone()).expect("it asks");
-    let bad = Input::Decide { interrupt: bad, decision: edit(json!({ "not": "a text" })) };
+    let bad = Input::Decide { interrupt: bad, decision: edit(json!({ "not": "a text" })), holder: None };
     assert!(world.try_send(&holdshort_core::actor::Actor::operator("rest"), bad).is_err());
 }
 

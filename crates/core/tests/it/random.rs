@@ -148,7 +148,7 @@ fn some_decision(dice: &mut Dice, world: &World) -> Option<Input> {
         edit: if choice.needs_edit { edit } else { Value::Null },
         version: None,
     };
-    Some(Input::Decide { interrupt: id.clone(), decision })
+    Some(Input::Decide { interrupt: id.clone(), decision, holder: None })
 }
 
 /// What the world does next: mostly what is due, now and then something else.

@@ -31,7 +31,7 @@ fn gated() -> World {
 
 fn decided(world: &mut World, actor: &Actor, decision: Decision) -> String {
     let interrupt = world.run.interrupts.keys().next().expect("it was opened").clone();
-    match world.try_send(actor, Input::Decide { interrupt, decision }) {
+    match world.try_send(actor, Input::Decide { interrupt, decision, holder: None }) {
         Ok(events) if events.is_empty() => "standing".to_owned(),
         Ok(_) => "taken".to_owned(),
         Err(Rejection::Refused(refusal)) => {
@@ -157,7 +157,7 @@ fn what_comes_first_is_told_first() {
 fn an_unknown_interrupt_is_told_before_the_role() {
     let world = gated();
     let interrupt = crate::world::draw(9).id();
-    let input = Input::Decide { interrupt, decision: choose("approve") };
+    let input = Input::Decide { interrupt, decision: choose("approve"), holder: None };
     assert_eq!(world.handle(&Actor::agent("a", "rest"), input), Err(Rejection::UnknownInterrupt));
 }
 

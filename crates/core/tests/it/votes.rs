@@ -35,7 +35,7 @@ fn settled(quorum: u32, votes: Vec<(&str, Decision)>) -> (String, String) {
     let mut world = held(quorum);
     let id = world.open(Kind::ToolApproval);
     for (name, decision) in votes {
-        let input = Input::Decide { interrupt: id.clone(), decision };
+        let input = Input::Decide { interrupt: id.clone(), decision, holder: None };
         world.try_send(&person(name), input).expect("the vote is taken");
     }
     let interrupt = &world.run.interrupts[&id];
@@ -128,7 +128,7 @@ fn a_vote_that_settles_nothing_lets_nothing_go_on() {
     let mut world = held(2);
     let id = world.open(Kind::ToolApproval);
     let vote = |world: &mut World, name: &str| {
-        let input = Input::Decide { interrupt: id.clone(), decision: choose("approve") };
+        let input = Input::Decide { interrupt: id.clone(), decision: choose("approve"), holder: None };
         world.try_send(&person(name), input).expect("it is taken")
     };
     assert_eq!(vote(&mut world, "ann"), ["decision_made approve"]);

@@ -345,6 +345,7 @@ impl World {
             config,
             input: json!({ "task": "Do it" }),
             origin,
+            front: None,
         })
     }
 
@@ -407,7 +408,7 @@ impl World {
     #[track_caller]
     pub(crate) fn decide(&mut self, kind: Kind, decision: Decision) -> Vec<String> {
         let interrupt = self.open(kind);
-        self.person(Input::Decide { interrupt, decision })
+        self.person(Input::Decide { interrupt, decision, holder: None })
     }
 
     #[track_caller]

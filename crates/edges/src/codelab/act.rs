@@ -2,61 +2,46 @@
 
 use std::sync::Arc;
 
-use holdshort_core::id::{InterruptId, RunId};
-use holdshort_core::interrupt::{About, Decision, Interrupt, Kind};
+use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::{About, Decision, Holder, Interrupt, Kind};
 use holdshort_core::run::{Call, CallEnd, CallState, ClientOutcome, Input, Run};
 use holdshort_protocol::Code;
 use holdshort_web::limits::SESSION_RUNS;
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::json;
 
+use super::clients::Client;
 use super::frame::Frame;
-use super::hands::Seat;
 use super::message::{Message, PlanDecision, SwitchAgent, ToolDecision, ToolResult, Verdict};
-use super::session::{Begin, Session};
+use super::session::{Session, Words};
 use super::{ids, open, plan};
-use crate::limits::CODELAB_MESSAGE_ATTEMPTS;
 
 /// Frames that answer the message beside what the journal tells; most messages have none.
-pub(super) async fn carry_out(session: &Session, seat: &Seat, message: Message) -> Answer<Vec<Frame>> {
+pub(super) async fn carry_out(session: &Session, client: &Client, message: Message) -> Answer<Vec<Frame>> {
     match message {
         Message::User { content, request: Some(request) } => answer(session, &request, &content).await,
         Message::User { content, request: None } => say(session, &content).await,
         Message::Plan(decision) => decide_plan(session, decision).await,
-        Message::Tool(decision) => decide_call(session, seat, decision).await,
-        Message::Result(result) => take_result(session, seat, result).await,
+        Message::Tool(decision) => decide_call(session, client, decision).await,
+        Message::Result(result) => take_result(session, result).await,
         Message::Switch(switch) => switch_agent(session, &switch).await,
     }
 }
 
 async fn say(session: &Session, content: &str) -> Answer<Vec<Frame>> {
-    for attempt in 0..CODELAB_MESSAGE_ATTEMPTS {
-        let last = session.last().await?;
-        let Some(live) = last.as_ref().filter(|run| run.ended.is_none()) else {
-            if session.start(last.as_deref(), Begin::with(content)).await? {
-                return Ok(Vec::new());
-            }
-            continue;
-        };
+    let last = session.last().await?;
+    let mut to = None;
+    if let Some(live) = last.as_ref().filter(|run| run.ended.is_none()) {
         if let Some(waiting) = plan_notice(live) {
             return Ok(vec![waiting]);
         }
-        if let Some(question) = asked(live, attempt == 0)? {
-            // Whoever was first has answered it: these words are for no other question.
-            session.send(&live.id, decision(&question, "answer", Some(content.to_owned()))).await?;
-            return Ok(Vec::new());
-        }
-        if let Some(waiting) = limit_notice(live) {
+        to = asked(live)?;
+        if let Some(waiting) = limit_notice(live).filter(|_| to.is_none()) {
             return Ok(vec![waiting]);
         }
-        match session.send(&live.id, Input::Message { text: content.to_owned() }).await {
-            Ok(_) => return Ok(Vec::new()),
-            // It ended between the look and the word.
-            Err(refused) if is_late(&refused) => {}
-            Err(refused) => return Err(refused),
-        }
     }
-    Err(Refused::of(Code::Busy))
+    session.say(Words { text: content, to: to.as_ref(), ..Words::default() }).await?;
+    Ok(Vec::new())
 }
 
 /// The answer to the question that it names.
@@ -69,7 +54,7 @@ async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<F
     }
     let decision =
         Decision { option: "answer".to_owned(), text: Some(content.to_owned()), ..Decision::default() };
-    decide(session, &run, &id, decision).await?;
+    decide(session, &run, &id, decision, None).await?;
     Ok(Vec::new())
 }
 
@@ -89,7 +74,14 @@ async fn find(
 }
 
 /// The same decision once more changes nothing, also when the run that asked is over (LESSONS 9).
-async fn decide(session: &Session, run: &Run, interrupt: &InterruptId, decision: Decision) -> Answer<()> {
+/// `holder`: the connection that is to have what the decision lets a client run.
+async fn decide(
+    session: &Session,
+    run: &Run,
+    interrupt: &InterruptId,
+    decision: Decision,
+    holder: Option<Holder>,
+) -> Answer<()> {
     let made = run.interrupts.get(interrupt).and_then(|asked| asked.settled_by());
     let is_same = made.is_some_and(|made| {
         made.option == decision.option && made.text == decision.text && made.edit == decision.edit
@@ -97,13 +89,13 @@ async fn decide(session: &Session, run: &Run, interrupt: &InterruptId, decision:
     if run.ended.is_some() && is_same {
         return Ok(());
     }
-    session.send(&run.id, Input::Decide { interrupt: interrupt.clone(), decision }).await?;
+    session.send(&run.id, Input::Decide { interrupt: interrupt.clone(), decision, holder }).await?;
     Ok(())
 }
 
-/// The question that words answer which name none. There must be no doubt which one it is: words that were said again,
-/// and words beside which another question was answered, may be meant for that one.
-fn asked(run: &Run, is_first_look: bool) -> Answer<Option<InterruptId>> {
+/// The question that words answer which name none. There must be no doubt which one it is: words beside which another
+/// question was answered may be meant for that one.
+fn asked(run: &Run) -> Answer<Option<InterruptId>> {
     let is_question = |interrupt: &Interrupt| interrupt.opened.kind == Kind::Question;
     let open: Vec<_> =
         open::interrupts(run).into_iter().filter(|(_, interrupt)| is_question(interrupt)).collect();
@@ -115,7 +107,7 @@ fn asked(run: &Run, is_first_look: bool) -> Answer<Option<InterruptId>> {
     };
     match &open[..] {
         [] => Ok(None),
-        [(id, only)] if is_first_look && !had_company(only) => Ok(Some((*id).clone())),
+        [(id, only)] if !had_company(only) => Ok(Some((*id).clone())),
         questions => {
             let named = |(id, question): &(&InterruptId, &Interrupt)| {
                 format!("`{id}` ({})", question.content_text("title"))
@@ -125,10 +117,6 @@ fn asked(run: &Run, is_first_look: bool) -> Answer<Option<InterruptId>> {
             Err(Refused::invalid_at("/request_id", rule))
         }
     }
-}
-
-fn is_late(refused: &Refused) -> bool {
-    matches!(refused.code(), Code::RunEnded | Code::AlreadyResolved | Code::Expired)
 }
 
 /// While a limit waits no words let it go on: "no, stop" are words too (contract B4).
@@ -150,7 +138,7 @@ fn limit_notice(run: &Run) -> Option<Frame> {
 fn plan_notice(run: &Run) -> Option<Frame> {
     // Beside another version of it the plan is carried out, and words are heard.
     let (id, _) = open::interrupts(run).into_iter().find(|(_, interrupt)| {
-        interrupt.opened.kind == Kind::PlanApproval && !plan::is_replacement(run, interrupt)
+        interrupt.opened.kind == Kind::PlanApproval && !run.replaces_a_plan(interrupt)
     })?;
     let plan_id = ids::plan(id);
     Some(Frame::AssistantMessage {
@@ -183,13 +171,13 @@ async fn decide_plan(session: &Session, wish: PlanDecision) -> Answer<Vec<Frame>
         edit: edit.unwrap_or_default(),
         version: None,
     };
-    let decided = decide(session, &run, &id, decision).await;
+    let decided = decide(session, &run, &id, decision, None).await;
     let subtasks = wish.subtasks.as_ref();
     decided.map_err(|refused| plan::in_their_words(refused, "/modified_subtasks", subtasks))?;
     Ok(Vec::new())
 }
 
-async fn decide_call(session: &Session, seat: &Seat, wish: ToolDecision) -> Answer<Vec<Frame>> {
+async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> Answer<Vec<Frame>> {
     let (run, interrupt) = asked_about(session, &wish.id).await?;
     let asked = run.interrupts.get(&interrupt).map(|asked| &asked.opened);
     if let Some(call) = &wish.call {
@@ -214,22 +202,8 @@ async fn decide_call(session: &Session, seat: &Seat, wish: ToolDecision) -> Answ
         edit: wish.arguments.unwrap_or_default(),
         version: None,
     };
-    let released = match asked.map(|asked| &asked.about) {
-        Some(About::Call(id)) if option != "reject" => {
-            run.calls.get(id).filter(|call| !call.is_ended()).map(|_| ids::call(&run.id, id))
-        }
-        _ => None,
-    };
-    if let Some(call) = &released {
-        seat.approving(call);
-    }
-    let decided = decide(session, &run, &interrupt, decision).await;
-    decided.map_err(|refused| {
-        if let Some(call) = &released {
-            seat.not_approved(call);
-        }
-        plan::in_their_words(refused, "/modified_arguments", None)
-    })?;
+    let decided = decide(session, &run, &interrupt, decision, Some(client.holder())).await;
+    decided.map_err(|refused| plan::in_their_words(refused, "/modified_arguments", None))?;
     Ok(Vec::new())
 }
 
@@ -256,13 +230,12 @@ fn approval_of(run: &Run, call: &str) -> Option<InterruptId> {
     asked.max_by_key(|(_, interrupt)| interrupt.opened_seq).map(|(id, _)| id.clone())
 }
 
-async fn take_result(session: &Session, seat: &Seat, wish: ToolResult) -> Answer<Vec<Frame>> {
+async fn take_result(session: &Session, wish: ToolResult) -> Answer<Vec<Frame>> {
     let (run, call) = call_of(session, &wish.call_id).await?;
     let outcome = match wish.outcome {
         Ok(text) => ClientOutcome::Done { text },
         Err(text) => ClientOutcome::Failed { text },
     };
-    let answering = seat.answering(&wish.call_id);
     let input = Input::ClientResult { call: call.clone(), outcome: outcome.clone() };
     match session.send(&run.id, input).await {
         Ok(_) => {}
@@ -275,7 +248,6 @@ async fn take_result(session: &Session, seat: &Seat, wish: ToolResult) -> Answer
         }
         Err(refused) => return Err(refused),
     }
-    answering.taken();
     Ok(Vec::new())
 }
 
@@ -305,40 +277,14 @@ async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
 /// Another agent goes on with what the person says. What the one before it was about is given up: it hears what was
 /// said, and no two agents work in one session.
 async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame>> {
-    let begin =
-        Begin { agent: Some(&wish.agent), reason: wish.reason.as_deref(), ..Begin::with(&wish.content) };
-    for _ in 0..CODELAB_MESSAGE_ATTEMPTS {
-        let last = session.last().await?;
-        let Some(live) = last.as_ref().filter(|run| run.ended.is_none()) else {
-            if session.start(last.as_deref(), begin).await? {
-                return Ok(Vec::new());
-            }
-            continue;
-        };
-        // Nothing is given up for what can not begin. What comes between this look and the cancel, such as a
-        // suspension of the session, is too late for it: then the work is given up, and the start is refused.
-        session.can_start(live, begin).await?;
-        if let Some(waiting) = plan_notice(live) {
-            return Ok(vec![waiting]);
-        }
-        let reason = wish.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        let text = Some(format!("`{}` goes on instead{reason}", wish.agent));
-        match session.send(&live.id, Input::Cancel { text }).await {
-            Ok(_) => {}
-            Err(refused) if is_late(&refused) => {}
-            Err(refused) => return Err(refused),
-        }
+    session.check_agent(&wish.agent)?;
+    let last = session.last().await?;
+    let live = last.as_ref().filter(|run| run.ended.is_none());
+    if let Some(waiting) = live.and_then(|live| plan_notice(live)) {
+        return Ok(vec![waiting]);
     }
-    Err(Refused::of(Code::Busy))
-}
-
-fn decision(interrupt: &InterruptId, option: &str, text: Option<String>) -> Input {
-    let decision = Decision { option: option.to_owned(), text, ..Decision::default() };
-    Input::Decide { interrupt: interrupt.clone(), decision }
-}
-
-impl Session {
-    pub(super) async fn send(&self, run: &RunId, input: Input) -> Answer<Arc<Run>> {
-        Ok(self.caller.app.send(run, input, self.caller.actor.clone()).await?)
-    }
+    let agent = Some(wish.agent.as_str());
+    let words = Words { text: &wish.content, agent, reason: wish.reason.as_deref(), ..Words::default() };
+    session.say(words).await?;
+    Ok(Vec::new())
 }

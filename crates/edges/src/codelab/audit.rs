@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use super::person::Person;
 use super::session::Session;
-use super::{WORKFLOW, history, ids, plan};
+use super::{WORKFLOW, ids, plan};
 use crate::limits::{CODELAB_AUDIT_EVENTS, CODELAB_AUDIT_PAGE_DEFAULT};
 
 /// To look whether a run holds decisions takes as long as to read so many.
@@ -204,7 +204,7 @@ fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) ->
         (Kind::PlanApproval, _) => {
             entry["event_type"] = json!(PLAN);
             entry["plan_id"] = json!(ids::plan(&interrupt.opened.interrupt));
-            entry["original_task"] = json!(history::said(run));
+            entry["original_task"] = json!(run.task());
             if let Some(edit) = edit {
                 let read = serde_json::from_value(edit.clone()).ok()?;
                 entry["modified_subtasks"] = json!(plan::subtasks(run, None, &read));

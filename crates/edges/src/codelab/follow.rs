@@ -1,37 +1,34 @@
 //! Following a session: the events of its runs, one run after the other, as frames; from now on, or from a place that
 //! the client names.
 //!
-//! The feed of everything rings the bell; what is told is read from the run's own stream, so that nothing is missed
-//! or told twice, whoever wrote it.
+//! Commits to the run that is followed, to its session and to the installation wake it; what is told is read from the
+//! run's own stream, so that nothing is missed or told twice, whoever wrote it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use futures::StreamExt;
-use futures::stream::BoxStream;
+use holdshort_core::definition::Definition;
 use holdshort_core::event;
 use holdshort_core::id::{InterruptId, RunId, StreamId};
-use holdshort_core::interrupt::{About, Kind};
+use holdshort_core::interrupt::{Interrupt, Kind};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Fact, Run};
-use holdshort_engine::Error;
 use holdshort_store::Journal;
-use holdshort_web::feed::{self, Item, Previews, Sight, Source, position};
 use holdshort_web::limits::READ_EVENTS;
 use holdshort_web::problem::{Answer, Refused};
+use tokio::sync::watch;
 
 use super::activity::Activity;
+use super::clients::{Client, handed_out};
 use super::frame::{Frame, Told};
 use super::frame_id::FrameId;
-use super::hands::Seat;
 use super::projector::Teller;
-use super::session::{Session, agent_of, front_of};
+use super::session::Session;
 use super::{WORKFLOW, ids, open};
-use crate::limits::CODELAB_RESULT_BEHIND_TIME;
 
 pub(super) struct Follower {
     session: Session,
-    seat: Arc<Seat>,
+    client: Arc<Client>,
     /// Of the run that is read; `None` before the first.
     teller: Option<Teller>,
     /// Event and part that the client has heard of that run; `None`: all of the event.
@@ -48,23 +45,43 @@ pub(super) struct Follower {
     is_owed: bool,
     /// How the run stood when the client was last told.
     stood: Option<Activity>,
-    /// Another connection left its calls to this one.
-    is_moved: bool,
+    /// Another connection may have left its calls to this one.
+    is_left: bool,
     opening: Vec<Told>,
-    bell: BoxStream<'static, Item>,
+    commits: Commits,
+}
+
+/// What wakes a follower.
+struct Commits {
+    /// Of the run that is followed, with its id.
+    run: Option<(RunId, watch::Receiver<u64>)>,
+    /// Of the session, once there is one: it may have begun its next run.
+    session: Option<watch::Receiver<u64>>,
+    /// Of the installation: a freeze holds back what would go on.
+    system: watch::Receiver<u64>,
+    /// Where there is no session yet: of everything.
+    all: watch::Receiver<u64>,
 }
 
 impl Follower {
-    /// From what is there now, or from the frame after `since`. Nothing is missed between this and the first `next`.
-    pub(super) async fn attach(session: Session, seat: Arc<Seat>, since: Option<&str>) -> Answer<Self> {
-        let app = session.caller.app.clone();
-        let caller = session.caller.clone();
-        // Before anything is read: what is committed in between rings.
-        let source = Source::All { after: position::last(&app) };
-        let bell = feed::follow(source, Sight::of(caller), Previews::Hidden);
+    /// From what is there now, or from the frame after `since`. Whoever brings the result of a call is not told to run it. Nothing is missed between this and the first `next`.
+    pub(super) async fn attach(
+        session: Session,
+        client: Arc<Client>,
+        since: Option<&str>,
+        brought: Option<&str>,
+    ) -> Answer<Self> {
+        // Before anything is read: what is committed in between wakes it.
+        let driver = &session.caller.app.driver;
+        let commits = Commits {
+            run: None,
+            session: None,
+            system: driver.watch_stream(&StreamId::System),
+            all: driver.journal().watch(),
+        };
         let mut follower = Self {
             session,
-            seat,
+            client,
             teller: None,
             heard: (0, None),
             came: None,
@@ -73,12 +90,13 @@ impl Follower {
             is_behind: false,
             is_owed: false,
             stood: None,
-            is_moved: false,
+            is_left: false,
             opening: Vec::new(),
-            bell,
+            commits,
         };
+        follower.watch().await?;
         match since {
-            Some(since) => follower.begin_after(since).await?,
+            Some(since) => follower.begin_after(since, brought).await?,
             None => follower.begin_now().await?,
         }
         Ok(follower)
@@ -104,7 +122,7 @@ impl Follower {
         Ok(())
     }
 
-    async fn begin_after(&mut self, since: &str) -> Answer<()> {
+    async fn begin_after(&mut self, since: &str, brought: Option<&str>) -> Answer<()> {
         let place: FrameId = since.parse().map_err(|()| unknown_place())?;
         let now = self.session.last().await?;
         self.came = now.as_ref().map(|run| (run.id.clone(), run.seq));
@@ -126,12 +144,14 @@ impl Follower {
             told = Some((run.clone(), *seq));
         }
         let run = now.as_deref();
-        let agent = run.and_then(agent_of).map_or_else(|| self.agent(), str::to_owned);
+        let agent = run.and_then(Run::agent_in_front).map_or_else(|| self.agent(), str::to_owned);
         let standing = match run {
             Some(run) => Some(Activity::of(&self.session, run).await?),
             None => None,
         };
         self.opening.push(Told { frame: self.info(run, standing, agent), id: Some(place) });
+        let but = run.and_then(|run| handed_out(run, ids::call_of(&run.id, brought?)?));
+        let but = but.map(|interrupt| &interrupt.opened.interrupt);
         // What was told before and is still to run is told again; the rest of what stands follows by itself.
         for (id, interrupt) in run.map(open::interrupts).unwrap_or_default() {
             let Some(run) = run else { continue };
@@ -141,11 +161,11 @@ impl Follower {
                 self.again.extend(was_told.then(|| id.clone()));
                 continue;
             }
-            for frame in open::again(run, interrupt) {
-                let Frame::ToolCall { call_id, .. } = &frame else { continue };
-                if self.seat.take(call_id) && was_told && self.seat.tell(call_id) {
-                    self.opening.push(frame.into());
-                }
+            if Some(id) == but || !self.client.takes_over(run, interrupt).await? {
+                continue;
+            }
+            if was_told && self.client.tells(id) {
+                self.opening.extend(open::again(run, interrupt).into_iter().map(Told::from));
             }
         }
         self.tell_again();
@@ -171,7 +191,7 @@ impl Follower {
         let runs = self.session.runs().await?;
         let at = runs.iter().position(|run| run == id).unwrap_or_default();
         let before = match at.checked_sub(1).and_then(|at| runs.get(at)) {
-            Some(before) => agent_of(&*self.session.load(before).await?).map(str::to_owned),
+            Some(before) => self.session.load(before).await?.agent_in_front().map(str::to_owned),
             None => None,
         };
         let run = self.session.load(id).await?;
@@ -185,12 +205,16 @@ impl Follower {
     }
 
     /// What waits for the client, under the ids under which it was told before.
-    pub(super) fn standing(&self) -> Vec<Told> {
-        let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Vec::new() };
-        let open = open::interrupts(run).into_iter();
-        let frames = open.flat_map(|(_, interrupt)| open::again(run, interrupt));
-        let is_ours = |call: &str| self.seat.take(call) && self.seat.tell(call);
-        frames.filter(|frame| handed_out(frame).is_none_or(&is_ours)).map(Told::from).collect()
+    pub(super) async fn standing(&self) -> Answer<Vec<Told>> {
+        let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(Vec::new()) };
+        let mut told = Vec::new();
+        for (id, interrupt) in open::interrupts(run) {
+            let is_call = interrupt.opened.kind == Kind::ClientCall;
+            if !is_call || (self.client.takes_over(run, interrupt).await? && self.client.tells(id)) {
+                told.extend(open::again(run, interrupt).into_iter().map(Told::from));
+            }
+        }
+        Ok(told)
     }
 
     /// The questions that wait, for a client that hears nothing else of what stands.
@@ -226,7 +250,7 @@ impl Follower {
     /// A session begins with the agent that the workflow begins with.
     fn first_agent(&self) -> String {
         let base = self.session.caller.app.library.get(WORKFLOW);
-        base.as_deref().and_then(front_of).unwrap_or_default().to_owned()
+        base.as_deref().and_then(Definition::front_agent).unwrap_or_default().to_owned()
     }
 
     /// What follows is read at once, and ends with `done` where nothing goes on by itself.
@@ -237,16 +261,15 @@ impl Follower {
     /// The next frames; `None` once nothing can follow. Whoever stops waiting for them misses none.
     pub(super) async fn next(&mut self) -> Answer<Option<Vec<Told>>> {
         loop {
-            let free = self.queue.iter().take_while(|told| handed_out(&told.frame).is_none()).count();
+            let free = self.queue.iter().take_while(|told| to_run(&told.frame).is_none()).count();
             let ready: Vec<Told> = self.queue.drain(..free).collect();
             if !ready.is_empty() {
                 return Ok(Some(ready));
             }
-            if let Some(call) = self.queue.front().and_then(|told| handed_out(&told.frame)).map(str::to_owned)
-            {
-                let is_ours = self.is_ours(&call).await?;
-                let told = self.queue.pop_front().filter(|_| is_ours && self.seat.tell(&call));
-                if let Some(told) = told {
+            if let Some(call) = self.queue.front().and_then(|told| to_run(&told.frame)).map(str::to_owned) {
+                let ours = self.ours(&call).await?;
+                let told = self.queue.pop_front();
+                if let Some(told) = told.filter(|_| ours.is_some_and(|ours| self.client.tells(&ours))) {
                     return Ok(Some(vec![told]));
                 }
                 continue;
@@ -255,9 +278,9 @@ impl Follower {
                 self.read().await?;
                 continue;
             }
-            if self.is_moved {
+            if self.is_left {
                 let frames = self.taken_over().await?;
-                self.is_moved = false;
+                self.is_left = false;
                 if !frames.is_empty() {
                     return Ok(Some(frames));
                 }
@@ -269,34 +292,62 @@ impl Follower {
                     return Ok(Some(frames));
                 }
             }
-            tokio::select! {
-                item = self.bell.next() => match item {
-                    None => return Ok(None),
-                    Some(Item::Event(words)) => self.ring(words.json()),
-                    // A run of somebody else's that can not be read is none of ours.
-                    Some(Item::Preview(_) | Item::Problem(_)) => {}
-                },
-                () = self.seat.moved() => self.is_moved = true,
+            if !self.wake().await? {
+                return Ok(None);
             }
         }
     }
 
-    /// What an event may mean for this session: of the run that is followed, or the first one of a run that might be
-    /// the next, it is to be read; of the installation it may be a freeze, which holds back what would go on.
-    fn ring(&mut self, event: &str) {
-        let run = self.teller.as_ref().map(|teller| &teller.run);
-        let at = event.strip_prefix("{\"stream\":\"").and_then(|rest| rest.split_once('"'));
-        match at {
-            Some((stream, _)) if stream == StreamId::System.as_str() => {
-                let would_go_on = |run: &Run| matches!(run.status(), Status::Queued | Status::Running);
-                self.is_owed = self.stood != Some(Activity::Frozen) && run.is_some_and(would_go_on);
-            }
-            Some((stream, rest)) => {
-                let is_own = run.is_some_and(|run| run.id.as_str() == stream);
-                self.is_behind = is_own || (stream.starts_with("run_") && rest.starts_with(",\"seq\":1,"));
-            }
-            None => self.is_behind = true,
+    /// Waits for something that may be told. `false`: nothing can follow any more.
+    async fn wake(&mut self) -> Answer<bool> {
+        self.watch().await?;
+        if self.is_behind {
+            return Ok(true);
         }
+        let commits = &mut self.commits;
+        let run = async {
+            match &mut commits.run {
+                Some((_, run)) => run.changed().await,
+                None => std::future::pending().await,
+            }
+        };
+        let session = async {
+            match &mut commits.session {
+                Some(session) => session.changed().await,
+                None => commits.all.changed().await,
+            }
+        };
+        let woken = tokio::select! {
+            woken = run => woken.map(|()| self.is_behind = true),
+            woken = session => woken.map(|()| self.is_behind = true),
+            woken = commits.system.changed() => woken.map(|()| {
+                let would_go_on = |run: &Run| matches!(run.status(), Status::Queued | Status::Running);
+                let run = self.teller.as_ref().map(|teller| &teller.run);
+                self.is_owed = self.stood != Some(Activity::Frozen) && run.is_some_and(would_go_on);
+            }),
+            () = self.client.left() => {
+                self.is_left = true;
+                Ok(())
+            }
+        };
+        Ok(woken.is_ok())
+    }
+
+    /// What is watched follows what is read. Whatever was committed before it was watched is to be read.
+    async fn watch(&mut self) -> Answer<()> {
+        let driver = &self.session.caller.app.driver;
+        if self.commits.session.is_none()
+            && let Some(id) = self.session.id().await?
+        {
+            self.commits.session = Some(driver.watch_stream(&StreamId::Session(id)));
+            self.is_behind = true;
+        }
+        let run = self.teller.as_ref().map(|teller| &teller.run.id);
+        if let Some(run) = run.filter(|run| self.commits.run.as_ref().is_none_or(|(of, _)| of != *run)) {
+            self.commits.run = Some((run.clone(), driver.watch(run)));
+            self.is_behind = true;
+        }
+        Ok(())
     }
 
     /// As the client is about to be told; `None` before the first run.
@@ -331,17 +382,21 @@ impl Follower {
         let stream = StreamId::Run(id.clone());
         let page = self.session.caller.app.journal().read(&stream, teller.run.seq, READ_EVENTS).await?;
         for sealed in &page {
-            let event =
-                event::decode(sealed).map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
+            let event = self.session.caller.app.decode(sealed)?;
             let frames = teller.hear(&event);
             let seq = teller.run.seq;
             let (heard, of_it) = self.heard;
             if seq == heard && of_it.is_some_and(|part| frames.len() < part as usize) {
                 return Err(unknown_place());
             }
-            if let event::Fact::Run(Fact::ToolFinished { call, .. }) = &event.fact {
-                self.seat.over(&ids::call(&id, call));
-            }
+            let is_about_clients = match &event.fact {
+                event::Fact::Run(Fact::InterruptReleased { .. }) => {
+                    self.is_left = true;
+                    true
+                }
+                event::Fact::Run(Fact::InterruptClaimed { .. } | Fact::CommentAdded { .. }) => true,
+                _ => false,
+            };
             let is_old = self.came.as_ref().is_some_and(|(run, came)| *run == id && seq <= *came);
             for (part, mut frame) in (1..).zip(frames) {
                 if seq < heard || (seq == heard && of_it.is_none_or(|last| part <= last)) {
@@ -352,7 +407,7 @@ impl Follower {
                 }
                 self.queue.push_back(Told { frame, id: Some(FrameId::Frame { run: id.clone(), seq, part }) });
             }
-            self.is_owed = true;
+            self.is_owed |= !is_about_clients;
         }
         self.tell_again();
         let Some(teller) = &self.teller else { return Ok(()) };
@@ -377,40 +432,35 @@ impl Follower {
         Ok(true)
     }
 
-    /// Whether a call that has become one to run is this connection's to run. What is read may be old: before a call
-    /// goes out the run is read on, until it says that the call is over, or to its newest event.
-    async fn is_ours(&mut self, call: &str) -> Answer<bool> {
-        let Some(claim) = self.seat.claim(call) else { return Ok(false) };
-        if claim.approved_here {
-            tokio::time::sleep(CODELAB_RESULT_BEHIND_TIME).await;
-        }
-        self.is_behind |= self.is_to_run(call);
-        while self.is_behind && self.is_to_run(call) {
+    /// What hands a call out that has become one to run, where it is this connection's to run. What is read may be old:
+    /// before a call goes out the run is read on, until it says that the call is over, or to its newest event.
+    async fn ours(&mut self, call: &str) -> Answer<Option<InterruptId>> {
+        self.is_behind |= self.to_run(call).is_some();
+        while self.is_behind && self.to_run(call).is_some() {
             self.read().await?;
         }
-        Ok(self.is_to_run(call))
+        let Some((run, interrupt)) = self.to_run(call) else { return Ok(None) };
+        let is_ours = self.client.takes(run, interrupt).await?;
+        Ok(is_ours.then(|| interrupt.opened.interrupt.clone()))
     }
 
-    /// As far as it is read.
-    fn is_to_run(&self, call: &str) -> bool {
-        self.teller.as_ref().is_some_and(|teller| open::is_to_run(&teller.run, call))
+    /// What hands a call out, as far as is read.
+    fn to_run(&self, call: &str) -> Option<(&Run, &Interrupt)> {
+        let run = &self.teller.as_ref()?.run;
+        Some((run, handed_out(run, ids::call_of(&run.id, call)?)?))
     }
 
-    /// Calls that another connection was to run, which is gone.
+    /// Calls that another connection let go, or that wait for one.
     async fn taken_over(&mut self) -> Answer<Vec<Told>> {
-        let taken = self.seat.taken_over();
-        let Some(run) = self.session.last().await?.filter(|_| !taken.is_empty()) else {
-            return Ok(Vec::new());
-        };
-        let frames = |call: &String| {
-            let about = About::Call(ids::call_of(&run.id, call)?.to_owned());
-            let mut open = open::interrupts(&run).into_iter();
-            let (_, found) =
-                open.find(|(_, each)| each.opened.kind == Kind::ClientCall && each.opened.about == about)?;
-            Some(open::again(&run, found))
-        };
-        let told = taken.iter().filter(|call| open::is_to_run(&run, call) && self.seat.tell(call));
-        Ok(told.filter_map(frames).flatten().map(Told::from).collect())
+        let Some(run) = self.session.last().await? else { return Ok(Vec::new()) };
+        let mut told = Vec::new();
+        for (id, interrupt) in open::interrupts(&run) {
+            let is_call = interrupt.opened.kind == Kind::ClientCall && interrupt.claim.is_none();
+            if is_call && self.client.takes(&run, interrupt).await? && self.client.tells(id) {
+                told.extend(open::again(&run, interrupt).into_iter().map(Told::from));
+            }
+        }
+        Ok(told)
     }
 }
 
@@ -419,7 +469,7 @@ fn unknown_place() -> Refused {
 }
 
 /// The call of a frame that says to run it.
-fn handed_out(frame: &Frame) -> Option<&str> {
+fn to_run(frame: &Frame) -> Option<&str> {
     match frame {
         Frame::ToolCall { call_id, requires_approval: false, .. } => Some(call_id),
         _ => None,

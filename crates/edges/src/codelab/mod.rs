@@ -3,17 +3,16 @@
 //! Both say the same messages (`message.rs`) and hear the same frames (`frame.rs`). A session of theirs is a name
 //! for one of ours (`session.rs`); what a message does is in `act.rs`, and what happened is told by `projector.rs`, from
 //! the journal alone: a connection that comes back hears what is still open, or all that followed (`frame_id.rs`), and
-//! nothing runs inside a request. Which of several connections runs a call is in `hands.rs`.
+//! nothing runs inside a request. Which of several connections runs a call is in `clients.rs`.
 //! Words are never parsed: only `plan_decision` and `hitl_decision` decide.
 
 mod act;
 mod activity;
 mod audit;
+mod clients;
 mod follow;
 mod frame;
 mod frame_id;
-mod hands;
-mod history;
 mod ids;
 mod message;
 mod open;
@@ -35,7 +34,7 @@ use holdshort_web::auth::AuthState;
 use holdshort_web::needs::{Needs, all};
 use holdshort_web::problem::Answer;
 
-use hands::Hands;
+use clients::Clients;
 
 /// The workflow that a session's runs are of.
 const WORKFLOW: &str = "codelab_ide";
@@ -56,7 +55,7 @@ pub(super) fn router() -> Router<AuthState> {
         .route("/sessions/{session_id}/plans/{plan_id}/pause", STEER.on(post(rest::pause)))
         .route("/sessions/{session_id}/plans/{plan_id}/resume", HALT.on(post(rest::resume)))
         .route("/events/audit-log", AUDIT.on(get(audit::read)))
-        .layer(Extension(Arc::new(Hands::default())))
+        .layer(Extension(Arc::new(Clients::default())))
 }
 
 pub(super) fn read(text: &[u8]) -> Answer<()> {

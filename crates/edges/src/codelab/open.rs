@@ -2,7 +2,7 @@
 
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
-use holdshort_core::run::{CallState, Run};
+use holdshort_core::run::Run;
 use serde_json::{Value, json};
 
 use super::frame::{Frame, PlanMetadata};
@@ -33,7 +33,7 @@ pub(super) fn frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
 }
 
 fn plan_frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
-    let Some(found) = plan::asked(interrupt) else { return vec![elsewhere(interrupt)] };
+    let Some(found) = interrupt.plan() else { return vec![elsewhere(interrupt)] };
     let opened = &interrupt.opened;
     let (plan_id, request) = (ids::plan(&opened.interrupt), opened.interrupt.to_string());
     let subtasks = plan::subtasks(run, plan::phase(interrupt), &found);
@@ -77,12 +77,6 @@ pub(super) fn redelivered(frame: &mut Frame) {
     if let Frame::ToolCall { requires_approval: false, metadata, .. } = frame {
         metadata.get_or_insert_with(|| json!({}))["redelivered"] = json!(true);
     }
-}
-
-/// Whether a call is handed out, and has no result yet.
-pub(super) fn is_to_run(run: &Run, call_id: &str) -> bool {
-    let call = ids::call_of(&run.id, call_id).and_then(|call| run.calls.get(call));
-    call.is_some_and(|call| matches!(call.state, CallState::WithClient(_)))
 }
 
 /// `asks`: a person decides first. Otherwise the client runs it now.

@@ -9,29 +9,12 @@ use serde_json::{Map, Value, json};
 use super::frame::Subtask;
 use super::ids;
 
-/// The plan that an interrupt asks about.
-pub(super) fn asked(interrupt: &Interrupt) -> Option<Plan> {
-    if interrupt.opened.kind != Kind::PlanApproval {
-        return None;
-    }
-    let payload = interrupt.content.get("payload")?;
-    let plan = payload.get("plan").unwrap_or(payload);
-    serde_json::from_value(plan.clone()).ok()
-}
-
 /// The planning phase whose plan an interrupt asks about.
 pub(super) fn phase(interrupt: &Interrupt) -> Option<&str> {
     match &interrupt.opened.about {
         About::Plan(phase) => Some(phase),
         _ => None,
     }
-}
-
-/// Whether an interrupt asks about another version of a plan that is carried out already.
-pub(super) fn is_replacement(run: &Run, interrupt: &Interrupt) -> bool {
-    // Who plans is a step; who replaces a plan is a person.
-    let phase = phase(interrupt).filter(|_| interrupt.opened.step.is_none());
-    phase.and_then(|phase| run.plans.get(phase)).is_some_and(|planned| planned.settled.is_some())
 }
 
 /// The id that the settled plan of a planning phase has on the wire: that of the last interrupt that approved it;

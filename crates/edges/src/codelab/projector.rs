@@ -12,7 +12,7 @@ use holdshort_web::view::word;
 use serde_json::{Value, json};
 
 use super::frame::Frame;
-use super::{ids, open, plan, session};
+use super::{ids, open, plan};
 use crate::limits::CODELAB_SUBTASK_RESULT_CHARS;
 
 pub(super) struct Teller {
@@ -34,8 +34,8 @@ impl Teller {
         let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
         let text = event.content.as_text();
         match fact {
-            Fact::RunPaused => vec![Frame::status("paused")],
-            Fact::RunResumed => vec![Frame::status("running")],
+            Fact::RunPaused | Fact::RunSuspended => vec![Frame::status("paused")],
+            Fact::RunResumed | Fact::RunUnsuspended => vec![Frame::status("running")],
             Fact::ModelStarted { step, turn, attempt, .. } => {
                 // The step goes on: somebody has said something meanwhile.
                 let mut frames: Vec<Frame> = self.overtaken(step).into_iter().collect();
@@ -84,7 +84,7 @@ impl Teller {
             },
             Fact::RunCompleted { .. } | Fact::RunFailed { .. } | Fact::RunCancelled { .. } => {
                 // The next word goes to the agent in front again.
-                session::agent_of(&self.run).unwrap_or_default().clone_into(&mut self.agent);
+                self.run.agent_in_front().unwrap_or_default().clone_into(&mut self.agent);
                 let left = std::mem::take(&mut self.unsaid);
                 let mut frames: Vec<Frame> = left.iter().map(|(step, text)| self.says(step, text)).collect();
                 frames.extend(self.ended(text));
@@ -216,7 +216,7 @@ impl Teller {
         }
         metadata["plan_id"] = json!(ids::plan(&opened.interrupt));
         // Another version than the one that is carried out: that one goes on.
-        let goes_on = plan::is_replacement(&self.run, interrupt);
+        let goes_on = self.run.replaces_a_plan(interrupt);
         let (content, is_final) = match outcome {
             Outcome::Rejected if goes_on => (with("The plan goes on as it was.", said), false),
             Outcome::Expired if goes_on => {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::person::Person;
 use super::session::Session;
-use super::{history, ids, open, plan};
+use super::{ids, open, plan};
 
 /// `GET /sessions/{id}/pending-approvals`.
 pub(super) async fn pending_approvals(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
@@ -67,7 +67,7 @@ fn approval(run: &Run, interrupt: &Interrupt) -> Option<Value> {
             }
         }
         (Kind::PlanApproval, _) => {
-            let plan = plan::asked(interrupt)?;
+            let plan = interrupt.plan()?;
             item["request_type"] = json!("plan");
             item["subject"] = json!(ids::plan(&opened.interrupt));
             item["details"] = json!({
@@ -90,12 +90,12 @@ pub(super) async fn pending_plans(Person(caller): Person, Id(name): Id<String>) 
         .into_iter()
         .filter_map(|(id, interrupt)| {
             let run = run.as_deref()?;
-            let found = plan::asked(interrupt)?;
+            let found = interrupt.plan()?;
             let mut item = json!({
                 "plan_id": ids::plan(id),
                 "approval_request_id": id.as_str(),
                 "session_id": session.name,
-                "original_task": history::said(run),
+                "original_task": run.task(),
                 "subtask_count": found.subtasks.len(),
                 "subtasks": plan::subtasks(run, plan::phase(interrupt), &found),
                 "requires_approval": true,
@@ -138,7 +138,7 @@ pub(super) async fn plans(Person(caller): Person, Id(name): Id<String>) -> Answe
                 "plan_id": plan::id(&run, &shown.phase),
                 "session_id": session.name,
                 "run_id": run.id.as_str(),
-                "original_task": history::said(&run),
+                "original_task": run.task(),
                 "is_approved": shown.settled,
                 "is_complete": run.ended.is_some(),
                 "paused": run.paused,

@@ -1,6 +1,7 @@
 //! `/ws/{session_id}`: frames out as they come, messages in at any time. A message that is wrong is answered with an
 //! error frame, and the socket stays open; a socket that breaks changes nothing.
 
+use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -16,9 +17,9 @@ use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
 use serde::Deserialize;
 
+use super::clients::{Client, Clients};
 use super::follow::Follower;
 use super::frame::{Frame, Told};
-use super::hands::{Hands, Seat};
 use super::person::Person;
 use super::session::Session;
 use super::{act, message};
@@ -33,7 +34,7 @@ pub(super) async fn open(
     Person(caller): Person,
     Id(name): Id<String>,
     Params(Since { since }): Params<Since>,
-    Extension(hands): Extension<Arc<Hands>>,
+    Extension(clients): Extension<Arc<Clients>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
     let upgrade =
@@ -41,18 +42,18 @@ pub(super) async fn open(
     let permit = caller.app.place()?;
     let session = Session::of(caller, name)?;
     Ok(line::limited(upgrade).on_upgrade(async move |socket| {
-        serve(socket, session, &hands, since).await;
+        serve(socket, session, &clients, since).await;
         drop(permit);
     }))
 }
 
-async fn serve(socket: WebSocket, session: Session, hands: &Arc<Hands>, since: Option<String>) {
+async fn serve(socket: WebSocket, session: Session, clients: &Arc<Clients>, since: Option<String>) {
     let app = session.caller.app.clone();
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(app.pace.patience);
     let mut writing = pin!(line::write(sink, queue, app.pace.ping));
     let end = tokio::select! {
-        end = converse(&mut incoming, &session, hands, since.as_deref(), outbox) => end,
+        end = converse(&mut incoming, &session, clients, since.as_deref(), outbox) => end,
         // Only a broken connection ends it before the outbox is gone.
         _ = &mut writing => return,
         () = app.stopped() => End::Stopping,
@@ -60,34 +61,76 @@ async fn serve(socket: WebSocket, session: Session, hands: &Arc<Hands>, since: O
     Box::pin(line::goodbye(&end, None, writing, incoming)).await;
 }
 
-/// Messages come in while frames go out (LESSONS 16); the first is heard once everything that follows will be told.
+/// Messages come in while frames go out (LESSONS 16); the first is heard once everything that follows will be told. What
+/// the client has said already is heard before anything more is told: it may have run what it approved.
 async fn converse(
     incoming: &mut SplitStream<WebSocket>,
     session: &Session,
-    hands: &Arc<Hands>,
+    clients: &Arc<Clients>,
     since: Option<&str>,
     outbox: Outbox,
 ) -> End {
-    let seat = Arc::new(hands.seat(session.key()));
-    let told = match attach(session, &seat, since).await {
-        Ok((follower, frames)) => tokio::select! {
-            end = listen(incoming, session, &seat, &outbox) => return end,
-            told = tell(follower, frames, &outbox) => told,
-        },
-        Err(refused) => Err(refused),
+    let told = async {
+        let client = clients.connect(session.caller.clone(), session.key()).await?;
+        let client = Arc::new(client);
+        let (follower, frames) = attach(session, &client, since).await?;
+        talk(incoming, session, &client, follower, frames.into(), &outbox).await
     };
-    match told {
+    match told.await {
         Ok(end) => end,
-        Err(refused) => match put(&outbox, &[Frame::refused(&refused).into()]).await {
+        Err(refused) => match outbox.put(Told::from(Frame::refused(&refused)).text().into()).await {
             Ok(()) => End::Unreadable,
             Err(unsent) => unsent.into(),
         },
     }
 }
 
+async fn talk(
+    incoming: &mut SplitStream<WebSocket>,
+    session: &Session,
+    client: &Client,
+    mut follower: Follower,
+    mut frames: VecDeque<Told>,
+    outbox: &Outbox,
+) -> Answer<End> {
+    let silence = session.caller.app.pace.silence;
+    loop {
+        let text = {
+            let mut heard = pin!(line::next(incoming, silence));
+            loop {
+                let next = frames.front().map(Told::text);
+                tokio::select! {
+                    biased;
+                    heard = &mut heard => match heard {
+                        Ok(text) => break text,
+                        Err(end) => return Ok(end),
+                    },
+                    put = put(outbox, next), if !frames.is_empty() => match put {
+                        Ok(()) => drop(frames.pop_front()),
+                        Err(unsent) => return Ok(unsent.into()),
+                    },
+                    found = follower.next(), if frames.is_empty() => match found? {
+                        Some(found) => frames.extend(found),
+                        None => return Ok(End::Stopping),
+                    },
+                }
+            }
+        };
+        // On the heap for as long as it lasts: an idle socket is to be small.
+        match Box::pin(hear(session, client, text.as_deref())).await {
+            Ok(answers) => frames.extend(answers.into_iter().map(Told::from)),
+            Err(refused) => frames.push_back(Frame::refused(&refused).into()),
+        }
+    }
+}
+
 /// With what is told first. A place that is none of this session's is refused, and the connection goes on from now.
-async fn attach(session: &Session, seat: &Arc<Seat>, since: Option<&str>) -> Answer<(Follower, Vec<Told>)> {
-    let attach = |since| Follower::attach(session.clone(), seat.clone(), since);
+async fn attach(
+    session: &Session,
+    client: &Arc<Client>,
+    since: Option<&str>,
+) -> Answer<(Follower, Vec<Told>)> {
+    let attach = |since| Follower::attach(session.clone(), client.clone(), since, None);
     let refused = match since {
         Some(since) => match attach(Some(since)).await {
             Ok(mut follower) => {
@@ -102,52 +145,18 @@ async fn attach(session: &Session, seat: &Arc<Seat>, since: Option<&str>) -> Ans
     let mut follower = attach(None).await?;
     let mut frames = follower.opening();
     frames.extend(refused.map(Told::from));
-    frames.extend(follower.standing());
+    frames.extend(follower.standing().await?);
     Ok((follower, frames))
 }
 
-async fn tell(mut follower: Follower, mut frames: Vec<Told>, outbox: &Outbox) -> Answer<End> {
-    loop {
-        if let Err(unsent) = put(outbox, &frames).await {
-            return Ok(unsent.into());
-        }
-        match follower.next().await? {
-            Some(next) => frames = next,
-            None => return Ok(End::Stopping),
-        }
-    }
-}
-
-async fn listen(
-    incoming: &mut SplitStream<WebSocket>,
-    session: &Session,
-    seat: &Seat,
-    outbox: &Outbox,
-) -> End {
-    loop {
-        let text = match line::next(incoming, session.caller.app.pace.silence).await {
-            Ok(text) => text,
-            Err(end) => return end,
-        };
-        // On the heap for as long as it lasts: an idle socket is to be small.
-        let frames = match Box::pin(hear(session, seat, text.as_deref())).await {
-            Ok(frames) => frames.into_iter().map(Told::from).collect(),
-            Err(refused) => vec![Frame::refused(&refused).into()],
-        };
-        if let Err(unsent) = put(outbox, &frames).await {
-            return unsent.into();
-        }
-    }
-}
-
-async fn hear(session: &Session, seat: &Seat, text: Option<&str>) -> Answer<Vec<Frame>> {
+async fn hear(session: &Session, client: &Client, text: Option<&str>) -> Answer<Vec<Frame>> {
     let not_text = || Refused::new(Code::MalformedJson, "messages are text, not binary");
-    act::carry_out(session, seat, message::read(text.ok_or_else(not_text)?.as_bytes())?).await
+    act::carry_out(session, client, message::read(text.ok_or_else(not_text)?.as_bytes())?).await
 }
 
-async fn put(outbox: &Outbox, frames: &[Told]) -> Result<(), Unsent> {
-    for frame in frames {
-        outbox.put(frame.text().into()).await?;
+async fn put(outbox: &Outbox, frame: Option<String>) -> Result<(), Unsent> {
+    match frame {
+        Some(frame) => outbox.put(frame.into()).await,
+        None => Ok(()),
     }
-    Ok(())
 }

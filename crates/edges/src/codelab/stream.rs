@@ -20,9 +20,9 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Interval, MissedTickBehavior, interval_at};
 
 use super::act;
+use super::clients::{Client, Clients};
 use super::follow::Follower;
 use super::frame::{Frame, Told};
-use super::hands::{Hands, Seat};
 use super::message::{self, Message};
 use super::person::Person;
 use super::session::Session;
@@ -38,13 +38,13 @@ struct Post {
 
 pub(super) async fn open(
     Person(caller): Person,
-    Extension(hands): Extension<Arc<Hands>>,
+    Extension(clients): Extension<Arc<Clients>>,
     body: Body,
 ) -> Response {
-    begin(caller, &hands, body).await.unwrap_or_else(refuse)
+    begin(caller, &clients, body).await.unwrap_or_else(refuse)
 }
 
-async fn begin(caller: Caller, hands: &Arc<Hands>, body: Body) -> Answer<Response> {
+async fn begin(caller: Caller, clients: &Arc<Clients>, body: Body) -> Answer<Response> {
     let Post { session_id, message, since } = read_strict(&body.value().await?)?;
     let message = match message {
         Some(message) => Some(message::understand(&message).map_err(below_message)?),
@@ -54,27 +54,26 @@ async fn begin(caller: Caller, hands: &Arc<Hands>, body: Body) -> Answer<Respons
     let app = caller.app.clone();
     let permit = app.place()?;
     let session = Session::of(caller, session_id)?;
-    let seat = Arc::new(hands.seat(session.key()));
+    let client = Arc::new(clients.connect(session.caller.clone(), session.key()).await?);
     // Whoever brings the result of a call is not told to run it.
     let brought =
         if let Some(Message::Result(result)) = &message { Some(result.call_id.clone()) } else { None };
-    let answering = brought.as_deref().map(|call| seat.answering(call));
     // Before the message takes effect: everything that it does is told.
-    let mut follower = Follower::attach(session.clone(), seat.clone(), since.as_deref()).await?;
+    let mut follower =
+        Follower::attach(session.clone(), client.clone(), since.as_deref(), brought.as_deref()).await?;
     let mut frames = follower.opening();
     // What stands was told by the answer before; but words that name no question must not answer one unseen.
     if since.is_none() && matches!(message, Some(Message::User { request: None, .. })) {
         frames.extend(follower.questions());
     }
     if let Some(message) = message {
-        let answers = act::carry_out(&session, &seat, message).await.map_err(below_message)?;
+        let answers = act::carry_out(&session, &client, message).await.map_err(below_message)?;
         frames.extend(answers.into_iter().map(Told::from));
     }
-    drop(answering);
     follower.look();
     let mut ping = interval_at(tokio::time::Instant::now() + app.pace.ping, app.pace.ping);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let events = Events { follower, seat, frames, ping, app: app.clone(), _permit: permit };
+    let events = Events { follower, client, frames, ping, app: app.clone(), _permit: permit };
     let body = RawBody::from_stream(stream::unfold(Some(events), async |events| next(events?).await));
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
@@ -85,7 +84,7 @@ async fn begin(caller: Caller, hands: &Arc<Hands>, body: Body) -> Answer<Respons
 
 struct Events {
     follower: Follower,
-    seat: Arc<Seat>,
+    client: Arc<Client>,
     /// Not yet sent.
     frames: Vec<Told>,
     ping: Interval,
@@ -111,7 +110,7 @@ async fn next(mut events: Events) -> Option<(Chunk, Option<Events>)> {
     let frames = std::mem::take(&mut events.frames);
     let is_over = matches!(frames.last(), Some(Told { frame: Frame::Done { .. }, .. }));
     if is_over {
-        events.seat.ended();
+        events.client.ended();
     }
     Some((Ok(chunk(&frames)), (!is_over).then_some(events)))
 }

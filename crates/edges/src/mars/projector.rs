@@ -159,13 +159,13 @@ impl Projector {
             Fact::RunStarted { session, workflow, .. } => {
                 self.started(session.as_str(), workflow, &content.data)
             }
-            Fact::RunPaused => {
+            Fact::RunPaused | Fact::RunSuspended => {
                 self.paused = true;
                 let mut said = vec![("workflow_paused", json!({ "by": event.actor.id }))];
                 said.extend(self.steps.all("running", "paused"));
                 said
             }
-            Fact::RunResumed => {
+            Fact::RunResumed | Fact::RunUnsuspended => {
                 self.paused = false;
                 let mut said = vec![("workflow_resumed", json!({ "by": event.actor.id }))];
                 said.extend(self.steps.all("paused", "running"));

@@ -83,6 +83,7 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
         origin: Origin::Native,
         ask: None,
         key: Some(key),
+        front: None,
     };
     let (driver, actor) = (app.driver.clone(), caller.actor.clone());
     match detached(async move { driver.start(start, actor).await }).await {

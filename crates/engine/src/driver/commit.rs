@@ -55,11 +55,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     run_events.push(event::seal(event, &mut run_chain, &mut draw));
                     match fact {
                         Fact::RunStarted { .. } => starts = true,
-                        Fact::RunResumed => resumes = true,
+                        Fact::RunResumed | Fact::RunUnsuspended => resumes = true,
                         Fact::InterruptOpened(opened) => {
                             touched.insert(&opened.interrupt);
                         }
-                        Fact::InterruptResolved { interrupt, .. } => {
+                        Fact::InterruptResolved { interrupt, .. }
+                        | Fact::InterruptClaimed { interrupt, .. }
+                        | Fact::InterruptReleased { interrupt } => {
                             touched.insert(interrupt);
                         }
                         Fact::ToolAuthorised { by: Authority::Gate(_), .. } => released_by_vote = true,
@@ -87,7 +89,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             blobs,
             rows: Rows {
                 run: row,
-                session: if starts { run.session_row() } else { of_session.session },
+                session: of_session.session.or_else(|| run.session_row().filter(|_| starts)),
                 interrupts: run.interrupt_rows(touched),
                 grants: of_session.grants,
             },
@@ -160,6 +162,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         loaded.driven_here = !self.is_shared() || (drives && is_runnable);
         if new_session_chain != session_chain {
             self.streams.keep_session(Arc::new(session), new_session_chain);
+            self.tell(&session_stream, new_session_chain.seq);
         }
         if closer {
             self.deadline.notify_one();

@@ -68,18 +68,19 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// What the model was sent with its nth call of the run, counted from 1, and for which step; `None`: there was
     /// no such call. Rebuilt from what the journal held at that moment.
     pub async fn model_request(&self, id: &RunId, n: u64) -> Result<Option<(String, Request)>, Error> {
-        let (mut started, mut found) = (0, None);
-        self.fold_until(id, |run, event| {
-            if let event::Fact::Run(Fact::ModelStarted { step, .. }) = &event.fact {
-                started += 1;
-                if started == n {
-                    found = run.request(step).map(|request| (step.clone(), request));
+        let (mut started, mut of) = (0, None);
+        let (mut run, _) = self
+            .fold_until(id, |_, event| {
+                if let event::Fact::Run(Fact::ModelStarted { step, .. }) = &event.fact {
+                    started += 1;
+                    of = (started == n).then(|| step.clone());
                 }
-            }
-            started >= n
-        })
-        .await?;
-        Ok(found)
+                started >= n
+            })
+            .await?;
+        let Some(step) = of else { return Ok(None) };
+        run.earlier = self.earlier_of(&run).await?;
+        Ok(run.request(&step).map(|request| (step, request)))
     }
 
     async fn fold_run(&self, id: &RunId) -> Result<(Run, Chain), Error> {

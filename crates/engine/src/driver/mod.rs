@@ -5,6 +5,7 @@
 
 mod beginnings;
 mod commit;
+mod conversation;
 mod key;
 mod load;
 mod perform;
@@ -24,15 +25,16 @@ use holdshort_core::run::{Input, Rejection, Run};
 use holdshort_store::{Change, Journal};
 use tokio::sync::{Notify, watch};
 
+pub use conversation::{NextRun, Say};
 pub use key::IdempotencyKey;
 pub use sessions::{OpenSession, OpenedSession};
-pub use start::{StartRun, StartedRun};
+pub use start::{StartRun, StartedRun, TakesFront};
 
 use crate::{Clock, Error, Executor};
 use beginnings::Beginnings;
 pub(crate) use load::{Definitions, first};
 use run_cache::{CacheEntry, RunCache, Slot};
-use step::By;
+use step::{By, Stepped};
 use streams::Streams;
 
 /// Drives runs. Cheap while nothing happens: a waiting run is rows.
@@ -44,7 +46,8 @@ pub struct Driver<J, C, E> {
     streams: Streams,
     beginnings: Beginnings,
     definitions: Definitions,
-    watchers: Mutex<HashMap<RunId, watch::Sender<u64>>>,
+    /// Of streams that somebody follows: how far each has come.
+    watchers: Mutex<HashMap<StreamId, watch::Sender<u64>>>,
     /// Rung when a deadline may have come closer.
     pub(crate) deadline: Notify,
     /// Rung when other nodes may have left something to do.
@@ -84,10 +87,21 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Gives an input to a run. `Ok` means that what it decided is durable, and what follows is under way.
     pub async fn send(self: &Arc<Self>, run: &RunId, input: Input, actor: Actor) -> Result<Arc<Run>, Error> {
+        Ok(self.give(run, input, None, actor).await?.run)
+    }
+
+    /// The same; `key` goes into the append of the input.
+    async fn give(
+        self: &Arc<Self>,
+        run: &RunId,
+        input: Input,
+        key: Option<&IdempotencyKey>,
+        actor: Actor,
+    ) -> Result<Stepped, Error> {
         let stepped = {
             let entry = self.cache.get(run);
             let mut slot = entry.lock().await;
-            let result = self.step(&mut slot, run, input, actor, By::Anybody).await;
+            let result = self.step(&mut slot, run, input, actor, By::Anybody, key).await;
             self.release(run, &entry, &slot);
             result?
         };
@@ -98,7 +112,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 tracing::warn!(%session, %error, "open asks of the session were not looked at again");
             }
         }
-        Ok(stepped.run)
+        Ok(stepped)
     }
 
     /// Drives every run that could go on without a person and that nothing is under way for: what a crash left
@@ -165,7 +179,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         let driven = async {
             self.ensure_loaded(&mut slot, run).await?.driven_here = true;
-            self.step(&mut slot, run, Input::Tick, Actor::engine(), By::Driver).await
+            self.step(&mut slot, run, Input::Tick, Actor::engine(), By::Driver, None).await
         };
         let driven = driven.await;
         self.release(run, &entry, &slot);
@@ -233,38 +247,44 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Follows the run's last committed sequence number, as far as this process knows it.
     pub fn watch(&self, run: &RunId) -> watch::Receiver<u64> {
+        self.watch_stream(&StreamId::Run(run.clone()))
+    }
+
+    /// The same of any stream.
+    pub fn watch_stream(&self, stream: &StreamId) -> watch::Receiver<u64> {
         let mut watchers = lock(&self.watchers);
         // Now and then, so that each call pays for a few of those that nobody follows any more.
-        if !watchers.contains_key(run) && watchers.len().is_power_of_two() {
+        if !watchers.contains_key(stream) && watchers.len().is_power_of_two() {
             watchers.retain(|_, sender| sender.receiver_count() > 0);
         }
-        watchers.entry(run.clone()).or_insert_with(|| watch::Sender::new(0)).subscribe()
+        watchers.entry(stream.clone()).or_insert_with(|| watch::Sender::new(0)).subscribe()
+    }
+
+    /// Tells those who follow a stream that it has this event.
+    fn tell(&self, stream: &StreamId, seq: u64) {
+        if let Some(sender) = lock(&self.watchers).get(stream) {
+            sender.send_if_modified(|told| *told < seq && std::mem::replace(told, seq) < seq);
+        }
     }
 
     /// Lets a run go that a step was taken on, and tells those who follow it how far it came.
     fn release(&self, run: &RunId, entry: &Arc<CacheEntry>, slot: &Slot) {
         self.cache.release(run, entry, slot);
-        if let (Some(loaded), Some(sender)) = (slot, lock(&self.watchers).get(run)) {
-            sender.send_if_modified(|seq| std::mem::replace(seq, loaded.chain.seq) != loaded.chain.seq);
+        if let Some(loaded) = slot {
+            self.tell(&StreamId::Run(run.clone()), loaded.chain.seq);
         }
     }
 
     /// An event that somebody wrote: what is older in memory of its stream is read again, and those who follow it
     /// are told. `false`: this process knew of it.
     pub(crate) fn written(&self, change: &Change) -> bool {
-        match &change.stream {
-            StreamId::Run(run) => {
-                // First: whoever follows looks at the run at once.
-                let is_news = self.cache.told(run, change.seq);
-                if let Some(sender) = lock(&self.watchers).get(run) {
-                    sender.send_if_modified(|seq| {
-                        *seq < change.seq && std::mem::replace(seq, change.seq) < change.seq
-                    });
-                }
-                is_news
-            }
+        let is_news = match &change.stream {
+            StreamId::Run(run) => self.cache.told(run, change.seq),
             StreamId::Session(_) | StreamId::System => self.streams.told(&change.stream, change.seq),
-        }
+        };
+        // What is in memory goes first: whoever follows looks at once.
+        self.tell(&change.stream, change.seq);
+        is_news
     }
 
     /// Runs of the session that wait for approvals: a new grant may have answered them.

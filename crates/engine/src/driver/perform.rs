@@ -79,7 +79,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             return Ok(());
         };
         loaded.back = loaded.in_flight.take(action);
-        let result = self.step(&mut slot, run, input, Actor::engine(), By::Driver).await;
+        let result = self.step(&mut slot, run, input, Actor::engine(), By::Driver, None).await;
         if let Some(loaded) = slot.as_mut() {
             // Not written down: the executor comes again, and until then the action counts as under way.
             let back = loaded.back.take().filter(|_| matches!(result, Err(Error::Store(_) | Error::Busy)));

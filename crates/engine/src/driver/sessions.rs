@@ -8,9 +8,8 @@ use std::sync::Arc;
 use holdshort_core::actor::Actor;
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{GrantId, SessionId, StreamId};
-use holdshort_core::projection::{RunRow, Status};
 use holdshort_core::run::{Input, Rejection};
-use holdshort_core::session::{self, End, Open, Session, State};
+use holdshort_core::session::{self, End, Open, Session};
 use holdshort_store::{Journal, Rows, RunFilter};
 
 use super::Driver;
@@ -50,51 +49,26 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// No run starts or resumes in the session from here on, and those that live are paused.
+    /// No run starts or resumes in the session from here on, and those that live rest until it is resumed.
     pub async fn suspend_session(
         self: &Arc<Self>,
         session: &SessionId,
         actor: Actor,
     ) -> Result<Arc<Session>, Error> {
         let standing = self.change_session(session, session::Input::Suspend, &actor).await?;
-        self.runs_follow(session, &actor).await?;
+        self.send_to_runs(session, &Input::Tick, &actor).await?;
         Ok(standing)
     }
 
-    /// Lets runs start in the session again, and those that are paused go on: also one that was paused by itself.
+    /// Lets runs start in the session again, and those that rested with it go on.
     pub async fn resume_session(
         self: &Arc<Self>,
         session: &SessionId,
         actor: Actor,
     ) -> Result<Arc<Session>, Error> {
         let standing = self.change_session(session, session::Input::Resume, &actor).await?;
-        self.runs_follow(session, &actor).await?;
+        self.send_to_runs(session, &Input::Tick, &actor).await?;
         Ok(standing)
-    }
-
-    /// Runs do as their session says, also where somebody else has changed it meanwhile: the last word counts.
-    async fn runs_follow(self: &Arc<Self>, session: &SessionId, actor: &Actor) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS {
-            let state = self.session(session).await?.state;
-            match state {
-                State::Suspended => self.send_to_runs(session, |_| Input::Pause, actor).await?,
-                // One that was not paused when the suspension broke off has been held back all the same.
-                State::Open => {
-                    let goes_on =
-                        |run: &RunRow| if run.status == Status::Paused { Input::Resume } else { Input::Tick };
-                    match self.send_to_runs(session, goes_on, actor).await {
-                        // It is suspended again: looked at anew.
-                        Err(Error::Rejected(Rejection::SessionSuspended)) => continue,
-                        done => done?,
-                    }
-                }
-                State::Closed(_) => return Ok(()),
-            }
-            if self.session(session).await?.state == state {
-                return Ok(());
-            }
-        }
-        Err(Error::Busy)
     }
 
     /// Ends the session for good, and cancels the runs that live. [`End::Expired`] is the engine's to say.
@@ -113,13 +87,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 if !self.session(session).await?.state.is_closed() {
                     self.change_session(session, session::Input::Suspend, &actor).await?;
                 }
-                self.send_to_runs(session, |_| cancel("its session was closed"), &actor).await?;
+                self.send_to_runs(session, &cancel("its session was closed"), &actor).await?;
                 self.change_session(session, session::Input::Close { reason }, &actor).await
             }
             // None lived when it was found idle; one that started since is cancelled.
             End::Expired => {
                 let standing = self.change_session(session, session::Input::Close { reason }, &actor).await?;
-                self.send_to_runs(session, |_| cancel("its session expired"), &actor).await?;
+                self.send_to_runs(session, &cancel("its session expired"), &actor).await?;
                 Ok(standing)
             }
         }
@@ -193,7 +167,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     async fn send_to_runs(
         self: &Arc<Self>,
         session: &SessionId,
-        input: impl Fn(&RunRow) -> Input,
+        input: &Input,
         actor: &Actor,
     ) -> Result<(), Error> {
         const AT_ONCE: usize = 500;
@@ -202,7 +176,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         loop {
             let page = self.journal.runs(&filter, after.as_ref(), AT_ONCE).await?;
             for row in page.items.iter().filter(|row| !row.status.is_terminal()) {
-                let (run, input) = (&row.run, input(row));
+                let (run, input) = (&row.run, input.clone());
                 // No role may send what is the engine's own, such as `Tick`.
                 let is_ours = input.permission().is_none();
                 let actor = if is_ours { Actor::engine() } else { actor.clone() };
@@ -239,7 +213,9 @@ pub(super) fn rows_of(events: &[Event], session: &Session) -> Rows {
             session::Fact::GrantAdded { grant, .. } | session::Fact::GrantRevoked { grant } => {
                 rows.grants.extend(session.grant_row(grant));
             }
+            session::Fact::Said { .. } => {}
             session::Fact::SessionOpened { .. }
+            | session::Fact::FrontTaken { .. }
             | session::Fact::SessionSuspended
             | session::Fact::SessionResumed
             | session::Fact::SessionClosed { .. } => rows.session = session.row(),

@@ -8,7 +8,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::Chain;
 use holdshort_core::id::{Draw, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::json;
-use holdshort_core::run::{Ask, Config, Input, Origin, Run, Start};
+use holdshort_core::run::{Ask, Config, FrontStart, Input, Origin, Run, Start};
 use holdshort_core::session::Session;
 use holdshort_store::{Blob, Journal};
 use serde_json::Value;
@@ -17,7 +17,7 @@ use super::Driver;
 use super::commit::{Committed, Extra};
 use super::key::IdempotencyKey;
 use super::run_cache::LoadedRun;
-use super::step::Decided;
+use super::step::{Decided, Stepped};
 use crate::{Clock, Error, Executor};
 
 pub struct StartRun {
@@ -30,6 +30,17 @@ pub struct StartRun {
     /// What the external agent asks at once.
     pub ask: Option<Ask>,
     pub key: Option<IdempotencyKey>,
+    /// Where something that was said begins it.
+    pub front: Option<TakesFront>,
+}
+
+/// A run that takes the front of its session's conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakesFront {
+    /// Who is in front from here on; `None`: who was before.
+    pub agent: Option<String>,
+    /// The front run as whoever says it knows it: it has ended. `None`: there was none.
+    pub after: Option<RunId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +78,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 None => (Arc::new(Session::new(session_id.clone())), Chain::START),
             };
             let (system, _) = self.system_chain().await?;
-            let run = Run::new(id.clone(), start.definition.clone());
+            let mut run = Run::new(id.clone(), start.definition.clone());
+            if let Some(front) = &start.front {
+                if session.front_run() != front.after.as_ref() {
+                    return Err(Error::FrontTaken);
+                }
+                run.earlier = self.earlier(&session, &id).await?;
+            }
             let loaded = LoadedRun::new(run.clone(), Chain::START, self.journal.epoch(), !self.is_shared());
             let mut decided = Decided { run, session: (*session).clone(), events: Vec::new() };
 
@@ -142,66 +159,31 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         key: Option<IdempotencyKey>,
         actor: Actor,
     ) -> Result<StartedRun, Error> {
+        self.send_once(run, Input::Ask(Box::new(ask)), key, actor).await
+    }
+
+    /// Gives an input to a run, once for all requests with this key. The same as [`Driver::send`] without one.
+    pub async fn send_once(
+        self: &Arc<Self>,
+        run: &RunId,
+        input: Input,
+        key: Option<IdempotencyKey>,
+        actor: Actor,
+    ) -> Result<StartedRun, Error> {
         if let Some(known) = self.known(key.as_ref()).await? {
             return Ok(known);
         }
-        let entry = self.cache.get(run);
-        let mut slot = entry.lock().await;
-        let result = self.ask_in(&mut slot, run, &ask, key.as_ref(), &actor).await;
-        self.release(run, &entry, &slot);
-        result
-    }
-
-    async fn ask_in(
-        self: &Arc<Self>,
-        slot: &mut super::run_cache::Slot,
-        id: &RunId,
-        ask: &Ask,
-        key: Option<&IdempotencyKey>,
-        actor: &Actor,
-    ) -> Result<StartedRun, Error> {
-        // As with every other input: nobody is refused for what others have changed since.
-        let mut is_new = !self.is_shared();
-        for _ in 0..ATTEMPTS {
-            is_new |= slot.as_ref().is_none_or(|loaded| loaded.stale);
-            let loaded = self.ensure_loaded(slot, id).await?;
-            let Some(session_id) = loaded.run.session().cloned() else { return Err(Error::NotFound) };
-            let (session, session_chain) = self.session_chain(&session_id).await?;
-            let (system, _) = self.system_chain().await?;
-            let cx = self.context(actor.clone(), &session, &system, loaded.epoch);
-            let mut decided =
-                Decided { run: (*loaded.run).clone(), session: (*session).clone(), events: Vec::new() };
-            match loaded.run.handle(&cx, Input::Ask(Box::new(ask.clone()))) {
-                Ok(events) => decided.take(events),
-                Err(_) if !is_new => {
-                    loaded.stale = true;
-                    self.forget_streams(loaded);
-                    continue;
-                }
-                Err(rejection) => return Err(rejection.into()),
+        match self.give(run, input, key.as_ref(), actor).await {
+            Ok(Stepped { about, .. }) => {
+                Ok(StartedRun { run: run.clone(), interrupt: about, replayed: false })
             }
-            let new = decided
-                .run
-                .interrupts
-                .keys()
-                .find(|each| !loaded.run.interrupts.contains_key(*each))
-                .cloned();
-            let Some(interrupt) = new else { return Err(Error::Busy) };
-            let keys = key.iter().map(|key| key.record(interrupt.to_string())).collect();
-            let extra = Extra { keys, blobs: Vec::new() };
-            match self.commit(decided, loaded, true, (session_chain, system.seq), extra).await? {
-                Committed::Yes => {}
-                Committed::Conflict | Committed::Driven => continue,
-                Committed::KeyTaken => return self.known(key).await?.ok_or(Error::Busy),
-            }
-            self.perform(loaded);
-            return Ok(StartedRun { run: id.clone(), interrupt: Some(interrupt), replayed: false });
+            Err(Error::KeyTaken) => self.known(key.as_ref()).await?.ok_or(Error::Busy),
+            Err(error) => Err(error),
         }
-        Err(Error::Busy)
     }
 
     /// What the first request with this key made.
-    async fn known(&self, key: Option<&IdempotencyKey>) -> Result<Option<StartedRun>, Error> {
+    pub(super) async fn known(&self, key: Option<&IdempotencyKey>) -> Result<Option<StartedRun>, Error> {
         let Some(made) = self.made_with(key).await? else { return Ok(None) };
         if let Ok(interrupt) = made.parse::<InterruptId>() {
             let row = self.journal.interrupt(&interrupt).await?.ok_or(Error::NotFound)?;
@@ -229,5 +211,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 /// What a run begins with.
 fn first(start: &StartRun, session: SessionId, definition: Digest, config: Config) -> Input {
     let (input, origin) = (start.input.clone(), start.origin);
-    Input::Start(Start { session, definition, config, input, origin })
+    let front = start.front.as_ref().map(|front| FrontStart { agent: front.agent.clone() });
+    Input::Start(Start { session, definition, config, input, origin, front })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
 use holdshort_core::event::Event;
-use holdshort_core::id::{RunId, StreamId};
+use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::interrupt::Refusal;
 use holdshort_core::run::{Action, Begin, Context, Fact, Input, Rejection, Returned, Run};
 use holdshort_core::schema::Problem;
@@ -15,6 +15,7 @@ use holdshort_store::Journal;
 
 use super::Driver;
 use super::commit::{Committed, Extra};
+use super::key::IdempotencyKey;
 use super::run_cache::{LoadedRun, Slot};
 use crate::{Clock, Error, Executor, Unfit};
 
@@ -26,17 +27,24 @@ pub(super) struct Stepped {
     pub(super) run: Arc<Run>,
     /// A grant was added: other runs of the session may have open asks that it covers.
     pub(super) granted: bool,
+    /// What the input asks, or decides on.
+    pub(super) about: Option<InterruptId>,
 }
 
 enum Tried {
-    /// Written; whether something was granted.
-    Done { granted: bool },
+    Done(Done),
     /// There was nothing to write.
     Nothing,
     /// Somebody else wrote first: read again and decide again.
     Again,
     /// Another node drives the run.
     Driven,
+}
+
+/// What was written.
+struct Done {
+    granted: bool,
+    about: Option<InterruptId>,
 }
 
 /// What a step decides: the state after it, and the events that lead there.
@@ -63,6 +71,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         input: Input,
         actor: Actor,
         by: By,
+        key: Option<&IdempotencyKey>,
     ) -> Result<Stepped, Error> {
         // A rejection, or nothing to do, must not come from what others have changed since: then it is read again.
         // What is appended needs no look before, for the append compares.
@@ -76,7 +85,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let adopts = drives && loaded.run.needs_adoption(loaded.epoch);
             let (input, actor) =
                 if adopts { (loaded.adopt(), Actor::engine()) } else { (input.clone(), actor.clone()) };
-            match self.try_step(loaded, input, actor, drives).await {
+            match self.try_step(loaded, input, actor, drives, key.filter(|_| !adopts)).await {
                 Ok(Tried::Nothing) | Err(Error::Rejected(_)) if !is_new => {
                     loaded.stale = true;
                     self.forget_streams(loaded);
@@ -85,10 +94,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     if loaded.driven_here {
                         self.perform(loaded);
                     }
-                    return Ok(Stepped { run: loaded.run.clone(), granted: false });
+                    return Ok(Stepped { run: loaded.run.clone(), granted: false, about: None });
                 }
-                Ok(Tried::Done { granted }) if !adopts => {
-                    return Ok(Stepped { run: loaded.run.clone(), granted });
+                Ok(Tried::Done(Done { granted, about })) if !adopts => {
+                    return Ok(Stepped { run: loaded.run.clone(), granted, about });
                 }
                 Ok(Tried::Driven) => {
                     drives = false;
@@ -98,7 +107,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     }
                 }
                 // Adopted, or somebody else wrote first: again.
-                Ok(Tried::Done { .. } | Tried::Nothing | Tried::Again) => {}
+                Ok(Tried::Done(_) | Tried::Nothing | Tried::Again) => {}
                 Err(error) => {
                     // What an append whose answer got lost had started is performed all the same.
                     let is_ours = loaded.driven_here || loaded.run.ended.is_some();
@@ -124,7 +133,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if matches!(replayed, Err(Error::NotFound)) {
                 *slot = None;
             }
-            let (run, chain) = replayed?;
+            let (mut run, chain) = replayed?;
+            run.earlier = match slot {
+                Some(loaded) => loaded.run.earlier.clone(),
+                None => self.earlier_of(&run).await?,
+            };
             match slot {
                 Some(loaded) => loaded.refresh(run, chain),
                 None => *slot = Some(LoadedRun::new(run, chain, self.journal.epoch(), !self.is_shared())),
@@ -175,6 +188,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         input: Input,
         actor: Actor,
         drives: bool,
+        key: Option<&IdempotencyKey>,
     ) -> Result<Tried, Error> {
         let Some(session_id) = loaded.run.session().cloned() else { return Err(Error::NotFound) };
         let (mut session, mut session_chain) = self.session_chain(&session_id).await?;
@@ -186,6 +200,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let (system, _) = self.system_chain().await?;
 
         let cx = self.context(actor, &session, &system, loaded.epoch);
+        let mut about = match &input {
+            Input::Decide { interrupt, .. } => Some(interrupt.clone()),
+            _ => None,
+        };
+        let asks = matches!(input, Input::Ask(_));
         let events = loaded.run.handle(&cx, input)?;
         let mut decided =
             Decided { run: (*loaded.run).clone(), session: (*session).clone(), events: Vec::new() };
@@ -197,22 +216,32 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.begin(&mut decided, loaded, &system).await;
         }
 
-        let granted = decided.events.iter().any(|event| matches!(event.fact, event::Fact::Session(_)));
+        let granted = decided
+            .events
+            .iter()
+            .any(|event| matches!(event.fact, event::Fact::Session(session::Fact::GrantAdded { .. })));
         if decided.events.is_empty() {
             return Ok(Tried::Nothing);
         }
         // What was written as its driver is performed, and what is no longer wanted stopped, also where that ends
         // the lease.
         let performs = loaded.driven_here || drives;
-        match self.commit(decided, loaded, drives, (session_chain, system.seq), Extra::default()).await? {
+        if asks {
+            about = opened(&decided.events);
+        }
+        let reference = about.as_ref().map_or_else(|| decided.run.id.to_string(), ToString::to_string);
+        let keys = key.map(|key| key.record(reference)).into_iter().collect();
+        let extra = Extra { keys, blobs: Vec::new() };
+        match self.commit(decided, loaded, drives, (session_chain, system.seq), extra).await? {
             Committed::Yes => {}
-            Committed::Conflict | Committed::KeyTaken => return Ok(Tried::Again),
+            Committed::Conflict => return Ok(Tried::Again),
+            Committed::KeyTaken => return Err(Error::KeyTaken),
             Committed::Driven => return Ok(Tried::Driven),
         }
         if performs {
             self.perform(loaded);
         }
-        Ok(Tried::Done { granted })
+        Ok(Tried::Done(Done { granted, about }))
     }
 
     /// An edit that no tool could carry out is refused before it closes anything, as an edit of a plan is. What a call
@@ -310,6 +339,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
         }
     }
+}
+
+/// The first interrupt that these events open.
+fn opened(events: &[Event]) -> Option<InterruptId> {
+    events.iter().find_map(|event| match &event.fact {
+        event::Fact::Run(Fact::InterruptOpened(opened)) => Some(opened.interrupt.clone()),
+        _ => None,
+    })
 }
 
 impl Decided {

@@ -252,6 +252,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         match appended {
             Ok(_) => {
                 self.streams.told(&stream, chain.seq);
+                self.tell(&stream, chain.seq);
                 Ok(Some(chain))
             }
             Err(AppendError::Conflict { .. } | AppendError::KeyTaken(_) | AppendError::Driven) => Ok(None),

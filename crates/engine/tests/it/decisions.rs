@@ -124,7 +124,7 @@ async fn agents_never_decide() {
     let stage = deleting();
     let run = stage.play().await;
     let interrupt = stage.only_open(&run).await.opened.interrupt;
-    let input = Input::Decide { interrupt, decision: option("approve") };
+    let input = Input::Decide { interrupt, decision: option("approve"), holder: None };
     let refused = stage.driver.send(&run, input, Actor::agent("agent", "test")).await;
     assert!(matches!(refused, Err(Error::Rejected(Rejection::Refused(Refusal::Role)))), "{refused:?}");
 }

@@ -84,6 +84,7 @@ pub(crate) fn external(origin: Origin, ask: Option<Ask>, key: Option<Idempotency
         origin,
         ask,
         key,
+        front: None,
     }
 }
 

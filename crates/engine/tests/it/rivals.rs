@@ -98,7 +98,7 @@ async fn of_many_deciders_exactly_one_wins() {
             let (run, interrupt) = (run.clone(), shown.clone());
             let decision = text("respond", &format!("answer {n}"));
             tokio::spawn(async move {
-                let input = Input::Decide { interrupt, decision };
+                let input = Input::Decide { interrupt, decision, holder: None };
                 driver.send(&run, input, operator()).await
             })
         })

@@ -200,16 +200,15 @@ async fn whoever_repeats_a_request_that_broke_off_brings_it_to_its_end() {
     let session = stage.open_session().await;
     let runs = [stage.start_in(&session).await, stage.start_in(&session).await];
     stage.world.settle().await;
-    // The event is written, and the pause of the first run is not.
+    // The event is written, and that the first run rests is not.
     stage.driver.journal().fail([Fault::Pass, Fault::Full]);
     assert!(stage.driver.suspend_session(&session, operator()).await.is_err());
     assert_eq!(stage.state(&session).await, State::Suspended);
     assert_eq!(stage.statuses(&runs).await, [Status::Waiting; 2]);
-    // What is decided meanwhile waits all the same.
+    // A run follows its session with whatever comes next: what is decided meanwhile waits.
     stage.decide_only(&runs[0], option("approve")).await;
-    assert_eq!((stage.world.effects().len(), stage.driver.sweep().await.unwrap()), (0, 1));
-    stage.world.settle().await;
-    assert_eq!(stage.world.effects().len(), 0);
+    assert_eq!(stage.statuses(&runs).await, [Status::Paused, Status::Waiting]);
+    assert_eq!((stage.world.effects().len(), stage.driver.sweep().await.unwrap()), (0, 0));
     stage.driver.suspend_session(&session, operator()).await.unwrap();
     assert_eq!(stage.statuses(&runs).await, [Status::Paused; 2]);
     stage.driver.resume_session(&session, operator()).await.unwrap();
@@ -224,11 +223,12 @@ async fn what_a_broken_off_suspension_held_back_goes_on_with_the_resume() {
     let run = stage.start_in(&session).await;
     stage.driver.journal().fail([Fault::Pass, Fault::Full]);
     assert!(stage.driver.suspend_session(&session, operator()).await.is_err());
-    // The model's answer is written down, and the inspection begins that only reads; the next call does not.
+    // The model's answer is written down, and with it the run rests; nobody has to repeat the request.
+    stage.world.settle().await;
+    assert_eq!((stage.status(&run).await, stage.world.effects().len()), (Status::Paused, 0));
+    stage.driver.resume_session(&session, operator()).await.unwrap();
     stage.world.settle().await;
     stage.decide_only(&run, option("approve")).await;
-    assert_eq!((stage.status(&run).await, stage.world.effects().len()), (Status::Running, 0));
-    stage.driver.resume_session(&session, operator()).await.unwrap();
     stage.world.settle().await;
     assert_eq!((stage.status(&run).await, stage.world.effects().len()), (Status::Completed, 1));
 }

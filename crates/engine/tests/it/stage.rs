@@ -115,6 +115,7 @@ impl<J: Journal> Stage<J> {
             origin: Origin::Native,
             ask: None,
             key,
+            front: None,
         };
         self.driver.start(start, operator()).await
     }
@@ -155,7 +156,7 @@ impl<J: Journal> Stage<J> {
         id: &InterruptId,
         decision: Decision,
     ) -> Result<Arc<Run>, Error> {
-        let input = Input::Decide { interrupt: id.clone(), decision };
+        let input = Input::Decide { interrupt: id.clone(), decision, holder: None };
         self.driver.send(run, input, operator()).await
     }
 

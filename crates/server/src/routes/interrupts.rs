@@ -61,6 +61,7 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
             origin: Origin::ExternalOnce,
             ask: Some(ask),
             key,
+            front: None,
         };
         detached(async move { driver.start(start, actor).await }).await.map_err(unknown_session)?
     };

@@ -1,6 +1,8 @@
 //! The routes of the native API, one file per group of verbs.
 
+mod actions;
 pub(crate) mod audit;
+mod conversation;
 mod decisions;
 mod docs;
 mod events;
@@ -61,10 +63,16 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(any(Read), routes!(interrupts::list)))
         .routes(needs(any(Read), routes!(interrupts::read)))
         .routes(needs(any(Decide), routes!(decisions::decide)))
+        .routes(needs(any(Decide), routes!(actions::claim)))
+        .routes(needs(any(Decide), routes!(actions::release)))
+        .routes(needs(any(Decide), routes!(actions::comment)))
+        .routes(needs(any(Read), routes!(actions::comments)))
         .routes(needs(all(Assign), routes!(links::make)))
         .routes(needs(all(Steer), routes!(sessions::open)))
         .routes(needs(all(Read), routes!(sessions::list)))
         .routes(needs(all(Read), routes!(sessions::read)))
+        .routes(needs(all(Steer), routes!(conversation::say)))
+        .routes(needs(all(Read), routes!(conversation::read)))
         .routes(needs(all(Steer), routes!(sessions::suspend)))
         .routes(needs(all(Halt), routes!(sessions::resume)))
         .routes(needs(all(Steer), routes!(sessions::close)))

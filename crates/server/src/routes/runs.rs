@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use holdshort_core::definition::{Definition, EXTERNAL};
 use holdshort_core::id::RunId;
@@ -51,6 +51,7 @@ pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) 
         input: start.input,
         ask: None,
         key: idempotency.of(&actor, "POST /v1/runs", &value),
+        front: None,
     };
     let driver = app.driver.clone();
     let started = detached(async move { driver.start(start, actor).await }).await;
@@ -78,12 +79,17 @@ pub(super) fn unknown_session(error: Error) -> Refused {
     }
 }
 
-pub(super) fn created(replayed: bool, body: impl IntoResponse) -> Response {
-    let replay = replayed.then_some([(header::IDEMPOTENCY_REPLAYED, "true")]);
-    match replay {
-        Some(headers) => (StatusCode::CREATED, headers, body).into_response(),
-        None => (StatusCode::CREATED, body).into_response(),
+pub(super) fn created(is_replay: bool, body: impl IntoResponse) -> Response {
+    replayed(is_replay, (StatusCode::CREATED, body))
+}
+
+/// The answer, which says where it is that of an earlier request.
+pub(super) fn replayed(is_replay: bool, body: impl IntoResponse) -> Response {
+    let mut response = body.into_response();
+    if is_replay {
+        response.headers_mut().insert(header::IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
     }
+    response
 }
 
 /// List runs, newest first.

@@ -14,15 +14,18 @@ use holdshort_web::idempotency::Idempotency;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{GrantsQuery, Id, PageQuery, Params, SessionsQuery, limit};
 use holdshort_web::view;
+use serde_json::{Value, json};
 
 use super::interrupts::page;
 use super::runs::{created, workflow};
 use super::steer::nothing;
+use crate::convert;
 use crate::openapi::{Lists, OpensSession, ReadsOne, ReadsPart, Revokes, SteersSession};
 
 /// Open a session.
 ///
-/// A run that names no session makes one of its own; a session that is opened by itself has a name, and may expire.
+/// A run that names no session makes one of its own. A session that is opened by itself has a name, and may expire.
+/// Where it is opened for a workflow, what is said in it begins runs (`POST /v1/sessions/{id}/messages`).
 #[utoipa::path(
     post, path = "/v1/sessions", tag = "sessions", operation_id = "open_session",
     params(("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key opens one session")),
@@ -37,16 +40,23 @@ pub(crate) async fn open(caller: Caller, idempotency: Idempotency, body: Body) -
     let value = body.value().await?;
     let open: OpenSession = read_strict(&value)?;
     let Caller { app, actor, .. } = caller;
-    if let Some(name) = &open.workflow {
-        workflow(&app, name)?;
-    }
+    let definition = match &open.workflow {
+        Some(name) => Some(workflow(&app, name)?),
+        None => None,
+    };
+    let config = match (open.config, definition) {
+        (None, _) => Value::Null,
+        (Some(_), None) => {
+            return Err(Refused::invalid_at("/config", "needs `workflow`: it is what its runs begin with"));
+        }
+        (Some(config), Some(definition)) => {
+            let kept = json!(config);
+            convert::config(Some(config), &definition)?;
+            kept
+        }
+    };
     let open = holdshort_engine::OpenSession {
-        open: Open {
-            workflow: open.workflow,
-            idle_ms: open.expires_when_idle_ms,
-            name: open.name,
-            config: serde_json::Value::Null,
-        },
+        open: Open { workflow: open.workflow, idle_ms: open.expires_when_idle_ms, name: open.name, config },
         key: idempotency.of(&actor, "POST /v1/sessions", &value),
     };
     let driver = app.driver.clone();
@@ -92,7 +102,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<SessionId>) -> Answer<Json<S
 
 /// Suspend a session.
 ///
-/// Its runs are paused, and none starts or resumes in it until it is resumed. Deadlines of interrupts go on.
+/// Its runs rest, and none starts or resumes in it until it is resumed. Deadlines of interrupts go on.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/suspend", tag = "sessions", operation_id = "suspend_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
@@ -109,7 +119,7 @@ pub(crate) async fn suspend(caller: Caller, Id(id): Id<SessionId>, body: Body) -
 
 /// Let a suspended session go on.
 ///
-/// Every paused run of it is resumed, also one that was paused by itself.
+/// Its runs go on. One that was paused by itself stays paused.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/resume", tag = "sessions", operation_id = "resume_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),

@@ -1,31 +1,54 @@
 //! Steering a run: tell it something, pause, resume, cancel; and the end of an external one.
 
 use axum::Json;
+use axum::response::Response;
 use holdshort_core::id::RunId;
 use holdshort_core::limits::TEXT_BYTES;
 use holdshort_core::run::Input;
 use holdshort_protocol::{Finish, Message, Note, Run};
+use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, escape, read_strict};
+use holdshort_web::idempotency::Idempotency;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use holdshort_web::view;
 
-use crate::openapi::Steers;
+use super::runs::replayed;
+use crate::openapi::{Steers, Tells};
 
 /// Tell a run something.
 ///
 /// Every step at work hears it with its next model request.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/messages", tag = "runs", operation_id = "message_run",
-    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    params(
+        ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key is told once")
+    ),
     request_body = Message,
-    responses((status = 200, description = "The run as it is now", body = Run), Steers)
+    responses(
+        (status = 200, description = "The run as it is now", body = Run,
+         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, it was told before"))),
+        Tells
+    )
 )]
-pub(crate) async fn message(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
+pub(crate) async fn message(
+    caller: Caller,
+    Id(id): Id<RunId>,
+    idempotency: Idempotency,
+    body: Body,
+) -> Answer<Response> {
     caller.run(&id).await?;
-    let Message { text } = body.json().await?;
-    tell(caller, &id, text).await.map(Json)
+    let value = body.value().await?;
+    let Message { text } = read_strict(&value)?;
+    let key = idempotency.of(&caller.actor, &format!("POST /v1/runs/{id}/messages"), &value);
+    let Caller { app, actor, .. } = caller;
+    let (driver, run) = (app.driver.clone(), id.clone());
+    let told = detached(async move { driver.send_once(&run, Input::Message { text }, key, actor).await });
+    let told = told.await?;
+    let shown = Json(view::now::run(&app, &id).await?);
+    Ok(replayed(told.replayed, shown))
 }
 
 /// Tells a run something, whichever way it came.

@@ -83,6 +83,7 @@ async fn assigned_to(approver: &str, data: &Path) -> InterruptId {
         origin: Origin::ExternalOnce,
         ask: Some(ask),
         key: None,
+        front: None,
     };
     let started = driver.start(start, Actor::agent("agent", "rest")).await.unwrap();
     journal.close().await.unwrap();

@@ -61,15 +61,20 @@ impl Served {
     /// With a workflow `own` of one agent that plays this script in the folder `workspace`, and is asked about all
     /// that it does.
     pub(crate) async fn playing(steps: &str) -> Self {
+        let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [ask_human, \
+             write_file, edit_file, run_command, create_plan, request_review]\n\
+             phases:\n  - id: work\n    kind: one_shot\n    agent: ada\n";
+        Self::with_workflow_and_rehearsal(workflow, &format!("agents:\n  ada:\n{steps}")).await
+    }
+
+    /// With a workflow `own`, its script, and the folder `workspace`.
+    pub(crate) async fn with_workflow_and_rehearsal(workflow: &str, rehearsal: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("workflows/own");
         std::fs::create_dir_all(&own).unwrap();
         std::fs::create_dir(folder.path().join("workspace")).unwrap();
-        let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [ask_human, \
-             write_file, edit_file, run_command, create_plan, request_review]\n\
-             phases:\n  - id: work\n    kind: one_shot\n    agent: ada\n";
         std::fs::write(own.join("workflow.yaml"), workflow).unwrap();
-        std::fs::write(own.join("rehearsal.yaml"), format!("agents:\n  ada:\n{steps}")).unwrap();
+        std::fs::write(own.join("rehearsal.yaml"), rehearsal).unwrap();
         let tuning = Tuning { rehearsal_word_ms: Some(0), ..Tuning::default() };
         let workflows = folder.path().join("workflows");
         Self::tuned(folder, tuning, |options| options.workflows = Some(workflows)).await.unwrap()

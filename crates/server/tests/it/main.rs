@@ -3,12 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that can not go on fails")]
 
 mod access;
+mod actions;
 mod agents;
 mod app;
 mod asyncapi;
 mod audit;
 mod cards;
 mod connections;
+mod conversation;
 mod decisions;
 mod everything;
 mod followers;

@@ -32,7 +32,7 @@ pub(super) fn decision(bytes: &[u8]) {
 
 /// It is decided or refused; what is decided can be stored, read and replayed, and stands when it is said again.
 fn decide(interrupt: &InterruptId, decision: &Decision) {
-    let input = || Input::Decide { interrupt: interrupt.clone(), decision: decision.clone() };
+    let input = || Input::Decide { interrupt: interrupt.clone(), decision: decision.clone(), holder: None };
     let before = &HELD.run;
     let events = match HELD.handle(before, input()) {
         Ok(events) => events,
@@ -71,6 +71,7 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
         config: Config::default(),
         input: json!({}),
         origin: Origin::External,
+        front: None,
     }));
     let edit = json!({
         "type": "object", "required": ["path"], "additionalProperties": false,

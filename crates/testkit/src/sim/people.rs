@@ -269,7 +269,7 @@ fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Option<(Input,
         6 => someone("bob"),
         _ => Actor::agent("agent", "sim"),
     };
-    Some((Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision }, actor))
+    Some((Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision, holder: None }, actor))
 }
 
 fn edit(interrupt: &Interrupt, site: &mut Site, choices: &mut Choices) -> Value {
@@ -298,7 +298,7 @@ pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
     let open = run.open_interrupts().map(|(_, each)| each).find(|each| each.opened.expires_at.is_none());
     if let Some(interrupt) = open {
         let decision = yes(run, interrupt, site);
-        let input = Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision };
+        let input = Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision, holder: None };
         return Some(send(input, someone("alice")));
     }
     (run.definition.is_external() && run.open_interrupts().next().is_none())
@@ -329,7 +329,7 @@ impl Deed {
         match self {
             Self::Start { definition, key, .. } => format!("starts {} with {key:?}", definition.name),
             Self::Send { run, input, actor } => match &**input {
-                Input::Decide { interrupt, decision } => format!(
+                Input::Decide { interrupt, decision, .. } => format!(
                     "{} decides {} of {}: {}",
                     actor.id,
                     short(interrupt.as_str()),
@@ -402,6 +402,7 @@ impl Deed {
                     key: key.as_deref().map(|key| idempotency(key, &definition.name)),
                     definition,
                     session,
+                    front: None,
                 };
                 let actor = if is_external { Actor::agent("agent", "sim") } else { someone("alice") };
                 let started = driver.start(start, actor).await?;
@@ -413,7 +414,7 @@ impl Deed {
                 let live = driver.send(&run, (*input).clone(), actor.clone()).await?;
                 let mut site = lock(site);
                 site.witness.live(&live);
-                if let Input::Decide { interrupt, decision } = *input {
+                if let Input::Decide { interrupt, decision, holder: None } = *input {
                     site.witness.decided(&run, &interrupt, &actor, &decision);
                 }
             }

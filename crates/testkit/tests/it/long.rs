@@ -52,6 +52,7 @@ impl Template {
             origin: Origin::External,
             ask: None,
             key: None,
+            front: None,
         };
         let (agent, operator) = (Actor::agent("agent", "rest"), Actor::operator("rest"));
         let run = driver.start(start, agent.clone()).await.unwrap().run;
@@ -70,7 +71,10 @@ impl Template {
             let interrupt = driver.ask(&run, ask, None, agent.clone()).await.unwrap().interrupt.unwrap();
             let decision =
                 Decision { option: "answer".to_owned(), text: Some("yes".to_owned()), ..Decision::default() };
-            driver.send(&run, Input::Decide { interrupt, decision }, operator.clone()).await.unwrap();
+            driver
+                .send(&run, Input::Decide { interrupt, decision, holder: None }, operator.clone())
+                .await
+                .unwrap();
         }
         driver.send(&run, Input::Finish { result: json!("done") }, agent).await.unwrap();
 

@@ -42,6 +42,18 @@ pub fn of_run(run: &Run, id: &InterruptId) -> Option<wire::Interrupt> {
     Some(shown)
 }
 
+/// What people said about an interrupt, oldest first.
+pub fn comments(run: &Run, id: &InterruptId) -> Vec<wire::Comment> {
+    let said = run.interrupts.get(id).map(|interrupt| interrupt.comments.as_slice()).unwrap_or_default();
+    let shown = |comment: &interrupt::Comment| wire::Comment {
+        seq: comment.seq,
+        at: comment.at.to_string(),
+        by: comment.by.clone(),
+        text: comment.text.clone(),
+    };
+    said.iter().map(shown).collect()
+}
+
 /// How the interrupt of a row ended.
 pub async fn standing(app: &App, row: &InterruptRow) -> Answer<Option<wire::Resolution>> {
     Ok(resolution(&read(app, row).await?))
@@ -99,10 +111,7 @@ impl CallEnds {
         if let Some(known) = self.runs().get(id) {
             return Ok(known.clone());
         }
-        let run = match app.driver.current(id).await {
-            Some(run) => run,
-            None => app.driver.load(id).await?,
-        };
+        let run = app.run_now(id).await?;
         let ends = Arc::new(ends(&run));
         self.runs().insert(id.clone(), ends.clone());
         Ok(ends)
@@ -189,6 +198,7 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
         expires_at: opened.expires_at.map(|at| at.to_string()),
         on_expiry: opened.on_expiry.clone(),
         warnings: Vec::new(),
+        claimed_by: interrupt.claim.as_ref().map(|claim| claim.by.clone()),
         version: *version,
         supersedes: opened.supersedes.as_ref().map(ToString::to_string),
         resolution,

@@ -26,6 +26,7 @@ pub async fn session(app: &App, row: &SessionRow) -> Answer<wire::Session> {
         id: session.id.to_string(),
         name: opened_with.get("name").and_then(Value::as_str).map(str::to_owned),
         workflow: row.workflow.clone(),
+        front_run: session.front_run().map(ToString::to_string),
         state,
         end_reason,
         expires_when_idle_ms: row.idle_ms,

@@ -84,6 +84,7 @@ impl Stage {
             config: Config::default(),
             input: json!({ "task": "Find the wettest month" }),
             origin: Origin::Native,
+            front: None,
         });
         stage.send(&Actor::engine(), start);
         stage.play();
@@ -178,7 +179,10 @@ impl Stage {
         let text = (!text.is_empty()).then(|| text.to_owned());
         let decision = Decision { option: option.to_owned(), text, ..Decision::default() };
         self.chain.clear();
-        self.send(&Actor::operator("ann"), Input::Decide { interrupt: interrupt.clone(), decision });
+        self.send(
+            &Actor::operator("ann"),
+            Input::Decide { interrupt: interrupt.clone(), decision, holder: None },
+        );
         self.play();
         self.chain()
     }

@@ -81,6 +81,8 @@ export class Story {
         break;
       case "run_paused":
       case "run_resumed":
+      case "run_suspended":
+      case "run_unsuspended":
       case "adopted":
       case "limit_lifted":
       case "step_redone":

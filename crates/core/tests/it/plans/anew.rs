@@ -123,7 +123,7 @@ fn what_is_held_before_it_begins_can_be_planned_anew() {
     };
     // `a` is let through and works; `b` and `c` are held.
     let about_a = world.run.steps["work/a"].blocked.clone().expect("it is held");
-    world.person(Input::Decide { interrupt: about_a, decision: choose("approve") });
+    world.person(Input::Decide { interrupt: about_a, decision: choose("approve"), holder: None });
     assert_eq!(at_work(&world), "work/a work/b work/c");
 
     let mut other = subtask("b", &[]);

@@ -52,7 +52,7 @@ fn each_decision_on_a_plan_has_its_effect() {
         json!({ "subtasks": [] }),
         json!({ "subtasks": [{ "id": "x", "description": "y", "agent": "nobody" }] }),
     ] {
-        let input = Input::Decide { interrupt: interrupt.clone(), decision: edit(bad) };
+        let input = Input::Decide { interrupt: interrupt.clone(), decision: edit(bad), holder: None };
         world.try_send(&Actor::operator("rest"), input).unwrap_err();
         assert!(world.run.interrupts[&interrupt].is_open());
     }

@@ -56,7 +56,7 @@ fn what_is_no_plan_is_refused_and_the_interrupt_stays_open() {
     ] {
         let mut world = failed(planned(planning()), "plan/plan");
         let interrupt = world.open(Kind::Error);
-        let decide = Input::Decide { interrupt, decision: given(&text) };
+        let decide = Input::Decide { interrupt, decision: given(&text), holder: None };
         let refused = world.try_send(&Actor::operator("rest"), decide);
         let Err(Rejection::Refused(Refusal::Invalid(problems))) = refused else { panic!("{refused:?}") };
         assert_eq!((problems[0].pointer.as_str(), world.open_kinds()), (pointer, vec!["error"]), "{text}");

@@ -58,7 +58,7 @@ fn a_plan_of_ones_own_names_those_who_can_come_to_work_on_it() {
     world.work();
     assert!(request(&world, "work").contains("no agent is called `stranger`"));
     let interrupt = world.open(Kind::PlanApproval);
-    let input = Input::Decide { interrupt, decision: edit(named("stranger")) };
+    let input = Input::Decide { interrupt, decision: edit(named("stranger")), holder: None };
     let refused = world.try_send(&Actor::operator("rest"), input);
     assert!(refused.is_err(), "{refused:?}");
     world.decide(Kind::PlanApproval, edit(named("pair")));
@@ -128,7 +128,8 @@ fn an_edit_at_a_checkpoint_is_the_plan_that_is_carried_out() {
     let mut world = looked_at();
     let interrupt = world.open(Kind::Checkpoint);
     for (sent, pointer) in refused {
-        let input = Input::Decide { interrupt: interrupt.clone(), decision: edit(sent.clone()) };
+        let input =
+            Input::Decide { interrupt: interrupt.clone(), decision: edit(sent.clone()), holder: None };
         let refused = world.try_send(&Actor::operator("rest"), input);
         let Err(Rejection::Refused(Refusal::Invalid(problems))) = refused else {
             panic!("{sent}: {refused:?}")

@@ -96,7 +96,8 @@ fn ending_a_turn_waits_for_what_is_under_way() {
         }
         world.begin_tool("call_1");
         let second = world.run.calls["call_2"].interrupt.clone().expect("it was asked about");
-        let told = world.person(Input::Decide { interrupt: second, decision: choose("reject") });
+        let told =
+            world.person(Input::Decide { interrupt: second, decision: choose("reject"), holder: None });
         assert_eq!(
             told,
             [

@@ -40,7 +40,7 @@ fn several_calls_in_one_reply() {
     let approvals: Vec<_> = world.run.open_interrupts().map(|(id, _)| id.clone()).collect();
     for (interrupt, option) in approvals.into_iter().zip(["approve", "reject"]) {
         assert_eq!(world.count("model_started"), 1, "the model is called only when every call is settled");
-        world.person(Input::Decide { interrupt, decision: choose(option) });
+        world.person(Input::Decide { interrupt, decision: choose(option), holder: None });
         world.work();
     }
     assert_eq!(world.run.status(), Status::Completed);

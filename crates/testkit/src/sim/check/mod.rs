@@ -257,7 +257,9 @@ impl Witness {
             session::Fact::GrantAdded { grant, .. } | session::Fact::GrantRevoked { grant } => {
                 rows.grants.extend(session.grants.get(grant).map(|grant| whole::grant_row(id, grant)));
             }
+            session::Fact::Said { .. } => {}
             session::Fact::SessionOpened { .. }
+            | session::Fact::FrontTaken { .. }
             | session::Fact::SessionSuspended
             | session::Fact::SessionResumed
             | session::Fact::SessionClosed { .. } => rows.session = session.row(),

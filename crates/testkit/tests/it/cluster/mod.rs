@@ -4,6 +4,7 @@
 
 mod audited;
 mod broken;
+mod conversation;
 mod load;
 mod moved;
 mod outage;

@@ -99,7 +99,8 @@ async fn an_answer_that_ended_keeps_its_call() {
     assert_eq!(to_run(&heard).len(), 0, "{heard:#?}");
 }
 
-/// A client of the source system runs what it has approved, and says so right behind (B11).
+/// A client of the source system runs what it has approved, and says so right behind (B11): what it has said already is
+/// heard before it is told anything.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_result_right_behind_the_approval_is_not_handed_out() {
     let paths = ["a", "b", "c", "d"];
@@ -110,8 +111,7 @@ async fn a_result_right_behind_the_approval_is_not_handed_out() {
         let frames = ide.until("tool_call").await;
         assert_eq!(to_run(&frames).len(), 0, "{frames:#?}");
         let call = frames.last().unwrap();
-        ide.say(&on_call(call, "approve")).await;
-        ide.say(&result(call, "written")).await;
+        ide.say_all(&[on_call(call, "approve"), result(call, "written")]).await;
     }
     let frames = ide.until("assistant_message").await;
     assert!(!kinds(&frames).contains(&"tool_call"), "{frames:#?}");

@@ -63,6 +63,14 @@ impl Ide {
         self.send(Message::text(message.to_string())).await;
     }
 
+    /// Says several things in one breath: whoever reads the first has the others at hand.
+    pub(crate) async fn say_all(&mut self, messages: &[Value]) {
+        for message in messages {
+            self.socket.feed(Message::text(message.to_string())).await.unwrap();
+        }
+        timeout(PATIENCE, self.socket.flush()).await.unwrap().unwrap();
+    }
+
     pub(crate) async fn send(&mut self, message: Message) {
         timeout(PATIENCE, self.socket.send(message)).await.unwrap().unwrap();
     }

@@ -1,39 +1,47 @@
-//! What was said before in a session, for the run that goes on with it: what people said, whole, and what came of it
-//! as far as there is room, the newest first.
+//! What was said before in a session, as the run that goes on with it is told: what people said, whole, and what came
+//! of it as far as there is room, the newest first.
+//!
+//! It is a projection of the session's earlier front runs and is stored nowhere. Which runs these are is in
+//! [`session::Front`](crate::session::Front).
 
-use holdshort_core::interrupt::{Interrupt, Kind, Outcome};
-use holdshort_core::projection::Status;
-use holdshort_core::run::{Progress, Run, said_about};
-use holdshort_web::limits::SESSION_RUNS;
-use holdshort_web::problem::Answer;
-use serde_json::Value;
+use std::sync::Arc;
 
-use super::plan;
-use super::session::Session;
-use crate::limits::{CODELAB_HISTORY_BYTES, CODELAB_HISTORY_RESULT_BYTES};
+use crate::interrupt::{Interrupt, Kind, Outcome};
+use crate::limits::{EARLIER_BYTES, EARLIER_RESULT_BYTES};
+use crate::projection::Status;
+use crate::run::{Progress, Run, said_about};
 
-/// What stands around each word.
+/// What stands around each word, in bytes.
 const LABEL: usize = 20;
 
-/// One run of the session, in words.
-pub(super) struct Turn {
-    said: Vec<String>,
-    came: String,
+/// One earlier run, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// What people said in it, in order.
+    pub said: Vec<String>,
+    /// What came of it.
+    pub came: String,
 }
 
-/// Oldest first; of so many bytes at most.
-pub(super) async fn of(session: &Session, room: usize) -> Answer<Vec<Turn>> {
-    let mut turns = Vec::new();
-    for run in session.runs().await?.iter().rev().take(SESSION_RUNS) {
-        turns.push(turn(&*session.load(run).await?));
+/// The text that the next run's task begins with; `None` where nothing was said before. The newest turn comes first.
+pub fn told(turns: Vec<Turn>) -> Option<Arc<str>> {
+    let turns = fitted(turns, EARLIER_BYTES);
+    if turns.is_empty() {
+        return None;
     }
-    let mut turns = fitted(turns, room.min(CODELAB_HISTORY_BYTES));
-    turns.reverse();
-    Ok(turns)
+    let mut text = String::from("What was said before in this conversation:\n");
+    for turn in turns.iter().rev() {
+        for said in &turn.said {
+            text.extend(["\nThe person: ", said, "\n"]);
+        }
+        let came = if turn.came.is_empty() { "(left out)" } else { &turn.came };
+        text.extend(["\nYou: ", came, "\n"]);
+    }
+    text.push_str("\nNow the person says:\n");
+    Some(text.into())
 }
 
-/// Newest first. People's words come before what came of them; the first that do not fit are cut, and nothing older
-/// is told.
+/// People's words come before what came of them; the first that do not fit are cut, and nothing older is told.
 fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
     let mut left = room;
     let mut kept = Vec::new();
@@ -56,13 +64,13 @@ fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
         break;
     }
     for turn in &mut kept {
-        turn.came = cut(&turn.came, CODELAB_HISTORY_RESULT_BYTES.min(left));
+        turn.came = cut(&turn.came, EARLIER_RESULT_BYTES.min(left));
         left = left.saturating_sub(turn.came.len());
     }
     kept
 }
 
-/// At most so many bytes, which say that they are not all.
+/// At most so many bytes. A text that is cut says how long it was.
 fn cut(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
@@ -73,44 +81,29 @@ fn cut(text: &str, bytes: usize) -> String {
     format!("{}{note}", &text[..end])
 }
 
-/// What the agents are told to do.
-pub(super) fn task(earlier: &[Turn], said: &str) -> String {
-    if earlier.is_empty() {
-        return said.to_owned();
+impl Turn {
+    /// One run, as a later run of its conversation is told of it.
+    pub fn of(run: &Run) -> Self {
+        let decided = decided(run);
+        // What came with a decision is told with it, and once.
+        let is_told = |message: &str| {
+            let about =
+                |each: &Decided<'_>| each.step.is_some_and(|step| said_about(step, each.text) == message);
+            decided.iter().any(|each| each.text == message || about(each))
+        };
+        let messages = run.messages.iter().filter(|message| !is_told(message)).map(ToString::to_string);
+        let said = std::iter::once(run.task().into_owned()).chain(messages);
+        let decided = decided.iter().map(|each| format!("({}) {}", each.about, each.text));
+        Self { said: said.chain(decided).collect(), came: came(run) }
     }
-    let mut text = String::from("What was said before in this conversation:\n");
-    for turn in earlier {
-        for said in &turn.said {
-            text.extend(["\nThe person: ", said, "\n"]);
-        }
-        let came = if turn.came.is_empty() { "(left out)" } else { &turn.came };
-        text.extend(["\nYou: ", came, "\n"]);
+
+    /// Of what people said.
+    fn bytes(&self) -> usize {
+        self.said.iter().map(|said| said.len() + LABEL).sum::<usize>() + LABEL
     }
-    text.extend(["\nNow the person says:\n", said]);
-    text
 }
 
-/// What the person said that a run was started with.
-pub(super) fn said(run: &Run) -> &str {
-    let input = run.started.as_ref().map_or(&Value::Null, |started| &started.input);
-    let field = |name| input.get(name).and_then(Value::as_str);
-    field("said").or_else(|| field("task")).unwrap_or_default()
-}
-
-fn turn(run: &Run) -> Turn {
-    let decided = decided(run);
-    // What came with a decision is told with it, and once.
-    let is_told = |message: &str| {
-        let about = |each: &Decided<'_>| each.step.is_some_and(|step| said_about(step, each.text) == message);
-        decided.iter().any(|each| each.text == message || about(each))
-    };
-    let messages = run.messages.iter().filter(|message| !is_told(message)).map(ToString::to_string);
-    let said = std::iter::once(said(run).to_owned()).chain(messages);
-    let decided = decided.iter().map(|each| format!("({}) {}", each.about, each.text));
-    Turn { said: said.chain(decided).collect(), came: came(run) }
-}
-
-/// What people answered to what agents asked, or said with a decision.
+/// What a person answered to an agent, or said with a decision.
 struct Decided<'r> {
     step: Option<&'r str>,
     about: String,
@@ -130,8 +123,15 @@ fn decision(interrupt: &Interrupt) -> Option<Decided<'_>> {
     let about = match interrupt.opened.kind {
         Kind::Question => format!("asked: {title}"),
         Kind::PlanApproval | Kind::ToolApproval | Kind::Continuation => format!("{title}: {}", made.option),
-        // What a client says of a call is no word of a person; the others are decided elsewhere.
-        _ => return None,
+        // What a client says of a call is no person's word. The others are about the work, not the conversation.
+        Kind::ClientCall
+        | Kind::Checkpoint
+        | Kind::Error
+        | Kind::Choice
+        | Kind::Turn
+        | Kind::Escalation
+        | Kind::Review
+        | Kind::UnknownOutcome => return None,
     };
     Some(Decided { step: interrupt.opened.step.as_deref(), about, text })
 }
@@ -139,7 +139,7 @@ fn decision(interrupt: &Interrupt) -> Option<Decided<'_>> {
 fn came(run: &Run) -> String {
     let Some(ended) = &run.ended else { return String::from("(not finished)") };
     let planned = planned(run);
-    let words = ended.text.as_deref().or_else(|| ended.result.get("text").and_then(Value::as_str));
+    let words = ended.text.as_deref().or_else(|| ended.result.get("text").and_then(|text| text.as_str()));
     // An agent's last word in a step, where the run itself brought none.
     let last = || run.steps.values().rev().find_map(|step| step.output.as_deref());
     let words = words.or_else(|| if planned.is_empty() { last() } else { None }).unwrap_or_default();
@@ -161,10 +161,10 @@ fn planned(run: &Run) -> Vec<String> {
     asked.sort_by_key(|interrupt| interrupt.opened_seq);
     let dropped = asked.into_iter().filter_map(|interrupt| {
         // What a person put in the place of a plan that went on is not the agent's.
-        if plan::is_replacement(run, interrupt) {
+        if run.replaces_a_plan(interrupt) {
             return None;
         }
-        let count = plan::asked(interrupt)?.subtasks.len();
+        let count = interrupt.plan()?.subtasks.len();
         match interrupt.resolution.as_ref()?.outcome {
             Outcome::Rejected => Some(format!("(your plan of {count} subtasks was rejected)")),
             Outcome::Expired => Some(format!("(nobody decided in time on your plan of {count} subtasks)")),
@@ -175,7 +175,7 @@ fn planned(run: &Run) -> Vec<String> {
     for (phase, planned) in &run.plans {
         let Some(plan) = planned.settled() else { continue };
         // All of them are named, and each has the same room for what it brought.
-        let room = CODELAB_HISTORY_RESULT_BYTES / (2 * plan.subtasks.len().max(1));
+        let room = EARLIER_RESULT_BYTES / (2 * plan.subtasks.len().max(1));
         for subtask in &plan.subtasks {
             let step = run.step_of_subtask(phase, &subtask.id).map(|(_, step)| step);
             let brought = step.and_then(|step| step.output.as_deref()).unwrap_or_default();
@@ -191,41 +191,4 @@ fn planned(run: &Run) -> Vec<String> {
         }
     }
     lines
-}
-
-impl Turn {
-    /// Of what people said.
-    fn bytes(&self) -> usize {
-        self.said.iter().map(|said| said.len() + LABEL).sum::<usize>() + LABEL
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn turn(said: &str, came: &str) -> Turn {
-        Turn { said: vec![said.to_owned()], came: came.to_owned() }
-    }
-
-    #[test]
-    fn what_people_said_stays_and_answers_are_cut() {
-        let long = "ü".repeat(20_000);
-        let kept =
-            fitted(vec![turn("what now?", &long), turn("my name is Ada", &long)], CODELAB_HISTORY_BYTES);
-        assert_eq!((kept.len(), kept[1].said[0].as_str()), (2, "my name is Ada"));
-        for turn in &kept {
-            assert!(
-                turn.came.len() <= CODELAB_HISTORY_RESULT_BYTES && turn.came.ends_with("(cut: 40000 bytes)"),
-                "{}",
-                turn.came.len()
-            );
-        }
-        // Words that are longer than all the room are cut too, and end the list.
-        let kept = fitted(vec![turn("hi", &long), turn(&long, "x"), turn("old", "y")], 1_000);
-        assert_eq!((kept.len(), kept[0].said[0].as_str()), (2, "hi"));
-        let bytes: usize = kept.iter().map(|turn| turn.bytes() + turn.came.len()).sum();
-        assert!(bytes <= 1_000 + LABEL, "{bytes}");
-        assert!(fitted(vec![turn("hi", "x")], 0).is_empty());
-    }
 }

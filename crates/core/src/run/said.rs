@@ -1,0 +1,81 @@
+//! What of a front run's events is said in the conversation: people's words, agents' questions and answers.
+//!
+//! The session's stream gets a pointer to each; the words stay where they are.
+
+use serde_json::Value;
+
+use super::draft::Draft;
+use super::{Fact, Run, StepEnd, StepRole};
+use crate::event::{self, Content, Event};
+use crate::id::InterruptId;
+use crate::interrupt::Kind;
+use crate::session;
+
+/// Who said something, and about what.
+struct Words {
+    /// `None`: a person, the event's actor.
+    agent: Option<String>,
+    /// What it asks or answers.
+    interrupt: Option<InterruptId>,
+}
+
+impl Run {
+    /// The session's note of the event that was applied last; `None` where nothing was said to anybody in it.
+    pub(super) fn said(&self, fact: &Fact, content: &Content) -> Option<session::Fact> {
+        if !self.is_front() {
+            return None;
+        }
+        let Words { agent, interrupt } = self.words(fact, content)?;
+        Some(session::Fact::Said { run: self.id.clone(), seq: self.seq, agent, interrupt })
+    }
+
+    fn words(&self, fact: &Fact, content: &Content) -> Option<Words> {
+        let has_text = !content.as_text().trim().is_empty();
+        match fact {
+            Fact::RunStarted { .. } | Fact::MessageAdded => Some(Words { agent: None, interrupt: None }),
+            Fact::InterruptOpened(opened) if opened.kind == Kind::Question => {
+                Some(Words { agent: opened.agent.clone(), interrupt: Some(opened.interrupt.clone()) })
+            }
+            Fact::DecisionMade { interrupt, implied: false, .. } => {
+                let asked = self.interrupts.get(interrupt)?;
+                let is_word = match asked.opened.kind {
+                    Kind::Question => true,
+                    // What a client brings is no person's word.
+                    Kind::ClientCall | Kind::UnknownOutcome => false,
+                    Kind::ToolApproval
+                    | Kind::PlanApproval
+                    | Kind::Checkpoint
+                    | Kind::Error
+                    | Kind::Choice
+                    | Kind::Turn
+                    | Kind::Escalation
+                    | Kind::Review
+                    | Kind::Continuation => has_text,
+                };
+                is_word.then(|| Words { agent: None, interrupt: Some(interrupt.clone()) })
+            }
+            Fact::StepEnded { step, end: StepEnd::Completed } if has_text => {
+                let step = self.steps.get(step)?;
+                // Of a plan that is carried out each part answers the plan, not the person.
+                let planned = self.plans.get(&step.phase).is_some_and(|plan| plan.settled.is_some());
+                let answers = matches!(step.role, StepRole::Worker | StepRole::Planner) && !planned;
+                answers.then(|| Words { agent: Some(step.agent.clone()), interrupt: None })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The words of an event that is noted as said; `None` where they were erased.
+pub fn words(event: &Event) -> Option<String> {
+    let event::Fact::Run(fact) = &event.fact else { return None };
+    let Content { text, data } = &event.content;
+    let of = |value: Option<&Value>| value.filter(|value| !value.is_null()).map(Draft::readable);
+    match fact {
+        Fact::RunStarted { .. } => of(data.get("task").or(Some(data))),
+        Fact::InterruptOpened(_) => of(data.pointer("/payload/question").or(data.get("title"))),
+        // An answer in a form is data.
+        Fact::DecisionMade { .. } => text.clone().or_else(|| of(Some(data))),
+        _ => text.clone(),
+    }
+}

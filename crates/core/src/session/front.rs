@@ -1,0 +1,27 @@
+//! Who is in front of a session's conversation: the runs that were begun by what somebody said, and the agent that
+//! hears the next word. What is said stands in the events of those runs; the session's events say where.
+
+use super::Session;
+use crate::id::RunId;
+
+/// The front of a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Front {
+    /// The front runs, oldest first. At most the last of them lives.
+    pub runs: Vec<RunId>,
+    /// The agent that the next run begins with; `None`: the one that its workflow begins with.
+    pub agent: Option<String>,
+}
+
+impl Session {
+    /// The front run, which may have ended.
+    pub fn front_run(&self) -> Option<&RunId> {
+        self.front.runs.last()
+    }
+
+    /// The front runs before this one, the newest first.
+    pub fn front_before<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s RunId> {
+        let at = self.front.runs.iter().position(|each| each == run).unwrap_or(self.front.runs.len());
+        self.front.runs[..at].iter().rev()
+    }
+}

@@ -1,0 +1,171 @@
+//! Actions that resolve nothing: claims and comments, and whose hands a call is in that a client runs.
+
+use holdshort_core::actor::{Actor, Role};
+use holdshort_core::interrupt::{Holder, Kind, Refusal};
+use holdshort_core::limits;
+use holdshort_core::run::{ClientOutcome, Input, Rejection};
+use serde_json::json;
+
+use crate::world::{World, calls, choose, command, definition, edit, says, with_client};
+
+fn person(id: &str) -> Actor {
+    Actor { id: id.to_owned(), ..Actor::operator("rest") }
+}
+
+fn held() -> World {
+    let mut world = World::started(definition(), vec![calls(&[command("make x")]), says("Not made.")]);
+    world.work();
+    world
+}
+
+fn claim(world: &World) -> Input {
+    Input::Claim { interrupt: world.open(Kind::ToolApproval), holder: None, over: None }
+}
+
+fn release(world: &World) -> Input {
+    Input::Release { interrupt: world.open(Kind::ToolApproval), holder: None }
+}
+
+fn told(world: &mut World, actor: &Actor, input: Input) -> String {
+    match world.try_send(actor, input) {
+        Ok(events) if events.is_empty() => "–".to_owned(),
+        Ok(events) => {
+            events.iter().filter_map(|event| event.split(' ').next()).collect::<Vec<_>>().join(", ")
+        }
+        Err(Rejection::Refused(refusal)) => format!("✗ {refusal:?}"),
+        Err(other) => format!("✗ {other:?}"),
+    }
+}
+
+#[test]
+fn a_claim_is_one_persons_and_resolves_nothing() {
+    let mut world = held();
+    let (ann, bob) = (person("ann"), person("bob"));
+    let admin = Actor { id: "ada".to_owned(), role: Role::Admin, via: None };
+    let (claim, release) = (claim(&world), release(&world));
+    let table = [
+        (&bob, &release, "–"),
+        (&ann, &claim, "interrupt_claimed"),
+        (&ann, &claim, "–"),
+        (&bob, &claim, "✗ Claimed { by: \"ann\" }"),
+        (&bob, &release, "✗ Claimed { by: \"ann\" }"),
+        (&ann, &release, "interrupt_released"),
+        (&bob, &claim, "interrupt_claimed"),
+        (&admin, &release, "interrupt_released"),
+        (&ann, &claim, "interrupt_claimed"),
+        (&Actor::agent("a", "rest"), &claim, "✗ Role"),
+    ];
+    for (n, (actor, input, expected)) in table.into_iter().enumerate() {
+        assert_eq!(told(&mut world, actor, input.clone()), expected, "row {n}");
+    }
+    let id = world.open(Kind::ToolApproval);
+    let rows = world.run.interrupt_rows([&id]);
+    assert!(rows[0].open, "{rows:?}");
+    // It keeps nobody from deciding, and ends with the decision.
+    let decide = Input::Decide { interrupt: id.clone(), decision: choose("approve"), holder: None };
+    world.try_send(&bob, decide).expect("it is taken");
+    let again = Input::Claim { interrupt: id, holder: None, over: None };
+    assert_eq!(told(&mut world, &bob, again), "✗ AlreadyResolved");
+}
+
+#[test]
+fn whoever_may_not_decide_may_not_claim_or_comment() {
+    let mut world = held();
+    let id = world.open(Kind::ToolApproval);
+    let interrupt = world.run.interrupts.get_mut(&id).expect("it is open");
+    std::sync::Arc::make_mut(interrupt).opened.approvers = vec!["ann".to_owned()];
+    let comment = Input::Comment { interrupt: id.clone(), text: "why?".to_owned() };
+    let claim = claim(&world);
+    for input in [&comment, &claim] {
+        assert_eq!(told(&mut world, &person("bob"), input.clone()), "✗ NotAnApprover");
+        assert_eq!(told(&mut world, &Actor::agent("a", "rest"), input.clone()), "✗ Role");
+    }
+    assert_eq!(told(&mut world, &person("ann"), comment), "comment_added");
+    assert_eq!(told(&mut world, &person("ann"), claim), "interrupt_claimed");
+}
+
+#[test]
+fn a_comment_is_kept_beside_the_decisions_also_later() {
+    let mut world = held();
+    let id = world.open(Kind::ToolApproval);
+    let comment = |text: &str| Input::Comment { interrupt: id.clone(), text: text.to_owned() };
+    world.person(comment("who made that?"));
+    let refused = world.try_send(&person("ann"), comment(" ")).expect_err("it is empty");
+    assert!(matches!(refused, Rejection::Refused(Refusal::Invalid(_))), "{refused:?}");
+    let long = "x".repeat(limits::TEXT_BYTES + 1);
+    assert!(world.try_send(&person("ann"), comment(&long)).is_err());
+    world.decide(Kind::ToolApproval, choose("reject"));
+    world.work();
+    assert!(world.run.ended.is_some());
+    world.person(comment("it was me"));
+    let interrupt = &world.run.interrupts[&id];
+    let texts: Vec<_> = interrupt.comments.iter().filter_map(|each| each.text.as_deref()).collect();
+    assert_eq!((texts, interrupt.votes.len()), (vec!["who made that?", "it was me"], 1));
+    for n in interrupt.comments.len()..limits::COMMENTS {
+        world.person(comment(&n.to_string()));
+    }
+    assert!(world.try_send(&person("ann"), comment("one more")).is_err(), "there is a limit");
+}
+
+fn window(number: u64) -> Option<Holder> {
+    Some(Holder { node: 1, number })
+}
+
+/// A call that a client runs, asked about and handed out.
+fn with_call() -> World {
+    let mut definition = with_client();
+    definition.gates.rules.clear();
+    let script = vec![calls(&[("client_write", json!({ "path": "a", "content": "x" }))]), says("Done.")];
+    let mut world = World::started(definition, script);
+    world.work();
+    world
+}
+
+fn holder(world: &World) -> Option<Holder> {
+    let handed_out = &world.run.interrupts[&world.open(Kind::ClientCall)];
+    handed_out.claim.as_ref().and_then(|claim| claim.holder.clone())
+}
+
+#[test]
+fn who_approves_a_call_with_a_client_has_it() {
+    for decision in [choose("approve"), edit(json!({ "path": "b", "content": "x" }))] {
+        let mut world = with_call();
+        let interrupt = world.open(Kind::ToolApproval);
+        world.person(Input::Decide { interrupt, decision: decision.clone(), holder: window(7) });
+        world.work();
+        assert_eq!(holder(&world), window(7), "{decision:?}");
+    }
+    // Whoever decides without one leaves it to whichever client comes.
+    let mut world = with_call();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.work();
+    assert_eq!(holder(&world), None);
+}
+
+#[test]
+fn a_call_is_one_clients_until_it_is_let_go_or_taken_over() {
+    let mut world = with_call();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.work();
+    let id = world.open(Kind::ClientCall);
+    let claim = |number, over| Input::Claim { interrupt: id.clone(), holder: window(number), over };
+    let let_go = |number| Input::Release { interrupt: id.clone(), holder: window(number) };
+    let operator = Actor::operator("rest");
+    assert_eq!(told(&mut world, &operator, claim(1, None)), "interrupt_claimed");
+    // Two windows of one person are two.
+    assert_eq!(told(&mut world, &operator, claim(2, None)), "✗ Claimed { by: \"operator\" }");
+    assert_eq!(told(&mut world, &operator, let_go(2)), "✗ Claimed { by: \"operator\" }");
+    // What is taken over is the claim that was seen, and no later one.
+    let seen = world.run.interrupts[&id].claim.as_ref().map(|claim| claim.seq);
+    assert_eq!(
+        told(&mut world, &operator, claim(2, seen.map(|seq| seq - 1))),
+        "✗ Claimed { by: \"operator\" }"
+    );
+    assert_eq!(told(&mut world, &operator, claim(2, seen)), "interrupt_claimed");
+    assert_eq!(told(&mut world, &operator, claim(3, seen)), "✗ Claimed { by: \"operator\" }");
+    assert_eq!(told(&mut world, &operator, let_go(2)), "interrupt_released");
+    // Any client may bring the result.
+    let outcome = ClientOutcome::Done { text: "written".to_owned() };
+    world.person(Input::ClientResult { call: "call_1".to_owned(), outcome });
+    assert_eq!(told(&mut world, &operator, claim(4, None)), "✗ AlreadyResolved");
+}

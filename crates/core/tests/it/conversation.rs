@@ -1,0 +1,166 @@
+//! The conversation of a session: what is said in front runs, who is in front, what a later run is told of earlier
+//! ones, and how runs follow their session.
+
+use holdshort_core::conversation::{Turn, told};
+use holdshort_core::event;
+use holdshort_core::interrupt::Kind;
+use holdshort_core::limits::{EARLIER_BYTES, EARLIER_RESULT_BYTES};
+use holdshort_core::projection::Status;
+use holdshort_core::run::{Config, FrontStart, Input, words};
+use holdshort_core::session;
+use serde_json::json;
+
+use crate::world::{Answer, World, calls, choose, choose_with, command, definition, says};
+
+/// A run that was begun by what somebody said.
+fn front(script: Vec<Answer>) -> World {
+    let mut world = World::new(definition()).with("work", script);
+    let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!("it is a start") };
+    start.front = Some(FrontStart { agent: Some("pair".to_owned()) });
+    world.person(Input::Start(start));
+    world
+}
+
+/// Who said what, as the session's stream points at it.
+fn said(world: &World) -> Vec<(String, String)> {
+    let noted = world.log.iter().filter_map(|event| match &event.fact {
+        event::Fact::Session(session::Fact::Said { run, seq, agent, .. }) => {
+            assert_eq!(*run, world.run.id);
+            let by = agent.clone().unwrap_or_else(|| event.actor.id.clone());
+            let source = world
+                .log
+                .iter()
+                .filter(|event| matches!(event.fact, event::Fact::Run(_)))
+                .nth(usize::try_from(*seq).unwrap() - 1);
+            Some((by, words(source.expect("it is there")).expect("it is not erased")))
+        }
+        _ => None,
+    });
+    noted.collect()
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(by, text)| ((*by).to_owned(), (*text).to_owned())).collect()
+}
+
+#[test]
+fn what_is_said_in_a_front_run_is_noted_in_its_session() {
+    let mut world = front(vec![
+        calls(&[("ask_human", json!({ "question": "Which page?" })), command("make x")]),
+        says("Two pages are there."),
+    ]);
+    world.work();
+    world.message("use ISO dates");
+    world.decide(Kind::Question, choose_with("answer", "the first"));
+    // A decision is told where it says something.
+    world.decide(Kind::ToolApproval, choose_with("reject", "not that"));
+    world.work();
+    assert_eq!(
+        said(&world),
+        pairs(&[
+            ("operator", "Do it"),
+            ("pair", "Which page?"),
+            ("operator", "use ISO dates"),
+            ("operator", "the first"),
+            ("operator", "not that"),
+            ("pair", "Two pages are there."),
+        ])
+    );
+    assert_eq!(world.session.front_run(), Some(&world.run.id));
+    assert_eq!(world.session.front.agent.as_deref(), Some("pair"));
+    let row = world.session.row().expect("it has one");
+    assert_eq!((row.workflow, row.seq), (None, 1), "the row tells of the event that took the front");
+}
+
+#[test]
+fn what_is_said_in_other_runs_stays_with_them() {
+    let mut world = World::started(definition(), vec![says("Done.")]);
+    world.message("quickly");
+    world.work();
+    assert_eq!((said(&world), world.session.front_run()), (Vec::new(), None));
+}
+
+#[test]
+fn a_decision_without_words_says_nothing() {
+    let mut world = front(vec![calls(&[command("make x")]), says("Made.")]);
+    world.work();
+    world.decide(Kind::ToolApproval, choose("approve"));
+    world.work();
+    assert_eq!(said(&world), pairs(&[("operator", "Do it"), ("pair", "Made.")]));
+}
+
+#[test]
+fn a_later_run_is_told_of_the_earlier_ones() {
+    let mut first = front(vec![
+        calls(&[("ask_human", json!({ "question": "Which page?" }))]),
+        says("The first page is dark now."),
+    ]);
+    first.work();
+    first.decide(Kind::Question, choose_with("answer", "the first"));
+    first.work();
+    let turn = Turn::of(&first.run);
+    assert_eq!(turn.said, ["Do it", "(asked: Which page?) the first"]);
+    assert_eq!(turn.came, "The first page is dark now.");
+
+    let mut later = front(vec![says("Yes.")]);
+    later.run.earlier = told(vec![turn]);
+    let request = later.run.request("work").expect("the step is there");
+    let task = json!(request.messages[1])["text"].as_str().unwrap_or_default().to_owned();
+    assert!(
+        task.starts_with("What was said before in this conversation:\n")
+            && task.contains("The person: (asked: Which page?) the first")
+            && task.contains("You: The first page is dark now.")
+            && task.contains("Now the person says:\nDo it"),
+        "{task}"
+    );
+    // It stands in no event: what was said is kept where it was said.
+    later.work();
+    assert!(later.log.iter().all(|event| !format!("{event:?}").contains("dark now")));
+}
+
+#[test]
+fn what_people_said_stays_and_what_came_of_it_is_cut() {
+    let turn = |said: &str, came: &str| Turn { said: vec![said.to_owned()], came: came.to_owned() };
+    let long = "ü".repeat(20_000);
+    let text = told(vec![turn("what now?", &long), turn("my name is Ada", &long)]).expect("it is told");
+    assert!(text.contains("my name is Ada") && text.contains("what now?"));
+    assert_eq!(text.matches("(cut: 40000 bytes)").count(), 2);
+    assert!(text.len() < 2 * EARLIER_RESULT_BYTES + 500, "{}", text.len());
+    // The newest is told whatever its length, cut where it must be; what is older than that is left out.
+    let huge = "x".repeat(2 * EARLIER_BYTES);
+    let text = told(vec![turn("hi", "ho"), turn(&huge, "y"), turn("forgotten", "z")]).expect("it is told");
+    assert!(text.len() <= EARLIER_BYTES + 500 && text.contains("hi") && !text.contains("forgotten"));
+    assert_eq!(told(Vec::new()), None);
+}
+
+/// A run rests while its session is suspended, whatever its next input is, and a person's own pause stays.
+#[test]
+fn a_run_follows_its_session() {
+    let operator = holdshort_core::actor::Actor::operator("rest");
+    let mut world = World::started(definition(), vec![says("Done.")]);
+    let change = |world: &mut World, input| {
+        let events = world.session.handle(world.now, &operator, input).expect("it is allowed");
+        world.append(events);
+    };
+    change(&mut world, session::Input::Suspend);
+    assert_eq!(world.run.status(), Status::Running, "nothing has told it yet");
+    world.send(Input::Tick);
+    assert_eq!((world.run.status(), world.count("run_suspended")), (Status::Paused, 1));
+    assert!(world.run.actions().is_empty());
+    world.send(Input::Tick);
+    world.person(Input::Pause);
+    assert_eq!(world.count("run_suspended"), 1, "once");
+    change(&mut world, session::Input::Resume);
+    world.send(Input::Tick);
+    assert_eq!(
+        (world.run.status(), world.count("run_unsuspended")),
+        (Status::Paused, 1),
+        "a person stopped it"
+    );
+    world.person(Input::Resume);
+    world.work();
+    assert_eq!(world.run.status(), Status::Completed);
+    // One that has ended follows nothing.
+    change(&mut world, session::Input::Suspend);
+    assert!(world.try_send(&holdshort_core::actor::Actor::engine(), Input::Tick).is_err());
+}

@@ -1,0 +1,93 @@
+//! What people do with an interrupt that resolves nothing: claim it, let it go, comment on it.
+
+use std::sync::Arc;
+
+use axum::Json;
+use holdshort_core::id::InterruptId;
+use holdshort_core::projection::InterruptRow;
+use holdshort_core::run::{Input, Run};
+use holdshort_protocol::{Comment, Interrupt, List, Message};
+use holdshort_web::auth::{Caller, Decider};
+use holdshort_web::body::Body;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::Id;
+use holdshort_web::view;
+
+use super::steer::nothing;
+use crate::openapi::{Acts, ReadsOne};
+
+/// Claim an interrupt.
+///
+/// Others see who is at it. It keeps nobody from deciding, and resolves nothing. Claiming twice is the same as once.
+#[utoipa::path(
+    post, path = "/v1/interrupts/{id}/claim", tag = "interrupts", operation_id = "claim_interrupt",
+    params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
+    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Acts)
+)]
+pub(crate) async fn claim(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
+    let (caller, row) = decider.interrupt(&id).await?;
+    nothing(body).await?;
+    let claim = Input::Claim { interrupt: id, holder: None, over: None };
+    let run = send(caller, &row, claim).await?;
+    shown(&run, &row)
+}
+
+/// Let a claimed interrupt go.
+///
+/// Whoever claimed it does, or an admin. Letting go what nobody claimed changes nothing.
+#[utoipa::path(
+    post, path = "/v1/interrupts/{id}/release", tag = "interrupts", operation_id = "release_interrupt",
+    params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
+    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Acts)
+)]
+pub(crate) async fn release(
+    decider: Decider,
+    Id(id): Id<InterruptId>,
+    body: Body,
+) -> Answer<Json<Interrupt>> {
+    let (caller, row) = decider.interrupt(&id).await?;
+    nothing(body).await?;
+    let run = send(caller, &row, Input::Release { interrupt: id, holder: None }).await?;
+    shown(&run, &row)
+}
+
+/// Comment on an interrupt.
+///
+/// Agents are not told. It may be said after the resolution too.
+#[utoipa::path(
+    post, path = "/v1/interrupts/{id}/comments", tag = "interrupts", operation_id = "comment_on_interrupt",
+    params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
+    request_body = Message,
+    responses((status = 200, description = "All comments on it, oldest first", body = List<Comment>), Acts)
+)]
+pub(crate) async fn comment(
+    decider: Decider,
+    Id(id): Id<InterruptId>,
+    body: Body,
+) -> Answer<Json<List<Comment>>> {
+    let (caller, row) = decider.interrupt(&id).await?;
+    let Message { text } = body.json().await?;
+    let run = send(caller, &row, Input::Comment { interrupt: id, text }).await?;
+    Ok(Json(List { items: view::interrupt::comments(&run, &row.interrupt), next_cursor: None }))
+}
+
+/// Read the comments on an interrupt, oldest first.
+#[utoipa::path(
+    get, path = "/v1/interrupts/{id}/comments", tag = "interrupts", operation_id = "list_comments",
+    params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
+    responses((status = 200, description = "All comments on it", body = List<Comment>), ReadsOne)
+)]
+pub(crate) async fn comments(caller: Caller, Id(id): Id<InterruptId>) -> Answer<Json<List<Comment>>> {
+    let row = caller.interrupt(&id).await?;
+    let run = caller.app.run_now(&row.run).await?;
+    Ok(Json(List { items: view::interrupt::comments(&run, &id), next_cursor: None }))
+}
+
+async fn send(caller: Caller, row: &InterruptRow, input: Input) -> Answer<Arc<Run>> {
+    Ok(caller.app.send(&row.run, input, caller.actor).await?)
+}
+
+fn shown(run: &Run, row: &InterruptRow) -> Answer<Json<Interrupt>> {
+    let shown = view::interrupt::of_run(run, &row.interrupt);
+    shown.map(Json).ok_or_else(|| Refused::not_found("interrupt"))
+}

@@ -1,0 +1,120 @@
+//! The conversation of a session: say something in it, read what was said.
+
+use axum::Json;
+use axum::response::Response;
+use holdshort_core::id::{InterruptId, SessionId};
+use holdshort_core::limits::TEXT_BYTES;
+use holdshort_core::projection::SessionRow;
+use holdshort_engine::{NextRun, Say};
+use holdshort_protocol::{Delivered, List, RunConfig, SessionMessage, Utterance};
+use holdshort_web::app::{App, detached};
+use holdshort_web::auth::Caller;
+use holdshort_web::body::{Body, read_strict};
+use holdshort_web::idempotency::Idempotency;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::query::{Id, PageQuery, Params, limit, number};
+use holdshort_web::view;
+use serde_json::Map;
+
+use super::runs::{replayed, workflow};
+use super::sessions::known;
+use crate::convert;
+use crate::openapi::{ReadsPart, Says};
+
+/// Say something in a session.
+///
+/// It answers the question that `to` names. Without `to` it reaches the front run: the one that lives of those that
+/// were begun in this way. Where none lives it begins the next run, of the session's workflow and with its
+/// configuration, which is told what was said before. Words decide nothing.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/messages", tag = "sessions", operation_id = "message_session",
+    params(
+        ("id" = String, Path, example = "ses_01k6f0000000000000000000bb"),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key is said once")
+    ),
+    request_body = SessionMessage,
+    responses(
+        (status = 200, description = "Where it went", body = Delivered,
+         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, it was said before"))),
+        Says
+    )
+)]
+pub(crate) async fn say(
+    caller: Caller,
+    Id(id): Id<SessionId>,
+    idempotency: Idempotency,
+    body: Body,
+) -> Answer<Response> {
+    let row = known(&caller.app, &id).await?;
+    let value = body.value().await?;
+    let SessionMessage { text, to, agent } = read_strict(&value)?;
+    if text.trim().is_empty() {
+        return Err(Refused::invalid_at("/text", "is empty"));
+    }
+    if text.len() > TEXT_BYTES {
+        return Err(Refused::invalid_at("/text", format!("is longer than {TEXT_BYTES} bytes")));
+    }
+    if to.is_some() && agent.is_some() {
+        return Err(Refused::invalid_at("/agent", "has no meaning beside `to`: an answer goes to who asked"));
+    }
+    let to: Option<InterruptId> = match to {
+        Some(to) => Some(to.parse().map_err(|_| Refused::not_found("interrupt"))?),
+        None => None,
+    };
+    let Caller { app, actor, .. } = caller;
+    let say = Say {
+        text,
+        to,
+        agent,
+        reason: None,
+        key: idempotency.of(&actor, &format!("POST /v1/sessions/{id}/messages"), &value),
+        next: next_run(&app, &row).await?,
+        session: id.clone(),
+    };
+    let driver = app.driver.clone();
+    let said = detached(async move { driver.say(&say, &actor).await }).await?;
+    let delivered = Delivered {
+        session: id.to_string(),
+        run: said.run.to_string(),
+        interrupt: said.interrupt.map(|interrupt| interrupt.to_string()),
+    };
+    Ok(replayed(said.replayed, Json(delivered)))
+}
+
+/// Read what was said in a session, oldest first.
+///
+/// People's words, agents' questions and agents' answers, in the order in which they were said. What was said in runs
+/// that were started in another way is with these runs.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/conversation", tag = "sessions", operation_id = "read_conversation",
+    params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
+    responses((status = 200, description = "A page of the conversation", body = List<Utterance>), ReadsPart)
+)]
+pub(crate) async fn read(
+    caller: Caller,
+    Id(id): Id<SessionId>,
+    Params(query): Params<PageQuery>,
+) -> Answer<Json<List<Utterance>>> {
+    known(&caller.app, &id).await?;
+    let after = number("cursor", query.cursor.as_deref())?.unwrap_or(0);
+    Ok(Json(view::conversation::page(&caller.app, &id, after, limit(query.limit)?).await?))
+}
+
+/// What the session's next run begins with; `None`: it was opened for no workflow.
+async fn next_run(app: &App, row: &SessionRow) -> Answer<Option<NextRun>> {
+    let Some(name) = &row.workflow else { return Ok(None) };
+    let definition = workflow(app, name)?;
+    let session = app.driver.session(&row.session).await?;
+    let opened_with = view::session::opened_with(app, &session).await?;
+    let config: Option<RunConfig> = match opened_with.get("config") {
+        Some(config) => Some(serde_json::from_value(config.clone()).map_err(|_| of_another_wire())?),
+        None => None,
+    };
+    let config = convert::config(config, &definition)?;
+    Ok(Some(NextRun { definition, config, input: Map::new() }))
+}
+
+/// Edges keep the configuration of their sessions in the words of their own clients.
+fn of_another_wire() -> Refused {
+    Refused::invalid_at("", "this session was opened by a client of another wire: say it there")
+}
