@@ -15,7 +15,7 @@ use holdshort_core::interrupt::{About, Kind};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Fact, Run};
 use holdshort_engine::Error;
-use holdshort_store::Journal;
+use holdshort_store::Log;
 use holdshort_web::feed::{self, Item, Previews, Sight, Source, position};
 use holdshort_web::limits::READ_EVENTS;
 use holdshort_web::problem::{Answer, Refused};

@@ -12,7 +12,7 @@ use holdshort_core::run::{Config, Origin, Run};
 use holdshort_engine::real::REHEARSAL;
 use holdshort_engine::{Clock, Error, IdempotencyKey, StartRun};
 use holdshort_protocol::Code;
-use holdshort_store::Journal;
+use holdshort_store::Log;
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
 use holdshort_web::limits::LINE_BYTES;

@@ -7,17 +7,17 @@ use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
-use crate::journal::{Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter};
+use crate::tables::{Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter};
 
 #[derive(Debug, Default)]
-pub(super) struct Tables {
+pub(super) struct RowMaps {
     pub(super) runs: BTreeMap<RunId, RunRow>,
     pub(super) sessions: BTreeMap<SessionId, SessionRow>,
     pub(super) interrupts: BTreeMap<InterruptId, InterruptRow>,
     pub(super) grants: BTreeMap<GrantId, GrantRow>,
 }
 
-impl Tables {
+impl RowMaps {
     pub(super) fn put(&mut self, rows: Rows) {
         self.runs.extend(rows.run.map(|row| (row.run.clone(), row)));
         if let Some(row) = rows.session {

@@ -13,7 +13,8 @@ use super::column::{at_most, get, id};
 use super::pool::Pool;
 use super::rows;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
-use crate::journal::{Due, Error, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
+use crate::journal::Error;
+use crate::tables::{Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
 pub(super) async fn runs(
     pool: &Pool,

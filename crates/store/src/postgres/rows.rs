@@ -9,7 +9,8 @@ use tokio_postgres::Row;
 use super::column::{big, get, id, kind, maybe_number, maybe_time, number, state, status, time};
 use super::node::Node;
 use super::pool::Pool;
-use crate::journal::{Error, Rows};
+use crate::journal::Error;
+use crate::tables::Rows;
 
 pub(super) const RUN: &str = "run, session, workflow, status, end_reason, runnable, deadline, seq, ended_seq, \
                               created_at, updated_at";

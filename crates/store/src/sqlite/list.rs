@@ -15,7 +15,8 @@ use super::packed::pack;
 use super::read::at_most;
 use super::rows;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
-use crate::journal::{Due, Error, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
+use crate::journal::Error;
+use crate::tables::{Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
 pub(super) fn runs(
     connection: &Connection,

@@ -8,7 +8,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use super::column::{Key, Name, Number, id, number, time};
 use super::packed::pack;
-use crate::journal::{Error, Rows};
+use crate::journal::Error;
+use crate::tables::Rows;
 
 /// See the schema: the riskiest row is the least calm one.
 const CALMEST: u8 = u8::MAX;

@@ -11,8 +11,8 @@ use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::session::{End, State};
 use holdshort_core::system;
 use holdshort_store::{
-    Append, AppendError, Blob, CONTENT_INLINE_LIMIT, Change, Error, Journal, Link, Positioned, Rows,
-    StreamAppend,
+    Append, AppendError, Blob, CONTENT_INLINE_LIMIT, Change, Error, Journal, Leases, Link, Log, Positioned,
+    Rows, StreamAppend, Tables,
 };
 
 use crate::fixture::{

@@ -5,7 +5,7 @@ use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
 use holdshort_core::session::{End, State};
 use holdshort_store::{
-    Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Rows, RunFilter, SessionFilter,
+    Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Leases, Rows, RunFilter, SessionFilter, Tables,
 };
 
 use crate::conformance::on_every_store;

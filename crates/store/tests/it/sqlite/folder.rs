@@ -4,7 +4,7 @@ use std::fs;
 
 use holdshort_core::head::Head;
 use holdshort_core::projection::SessionRow;
-use holdshort_store::{Error, GrantFilter, Journal, RunFilter, SessionFilter, Sqlite};
+use holdshort_store::{Error, GrantFilter, Leases, Log, RunFilter, SessionFilter, Sqlite, Tables};
 use tempfile::TempDir;
 
 use crate::fixture::{at, run_stream, to};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use holdshort_store::{AppendError, Error, Journal, Sqlite};
+use holdshort_store::{AppendError, Error, Log, Sqlite};
 use tempfile::TempDir;
 
 use crate::fixture::{run_stream, to};
