@@ -13,6 +13,7 @@ mod memory;
 pub mod postgres;
 pub mod sqlite;
 mod store;
+mod table;
 mod tables;
 
 pub use journal::{Error, Journal};

@@ -50,6 +50,7 @@ pub struct SessionFilter {
 pub struct InterruptFilter {
     pub open: Option<bool>,
     pub run: Option<RunId>,
+    /// Found over the rows of its runs.
     pub session: Option<SessionId>,
     pub kind: Option<Kind>,
 }

@@ -13,7 +13,7 @@ use crate::tables::{
 
 impl Tables for Postgres {
     async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
-        rows::run(&self.pool, run).await
+        rows::find(&self.pool, run.as_str()).await
     }
 
     async fn runs(
@@ -27,7 +27,7 @@ impl Tables for Postgres {
     }
 
     async fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, Error> {
-        rows::session(&self.pool, session).await
+        rows::find(&self.pool, session.as_str()).await
     }
 
     async fn sessions(
@@ -45,7 +45,7 @@ impl Tables for Postgres {
     }
 
     async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {
-        rows::interrupt(&self.pool, id).await
+        rows::find(&self.pool, id.as_str()).await
     }
 
     async fn interrupts(
@@ -59,7 +59,7 @@ impl Tables for Postgres {
     }
 
     async fn grant(&self, id: &GrantId) -> Result<Option<GrantRow>, Error> {
-        rows::grant(&self.pool, id).await
+        rows::find(&self.pool, id.as_str()).await
     }
 
     async fn grants(

@@ -15,7 +15,7 @@ use crate::tables::{
 
 impl Tables for Sqlite {
     async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
-        self.pool.look(|connection| rows::run(connection, run)).await
+        self.pool.look(|connection| rows::find(connection, run.as_str())).await
     }
 
     async fn runs(
@@ -30,7 +30,7 @@ impl Tables for Sqlite {
     }
 
     async fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, Error> {
-        self.pool.look(|connection| rows::session(connection, session)).await
+        self.pool.look(|connection| rows::find(connection, session.as_str())).await
     }
 
     async fn sessions(
@@ -49,7 +49,7 @@ impl Tables for Sqlite {
     }
 
     async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {
-        self.pool.look(|connection| rows::interrupt(connection, id)).await
+        self.pool.look(|connection| rows::find(connection, id.as_str())).await
     }
 
     async fn interrupts(
@@ -64,7 +64,7 @@ impl Tables for Sqlite {
     }
 
     async fn grant(&self, id: &GrantId) -> Result<Option<GrantRow>, Error> {
-        self.pool.look(|connection| rows::grant(connection, id)).await
+        self.pool.look(|connection| rows::find(connection, id.as_str())).await
     }
 
     async fn grants(
