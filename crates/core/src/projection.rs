@@ -42,6 +42,8 @@ pub struct InterruptRow {
     pub opened_seq: u64,
     /// The `interrupt_resolved` event.
     pub resolved_seq: Option<u64>,
+    /// The id of the actor who claimed it.
+    pub claimed_by: Option<String>,
 }
 
 /// One grant, to find it by its id alone.
@@ -66,6 +68,10 @@ pub struct SessionRow {
     pub created_at: Timestamp,
     pub changed_at: Timestamp,
     pub idle_ms: Option<u64>,
+    /// The live run that what is said in the session reaches.
+    pub front_run: Option<RunId>,
+    /// Since when nothing happens in it; `None` where a run's start made the row, which says nothing of that.
+    pub idle_since: Option<Timestamp>,
 }
 
 impl SessionRow {
@@ -79,6 +85,8 @@ impl SessionRow {
             created_at: at,
             changed_at: at,
             idle_ms: None,
+            front_run: None,
+            idle_since: None,
         }
     }
 

@@ -12,7 +12,7 @@ use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::run::Fact;
 use holdshort_engine::Error;
 use holdshort_engine::real::Preview;
-use holdshort_store::Journal;
+use holdshort_store::Log;
 use holdshort_web::app::App;
 use holdshort_web::limits::READ_EVENTS;
 use holdshort_web::problem::{Answer, Refused};

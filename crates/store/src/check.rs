@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use holdshort_core::digest::Digest;
 
-use crate::journal::{Append, AppendError, CONTENT_INLINE_LIMIT, StreamAppend};
+use crate::log::{Append, AppendError, CONTENT_INLINE_LIMIT, StreamAppend};
 
 /// Refuses an append that contradicts itself.
 pub(crate) fn append(append: &Append) -> Result<(), AppendError> {

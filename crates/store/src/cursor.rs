@@ -6,7 +6,8 @@ use std::cmp::Reverse;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 
-use crate::journal::{Cursor, Error, Page};
+use crate::journal::Error;
+use crate::tables::{Cursor, Page};
 
 /// A run's place: newest first. Ids are drawn in order of time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,23 +1,29 @@
-//! The journal's stores: one small trait, implemented in memory, in SQLite and in PostgreSQL.
+//! The journal's stores: three small traits, implemented in memory, in SQLite and in PostgreSQL.
 //!
 //! A store keeps sealed bytes, unique keys and blobs, and beside them rows that can be rebuilt. It never
-//! interprets an event. Read [`Journal`] first: it is the whole promise; `tests/it/conformance.rs` checks it.
+//! interprets an event. Read [`Log`], [`Tables`] and [`Leases`] first: they are the whole promise; `tests/it/conformance.rs` checks it.
 
 mod check;
 mod cursor;
 mod folder;
 mod journal;
+mod leases;
+mod log;
 mod memory;
 pub mod postgres;
 pub mod sqlite;
 mod store;
+mod table;
+mod tables;
 
-pub use journal::{
-    Append, AppendError, Appended, Blob, CONTENT_INLINE_LIMIT, Change, Cursor, Due, Error, GrantFilter,
-    InterruptFilter, Journal, Key, Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+pub use journal::{Error, Journal};
+pub use leases::{Lease, Leases, NodeRow};
+pub use log::{
+    Append, AppendError, Appended, Blob, CONTENT_INLINE_LIMIT, Change, Key, Link, Log, Positioned,
     StreamAppend,
 };
 pub use memory::Memory;
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 pub use store::{Location, Store};
+pub use tables::{Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables};

@@ -12,12 +12,14 @@ use holdshort_core::time::Timestamp;
 use tokio::sync::watch;
 
 use crate::folder::{self, Lock};
-use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
-    Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
-};
+use crate::journal::Error;
+use crate::leases::{Lease, Leases, NodeRow};
+use crate::log::{Append, AppendError, Appended, Change, Key, Link, Log, Positioned};
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};
+use crate::tables::{
+    Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
+};
 
 /// Where the journal is.
 #[derive(Clone, Debug)]
@@ -121,7 +123,7 @@ macro_rules! on {
     };
 }
 
-impl Journal for Store {
+impl Log for Store {
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         on!(self, append(append).await)
     }
@@ -142,8 +144,12 @@ impl Journal for Store {
         on!(self, chain(stream).await)
     }
 
-    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        on!(self, blob(digest).await)
+    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
+        on!(self, links(after, limit).await)
+    }
+
+    async fn head(&self) -> Result<Head, Error> {
+        on!(self, head().await)
     }
 
     async fn key(&self, scope: &str, key: &str) -> Result<Option<Key>, Error> {
@@ -154,6 +160,24 @@ impl Journal for Store {
         on!(self, keys(after, limit).await)
     }
 
+    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        on!(self, blob(digest).await)
+    }
+
+    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
+        on!(self, changes(after, limit).await)
+    }
+
+    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
+        on!(self, streams(after, limit).await)
+    }
+
+    async fn inspect(&self) -> Result<Vec<String>, Error> {
+        on!(self, inspect().await)
+    }
+}
+
+impl Tables for Store {
     async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
         on!(self, run(run).await)
     }
@@ -210,22 +234,20 @@ impl Journal for Store {
         on!(self, grants(filter, after, limit).await)
     }
 
-    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
-        on!(self, links(after, limit).await)
+    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
+        on!(self, due(now, after, limit).await)
     }
 
-    async fn head(&self) -> Result<Head, Error> {
-        on!(self, head().await)
+    async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
+        on!(self, next_deadline().await)
     }
 
-    async fn inspect(&self) -> Result<Vec<String>, Error> {
-        on!(self, inspect().await)
+    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
+        on!(self, replace_rows(rows).await)
     }
+}
 
-    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
-        on!(self, changes(after, limit).await)
-    }
-
+impl Leases for Store {
     async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         on!(self, runnable(limit).await)
     }
@@ -250,27 +272,11 @@ impl Journal for Store {
         on!(self, leases(after, limit).await)
     }
 
-    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
-        on!(self, due(now, after, limit).await)
-    }
-
-    async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
-        on!(self, next_deadline().await)
-    }
-
     fn epoch(&self) -> u64 {
         on!(self, epoch())
     }
 
     async fn draw_epoch(&self) -> Result<u64, Error> {
         on!(self, draw_epoch().await)
-    }
-
-    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
-        on!(self, streams(after, limit).await)
-    }
-
-    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
-        on!(self, replace_rows(rows).await)
     }
 }

@@ -13,7 +13,7 @@ use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
     Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
-    Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Lease, Leases, Link, Log, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter, Tables,
 };
 use tokio::sync::{Notify, watch};
 
@@ -82,7 +82,7 @@ impl<J: Journal> Faulty<J> {
     }
 }
 
-impl<J: Journal> Journal for Faulty<J> {
+impl<J: Journal> Log for Faulty<J> {
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         let fault = self.faults().pop_front();
         match fault {
@@ -120,8 +120,12 @@ impl<J: Journal> Journal for Faulty<J> {
         self.inner.chain(stream).await
     }
 
-    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        self.inner.blob(digest).await
+    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
+        self.inner.links(after, limit).await
+    }
+
+    async fn head(&self) -> Result<Head, Error> {
+        self.inner.head().await
     }
 
     async fn key(&self, scope: &str, key: &str) -> Result<Option<Key>, Error> {
@@ -132,6 +136,24 @@ impl<J: Journal> Journal for Faulty<J> {
         self.inner.keys(after, limit).await
     }
 
+    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.inner.blob(digest).await
+    }
+
+    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
+        self.inner.changes(after, limit).await
+    }
+
+    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
+        self.inner.streams(after, limit).await
+    }
+
+    async fn inspect(&self) -> Result<Vec<String>, Error> {
+        self.inner.inspect().await
+    }
+}
+
+impl<J: Journal> Tables for Faulty<J> {
     async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
         self.inner.run(run).await
     }
@@ -188,22 +210,20 @@ impl<J: Journal> Journal for Faulty<J> {
         self.inner.grants(filter, after, limit).await
     }
 
-    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
-        self.inner.links(after, limit).await
+    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
+        self.inner.due(now, after, limit).await
     }
 
-    async fn head(&self) -> Result<Head, Error> {
-        self.inner.head().await
+    async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
+        self.inner.next_deadline().await
     }
 
-    async fn inspect(&self) -> Result<Vec<String>, Error> {
-        self.inner.inspect().await
+    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
+        self.inner.replace_rows(rows).await
     }
+}
 
-    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
-        self.inner.changes(after, limit).await
-    }
-
+impl<J: Journal> Leases for Faulty<J> {
     async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         self.inner.runnable(limit).await
     }
@@ -228,27 +248,11 @@ impl<J: Journal> Journal for Faulty<J> {
         self.inner.leases(after, limit).await
     }
 
-    async fn draw_epoch(&self) -> Result<u64, Error> {
-        self.inner.draw_epoch().await
-    }
-
-    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
-        self.inner.due(now, after, limit).await
-    }
-
-    async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
-        self.inner.next_deadline().await
-    }
-
     fn epoch(&self) -> u64 {
         self.inner.epoch()
     }
 
-    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
-        self.inner.streams(after, limit).await
-    }
-
-    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
-        self.inner.replace_rows(rows).await
+    async fn draw_epoch(&self) -> Result<u64, Error> {
+        self.inner.draw_epoch().await
     }
 }

@@ -19,7 +19,7 @@ use holdshort_engine::rebuild::event_at;
 use holdshort_engine::{Clock, Error};
 use holdshort_models::Description;
 use holdshort_protocol::Code;
-use holdshort_store::{Journal, Store};
+use holdshort_store::{Store, Tables};
 use holdshort_workflow::Library;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};

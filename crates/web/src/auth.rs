@@ -15,7 +15,7 @@ use holdshort_core::projection::{InterruptRow, RunRow};
 use holdshort_core::rights::Extent;
 use holdshort_core::run::Run;
 use holdshort_protocol::{Code, Interrupt, header};
-use holdshort_store::{Journal, RunFilter};
+use holdshort_store::{RunFilter, Tables};
 
 use crate::app::{App, blocking};
 use crate::logins::Issued;

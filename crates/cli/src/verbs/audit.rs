@@ -9,7 +9,7 @@ use holdshort_core::head::Noted;
 use holdshort_engine::audit;
 use holdshort_protocol::{JournalHead, MAX_HEADS, Verification, plain};
 use holdshort_server::{journal_head, verification};
-use holdshort_store::{self as store, Journal, Store, postgres};
+use holdshort_store::{self as store, Log, Store, postgres};
 use serde::Deserialize;
 use serde_json::Value;
 

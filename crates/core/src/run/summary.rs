@@ -146,6 +146,7 @@ impl Run {
                 expires_at: interrupt.opened.expires_at,
                 opened_seq: interrupt.opened_seq,
                 resolved_seq: interrupt.resolution.as_ref().map(|resolution| resolution.seq),
+                claimed_by: interrupt.claim.as_ref().map(|claim| claim.by.clone()),
             })
             .collect()
     }

@@ -99,6 +99,8 @@ impl Session {
             created_at: changed.first_at,
             changed_at: changed.last_at,
             idle_ms: opened.and_then(|opened| opened.idle_ms),
+            front_run: self.front_run().cloned(),
+            idle_since: Some(changed.last_at),
         })
     }
 

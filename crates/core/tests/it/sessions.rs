@@ -202,6 +202,8 @@ fn rows_of_a_session_come_in_any_order() {
         created_at: at(200),
         changed_at: at(4_000),
         idle_ms: Some(IDLE_MS),
+        front_run: None,
+        idle_since: Some(at(4_000)),
     };
     for _ in 0..rows.len() {
         rows.rotate_left(1);

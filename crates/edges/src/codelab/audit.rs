@@ -12,7 +12,7 @@ use holdshort_core::run::{Fact, Run};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Error;
 use holdshort_protocol::Code;
-use holdshort_store::{InterruptFilter, Journal, RunFilter};
+use holdshort_store::{InterruptFilter, Log, RunFilter, Tables};
 use holdshort_web::app::App;
 use holdshort_web::limits::{PAGE, READ_EVENTS};
 use holdshort_web::problem::{Answer, Refused};

@@ -11,7 +11,7 @@ use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::interrupt::{About, Holder, Interrupt, Kind};
 use holdshort_core::run::{Input, Run};
 use holdshort_protocol::Code;
-use holdshort_store::Journal;
+use holdshort_store::Leases;
 use holdshort_web::app::App;
 use holdshort_web::auth::Caller;
 use holdshort_web::problem::Answer;

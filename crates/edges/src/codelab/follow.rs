@@ -13,7 +13,7 @@ use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::interrupt::{Interrupt, Kind};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Fact, Run};
-use holdshort_store::Journal;
+use holdshort_store::Log;
 use holdshort_web::limits::READ_EVENTS;
 use holdshort_web::problem::{Answer, Refused};
 use tokio::sync::watch;

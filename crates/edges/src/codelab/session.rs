@@ -10,7 +10,7 @@ use holdshort_core::session::Open;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_engine::{IdempotencyKey, NextRun, OpenSession, Say};
 use holdshort_protocol::Code;
-use holdshort_store::Journal;
+use holdshort_store::Log;
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
 use holdshort_web::limits::LINE_BYTES;

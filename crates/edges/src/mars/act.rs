@@ -7,7 +7,7 @@ use holdshort_core::interrupt::{About, Offer, Opened, Outcome};
 use holdshort_core::plan::Subtask;
 use holdshort_core::run::{Fact, Input};
 use holdshort_protocol::{Code, Decision};
-use holdshort_store::Journal;
+use holdshort_store::Tables;
 use holdshort_web::auth::Caller;
 use holdshort_web::decide;
 use holdshort_web::problem::{Answer, Refused};

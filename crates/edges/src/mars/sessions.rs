@@ -15,7 +15,7 @@ use holdshort_core::run::Fact;
 use holdshort_core::session::{End, Open, Session, State as Standing};
 use holdshort_engine::{Executor, OpenSession};
 use holdshort_protocol::Code;
-use holdshort_store::{Journal, RunFilter, SessionFilter};
+use holdshort_store::{RunFilter, SessionFilter, Tables};
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};

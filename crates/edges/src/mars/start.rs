@@ -9,7 +9,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::run::Origin;
 use holdshort_engine::{Error, IdempotencyKey, StartRun};
 use holdshort_protocol::Code;
-use holdshort_store::Journal;
+use holdshort_store::Log;
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::limits::IDEMPOTENCY_KEY_BYTES;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use holdshort_core::interrupt::Outcome;
 use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
-use holdshort_store::{Journal, RunFilter};
+use holdshort_store::{RunFilter, Tables};
 use holdshort_testkit::clock::START;
 
 use crate::stage::{SOLO, Stage, command, option};

@@ -7,7 +7,7 @@ use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
 use holdshort_core::session::State;
 use holdshort_core::system;
-use holdshort_store::{Journal, Memory};
+use holdshort_store::{Memory, Tables};
 use holdshort_testkit::clock::SimClock;
 use holdshort_testkit::faulty::{Fault, Faulty};
 

@@ -7,7 +7,7 @@ use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
 use holdshort_core::{session, system};
 use holdshort_engine::Error;
-use holdshort_store::Journal;
+use holdshort_store::Tables;
 
 use crate::stage::{Stage, command, operator, option, write};
 use crate::world::Say;

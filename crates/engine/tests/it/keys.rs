@@ -7,7 +7,7 @@ use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Ask, Config, Origin};
 use holdshort_engine::{Error, IdempotencyKey, StartRun};
-use holdshort_store::{Journal, Memory, RunFilter};
+use holdshort_store::{Memory, RunFilter, Tables};
 use serde_json::{Value, json};
 
 use crate::stage::{SOLO, Stage, operator};

@@ -5,7 +5,7 @@ use holdshort_core::id::{Draw, Seed, StreamId};
 use holdshort_core::limits::EVENTS;
 use holdshort_core::projection::Status;
 use holdshort_core::run::Fact;
-use holdshort_store::{Append, Journal, Rows, StreamAppend};
+use holdshort_store::{Append, Journal, Rows, StreamAppend, Tables};
 
 use crate::stage::{Stage, command, operator, option};
 use crate::world::Say;

@@ -9,7 +9,7 @@ use holdshort_core::projection::Status;
 use holdshort_core::run::{Input, Rejection};
 use holdshort_core::session::{self, End, Open, State};
 use holdshort_engine::{Error, IdempotencyKey, OpenSession, OpenedSession, audit, rebuild};
-use holdshort_store::{Journal, Memory, SessionFilter};
+use holdshort_store::{Journal, Log, Memory, SessionFilter, Tables};
 use holdshort_testkit::clock::SimClock;
 use holdshort_testkit::faulty::{Fault, Faulty};
 

@@ -6,7 +6,7 @@ use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
 use holdshort_core::system;
 use holdshort_engine::Error;
-use holdshort_store::Journal;
+use holdshort_store::Tables;
 use holdshort_testkit::clock::START;
 
 use crate::stage::{SOLO, Stage, command, operator, option};

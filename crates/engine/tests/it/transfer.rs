@@ -7,7 +7,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::id::RunId;
 use holdshort_engine::IdempotencyKey;
 use holdshort_engine::transfer::{self, Error, Moved};
-use holdshort_store::{Append, Journal, Key, Memory, Sqlite};
+use holdshort_store::{Append, Journal, Key, Log, Memory, Sqlite};
 use holdshort_testkit::clock::SimClock;
 
 use crate::stage::{SOLO, Stage, command, option};

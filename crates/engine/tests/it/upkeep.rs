@@ -8,7 +8,7 @@ use holdshort_core::run::Input;
 use holdshort_core::session::{End, Open};
 use holdshort_core::system;
 use holdshort_engine::{OpenSession, audit, rebuild};
-use holdshort_store::{InterruptFilter, Journal, Memory, RunFilter, SessionFilter, Sqlite};
+use holdshort_store::{InterruptFilter, Journal, Log, Memory, RunFilter, SessionFilter, Sqlite, Tables};
 use holdshort_testkit::clock::SimClock;
 
 use crate::stage::{Stage, command, operator, option, read, text};

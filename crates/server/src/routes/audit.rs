@@ -4,7 +4,7 @@ use axum::Json;
 use holdshort_core::head::{Head, Noted};
 use holdshort_engine::audit;
 use holdshort_protocol::{Code, ComparedHead, Damage, JournalHead, MAX_HEADS, Verification};
-use holdshort_store::Journal;
+use holdshort_store::Log;
 use holdshort_web::auth::Caller;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{AuditQuery, Params};

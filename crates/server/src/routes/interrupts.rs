@@ -6,7 +6,7 @@ use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::run::{Config, Origin};
 use holdshort_protocol::{Ask, Code, Interrupt, InterruptStatus, List};
-use holdshort_store::{InterruptFilter, Journal};
+use holdshort_store::{InterruptFilter, Tables};
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};

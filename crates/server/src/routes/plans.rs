@@ -4,7 +4,7 @@ use axum::Json;
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::run::Input;
 use holdshort_protocol::{List, ModelRequest, Plan, PlanDraft, PlanLayout, Replan};
-use holdshort_store::{Journal, RunFilter};
+use holdshort_store::{RunFilter, Tables};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
 use holdshort_web::limits::LAYOUT_SUBTASKS;

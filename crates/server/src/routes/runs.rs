@@ -10,7 +10,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::run::Origin;
 use holdshort_engine::Error;
 use holdshort_protocol::{Code, List, Run, RunResult, StartRun, header};
-use holdshort_store::{Journal, RunFilter};
+use holdshort_store::{RunFilter, Tables};
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};

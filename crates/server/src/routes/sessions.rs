@@ -6,7 +6,7 @@ use holdshort_core::id::{GrantId, SessionId};
 use holdshort_core::projection::SessionRow;
 use holdshort_core::session::{End, Open, State};
 use holdshort_protocol::{Grant, GrantStatus, Interrupt, List, OpenSession, Session, SessionState};
-use holdshort_store::{GrantFilter, InterruptFilter, Journal, SessionFilter};
+use holdshort_store::{GrantFilter, InterruptFilter, SessionFilter, Tables};
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};

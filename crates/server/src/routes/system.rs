@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::Json;
 use holdshort_core::system::{self, Input};
 use holdshort_protocol::{Info, List, Model, Node, System};
-use holdshort_store::Journal;
+use holdshort_store::Leases;
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
 use holdshort_web::limits::{NODE_LEASES, NODE_RUNS};

@@ -7,17 +7,17 @@ use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
-use crate::journal::{Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter};
+use crate::tables::{Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter};
 
 #[derive(Debug, Default)]
-pub(super) struct Tables {
+pub(super) struct RowMaps {
     pub(super) runs: BTreeMap<RunId, RunRow>,
     pub(super) sessions: BTreeMap<SessionId, SessionRow>,
     pub(super) interrupts: BTreeMap<InterruptId, InterruptRow>,
     pub(super) grants: BTreeMap<GrantId, GrantRow>,
 }
 
-impl Tables {
+impl RowMaps {
     pub(super) fn put(&mut self, rows: Rows) {
         self.runs.extend(rows.run.map(|row| (row.run.clone(), row)));
         if let Some(row) = rows.session {
@@ -94,12 +94,18 @@ impl Tables {
             .filter(|row| filter.run.as_ref().is_none_or(|run| row.run == *run))
             .filter(|row| filter.kind.is_none_or(|kind| row.kind == kind))
             .filter(|row| matches_session(filter.session.as_ref(), &row.session))
+            .filter(|row| filter.session.is_none() || filter.run.is_some() || self.is_with_its_run(row))
             .map(|row| (InterruptPlace::of(row), row))
             .filter(|(place, _)| after.is_none_or(|after| place > after))
             .collect();
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         let items = rows.into_iter().take(limit.saturating_add(1)).map(|(_, row)| row.clone()).collect();
         Page::cut(items, limit, |row| InterruptPlace::of(row).encode())
+    }
+
+    /// The interrupts of a session are found over its runs.
+    fn is_with_its_run(&self, row: &InterruptRow) -> bool {
+        self.runs.get(&row.run).is_some_and(|run| run.session == row.session)
     }
 
     pub(super) fn grants(

@@ -9,9 +9,9 @@ use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::projection::RunRow;
 use tokio::sync::watch;
 
-use super::list::Tables;
+use super::list::RowMaps;
 use crate::check;
-use crate::journal::{Append, AppendError, Appended, Key};
+use crate::log::{Append, AppendError, Appended, Key};
 
 #[derive(Debug)]
 pub(super) struct State {
@@ -30,7 +30,7 @@ pub(super) struct State {
     pub(super) streams: BTreeMap<StreamId, Vec<usize>>,
     pub(super) keys: BTreeMap<(String, String), Key>,
     pub(super) blobs: BTreeMap<Digest, Vec<u8>>,
-    pub(super) tables: Tables,
+    pub(super) tables: RowMaps,
     pub(super) position: watch::Sender<u64>,
 }
 
@@ -59,7 +59,7 @@ impl State {
             streams: BTreeMap::new(),
             keys: BTreeMap::new(),
             blobs: BTreeMap::new(),
-            tables: Tables::default(),
+            tables: RowMaps::default(),
             position: watch::Sender::new(0),
         }
     }

@@ -15,7 +15,8 @@ use super::error::is_race;
 use super::pool::Pool;
 use super::rows;
 use crate::check;
-use crate::journal::{Append, AppendError, Appended, Error, Key};
+use crate::journal::Error;
+use crate::log::{Append, AppendError, Appended, Key};
 
 /// A position has 14 bits for the event's number within its append.
 const MOST_EVENTS: usize = 1 << 14;

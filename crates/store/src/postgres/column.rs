@@ -3,9 +3,6 @@
 use std::str::FromStr;
 
 use holdshort_core::digest::Digest;
-use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::Status;
-use holdshort_core::session::State;
 use holdshort_core::time::Timestamp;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
@@ -38,10 +35,6 @@ pub(super) fn time(row: &Row, index: usize) -> Result<Timestamp, Error> {
     get(row, index).map(Timestamp::from_millis)
 }
 
-pub(super) fn maybe_time(row: &Row, index: usize) -> Result<Option<Timestamp>, Error> {
-    Ok(get::<Option<i64>>(row, index)?.map(Timestamp::from_millis))
-}
-
 /// An id or a stream.
 pub(super) fn id<I: FromStr<Err: std::fmt::Display>>(row: &Row, index: usize) -> Result<I, Error> {
     get::<&str>(row, index)?.parse().map_err(|error: I::Err| Error::Corrupt(error.to_string()))
@@ -54,21 +47,6 @@ pub(super) fn digest(row: &Row, index: usize) -> Result<Digest, Error> {
 pub(super) fn array<const N: usize>(row: &Row, index: usize) -> Result<[u8; N], Error> {
     let bytes: &[u8] = get(row, index)?;
     bytes.try_into().map_err(|_| Error::Corrupt(format!("{} bytes instead of {N}", bytes.len())))
-}
-
-pub(super) fn status(row: &Row, index: usize) -> Result<Status, Error> {
-    let name = get::<&str>(row, index)?;
-    Status::parse(name).ok_or_else(|| Error::Corrupt(format!("{name} is no status of a run")))
-}
-
-pub(super) fn state(row: &Row, index: usize) -> Result<State, Error> {
-    let name = get::<&str>(row, index)?;
-    State::parse(name).ok_or_else(|| Error::Corrupt(format!("{name} is no state of a session")))
-}
-
-pub(super) fn kind(row: &Row, index: usize) -> Result<Kind, Error> {
-    let name = get::<&str>(row, index)?;
-    Kind::parse(name).ok_or_else(|| Error::Corrupt(format!("{name} is no kind of interrupt")))
 }
 
 fn unsigned(number: i64) -> Result<u64, Error> {

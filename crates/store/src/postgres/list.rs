@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 
 use holdshort_core::id::SessionId;
+use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
 use holdshort_core::time::Timestamp;
 use tokio_postgres::Row;
@@ -13,7 +14,9 @@ use super::column::{at_most, get, id};
 use super::pool::Pool;
 use super::rows;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
-use crate::journal::{Due, Error, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
+use crate::journal::Error;
+use crate::table::Record;
+use crate::tables::{Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
 pub(super) async fn runs(
     pool: &Pool,
@@ -25,7 +28,7 @@ pub(super) async fn runs(
         return Ok(Page { items: Vec::new(), next: None });
     }
     let mut query = Query::new(limit);
-    let mut stretch = Stretch::of(rows::RUN, "runs", "run DESC");
+    let mut stretch = Stretch::of(RunRow::TABLE.list, "runs", "run DESC");
     query.equal(&mut stretch, "session", filter.session.as_ref().map(|session| session.as_str().to_owned()));
     query.equal(&mut stretch, "workflow", filter.workflow.clone());
     if let Some(RunPlace(Reverse(run))) = after {
@@ -41,7 +44,7 @@ pub(super) async fn runs(
         query.equal(&mut stretch, "status", status.map(|status| status.as_str().to_owned()));
         query.add(&stretch);
     }
-    let mut items = query.rows(pool, rows::read_run).await?;
+    let mut items = query.rows(pool, rows::read).await?;
     items.sort_by_cached_key(RunPlace::of);
     Ok(Page::cut(items, limit, |row| RunPlace::of(row).encode()))
 }
@@ -56,7 +59,7 @@ pub(super) async fn sessions(
         return Ok(Page { items: Vec::new(), next: None });
     }
     let mut query = Query::new(limit);
-    let mut stretch = Stretch::of(rows::SESSION, "sessions", "session DESC");
+    let mut stretch = Stretch::of(SessionRow::TABLE.list, "sessions", "session DESC");
     if let Some(workflow) = &filter.workflow {
         let is_of = "(workflow = ? OR EXISTS (
             SELECT FROM runs WHERE runs.session = sessions.session AND runs.workflow = ?
@@ -74,7 +77,7 @@ pub(super) async fn sessions(
         query.equal(&mut stretch, "state", Some(state.as_str().to_owned()));
         query.add(&stretch);
     }
-    let mut items = query.rows(pool, rows::read_session).await?;
+    let mut items = query.rows(pool, rows::read).await?;
     items.sort_by_cached_key(SessionPlace::of);
     Ok(Page::cut(items, limit, |row| SessionPlace::of(row).encode()))
 }
@@ -101,26 +104,30 @@ pub(super) async fn interrupts(
     limit: usize,
 ) -> Result<Page<InterruptRow>, Error> {
     let mut query = Query::new(limit);
+    let kinds = match filter {
+        InterruptFilter { run: None, session: None, kind: None, .. } => Kind::ALL.map(Some).to_vec(),
+        filter => vec![filter.kind],
+    };
     if filter.open != Some(false) && !matches!(after, Some(InterruptPlace::Resolved(_))) {
-        let mut stretch = Stretch::of(rows::INTERRUPT, "interrupts", "-risk, interrupt");
+        let mut stretch = Stretch::of(InterruptRow::TABLE.list, "interrupts", "-risk, interrupt");
         stretch.when("open");
         query.interrupts(&mut stretch, filter);
         if let Some(InterruptPlace::Open(Reverse(risk), interrupt)) = after {
-            let least = "(-risk, interrupt) > (-?::text::smallint, ?)";
+            let least = "(-risk, interrupt) > (-?::text::bigint, ?)";
             query.bind(&mut stretch, least, [risk.to_string(), interrupt.as_str().to_owned()]);
         }
-        query.add(&stretch);
+        query.add_kinds(&stretch, &kinds);
     }
     if filter.open != Some(true) {
-        let mut stretch = Stretch::of(rows::INTERRUPT, "interrupts", "interrupt DESC");
+        let mut stretch = Stretch::of(InterruptRow::TABLE.list, "interrupts", "interrupt DESC");
         stretch.when("NOT open");
         query.interrupts(&mut stretch, filter);
         if let Some(InterruptPlace::Resolved(Reverse(interrupt))) = after {
             query.bind(&mut stretch, "interrupt < ?", [interrupt.as_str().to_owned()]);
         }
-        query.add(&stretch);
+        query.add_kinds(&stretch, &kinds);
     }
-    let mut items = query.rows(pool, rows::read_interrupt).await?;
+    let mut items = query.rows(pool, rows::read).await?;
     items.sort_by_cached_key(InterruptPlace::of);
     Ok(Page::cut(items, limit, |row| InterruptPlace::of(row).encode()))
 }
@@ -132,7 +139,7 @@ pub(super) async fn grants(
     limit: usize,
 ) -> Result<Page<GrantRow>, Error> {
     let mut query = Query::new(limit);
-    let mut stretch = Stretch::of(rows::GRANT, "grants", "grant_id DESC");
+    let mut stretch = Stretch::of(GrantRow::TABLE.list, "grants", "grant_id DESC");
     match filter.revoked {
         Some(true) => stretch.when("revoked"),
         Some(false) => stretch.when("NOT revoked"),
@@ -142,7 +149,7 @@ pub(super) async fn grants(
         query.bind(&mut stretch, "grant_id < ?", [grant.as_str().to_owned()]);
     }
     query.add(&stretch);
-    let items = query.rows(pool, rows::read_grant).await?;
+    let items = query.rows(pool, rows::read).await?;
     Ok(Page::cut(items, limit, |row| GrantPlace::of(row).encode()))
 }
 
@@ -217,8 +224,22 @@ impl Query {
 
     fn interrupts(&mut self, stretch: &mut Stretch, filter: &InterruptFilter) {
         self.equal(stretch, "run", filter.run.as_ref().map(|run| run.as_str().to_owned()));
-        self.equal(stretch, "session", filter.session.as_ref().map(|session| session.as_str().to_owned()));
-        self.equal(stretch, "kind", filter.kind.map(|kind| kind.as_str().to_owned()));
+        if let Some(session) = &filter.session {
+            self.equal(stretch, "session", Some(session.as_str().to_owned()));
+            if filter.run.is_none() {
+                let of_it = "run IN (SELECT run FROM runs WHERE session = ?)";
+                self.bind(stretch, of_it, [session.as_str().to_owned()]);
+            }
+        }
+    }
+
+    /// One stretch for each kind.
+    fn add_kinds(&mut self, stretch: &Stretch, kinds: &[Option<Kind>]) {
+        for kind in kinds {
+            let mut stretch = stretch.clone();
+            self.equal(&mut stretch, "kind", kind.map(|kind| kind.as_str().to_owned()));
+            self.add(&stretch);
+        }
     }
 
     fn add(&mut self, stretch: &Stretch) {

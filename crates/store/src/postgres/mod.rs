@@ -10,25 +10,22 @@ mod append;
 mod column;
 mod error;
 mod horizon;
+mod leases;
 mod list;
+mod log;
 mod node;
 mod pool;
 mod read;
 mod rows;
 mod schema;
 mod seal;
+mod tables;
 
 use std::fmt;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Sealed};
-use holdshort_core::head::Head;
-use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
-use holdshort_core::time::Timestamp;
 use tokio::sync::{RwLock, watch};
 use tokio::task::JoinSet;
 
@@ -36,11 +33,7 @@ pub use self::error::Unsupported;
 use self::horizon::Written;
 use self::node::Node;
 use self::pool::Pool;
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
-use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
-    Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
-};
+use crate::journal::Error;
 
 /// Between two looks for runs that nobody drives.
 const POLL: Duration = Duration::from_millis(200);
@@ -152,183 +145,5 @@ impl Postgres {
         self.pool.close();
         self.upkeep.close();
         left
-    }
-}
-
-impl Journal for Postgres {
-    /// An error of the store can mean that the append is written all the same: its answer got lost.
-    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
-        append::check(&append)?;
-        let open = Arc::clone(&self.open).read_owned().await;
-        if !*open {
-            return Err(Error::Closed.into());
-        }
-        let (pool, node, written) = (self.pool.clone(), self.node()?.id, Arc::clone(&self.written));
-        // A task of its own: whoever asked may go away, and what was accepted is written all the same.
-        let task = tokio::spawn(async move {
-            let appended = append::append(&pool, node, &append).await?;
-            written.up_to(appended.position);
-            drop(open);
-            Ok(appended)
-        });
-        task.await.map_err(|error| Error::Io(Box::new(error)))?
-    }
-
-    async fn read(&self, stream: &StreamId, after: u64, limit: usize) -> Result<Vec<Sealed>, Error> {
-        read::events(&self.pool, stream, after, limit).await
-    }
-
-    async fn tail(&self, after: u64, limit: usize) -> Result<Vec<Positioned>, Error> {
-        read::tail(&self.pool, after, limit).await
-    }
-
-    fn watch(&self) -> watch::Receiver<u64> {
-        self.position.clone()
-    }
-
-    async fn chain(&self, stream: &StreamId) -> Result<Chain, Error> {
-        read::chain(&self.pool, stream).await
-    }
-
-    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        read::blob(&self.pool, digest).await
-    }
-
-    async fn key(&self, scope: &str, key: &str) -> Result<Option<Key>, Error> {
-        read::key(&self.pool, scope, key).await
-    }
-
-    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Key>, Error> {
-        read::keys(&self.pool, after, limit).await
-    }
-
-    async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
-        rows::run(&self.pool, run).await
-    }
-
-    async fn runs(
-        &self,
-        filter: &RunFilter,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<RunRow>, Error> {
-        let after = after.map(|cursor| RunPlace::decode(cursor)).transpose()?;
-        list::runs(&self.pool, filter, after.as_ref(), limit).await
-    }
-
-    async fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, Error> {
-        rows::session(&self.pool, session).await
-    }
-
-    async fn sessions(
-        &self,
-        filter: &SessionFilter,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<SessionRow>, Error> {
-        let after = after.map(|cursor| SessionPlace::decode(cursor)).transpose()?;
-        list::sessions(&self.pool, filter, after.as_ref(), limit).await
-    }
-
-    async fn idle_sessions(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, Error> {
-        list::idle_sessions(&self.pool, now, limit).await
-    }
-
-    async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {
-        rows::interrupt(&self.pool, id).await
-    }
-
-    async fn interrupts(
-        &self,
-        filter: &InterruptFilter,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<InterruptRow>, Error> {
-        let after = after.map(|cursor| InterruptPlace::decode(cursor)).transpose()?;
-        list::interrupts(&self.pool, filter, after.as_ref(), limit).await
-    }
-
-    async fn grant(&self, id: &GrantId) -> Result<Option<GrantRow>, Error> {
-        rows::grant(&self.pool, id).await
-    }
-
-    async fn grants(
-        &self,
-        filter: &GrantFilter,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<GrantRow>, Error> {
-        let after = after.map(|cursor| GrantPlace::decode(cursor)).transpose()?;
-        list::grants(&self.pool, filter, after.as_ref(), limit).await
-    }
-
-    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
-        seal::links(&self.pool, after, limit).await
-    }
-
-    async fn head(&self) -> Result<Head, Error> {
-        match &self.node {
-            Some(_) => seal::head(&self.pool).await,
-            None => seal::head_unsealed(&self.pool).await,
-        }
-    }
-
-    async fn inspect(&self) -> Result<Vec<String>, Error> {
-        seal::problems(&self.pool).await
-    }
-
-    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
-        read::changes(&self.pool, after, limit).await
-    }
-
-    async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
-        match &self.node {
-            Some(node) => node.runnable(&self.pool, limit).await,
-            None => Ok(Vec::new()),
-        }
-    }
-
-    async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
-        self.node()?.claim(&self.pool, limit).await
-    }
-
-    fn holds(&self) -> bool {
-        self.node.as_ref().is_some_and(|node| node.holds())
-    }
-
-    fn poll(&self) -> Option<Duration> {
-        Some(POLL)
-    }
-
-    async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
-        node::all(&self.pool, self.node.as_ref().map(|node| node.id)).await
-    }
-
-    async fn leases(&self, after: Option<&RunId>, limit: usize) -> Result<Vec<Lease>, Error> {
-        node::leases(&self.pool, after, limit).await
-    }
-
-    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
-        list::due(&self.pool, now, after, limit).await
-    }
-
-    async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
-        list::next_deadline(&self.pool).await
-    }
-
-    fn epoch(&self) -> u64 {
-        self.node.as_ref().map_or(0, |node| node.epoch())
-    }
-
-    async fn draw_epoch(&self) -> Result<u64, Error> {
-        self.node()?.draw_epoch(&self.pool).await
-    }
-
-    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
-        read::streams(&self.pool, after, limit).await
-    }
-
-    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
-        rows::replace(&self.pool, self.node()?, &rows).await
     }
 }

@@ -16,7 +16,8 @@ use super::Config;
 use super::column::{at_most, big, get, id, maybe_number, number, time};
 use super::pool::Pool;
 use super::schema::LOCK;
-use crate::journal::{Error, Lease, NodeRow};
+use crate::journal::Error;
+use crate::leases::{Lease, NodeRow};
 
 /// Renewals in the time of a lease: two may fail.
 const RENEWALS: u32 = 3;

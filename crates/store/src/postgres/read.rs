@@ -8,7 +8,8 @@ use tokio_postgres::Row;
 
 use super::column::{array, at_most, big, digest, get, id, number};
 use super::pool::Pool;
-use crate::journal::{Change, Error, Key, Positioned};
+use crate::journal::Error;
+use crate::log::{Change, Key, Positioned};
 
 const EVENT: &str = "position, stream, seq, hash, salt, head, coalesce(content, blobs.bytes)
                      FROM events LEFT JOIN blobs ON blobs.digest = large";

@@ -1,168 +1,149 @@
-//! The rows that can be rebuilt: to the database as JSON of its columns, back as columns; read by id; replaced.
+//! The rows that can be rebuilt: to the database as JSON of their columns, back as columns; found by their key;
+//! replaced. Which columns there are stands in `table.rs`.
 
-use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
-use holdshort_core::time::Timestamp;
-use serde_json::{Map, Value, json};
+use std::str::FromStr;
+
+use holdshort_core::id::Id;
+use serde_json::{Map, Value as Json};
 use tokio_postgres::Row;
 
-use super::column::{big, get, id, kind, maybe_number, maybe_time, number, state, status, time};
+use super::column::get;
 use super::node::Node;
 use super::pool::Pool;
-use crate::journal::{Error, Rows};
+use crate::journal::Error;
+use crate::table::{Columns, Conflict, Put, Record, TABLES, Table, Value};
+use crate::tables::Rows;
 
-pub(super) const RUN: &str = "run, session, workflow, status, end_reason, runnable, deadline, seq, ended_seq, \
-                              created_at, updated_at";
-pub(super) const SESSION: &str = "session, workflow, state, seq, created_at, changed_at, idle_ms";
-pub(super) const INTERRUPT: &str =
-    "interrupt, run, session, kind, open, risk, created_at, expires_at, opened_seq, resolved_seq";
-pub(super) const GRANT: &str = "grant_id, session, added_seq, revoked";
-
-/// What `holdshort_put` takes; absent where there is nothing to put.
-pub(super) fn json(rows: &Rows) -> Value {
-    let mut all = Map::new();
-    if let Some(row) = &rows.run {
-        all.insert("run".to_owned(), run_json(row));
+/// What `holdshort_put` takes: rows by their table.
+pub(super) fn json(rows: &Rows) -> Json {
+    let mut tables = Map::new();
+    match rows.put_into(&mut tables) {
+        Ok(()) => Json::Object(tables),
+        Err(never) => match never {},
     }
-    if let Some(row) = &rows.session {
-        all.insert("session".to_owned(), session_json(row));
+}
+
+impl Put for Map<String, Json> {
+    type Error = std::convert::Infallible;
+
+    fn put<R: Record + Clone>(&mut self, row: &R) -> Result<(), Self::Error> {
+        let Table { name, columns, .. } = R::TABLE;
+        let values = row.values().into_iter().map(Json::from);
+        let row: Map<_, _> = columns.iter().map(|column| (*column).to_owned()).zip(values).collect();
+        let rows = self.entry(name).or_insert_with(|| Json::Array(Vec::new()));
+        rows.as_array_mut().into_iter().for_each(|rows| rows.push(Json::Object(row.clone())));
+        Ok(())
     }
-    if !rows.interrupts.is_empty() {
-        all.insert("interrupts".to_owned(), rows.interrupts.iter().map(interrupt_json).collect());
+}
+
+impl From<Value<'_>> for Json {
+    fn from(value: Value<'_>) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Id(text) | Value::Text(text) => text.into(),
+            Value::Number(number) => number.into(),
+            Value::Flag(flag) => flag.into(),
+        }
     }
-    if !rows.grants.is_empty() {
-        all.insert("grants".to_owned(), rows.grants.iter().map(grant_json).collect());
+}
+
+/// `holdshort_put`, which inserts rows or puts them over those with their key. One at a time: an append may name the
+/// same one twice, and the last word counts.
+pub(super) fn function() -> String {
+    let puts: String = TABLES.iter().map(put_all).collect();
+    format!(
+        "CREATE OR REPLACE FUNCTION holdshort_put(p_rows jsonb) RETURNS void LANGUAGE plpgsql AS $$
+         DECLARE
+             part jsonb;
+         BEGIN
+             {puts}
+         END
+         $$"
+    )
+}
+
+fn put_all(table: &Table) -> String {
+    let Table { name, columns, list, conflict } = table;
+    let set: Vec<String> =
+        columns[1..].iter().map(|column| format!("{column} = {}", kept(column, *conflict))).collect();
+    format!(
+        "FOR part IN SELECT * FROM jsonb_array_elements(p_rows -> '{name}') LOOP
+             INSERT INTO {name} AS old ({list}) SELECT {list} FROM jsonb_populate_record(NULL::{name}, part)
+             ON CONFLICT ({key}) DO UPDATE SET {set};
+         END LOOP;",
+        key = table.key(),
+        set = set.join(", "),
+    )
+}
+
+/// What a column holds after a row was put over another one.
+fn kept(column: &str, conflict: Conflict) -> String {
+    match (conflict, column) {
+        (Conflict::Replaced, _) => format!("excluded.{column}"),
+        // As `SessionRow::with` has it: the later event says what the session is, and it is as old as the older row says.
+        (Conflict::Merged, "created_at") => "least(old.created_at, excluded.created_at)".to_owned(),
+        (Conflict::Merged, "changed_at") => "CASE WHEN excluded.seq = old.seq
+            THEN least(old.changed_at, excluded.changed_at)
+            WHEN excluded.seq > old.seq THEN excluded.changed_at ELSE old.changed_at END"
+            .to_owned(),
+        (Conflict::Merged, _) => {
+            format!("CASE WHEN excluded.seq > old.seq THEN excluded.{column} ELSE old.{column} END")
+        }
     }
-    Value::Object(all)
 }
 
-fn run_json(row: &RunRow) -> Value {
-    json!({
-        "run": row.run.as_str(),
-        "session": row.session.as_str(),
-        "workflow": row.workflow,
-        "status": row.status.as_str(),
-        "end_reason": row.end_reason,
-        "runnable": row.runnable,
-        "deadline": row.deadline.map(Timestamp::as_millis),
-        "seq": big(row.seq),
-        "ended_seq": row.ended_seq.map(big),
-        "created_at": row.created_at.as_millis(),
-        "updated_at": row.updated_at.as_millis(),
-    })
+/// The row of this key.
+pub(super) async fn find<R: Record>(pool: &Pool, key: &str) -> Result<Option<R>, Error> {
+    let Table { name, list, .. } = R::TABLE;
+    let sql = format!("SELECT {list} FROM {name} WHERE {} = $1", R::TABLE.key());
+    pool.read(&sql, &[&key]).await?.first().map(read).transpose()
 }
 
-fn session_json(row: &SessionRow) -> Value {
-    json!({
-        "session": row.session.as_str(),
-        "workflow": row.workflow,
-        "state": row.state.as_str(),
-        "seq": big(row.seq),
-        "created_at": row.created_at.as_millis(),
-        "changed_at": row.changed_at.as_millis(),
-        "idle_ms": row.idle_ms.map(big),
-    })
+/// A row of the columns of its table.
+pub(super) fn read<R: Record>(row: &Row) -> Result<R, Error> {
+    R::read(&mut Reading { row, next: 0 })
 }
 
-fn interrupt_json(row: &InterruptRow) -> Value {
-    json!({
-        "interrupt": row.interrupt.as_str(),
-        "run": row.run.as_str(),
-        "session": row.session.as_str(),
-        "kind": row.kind.as_str(),
-        "open": row.open,
-        "risk": row.risk,
-        "created_at": row.created_at.as_millis(),
-        "expires_at": row.expires_at.map(Timestamp::as_millis),
-        "opened_seq": big(row.opened_seq),
-        "resolved_seq": row.resolved_seq.map(big),
-    })
+struct Reading<'a> {
+    row: &'a Row,
+    next: usize,
 }
 
-fn grant_json(row: &GrantRow) -> Value {
-    json!({
-        "grant_id": row.grant.as_str(),
-        "session": row.session.as_str(),
-        "added_seq": big(row.added_seq),
-        "revoked": row.revoked,
-    })
+impl Reading<'_> {
+    fn next(&mut self) -> usize {
+        self.next += 1;
+        self.next - 1
+    }
 }
 
-/// A row of the columns [`RUN`].
-pub(super) fn read_run(row: &Row) -> Result<RunRow, Error> {
-    Ok(RunRow {
-        run: id(row, 0)?,
-        session: id(row, 1)?,
-        workflow: get(row, 2)?,
-        status: status(row, 3)?,
-        end_reason: get(row, 4)?,
-        runnable: get(row, 5)?,
-        deadline: maybe_time(row, 6)?,
-        seq: number(row, 7)?,
-        ended_seq: maybe_number(row, 8)?,
-        created_at: time(row, 9)?,
-        updated_at: time(row, 10)?,
-    })
-}
+impl Columns for Reading<'_> {
+    type Error = Error;
 
-/// A row of the columns [`SESSION`].
-pub(super) fn read_session(row: &Row) -> Result<SessionRow, Error> {
-    Ok(SessionRow {
-        session: id(row, 0)?,
-        workflow: get(row, 1)?,
-        state: state(row, 2)?,
-        seq: number(row, 3)?,
-        created_at: time(row, 4)?,
-        changed_at: time(row, 5)?,
-        idle_ms: maybe_number(row, 6)?,
-    })
-}
+    fn id<I: Id + FromStr>(&mut self) -> Result<Option<I>, Error> {
+        let index = self.next();
+        let text = get::<Option<&str>>(self.row, index)?;
+        text.map(|text| text.parse().map_err(|_| self.damaged())).transpose()
+    }
 
-/// A row of the columns [`INTERRUPT`].
-pub(super) fn read_interrupt(row: &Row) -> Result<InterruptRow, Error> {
-    let risk: i16 = get(row, 5)?;
-    Ok(InterruptRow {
-        interrupt: id(row, 0)?,
-        run: id(row, 1)?,
-        session: id(row, 2)?,
-        kind: kind(row, 3)?,
-        open: get(row, 4)?,
-        risk: u8::try_from(risk).map_err(|_| Error::Corrupt(format!("{risk} is no risk")))?,
-        created_at: time(row, 6)?,
-        expires_at: maybe_time(row, 7)?,
-        opened_seq: number(row, 8)?,
-        resolved_seq: maybe_number(row, 9)?,
-    })
-}
+    fn text(&mut self) -> Result<Option<&str>, Error> {
+        let index = self.next();
+        get(self.row, index)
+    }
 
-/// A row of the columns [`GRANT`].
-pub(super) fn read_grant(row: &Row) -> Result<GrantRow, Error> {
-    Ok(GrantRow {
-        grant: id(row, 0)?,
-        session: id(row, 1)?,
-        added_seq: number(row, 2)?,
-        revoked: get(row, 3)?,
-    })
-}
+    fn number(&mut self) -> Result<Option<i64>, Error> {
+        let index = self.next();
+        get(self.row, index)
+    }
 
-pub(super) async fn run(pool: &Pool, run: &RunId) -> Result<Option<RunRow>, Error> {
-    let sql = format!("SELECT {RUN} FROM runs WHERE run = $1");
-    pool.read(&sql, &[&run.as_str()]).await?.first().map(read_run).transpose()
-}
+    fn flag(&mut self) -> Result<Option<bool>, Error> {
+        let index = self.next();
+        get(self.row, index)
+    }
 
-pub(super) async fn session(pool: &Pool, session: &SessionId) -> Result<Option<SessionRow>, Error> {
-    let sql = format!("SELECT {SESSION} FROM sessions WHERE session = $1");
-    pool.read(&sql, &[&session.as_str()]).await?.first().map(read_session).transpose()
-}
-
-pub(super) async fn interrupt(pool: &Pool, interrupt: &InterruptId) -> Result<Option<InterruptRow>, Error> {
-    let sql = format!("SELECT {INTERRUPT} FROM interrupts WHERE interrupt = $1");
-    pool.read(&sql, &[&interrupt.as_str()]).await?.first().map(read_interrupt).transpose()
-}
-
-pub(super) async fn grant(pool: &Pool, grant: &GrantId) -> Result<Option<GrantRow>, Error> {
-    let sql = format!("SELECT {GRANT} FROM grants WHERE grant_id = $1");
-    pool.read(&sql, &[&grant.as_str()]).await?.first().map(read_grant).transpose()
+    fn damaged(&self) -> Error {
+        let column = self.row.columns().get(self.next - 1).map_or("", |column| column.name());
+        Error::Corrupt(format!("the column {column} of a row makes no sense"))
+    }
 }
 
 /// How many of the parts of a replacement go to the database at once.
@@ -175,15 +156,13 @@ pub(super) async fn replace(pool: &Pool, node: &Node, all: &[Rows]) -> Result<()
     let transaction = client.transaction().await?;
     transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
     node.shut_out(&transaction).await?;
-    transaction
-        .batch_execute(
-            "LOCK TABLE runs, sessions, interrupts, grants, leases IN SHARE ROW EXCLUSIVE MODE;
-             DELETE FROM runs; DELETE FROM sessions; DELETE FROM interrupts; DELETE FROM grants",
-        )
-        .await?;
+    let names = TABLES.map(|table| table.name);
+    let deletes: String = names.iter().map(|name| format!("DELETE FROM {name};")).collect();
+    let lock = format!("LOCK TABLE {}, leases IN SHARE ROW EXCLUSIVE MODE;", names.join(", "));
+    transaction.batch_execute(&(lock + &deletes)).await?;
     let put = "SELECT holdshort_put(part) FROM jsonb_array_elements($1) part";
     for chunk in all.chunks(CHUNK) {
-        let parts: Value = chunk.iter().map(json).collect();
+        let parts: Json = chunk.iter().map(json).collect();
         transaction.execute(put, &[&parts]).await?;
     }
     transaction

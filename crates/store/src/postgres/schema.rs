@@ -8,12 +8,14 @@ use deadpool_postgres::Transaction;
 use super::column::{get, number};
 use super::error::Unsupported;
 use super::pool::Pool;
+use super::rows;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../migrations/postgres/0001_journal.sql"),
     include_str!("../../migrations/postgres/0002_sessions.sql"),
     include_str!("../../migrations/postgres/0003_chain.sql"),
+    include_str!("../../migrations/postgres/0004_rows.sql"),
 ];
 
 /// Any number that no other program in the same database locks by.
@@ -37,6 +39,10 @@ pub(super) async fn migrate(pool: &Pool) -> Result<(), Error> {
             .execute("UPDATE meta SET value = $1 WHERE name = 'version'", &[&i64::from(number)])
             .await?;
         tracing::info!(version = number, "the database has a new schema version");
+    }
+    if version < u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX) {
+        // A new column of a row comes with a migration, so what writes it is made after one.
+        transaction.batch_execute(&rows::function()).await?;
     }
     raise_base(&transaction).await?;
     Ok(transaction.commit().await?)

@@ -12,7 +12,8 @@ use tokio::time::sleep;
 use super::column::{at_most, big, digest, get, maybe_number, number};
 use super::pool::Pool;
 use super::schema;
-use crate::journal::{Error, Link};
+use crate::journal::Error;
+use crate::log::Link;
 
 /// Between two seals of a node: events of the last second may not be sealed yet.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -10,7 +10,8 @@ use rusqlite::{Connection, params};
 use super::column::{Hash, Number, Stream, number};
 use super::{read, rows};
 use crate::check;
-use crate::journal::{Append, AppendError, Appended, Error, Key};
+use crate::journal::Error;
+use crate::log::{Append, AppendError, Appended, Key};
 
 /// Moves `head` on by what it writes.
 pub(super) fn append(

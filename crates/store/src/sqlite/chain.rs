@@ -6,7 +6,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::column::{Hash, Number, number};
 use super::read::at_most;
-use crate::journal::{Error, Link};
+use crate::journal::Error;
+use crate::log::Link;
 
 /// The head of the journal: that of the last event.
 pub(super) fn head(connection: &Connection) -> Result<Head, Error> {

@@ -3,9 +3,6 @@
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{Id, StreamId};
-use holdshort_core::interrupt::Kind;
-use holdshort_core::projection::Status;
-use holdshort_core::session::State;
 use holdshort_core::time::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Result, Row};
@@ -31,15 +28,8 @@ pub(super) struct Stream<'a>(pub(super) &'a StreamId);
 /// The same as read.
 pub(super) struct ReadStream(pub(super) StreamId);
 
-/// A name of a closed set, as text.
-pub(super) struct Name<T>(pub(super) T);
-
 pub(super) fn number(row: &Row<'_>, index: usize) -> Result<u64> {
     row.get::<_, Number>(index).map(|Number(number)| number)
-}
-
-pub(super) fn time(row: &Row<'_>, index: usize) -> Result<Timestamp> {
-    row.get(index).map(Timestamp::from_millis)
 }
 
 pub(super) fn id<I: Id>(row: &Row<'_>, index: usize) -> Result<I> {
@@ -98,23 +88,5 @@ impl ToSql for Stream<'_> {
 impl FromSql for ReadStream {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         packed::unpack_stream(value.as_blob()?).map(Self).ok_or(FromSqlError::InvalidType)
-    }
-}
-
-impl FromSql for Name<Status> {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Status::parse(value.as_str()?).map(Self).ok_or(FromSqlError::InvalidType)
-    }
-}
-
-impl FromSql for Name<State> {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        State::parse(value.as_str()?).map(Self).ok_or(FromSqlError::InvalidType)
-    }
-}
-
-impl FromSql for Name<Kind> {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Kind::parse(value.as_str()?).map(Self).ok_or(FromSqlError::InvalidType)
     }
 }

@@ -15,7 +15,9 @@ use super::packed::pack;
 use super::read::at_most;
 use super::rows;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
-use crate::journal::{Due, Error, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
+use crate::journal::Error;
+use crate::table::Record;
+use crate::tables::{Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
 pub(super) fn runs(
     connection: &Connection,
@@ -77,12 +79,12 @@ fn some_runs(
         RunFilter { status: None, workflow: None, .. } => "runs NOT INDEXED",
         RunFilter { .. } => "runs INDEXED BY runs_by_state",
     };
-    let mut query = Query::new(rows::RUN, table);
+    let mut query = Query::new(RunRow::TABLE.list, table);
     query.equal("session", filter.session.as_ref().map(|id| packed(id.as_str())));
     query.equal("workflow", filter.workflow.clone().map(Value::Text));
     query.equal("status", filter.status.map(|status| Value::Text(status.as_str().to_owned())));
     query.older("run", after.map(|RunPlace(Reverse(run))| run.as_str()));
-    query.rows(connection, limit, rows::read_run)
+    query.rows(connection, limit, rows::read)
 }
 
 /// Each state that the filter names is one stretch of the index.
@@ -104,15 +106,15 @@ pub(super) fn sessions(
             );
         }
         query.older("session", after.map(|SessionPlace(Reverse(session))| session.as_str()));
-        query.rows(&snapshot, wanted, rows::read_session)
+        query.rows(&snapshot, wanted, rows::read)
     };
     if filter.states.is_empty() {
-        let items = older(Query::new(rows::SESSION, "sessions NOT INDEXED"))?;
+        let items = older(Query::new(SessionRow::TABLE.list, "sessions NOT INDEXED"))?;
         return Ok(Page::cut(items, limit, |row| SessionPlace::of(row).encode()));
     }
     let mut items = Vec::new();
     for state in &filter.states {
-        let mut query = Query::new(rows::SESSION, "sessions INDEXED BY sessions_by_state");
+        let mut query = Query::new(SessionRow::TABLE.list, "sessions INDEXED BY sessions_by_state");
         query.equal("state", Some(Value::Text(state.as_str().to_owned())));
         items.extend(older(query)?);
     }
@@ -176,11 +178,11 @@ fn open(
     let mut query = half(filter, "open");
     query.when("open = 1");
     if let Some(InterruptPlace::Open(Reverse(risk), id)) = after {
-        let calm = Value::Integer(rows::calm(*risk).into());
-        query.bind("(calm, interrupt) > (?, ?)", [calm, packed(id.as_str())]);
+        let least = [Value::Integer(-i64::from(*risk)), packed(id.as_str())];
+        query.bind("(-risk, interrupt) > (?, ?)", least);
     }
-    query.sort("calm, interrupt");
-    query.rows(connection, limit, rows::read_interrupt)
+    query.sort("-risk, interrupt");
+    query.rows(connection, limit, rows::read)
 }
 
 fn resolved(
@@ -196,18 +198,24 @@ fn resolved(
         Some(InterruptPlace::Open(..)) | None => None,
     };
     query.older("interrupt", place);
-    query.rows(connection, limit, rows::read_interrupt)
+    query.rows(connection, limit, rows::read)
 }
 
 fn half(filter: &InterruptFilter, half: &str) -> Query {
     let index = match filter {
-        InterruptFilter { run: Some(_), .. } => "interrupts_by_run".to_owned(),
-        InterruptFilter { session: Some(_), .. } => format!("{half}_interrupts_by_session"),
-        InterruptFilter { .. } => format!("{half}_interrupts_by_kind"),
+        InterruptFilter { run: None, session: None, .. } => format!("{half}_interrupts_by_kind"),
+        InterruptFilter { .. } => "interrupts_by_run".to_owned(),
     };
-    let mut query = Query::new(rows::INTERRUPT, &format!("interrupts INDEXED BY {index}"));
+    let mut query = Query::new(InterruptRow::TABLE.list, &format!("interrupts INDEXED BY {index}"));
     query.equal("run", filter.run.as_ref().map(|id| packed(id.as_str())));
-    query.equal("session", filter.session.as_ref().map(|id| packed(id.as_str())));
+    if let Some(session) = &filter.session {
+        let session = packed(session.as_str());
+        query.equal("session", Some(session.clone()));
+        if filter.run.is_none() {
+            let of_it = "run IN (SELECT run FROM runs INDEXED BY runs_by_session WHERE session = ?)";
+            query.bind(of_it, [session]);
+        }
+    }
     query.equal("kind", filter.kind.map(|kind| Value::Text(kind.as_str().to_owned())));
     query
 }
@@ -224,10 +232,10 @@ pub(super) fn grants(
     let mut items = Vec::new();
     for revoked in [false, true] {
         if filter.revoked.is_none_or(|asked| asked == revoked) {
-            let mut query = Query::new(rows::GRANT, "grants INDEXED BY grants_by_state");
+            let mut query = Query::new(GrantRow::TABLE.list, "grants INDEXED BY grants_by_state");
             query.equal("revoked", Some(Value::Integer(revoked.into())));
             query.older("grant_id", after.map(|GrantPlace(Reverse(id))| id.as_str()));
-            items.extend(query.rows(&snapshot, wanted, rows::read_grant)?);
+            items.extend(query.rows(&snapshot, wanted, rows::read)?);
         }
     }
     items.sort_by_cached_key(GrantPlace::of);

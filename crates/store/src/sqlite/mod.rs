@@ -7,6 +7,7 @@ mod append;
 mod chain;
 mod column;
 mod error;
+mod leases;
 mod list;
 mod log;
 mod packed;
@@ -15,6 +16,8 @@ mod pool;
 mod read;
 mod rows;
 mod schema;
+mod tables;
+mod wal;
 mod writer;
 
 use std::any::Any;
@@ -22,28 +25,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Sealed};
-use holdshort_core::head::Head;
-use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
-use rusqlite::Connection;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 
 pub(crate) use self::error::from_io;
 use self::pin::{Evidence, Pin};
 use self::pool::Pool;
 use self::writer::{Job, Writer};
-use crate::check;
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
 use crate::folder::{self, Lock};
-use crate::journal::{
-    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
-    Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
-};
+use crate::journal::Error;
 
 /// How the store may use its folder.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,7 +84,7 @@ impl Sqlite {
     pub fn open_with(folder: &Path, config: Config) -> Result<Self, Error> {
         let lock = folder::claim(folder)?;
         let database = folder::database(folder)?;
-        log::check(&database)?;
+        wal::check(&database)?;
         let evidence = Evidence::gather(folder, &database)?;
         // Before anything is changed, also by SQLite, which empties a log when its last writer leaves.
         evidence.check(&database)?;
@@ -121,7 +113,7 @@ impl Sqlite {
     pub fn open_to_read(folder: &Path) -> Result<Self, Error> {
         let lock = folder::claim_to_read(folder)?;
         let database = folder::database_of(folder);
-        log::check(&database)?;
+        wal::check(&database)?;
         let has_log = pin::has_log(&database);
         let pool = Pool::of(|| schema::lone_reader(&database, has_log))?;
         let connection = schema::lone_reader(&database, has_log)?;
@@ -213,209 +205,5 @@ impl Drop for Sqlite {
         if thread.is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the journal's writer ended in a panic");
         }
-    }
-}
-
-impl Journal for Sqlite {
-    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
-        check::append(&append)?;
-        let (reply, answer) = oneshot::channel();
-        self.submit(Job::Append { append: Box::new(append), reply }).await?;
-        answer.await.map_err(|_| self.unanswered())?
-    }
-
-    async fn read(&self, stream: &StreamId, after: u64, limit: usize) -> Result<Vec<Sealed>, Error> {
-        if limit == 1 {
-            return self.pool.look(|connection| read::events(connection, stream, after, limit)).await;
-        }
-        let stream = stream.clone();
-        self.pool.read(move |connection| read::events(connection, &stream, after, limit)).await
-    }
-
-    async fn tail(&self, after: u64, limit: usize) -> Result<Vec<Positioned>, Error> {
-        self.pool.read(move |connection| read::tail(connection, after, limit)).await
-    }
-
-    fn watch(&self) -> watch::Receiver<u64> {
-        self.position.clone()
-    }
-
-    async fn chain(&self, stream: &StreamId) -> Result<Chain, Error> {
-        self.pool.look(|connection| read::chain(connection, stream)).await
-    }
-
-    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        let digest = *digest;
-        self.pool.read(move |connection| read::blob(connection, &digest)).await
-    }
-
-    async fn key(&self, scope: &str, key: &str) -> Result<Option<Key>, Error> {
-        self.pool.look(|connection| read::key(connection, scope, key)).await
-    }
-
-    async fn keys(&self, after: Option<&Key>, limit: usize) -> Result<Vec<Key>, Error> {
-        let after = after.cloned();
-        self.pool.read(move |connection| read::keys(connection, after.as_ref(), limit)).await
-    }
-
-    async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
-        self.pool.look(|connection| rows::run(connection, run)).await
-    }
-
-    async fn runs(
-        &self,
-        filter: &RunFilter,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<RunRow>, Error> {
-        let after = after.map(|cursor| RunPlace::decode(cursor)).transpose()?;
-        let filter = filter.clone();
-        self.pool.read(move |connection| list::runs(connection, &filter, after.as_ref(), limit)).await
-    }
-
-    async fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, Error> {
-        self.pool.look(|connection| rows::session(connection, session)).await
-    }
-
-    async fn sessions(
-        &self,
-        filter: &SessionFilter,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<SessionRow>, Error> {
-        let after = after.map(|cursor| SessionPlace::decode(cursor)).transpose()?;
-        let filter = filter.clone();
-        self.pool.read(move |connection| list::sessions(connection, &filter, after.as_ref(), limit)).await
-    }
-
-    async fn idle_sessions(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, Error> {
-        self.pool.read(move |connection| list::idle_sessions(connection, now, limit)).await
-    }
-
-    async fn interrupt(&self, id: &InterruptId) -> Result<Option<InterruptRow>, Error> {
-        self.pool.look(|connection| rows::interrupt(connection, id)).await
-    }
-
-    async fn interrupts(
-        &self,
-        filter: &InterruptFilter,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<InterruptRow>, Error> {
-        let after = after.map(|cursor| InterruptPlace::decode(cursor)).transpose()?;
-        let filter = filter.clone();
-        self.pool.read(move |connection| list::interrupts(connection, &filter, after.as_ref(), limit)).await
-    }
-
-    async fn grant(&self, id: &GrantId) -> Result<Option<GrantRow>, Error> {
-        self.pool.look(|connection| rows::grant(connection, id)).await
-    }
-
-    async fn grants(
-        &self,
-        filter: &GrantFilter,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<GrantRow>, Error> {
-        let after = after.map(|cursor| GrantPlace::decode(cursor)).transpose()?;
-        let filter = filter.clone();
-        self.pool.read(move |connection| list::grants(connection, &filter, after.as_ref(), limit)).await
-    }
-
-    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
-        self.pool.read(move |connection| chain::links(connection, after, limit)).await
-    }
-
-    async fn head(&self) -> Result<Head, Error> {
-        self.pool.look(chain::head).await
-    }
-
-    async fn inspect(&self) -> Result<Vec<String>, Error> {
-        let (folder, is_stopped) = (self.folder.clone(), self.queue.is_none());
-        let connect = || {
-            let database = folder::database_of(&self.folder);
-            if is_stopped {
-                schema::lone_reader(&database, pin::has_log(&database))
-            } else {
-                schema::reader(&database)
-            }
-        };
-        let inspect = move |connection: &Connection| {
-            let mut problems = schema::check(connection)?;
-            problems.extend(pin::problems(&folder, connection, is_stopped)?);
-            Ok(problems)
-        };
-        self.pool.read_apart(connect, inspect).await
-    }
-
-    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
-        self.pool.read(move |connection| read::changes(connection, after, limit)).await
-    }
-
-    async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
-        self.pool.read(move |connection| list::runnable(connection, limit)).await
-    }
-
-    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
-        let after = after.cloned();
-        self.pool.read(move |connection| list::due(connection, now, after.as_ref(), limit)).await
-    }
-
-    async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
-        self.pool.read(list::next_deadline).await
-    }
-
-    async fn claim(&self, _limit: usize) -> Result<Vec<RunId>, Error> {
-        Ok(Vec::new())
-    }
-
-    fn holds(&self) -> bool {
-        true
-    }
-
-    fn poll(&self) -> Option<Duration> {
-        None
-    }
-
-    async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
-        let runs = self.pool.read(list::count_runnable).await?;
-        Ok(vec![NodeRow {
-            node: self.node.first_epoch,
-            name: "here".to_owned(),
-            opened_at: self.node.opened_at,
-            alive_until: None,
-            alive: true,
-            here: true,
-            runs,
-        }])
-    }
-
-    async fn leases(&self, after: Option<&RunId>, limit: usize) -> Result<Vec<Lease>, Error> {
-        let (after, node) = (after.cloned(), Some(self.node.first_epoch));
-        let runs = self.pool.read(move |connection| list::runnable_by_id(connection, after.as_ref(), limit));
-        Ok(runs.await?.into_iter().map(|run| Lease { run, node }).collect())
-    }
-
-    fn epoch(&self) -> u64 {
-        self.node.last_epoch.load(Ordering::Relaxed)
-    }
-
-    async fn draw_epoch(&self) -> Result<u64, Error> {
-        let (reply, answer) = oneshot::channel();
-        self.submit(Job::DrawEpoch { reply }).await?;
-        let epoch = answer.await.map_err(|_| self.unanswered())??;
-        self.node.last_epoch.fetch_max(epoch, Ordering::Relaxed);
-        Ok(epoch)
-    }
-
-    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
-        let after = after.cloned();
-        self.pool.read(move |connection| read::streams(connection, after.as_ref(), limit)).await
-    }
-
-    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
-        let (reply, answer) = oneshot::channel();
-        self.submit(Job::ReplaceRows { rows, reply }).await?;
-        answer.await.map_err(|_| self.unanswered())?
     }
 }

@@ -6,7 +6,8 @@ use holdshort_core::id::StreamId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::column::{Hash, Number, ReadStream, Stream, number};
-use crate::journal::{Change, Error, Key, Positioned};
+use crate::journal::Error;
+use crate::log::{Change, Key, Positioned};
 
 /// SQLite's own limit of a `LIMIT`.
 pub(super) fn at_most(limit: usize) -> i64 {

@@ -12,12 +12,13 @@ use super::chain;
 use super::column::Number;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../migrations/sqlite/0001_journal.sql"),
     include_str!("../../migrations/sqlite/0002_grants_by_state.sql"),
     include_str!("../../migrations/sqlite/0003_fewer_pages.sql"),
     include_str!("../../migrations/sqlite/0004_sessions.sql"),
     include_str!("../../migrations/sqlite/0005_chain.sql"),
+    include_str!("../../migrations/sqlite/0006_rows.sql"),
 ];
 /// The migration that needs more than SQL: SQLite has no SHA-256.
 const CHAIN: u32 = 5;

@@ -21,7 +21,9 @@ use super::error::again;
 use super::pin::{self, Pin};
 use super::{append, rows, schema};
 use crate::folder::Lock;
-use crate::journal::{Append, AppendError, Appended, Error, Rows};
+use crate::journal::Error;
+use crate::log::{Append, AppendError, Appended};
+use crate::tables::Rows;
 
 /// Jobs in one transaction. Above it the log grows more than the shared fsync is worth.
 const GROUP_LIMIT: usize = 256;

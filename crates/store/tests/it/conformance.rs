@@ -11,8 +11,8 @@ use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::session::{End, State};
 use holdshort_core::system;
 use holdshort_store::{
-    Append, AppendError, Blob, CONTENT_INLINE_LIMIT, Change, Error, Journal, Link, Positioned, Rows,
-    StreamAppend,
+    Append, AppendError, Blob, CONTENT_INLINE_LIMIT, Change, Error, Journal, Leases, Link, Log, Positioned,
+    Rows, StreamAppend, Tables,
 };
 
 use crate::fixture::{
@@ -454,6 +454,8 @@ async fn rows_of_a_session_become_one_in_any_order<S: Subject>() {
         created_at: at(created_at),
         changed_at: at(changed_at),
         idle_ms: (seq > 0).then_some(7),
+        front_run: (seq == 2).then(|| id(9)),
+        idle_since: (seq > 0).then(|| at(changed_at)),
     };
     let run = |at| told(0, State::Open, at, at);
     let closed = State::Closed(End::Completed);

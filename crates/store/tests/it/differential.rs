@@ -8,7 +8,7 @@ use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
 use holdshort_core::session::State;
 use holdshort_store::{
-    Append, Blob, Cursor, GrantFilter, InterruptFilter, Journal, Rows, RunFilter, SessionFilter,
+    Append, Blob, Cursor, GrantFilter, InterruptFilter, Journal, Leases, Log, Rows, RunFilter, SessionFilter,
 };
 
 use crate::fixture::{

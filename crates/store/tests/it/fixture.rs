@@ -90,6 +90,8 @@ pub(crate) fn session_row(n: u64) -> SessionRow {
         created_at: at(n / 2),
         changed_at: at(n + 1),
         idle_ms: n.is_multiple_of(2).then_some(10 * n + 1),
+        front_run: n.is_multiple_of(4).then(|| id(n)),
+        idle_since: n.is_multiple_of(3).then(|| at(n + 2)),
     }
 }
 
@@ -97,7 +99,8 @@ pub(crate) fn interrupt_row(n: u64) -> InterruptRow {
     InterruptRow {
         interrupt: id::<InterruptId>(n),
         run: id::<RunId>(n % 4),
-        session: id::<SessionId>(n % 3),
+        // That of its run.
+        session: id::<SessionId>(n % 4 % 3),
         kind: Kind::ALL[usize::try_from(n % 5).unwrap()],
         open: !n.is_multiple_of(3),
         risk: u8::try_from(n % 4).unwrap(),
@@ -105,6 +108,7 @@ pub(crate) fn interrupt_row(n: u64) -> InterruptRow {
         expires_at: n.is_multiple_of(2).then(|| at(n + 100)),
         opened_seq: n,
         resolved_seq: n.is_multiple_of(3).then_some(n + 1),
+        claimed_by: n.is_multiple_of(7).then(|| format!("person {n}")),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use holdshort_core::id::RunId;
 use holdshort_core::projection::RunRow;
-use holdshort_store::{Append, AppendError, Journal, Lease, Rows};
+use holdshort_store::{Append, AppendError, Journal, Lease, Leases, Log, Rows, Tables};
 
 use crate::fixture::{Dice, id, put_run, run_row, run_stream, to};
 use crate::subject::Cluster;

@@ -5,7 +5,7 @@ use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
 use holdshort_core::session::{End, State};
 use holdshort_store::{
-    Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Rows, RunFilter, SessionFilter,
+    Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Leases, Rows, RunFilter, SessionFilter, Tables,
 };
 
 use crate::conformance::on_every_store;
@@ -117,6 +117,8 @@ async fn idle_sessions_are_those_in_which_nothing_happens<S: Subject>() {
         changed_at: at(100),
         idle_ms: Some(50),
         workflow: None,
+        front_run: None,
+        idle_since: None,
     };
     put_session(journal, opened(1, State::Open)).await;
     put_session(journal, opened(2, State::Suspended)).await;
@@ -141,6 +143,9 @@ async fn idle_sessions_are_those_in_which_nothing_happens<S: Subject>() {
 
 async fn interrupts_are_listed_by_every_filter<S: Subject>() {
     let store = S::open().await;
+    for n in 0..4 {
+        put_run(&**store.journal(), run_row(n)).await;
+    }
     for n in 0..COUNT {
         put_interrupt(&**store.journal(), interrupt_row(n)).await;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use holdshort_store::postgres::Config;
-use holdshort_store::{Journal, Memory, Postgres, Sqlite};
+use holdshort_store::{Journal, Leases, Memory, Postgres, Sqlite};
 use tempfile::TempDir;
 
 use crate::postgres::sql;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use futures::FutureExt;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_server::reading;
-use holdshort_store::{Error, GrantFilter, InterruptFilter, Journal, Memory, RunFilter, SessionFilter};
+use holdshort_store::{Error, GrantFilter, InterruptFilter, Memory, RunFilter, SessionFilter, Tables};
 
 static JOURNAL: LazyLock<Memory> = LazyLock::new(Memory::new);
 

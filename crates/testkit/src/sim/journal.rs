@@ -21,8 +21,8 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
-    Lease, Link, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Key, Lease,
+    Leases, Link, Log, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter, Tables,
 };
 use tokio::sync::watch;
 
@@ -202,7 +202,7 @@ impl Future for Pause {
     }
 }
 
-impl Journal for SimJournal {
+impl Log for SimJournal {
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         let heard = {
             let mut site = lock(&self.site);
@@ -237,8 +237,12 @@ impl Journal for SimJournal {
         self.reading().await?.chain(stream).await
     }
 
-    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        self.reading().await?.blob(digest).await
+    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
+        self.reading().await?.links(after, limit).await
+    }
+
+    async fn head(&self) -> Result<Head, Error> {
+        self.reading().await?.head().await
     }
 
     async fn key(&self, scope: &str, key: &str) -> Result<Option<Key>, Error> {
@@ -249,6 +253,24 @@ impl Journal for SimJournal {
         self.reading().await?.keys(after, limit).await
     }
 
+    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.reading().await?.blob(digest).await
+    }
+
+    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
+        self.reading().await?.changes(after, limit).await
+    }
+
+    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
+        self.reading().await?.streams(after, limit).await
+    }
+
+    async fn inspect(&self) -> Result<Vec<String>, Error> {
+        self.reading().await?.inspect().await
+    }
+}
+
+impl Tables for SimJournal {
     async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
         self.reading().await?.run(run).await
     }
@@ -305,10 +327,6 @@ impl Journal for SimJournal {
         self.reading().await?.grants(filter, after, limit).await
     }
 
-    async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
-        self.reading().await?.runnable(limit).await
-    }
-
     async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
         self.reading().await?.due(now, after, limit).await
     }
@@ -317,20 +335,14 @@ impl Journal for SimJournal {
         self.reading().await?.next_deadline().await
     }
 
-    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
-        self.reading().await?.links(after, limit).await
+    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
+        self.reading().await?.replace_rows(rows).await
     }
+}
 
-    async fn head(&self) -> Result<Head, Error> {
-        self.reading().await?.head().await
-    }
-
-    async fn inspect(&self) -> Result<Vec<String>, Error> {
-        self.reading().await?.inspect().await
-    }
-
-    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
-        self.reading().await?.changes(after, limit).await
+impl Leases for SimJournal {
+    async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
+        self.reading().await?.runnable(limit).await
     }
 
     /// What fails is the answer: the leases are taken all the same.
@@ -378,13 +390,5 @@ impl Journal for SimJournal {
             return Ok(self.own_epoch.fetch_add(1, Ordering::Relaxed) + 1);
         }
         store.draw_epoch().await
-    }
-
-    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
-        self.reading().await?.streams(after, limit).await
-    }
-
-    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
-        self.reading().await?.replace_rows(rows).await
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use holdshort_store::Journal;
+use holdshort_store::Leases as _;
 
 use super::node::NodeId;
 use super::store::Store;

@@ -6,7 +6,7 @@ use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::Draw;
 use holdshort_core::run::Fact;
 use holdshort_engine::Clock;
-use holdshort_store::{Append, Journal, StreamAppend};
+use holdshort_store::{Append, Log, StreamAppend};
 
 use futures::FutureExt;
 

@@ -14,8 +14,8 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{
-    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Journal, Key,
-    Lease, Link, Memory, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter,
+    Append, AppendError, Appended, Change, Cursor, Due, Error, GrantFilter, InterruptFilter, Key, Lease,
+    Leases, Link, Log, Memory, NodeRow, Page, Positioned, Rows, RunFilter, SessionFilter, Tables,
 };
 use tokio::sync::watch;
 
@@ -69,7 +69,7 @@ impl Store {
     }
 }
 
-impl Journal for Store {
+impl Log for Store {
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         let Some(twin) = &self.twin else { return self.memory.append(append).await };
         let answer = self.memory.append(append.clone()).await;
@@ -108,12 +108,12 @@ impl Journal for Store {
         answer
     }
 
-    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        let answer = self.memory.blob(digest).await;
-        if let Some(twin) = &self.twin {
-            twin.same("blob", &answer, twin.blob(digest));
-        }
-        answer
+    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
+        self.memory.links(after, limit).await
+    }
+
+    async fn head(&self) -> Result<Head, Error> {
+        self.memory.head().await
     }
 
     async fn key(&self, scope: &str, key: &str) -> Result<Option<Key>, Error> {
@@ -132,6 +132,41 @@ impl Journal for Store {
         answer
     }
 
+    async fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        let answer = self.memory.blob(digest).await;
+        if let Some(twin) = &self.twin {
+            twin.same("blob", &answer, twin.blob(digest));
+        }
+        answer
+    }
+
+    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
+        let answer = self.memory.changes(after, limit).await;
+        if let Some(twin) = &self.twin {
+            let places = |changes: Vec<Change>| {
+                changes.into_iter().map(|each| (each.stream, each.seq)).collect::<Vec<_>>()
+            };
+            let told = twin.changes(twin.position(after), limit);
+            let told = async { told.await.map(places) };
+            twin.same("changes", &answer.as_ref().map(|changes| places(changes.clone())), told);
+        }
+        answer
+    }
+
+    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
+        let answer = self.memory.streams(after, limit).await;
+        if let Some(twin) = &self.twin {
+            twin.same("streams", &answer, twin.streams(after, limit));
+        }
+        answer
+    }
+
+    async fn inspect(&self) -> Result<Vec<String>, Error> {
+        self.memory.inspect().await
+    }
+}
+
+impl Tables for Store {
     async fn run(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
         let answer = self.memory.run(run).await;
         if let Some(twin) = &self.twin {
@@ -224,31 +259,31 @@ impl Journal for Store {
         answer
     }
 
-    async fn links(&self, after: u64, limit: usize) -> Result<Vec<Link>, Error> {
-        self.memory.links(after, limit).await
-    }
-
-    async fn head(&self) -> Result<Head, Error> {
-        self.memory.head().await
-    }
-
-    async fn inspect(&self) -> Result<Vec<String>, Error> {
-        self.memory.inspect().await
-    }
-
-    async fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>, Error> {
-        let answer = self.memory.changes(after, limit).await;
+    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
+        let answer = self.memory.due(now, after, limit).await;
         if let Some(twin) = &self.twin {
-            let places = |changes: Vec<Change>| {
-                changes.into_iter().map(|each| (each.stream, each.seq)).collect::<Vec<_>>()
-            };
-            let told = twin.changes(twin.position(after), limit);
-            let told = async { told.await.map(places) };
-            twin.same("changes", &answer.as_ref().map(|changes| places(changes.clone())), told);
+            twin.same("due", &answer, twin.due(now, after, limit));
         }
         answer
     }
 
+    async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
+        let answer = self.memory.next_deadline().await;
+        if let Some(twin) = &self.twin {
+            twin.same("next_deadline", &answer, twin.next_deadline());
+        }
+        answer
+    }
+
+    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
+        if let Some(twin) = &self.twin {
+            twin.same("replace_rows", &Ok::<(), Error>(()), twin.replace_rows(rows.clone()));
+        }
+        self.memory.replace_rows(rows).await
+    }
+}
+
+impl Leases for Store {
     async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         let answer = self.memory.runnable(limit).await;
         if let Some(twin) = &self.twin {
@@ -301,22 +336,6 @@ impl Journal for Store {
         answer
     }
 
-    async fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Result<Vec<Due>, Error> {
-        let answer = self.memory.due(now, after, limit).await;
-        if let Some(twin) = &self.twin {
-            twin.same("due", &answer, twin.due(now, after, limit));
-        }
-        answer
-    }
-
-    async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
-        let answer = self.memory.next_deadline().await;
-        if let Some(twin) = &self.twin {
-            twin.same("next_deadline", &answer, twin.next_deadline());
-        }
-        answer
-    }
-
     fn epoch(&self) -> u64 {
         self.memory.epoch()
     }
@@ -327,20 +346,5 @@ impl Journal for Store {
             twin.same("draw_epoch", &answer, twin.draw_epoch());
         }
         answer
-    }
-
-    async fn streams(&self, after: Option<&StreamId>, limit: usize) -> Result<Vec<StreamId>, Error> {
-        let answer = self.memory.streams(after, limit).await;
-        if let Some(twin) = &self.twin {
-            twin.same("streams", &answer, twin.streams(after, limit));
-        }
-        answer
-    }
-
-    async fn replace_rows(&self, rows: Vec<Rows>) -> Result<(), Error> {
-        if let Some(twin) = &self.twin {
-            twin.same("replace_rows", &Ok::<(), Error>(()), twin.replace_rows(rows.clone()));
-        }
-        self.memory.replace_rows(rows).await
     }
 }

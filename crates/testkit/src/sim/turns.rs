@@ -8,7 +8,7 @@ use std::time::Duration;
 use holdshort_core::run::Input;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::{Clock, Error};
-use holdshort_store::Journal;
+use holdshort_store::Leases;
 
 use super::choices::Choices;
 use super::faults::{Climate, Fault};

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use holdshort_store::postgres::{Config, Postgres};
-use holdshort_store::{Append, AppendError, Appended, Journal};
+use holdshort_store::{Append, AppendError, Appended, Leases, Log};
 use holdshort_testpg::Server;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;

@@ -16,7 +16,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Of tools", &["tools/src/limits.rs"]),
     ("Of command lines", &["command/src/limits.rs"]),
     ("Of the server", &["web/src/limits.rs", "edges/src/limits.rs"]),
-    ("Of the journal", &["store/src/journal.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),
+    ("Of the journal", &["store/src/log.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),
 ];
 /// Its rows are the defaults of a type.
 const OF_WORKFLOWS: &str = "Of a workflow";

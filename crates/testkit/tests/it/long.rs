@@ -16,7 +16,7 @@ use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::json;
 use holdshort_core::run::{Ask, Config, Input, Origin};
 use holdshort_engine::{Driver, Idle, StartRun, SystemClock};
-use holdshort_store::{Append, Blob, InterruptFilter, Journal, Memory, Rows, Sqlite, StreamAppend};
+use holdshort_store::{Append, Blob, InterruptFilter, Log, Memory, Rows, Sqlite, StreamAppend, Tables};
 use holdshort_testkit::server::real;
 use serde_json::{Value, json};
 use tempfile::TempDir;

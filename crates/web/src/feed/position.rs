@@ -1,6 +1,6 @@
 //! Positions as clients see them: opaque text, so that none is taken for the `seq` of a run's event.
 
-use holdshort_store::Journal;
+use holdshort_store::Log;
 
 use crate::app::App;
 use crate::problem::{Answer, Refused};

@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use holdshort_core::id::{RunId, StreamId};
-use holdshort_store::{Error, Journal, Positioned};
+use holdshort_store::{Error, Log, Positioned};
 use tokio::sync::{Notify, watch};
 use tokio::time::sleep;
 

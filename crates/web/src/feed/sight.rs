@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::{RunId, StreamId};
-use holdshort_store::Journal;
+use holdshort_store::Tables;
 use tokio::sync::OnceCell;
 
 use crate::app::App;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::projection::RunRow;
 use holdshort_protocol::{Event, List};
-use holdshort_store::Journal;
+use holdshort_store::Log;
 use tokio::sync::watch;
 
 use super::told::{Count, Told};

@@ -6,7 +6,7 @@ use holdshort_core::id::{SessionId, StreamId};
 use holdshort_core::run::words;
 use holdshort_core::session::Fact;
 use holdshort_protocol::{List, Speaker, Utterance};
-use holdshort_store::Journal;
+use holdshort_store::Log;
 
 use crate::app::App;
 use crate::limits::{PAGE_BYTES, READ_EVENTS};

@@ -26,6 +26,7 @@ pub async fn of_row(app: &App, row: &InterruptRow) -> Answer<wire::Interrupt> {
 pub async fn of_page(app: &App, row: &InterruptRow, ends: &CallEnds) -> Answer<wire::Interrupt> {
     let interrupt = read(app, row).await?;
     let mut shown = show(&row.run, &row.session, subject::of(app, &row.run).await?, &interrupt);
+    shown.claimed_by.clone_from(&row.claimed_by);
     if interrupt.is_open() && !after(&mut shown.payload).is_empty() {
         tell_what_became(&*ends.of(app, &row.run).await?, &mut shown.payload);
     }

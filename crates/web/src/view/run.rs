@@ -9,7 +9,7 @@ use holdshort_core::run::{Config, Fact, Run};
 use holdshort_core::tool::Category;
 use holdshort_protocol as wire;
 use holdshort_protocol::Code;
-use holdshort_store::{InterruptFilter, Journal};
+use holdshort_store::{InterruptFilter, Tables};
 use serde_json::Value;
 
 use super::subject::Subject;

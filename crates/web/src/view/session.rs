@@ -5,7 +5,7 @@ use holdshort_core::id::{SessionId, StreamId};
 use holdshort_core::projection::{RunRow, SessionRow};
 use holdshort_core::session::{Grant, Session, State};
 use holdshort_protocol as wire;
-use holdshort_store::{Journal, RunFilter};
+use holdshort_store::{RunFilter, Tables};
 use serde_json::Value;
 
 use crate::app::App;

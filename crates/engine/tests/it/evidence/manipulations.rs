@@ -171,17 +171,18 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     ),
     Manipulation::each(
         "a row of a list is made up: an interrupt",
-        Sql("INSERT INTO interrupts SELECT zeroblob(17), run, session, kind, open, calm, created_at, expires_at,
-                 opened_seq, resolved_seq FROM interrupts LIMIT 1"),
+        Sql("INSERT INTO interrupts SELECT zeroblob(17), run, session, kind, open, risk, created_at, expires_at,
+                 opened_seq, resolved_seq, claimed_by FROM interrupts LIMIT 1"),
         "INSERT INTO interrupts SELECT 'int_00000000000000000000000000', run, session, kind, open, risk,
-             created_at, expires_at, opened_seq, resolved_seq FROM interrupts LIMIT 1",
+             created_at, expires_at, opened_seq, resolved_seq, claimed_by FROM interrupts LIMIT 1",
     ),
     Manipulation::each(
         "a row of a list is made up: an interrupt of no run",
-        Sql("INSERT INTO interrupts SELECT zeroblob(17), zeroblob(17), session, kind, open, calm, created_at,
-                 expires_at, opened_seq, resolved_seq FROM interrupts LIMIT 1"),
+        Sql("INSERT INTO interrupts SELECT zeroblob(17), zeroblob(17), session, kind, open, risk, created_at,
+                 expires_at, opened_seq, resolved_seq, claimed_by FROM interrupts LIMIT 1"),
         "INSERT INTO interrupts SELECT 'int_00000000000000000000000000', 'run_00000000000000000000000000',
-             session, kind, open, risk, created_at, expires_at, opened_seq, resolved_seq FROM interrupts LIMIT 1",
+             session, kind, open, risk, created_at, expires_at, opened_seq, resolved_seq, claimed_by
+         FROM interrupts LIMIT 1",
     ),
     Manipulation::each(
         "a row of a list is made up: a grant",
@@ -190,10 +191,10 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     ),
     Manipulation::each(
         "a row of a list is made up: a session",
-        Sql("INSERT INTO sessions SELECT zeroblob(17), workflow, state, 0, created_at, changed_at, idle_ms
-             FROM sessions LIMIT 1"),
+        Sql("INSERT INTO sessions SELECT zeroblob(17), workflow, state, 0, created_at, changed_at, idle_ms,
+                 front_run, idle_since FROM sessions LIMIT 1"),
         "INSERT INTO sessions SELECT 'ses_00000000000000000000000000', workflow, state, 0, created_at, changed_at,
-             idle_ms FROM sessions LIMIT 1",
+             idle_ms, front_run, idle_since FROM sessions LIMIT 1",
     ),
     Manipulation::alike(
         "the lists are emptied",
@@ -202,7 +203,7 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     Manipulation::alike("a workflow that runs pin is taken away", "DELETE FROM blobs"),
     Manipulation::to_files("a page of the database is damaged", Files::damage_a_page),
     Manipulation::to_files("an index is made anew without some of its rows", |files| {
-        files.make_anew("open_interrupts_by_kind", "WHERE open = 1", "WHERE open = 1 AND calm = 7");
+        files.make_anew("open_interrupts_by_kind", "WHERE open = 1", "WHERE open = 1 AND risk = 7");
     }),
     Manipulation::each(
         "a trigger is added that changes lists later",

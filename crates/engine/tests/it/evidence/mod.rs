@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use holdshort_core::head::Noted;
 use holdshort_engine::audit::{self, Report};
-use holdshort_store::{Journal, Memory, Postgres, Sqlite, postgres};
+use holdshort_store::{Log, Memory, Postgres, Sqlite, postgres};
 use holdshort_testpg::Server;
 use tempfile::TempDir;
 

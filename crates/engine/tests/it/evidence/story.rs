@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use holdshort_core::head::Noted;
 use holdshort_core::run::Origin;
 use holdshort_core::system;
-use holdshort_store::{Append, Journal, Sqlite};
+use holdshort_store::{Append, Journal, Log, Sqlite};
 use tempfile::TempDir;
 
 use super::folder::{DATABASE, LOG, PIN};

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::folder::database;
-use crate::journal::{Key, StreamAppend};
+use crate::log::{Key, StreamAppend};
 use crate::sqlite::{read, schema};
 
 #[test]

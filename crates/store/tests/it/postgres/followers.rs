@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use holdshort_core::head::Head;
 use holdshort_core::id::StreamId;
-use holdshort_store::{Append, Journal, Positioned};
+use holdshort_store::{Append, Log, Positioned};
 use tokio_postgres::NoTls;
 
 use super::{node, sql};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use holdshort_core::digest::Digest;
 use holdshort_store::postgres::Config;
-use holdshort_store::{AppendError, Error, Journal, Postgres};
+use holdshort_store::{AppendError, Error, Log, Postgres};
 use holdshort_testpg::Server;
 use tokio::sync::watch;
 use tokio_postgres::NoTls;

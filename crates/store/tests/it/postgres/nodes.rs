@@ -6,7 +6,7 @@ use futures::future::join_all;
 use holdshort_core::id::RunId;
 use holdshort_core::projection::RunRow;
 use holdshort_store::postgres::Config;
-use holdshort_store::{Append, AppendError, Error, Journal, Postgres, Rows};
+use holdshort_store::{Append, AppendError, Error, Leases, Log, Postgres, Rows, Tables};
 
 use super::{node, short_lived, sql};
 use crate::fixture::{PATIENCE, id, run_row, run_stream, to};
@@ -22,7 +22,7 @@ fn drive(n: u64, expected: u64) -> Append {
 async fn many_that_open_an_empty_database_at_once_make_it_once() {
     let url = holdshort_testpg::shared().database();
     let nodes = join_all((0..6).map(|_| node(&url))).await;
-    let mut epochs: Vec<_> = nodes.iter().map(Journal::epoch).collect();
+    let mut epochs: Vec<_> = nodes.iter().map(Leases::epoch).collect();
     epochs.sort_unstable();
     epochs.dedup();
     assert_eq!(epochs.len(), 6);

@@ -2,7 +2,7 @@
 
 use holdshort_core::id::RunId;
 use holdshort_core::projection::SessionRow;
-use holdshort_store::{Journal, SessionFilter};
+use holdshort_store::{SessionFilter, Tables};
 
 use super::{node, sql};
 use crate::fixture::{at, id};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use holdshort_core::event::Chain;
 use holdshort_core::id::StreamId;
-use holdshort_store::{Append, Journal, Rows, Sqlite, StreamAppend};
+use holdshort_store::{Append, Log, Rows, Sqlite, StreamAppend, Tables};
 use tempfile::TempDir;
 
 use super::{child, command};

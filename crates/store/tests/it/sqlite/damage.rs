@@ -10,7 +10,7 @@ use holdshort_core::event::{self, Chain, Content, Event, Fact, Sealed};
 use holdshort_core::id::{Draw, Seed};
 use holdshort_core::run;
 use holdshort_store::{
-    Append, Error, GrantFilter, InterruptFilter, Journal, RunFilter, SessionFilter, Sqlite, StreamAppend,
+    Append, Error, GrantFilter, InterruptFilter, Log, RunFilter, SessionFilter, Sqlite, StreamAppend, Tables,
 };
 use tempfile::TempDir;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use holdshort_core::id::StreamId;
 use holdshort_store::sqlite::Config;
-use holdshort_store::{Append, AppendError, Error, Journal, Sqlite};
+use holdshort_store::{Append, AppendError, Error, Log, Sqlite, Tables};
 use tempfile::TempDir;
 
 use super::{child, command};

@@ -4,7 +4,7 @@ use std::fs;
 
 use holdshort_core::head::Head;
 use holdshort_core::projection::SessionRow;
-use holdshort_store::{Error, GrantFilter, Journal, RunFilter, SessionFilter, Sqlite};
+use holdshort_store::{Error, GrantFilter, Leases, Log, RunFilter, SessionFilter, Sqlite, Tables};
 use tempfile::TempDir;
 
 use crate::fixture::{at, run_stream, to};
@@ -57,7 +57,7 @@ fn a_database_from_the_future_is_refused_untouched() {
     rusqlite::Connection::open(&database).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(&database).unwrap();
     match Sqlite::open(folder.path()) {
-        Err(Error::FromTheFuture { found: 99, known: 5 }) => {}
+        Err(Error::FromTheFuture { found: 99, known: 6 }) => {}
         other => panic!("{other:?}"),
     }
     assert!(fs::read(&database).unwrap() == before);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use holdshort_store::{AppendError, Journal, Sqlite};
+use holdshort_store::{AppendError, Log, Sqlite};
 use tempfile::TempDir;
 
 use crate::fixture::{run_stream, to};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use holdshort_store::{AppendError, Error, Journal, Sqlite};
+use holdshort_store::{AppendError, Error, Log, Sqlite};
 use tempfile::TempDir;
 
 use crate::fixture::{run_stream, to};
@@ -244,5 +244,5 @@ fn a_database_of_an_older_schema_is_not_read_as_if_it_were_one_of_this() {
     first.execute_batch(include_str!("../../../migrations/sqlite/0001_journal.sql")).unwrap();
     first.pragma_update(None, "user_version", 1).unwrap();
     drop(first);
-    assert!(matches!(Sqlite::open_to_read(folder.path()), Err(Error::Outdated { found: 1, known: 5 })));
+    assert!(matches!(Sqlite::open_to_read(folder.path()), Err(Error::Outdated { found: 1, known: 6 })));
 }

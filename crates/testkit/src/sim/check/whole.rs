@@ -11,7 +11,7 @@ use holdshort_core::id::SessionId;
 use holdshort_core::projection::{GrantRow, SessionRow};
 use holdshort_core::session::Grant;
 use holdshort_engine::{Driver, Idle, audit, rebuild};
-use holdshort_store::{GrantFilter, InterruptFilter, Journal, RunFilter, SessionFilter};
+use holdshort_store::{GrantFilter, InterruptFilter, Leases, RunFilter, SessionFilter, Tables};
 
 use super::Witness;
 use crate::clock::SimClock;

@@ -1,0 +1,32 @@
+-- Rows as they are described in `table.rs`, with the columns of conversations and claims. An interrupt keeps its risk
+-- as it is told: the index negates it.
+
+ALTER TABLE sessions ADD COLUMN front_run BLOB;
+ALTER TABLE sessions ADD COLUMN idle_since INTEGER;
+UPDATE sessions SET idle_since = changed_at WHERE seq > 0;
+
+CREATE TABLE interrupts_with_risk (
+    interrupt    BLOB PRIMARY KEY,
+    run          BLOB NOT NULL,
+    session      BLOB NOT NULL,
+    kind         TEXT NOT NULL,
+    open         INTEGER NOT NULL,
+    risk         INTEGER NOT NULL,
+    created_at   INTEGER NOT NULL,
+    expires_at   INTEGER,
+    opened_seq   INTEGER NOT NULL,
+    resolved_seq INTEGER,
+    claimed_by   TEXT
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO interrupts_with_risk
+    SELECT interrupt, run, session, kind, open, 255 - calm, created_at, expires_at, opened_seq, resolved_seq, NULL
+    FROM interrupts ORDER BY interrupt;
+
+DROP TABLE interrupts;
+ALTER TABLE interrupts_with_risk RENAME TO interrupts;
+
+-- Those of a session are found over its runs. Without a filter those by kind are read once per kind.
+CREATE INDEX interrupts_by_run ON interrupts (run);
+CREATE INDEX open_interrupts_by_kind ON interrupts (kind, -risk, interrupt) WHERE open = 1;
+CREATE INDEX resolved_interrupts_by_kind ON interrupts (kind, interrupt) WHERE open = 0;

@@ -1,0 +1,145 @@
+//! The write-ahead log of a process that was killed, looked at before SQLite recovers it. Reads only.
+//!
+//! SQLite takes a log up to the first frame that does not fit and forgets the rest without a word. That is right
+//! for the torn end of a commit that nobody was told of, and wrong for damage in the middle: commits that were
+//! answered would be gone. Each frame's checksum builds on the one before it, so what follows a damaged commit
+//! can be recognised. The format: <https://www.sqlite.org/fileformat2.html#walformat>.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use super::error::from_io;
+use super::pin::log_of;
+use crate::journal::Error;
+
+const HEADER: usize = 32;
+const FRAME_HEADER: usize = 24;
+/// The last bit says in which order the checksums read their words.
+const MAGIC: u32 = 0x377f_0682;
+
+/// A checksum, as far as it has come.
+type Sum = (u32, u32);
+
+/// Refuses a log with damage before its end. A log that is only torn, or not there, is SQLite's to recover.
+pub(super) fn check(database: &Path) -> Result<(), Error> {
+    let path = log_of(database);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(from_io(error)),
+    };
+    match damage(BufReader::with_capacity(1 << 16, file)).map_err(from_io)? {
+        None => Ok(()),
+        Some(at) => Err(Error::Corrupt(format!(
+            "{} is damaged at byte {at}, and commits that were answered follow; without that file the rest can be \
+             read, and they are lost",
+            path.display()
+        ))),
+    }
+}
+
+/// Where a log is damaged that has more behind it than the end of one commit.
+fn damage(mut log: impl BufRead) -> io::Result<Option<u64>> {
+    let mut header = [0; HEADER];
+    if !fill(&mut log, &mut header)? {
+        return Ok(None);
+    }
+    let Some(reader) = Reader::of(&header) else {
+        // The header is on disk before the first frame is written: frames without one had one.
+        return Ok(log.bytes().find(|byte| !matches!(byte, Ok(0))).transpose()?.map(|_| 0));
+    };
+    let mut frame = vec![0; FRAME_HEADER + reader.page_size];
+    let mut at = HEADER as u64;
+    let mut sum = (word(&header, 24), word(&header, 28));
+    while fill(&mut log, &mut frame)? {
+        let next = reader.sum(sum, &frame);
+        if !reader.belongs(&frame) || next != stored(&frame) {
+            return Ok(reader.commits_follow(log, frame, next)?.then_some(at));
+        }
+        sum = next;
+        at += frame.len() as u64;
+    }
+    Ok(None)
+}
+
+/// How to read the frames of one log.
+struct Reader {
+    page_size: usize,
+    salts: [u8; 8],
+    word: fn([u8; 4]) -> u32,
+}
+
+impl Reader {
+    /// `None`: SQLite would not take this for the header of a log.
+    fn of(header: &[u8; HEADER]) -> Option<Self> {
+        let word_of = match word(header, 0).checked_sub(MAGIC)? {
+            0 => u32::from_le_bytes,
+            1 => u32::from_be_bytes,
+            _ => return None,
+        };
+        let page_size = word(header, 8);
+        if !(512..=65_536).contains(&page_size) || !page_size.is_power_of_two() {
+            return None;
+        }
+        let mut salts = [0; 8];
+        salts.copy_from_slice(&header[16..24]);
+        let reader = Self { page_size: usize::try_from(page_size).ok()?, salts, word: word_of };
+        let sum = (word(header, 24), word(header, 28));
+        (reader.add((0, 0), &header[..24]) == sum).then_some(reader)
+    }
+
+    /// Of this log, not of an earlier one that had the same file.
+    fn belongs(&self, frame: &[u8]) -> bool {
+        frame[8..16] == self.salts && word(frame, 0) != 0
+    }
+
+    fn sum(&self, before: Sum, frame: &[u8]) -> Sum {
+        self.add(self.add(before, &frame[..8]), &frame[FRAME_HEADER..])
+    }
+
+    fn add(&self, (mut a, mut b): Sum, bytes: &[u8]) -> Sum {
+        for pair in bytes.chunks_exact(8) {
+            let [first, second] =
+                [0, 4].map(|at| (self.word)([pair[at], pair[at + 1], pair[at + 2], pair[at + 3]]));
+            a = a.wrapping_add(first).wrapping_add(b);
+            b = b.wrapping_add(second).wrapping_add(a);
+        }
+        (a, b)
+    }
+
+    /// Whether a commit ends at or after this broken frame and another begins behind it: that one was written
+    /// after the first had been answered. `sum` is what the broken frame should have stored.
+    fn commits_follow(&self, mut log: impl Read, mut frame: Vec<u8>, sum: Sum) -> io::Result<bool> {
+        let mut sums = vec![sum, stored(&frame)];
+        loop {
+            let ended = word(&frame, 4) != 0;
+            if !fill(&mut log, &mut frame)? {
+                return Ok(false);
+            }
+            let linked = sums.iter().any(|sum| self.sum(*sum, &frame) == stored(&frame));
+            if ended && linked && self.belongs(&frame) {
+                return Ok(true);
+            }
+            sums = vec![stored(&frame)];
+        }
+    }
+}
+
+fn stored(frame: &[u8]) -> Sum {
+    (word(frame, 16), word(frame, 20))
+}
+
+/// Numbers in headers are big-endian.
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// Whether there was enough left to read.
+fn fill(log: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
+    match log.read_exact(buffer) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,250 @@
+//! The rows as both SQL stores keep them: each kind is described once, and what writes and reads it follows from that.
+//!
+//! A column's name stands here and in the migration of each store; its type follows from the field of the row. A field
+//! that is missing here does not compile. The stores say how a [`Value`] stands in a column.
+
+use std::str::FromStr;
+
+use holdshort_core::id::{GrantId, Id, InterruptId, RunId, SessionId};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
+use holdshort_core::session::State;
+use holdshort_core::time::Timestamp;
+
+use crate::tables::Rows;
+
+/// A table of rows.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    /// The first one is the key.
+    pub(crate) columns: &'static [&'static str],
+    /// The columns as they stand in a statement.
+    pub(crate) list: &'static str,
+    pub(crate) conflict: Conflict,
+}
+
+/// What becomes of a row whose key is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conflict {
+    Replaced,
+    /// See [`SessionRow::with`].
+    Merged,
+}
+
+impl Table {
+    pub(crate) const fn key(&self) -> &'static str {
+        self.columns[0]
+    }
+}
+
+/// A kind of row, and its table.
+pub(crate) trait Record: Sized {
+    const TABLE: Table;
+
+    /// In the order of the columns.
+    fn values(&self) -> Vec<Value<'_>>;
+
+    fn read<C: Columns>(columns: &mut C) -> Result<Self, C::Error>;
+
+    /// This row, where `there` is one with its key.
+    fn over(self, there: Self) -> Self;
+}
+
+/// Describes a kind of row: its table, its fields, and the columns whose name is not the field's.
+macro_rules! record {
+    ($row:ident in $table:literal, $conflict:ident { $key:ident $(as $named:literal)? $(, $field:ident)* }
+        over $this:ident, $there:ident: $over:expr) => {
+        impl Record for $row {
+            const TABLE: Table = Table {
+                name: $table,
+                columns: &[column!($key $($named)?) $(, stringify!($field))*],
+                list: concat!(column!($key $($named)?) $(, ", ", stringify!($field))*),
+                conflict: Conflict::$conflict,
+            };
+
+            fn values(&self) -> Vec<Value<'_>> {
+                let Self { $key, $($field),* } = self;
+                vec![$key.value(), $($field.value()),*]
+            }
+
+            fn read<C: Columns>(columns: &mut C) -> Result<Self, C::Error> {
+                Ok(Self { $key: required(columns)?, $($field: required(columns)?),* })
+            }
+
+            fn over(self, $there: Self) -> Self {
+                let $this = self;
+                $over
+            }
+        }
+    };
+}
+macro_rules! column {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $named:literal) => {
+        $named
+    };
+}
+
+record!(RunRow in "runs", Replaced {
+    run, session, workflow, status, end_reason, runnable, deadline, seq, ended_seq, created_at, updated_at
+} over this, _there: this);
+record!(SessionRow in "sessions", Merged {
+    session, workflow, state, seq, created_at, changed_at, idle_ms, front_run, idle_since
+} over this, there: there.with(this));
+record!(InterruptRow in "interrupts", Replaced {
+    interrupt, run, session, kind, open, risk, created_at, expires_at, opened_seq, resolved_seq, claimed_by
+} over this, _there: this);
+record!(GrantRow in "grants", Replaced {
+    grant as "grant_id", session, added_seq, revoked
+} over this, _there: this);
+
+/// Every table of rows.
+pub(crate) const TABLES: [Table; 4] =
+    [RunRow::TABLE, SessionRow::TABLE, InterruptRow::TABLE, GrantRow::TABLE];
+
+/// Whatever rows are put into.
+pub(crate) trait Put {
+    type Error;
+
+    fn put<R: Record + Clone>(&mut self, row: &R) -> Result<(), Self::Error>;
+}
+
+impl Rows {
+    /// Puts each row. Two of one key are put in their order: the last one counts.
+    pub(crate) fn put_into<P: Put>(&self, put: &mut P) -> Result<(), P::Error> {
+        let Self { run, session, interrupts, grants } = self;
+        run.iter().try_for_each(|row| put.put(row))?;
+        session.iter().try_for_each(|row| put.put(row))?;
+        interrupts.iter().try_for_each(|row| put.put(row))?;
+        grants.iter().try_for_each(|row| put.put(row))
+    }
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value<'a> {
+    Null,
+    /// The id of something that has a row, prefix included.
+    Id(&'a str),
+    Text(&'a str),
+    Number(i64),
+    Flag(bool),
+}
+
+/// The columns of a stored row, read one after the other. A column that holds something else is damage, never a default.
+pub(crate) trait Columns {
+    type Error;
+
+    fn id<I: Id + FromStr>(&mut self) -> Result<Option<I>, Self::Error>;
+    fn text(&mut self) -> Result<Option<&str>, Self::Error>;
+    fn number(&mut self) -> Result<Option<i64>, Self::Error>;
+    fn flag(&mut self) -> Result<Option<bool>, Self::Error>;
+    /// The last column that was read makes no sense.
+    fn damaged(&self) -> Self::Error;
+}
+
+/// What a field of a row may be.
+pub(crate) trait Field: Sized {
+    fn value(&self) -> Value<'_>;
+
+    /// `None`: the column is null.
+    fn read<C: Columns>(columns: &mut C) -> Result<Option<Self>, C::Error>;
+}
+
+fn required<F: Field, C: Columns>(columns: &mut C) -> Result<F, C::Error> {
+    F::read(columns)?.ok_or_else(|| columns.damaged())
+}
+
+impl<F: Field> Field for Option<F> {
+    fn value(&self) -> Value<'_> {
+        self.as_ref().map_or(Value::Null, F::value)
+    }
+
+    fn read<C: Columns>(columns: &mut C) -> Result<Option<Self>, C::Error> {
+        F::read(columns).map(Some)
+    }
+}
+
+macro_rules! ids {
+    ($($id:ident),*) => {
+        $(impl Field for $id {
+            fn value(&self) -> Value<'_> {
+                Value::Id(self.as_str())
+            }
+
+            fn read<C: Columns>(columns: &mut C) -> Result<Option<Self>, C::Error> {
+                columns.id()
+            }
+        })*
+    };
+}
+ids!(RunId, SessionId, InterruptId, GrantId);
+
+/// Names of closed sets.
+macro_rules! names {
+    ($($name:ident),*) => {
+        $(impl Field for $name {
+            fn value(&self) -> Value<'_> {
+                Value::Text(self.as_str())
+            }
+
+            fn read<C: Columns>(columns: &mut C) -> Result<Option<Self>, C::Error> {
+                let Some(text) = columns.text()? else { return Ok(None) };
+                let name = Self::parse(text);
+                if name.is_some() { Ok(name) } else { Err(columns.damaged()) }
+            }
+        })*
+    };
+}
+names!(Status, State, Kind);
+
+impl Field for String {
+    fn value(&self) -> Value<'_> {
+        Value::Text(self)
+    }
+
+    fn read<C: Columns>(columns: &mut C) -> Result<Option<Self>, C::Error> {
+        Ok(columns.text()?.map(str::to_owned))
+    }
+}
+
+impl Field for bool {
+    fn value(&self) -> Value<'_> {
+        Value::Flag(*self)
+    }
+
+    fn read<C: Columns>(columns: &mut C) -> Result<Option<Self>, C::Error> {
+        columns.flag()
+    }
+}
+
+impl Field for Timestamp {
+    fn value(&self) -> Value<'_> {
+        Value::Number(self.as_millis())
+    }
+
+    fn read<C: Columns>(columns: &mut C) -> Result<Option<Self>, C::Error> {
+        Ok(columns.number()?.map(Self::from_millis))
+    }
+}
+
+/// Unsigned numbers. Databases have 63 bits for one; a larger one, which only a request can name, saturates.
+macro_rules! numbers {
+    ($($number:ident),*) => {
+        $(impl Field for $number {
+            fn value(&self) -> Value<'_> {
+                Value::Number(i64::try_from(*self).unwrap_or(i64::MAX))
+            }
+
+            fn read<C: Columns>(columns: &mut C) -> Result<Option<Self>, C::Error> {
+                let Some(number) = columns.number()? else { return Ok(None) };
+                let number = Self::try_from(number).map(Some);
+                number.map_err(|_| columns.damaged())
+            }
+        })*
+    };
+}
+numbers!(u64, u8);
