@@ -88,7 +88,7 @@ async fn find(
     Ok(None)
 }
 
-/// The same decision once more changes nothing, also when the run that asked is over (LESSONS 9).
+/// The same decision once more changes nothing, also when the run that asked is over (lesson 9).
 async fn decide(session: &Session, run: &Run, interrupt: &InterruptId, decision: Decision) -> Answer<()> {
     let made = run.interrupts.get(interrupt).and_then(|asked| asked.settled_by());
     let is_same = made.is_some_and(|made| {
@@ -266,7 +266,7 @@ async fn take_result(session: &Session, seat: &Seat, wish: ToolResult) -> Answer
     let input = Input::ClientResult { call: call.clone(), outcome: outcome.clone() };
     match session.send(&run.id, input).await {
         Ok(_) => {}
-        // The same result once more, after the run that it was for (LESSONS 9): perhaps it has just ended it.
+        // The same result once more, after the run that it was for (lesson 9): perhaps it has just ended it.
         Err(refused) if refused.code() == Code::RunEnded => {
             let run = session.load(&run.id).await?;
             if !run.calls.get(&call).is_some_and(|call| has_brought(call, &outcome)) {

@@ -60,7 +60,7 @@ async fn serve(socket: WebSocket, session: Session, hands: &Arc<Hands>, since: O
     Box::pin(line::goodbye(&end, None, writing, incoming)).await;
 }
 
-/// Messages come in while frames go out (LESSONS 16); the first is heard once everything that follows will be told.
+/// Messages come in while frames go out (lesson 16); the first is heard once everything that follows will be told.
 async fn converse(
     incoming: &mut SplitStream<WebSocket>,
     session: &Session,
