@@ -56,18 +56,18 @@ fn shown(name: &str, number: u32) -> String {
 /// Documents are read whole, of sources the comments.
 fn citations() -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
-    for (name, text) in all(".md").into_iter().chain(all(".rs")) {
+    let commented = all(".rs").into_iter().map(|(name, text)| (name, comments(&text)));
+    for (name, text) in all(".md").into_iter().chain(commented) {
         // Here every form is cited as an example, and a changelog tells what was.
         if name.starts_with(PAGES) || name == file!() || name == "CHANGELOG.md" {
             continue;
         }
-        // A range or a list may go on in the next line.
-        let text = if name.ends_with(".rs") { comments(&text) } else { text };
         found.extend(cited(&text).into_iter().map(|id| (id, name.clone())));
     }
     found
 }
 
+/// One text, for a range or a list may go on in the next line.
 fn comments(text: &str) -> String {
     let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("//"));
     lines.map(|line| line.trim_start_matches(['/', '!'])).collect::<Vec<_>>().join("\n")
