@@ -6,6 +6,8 @@
 
 mod bench;
 mod bundle;
+#[cfg(test)]
+mod contract;
 mod counts;
 mod machine;
 mod reader;

@@ -24,7 +24,7 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn all(ending: &str) -> Vec<(String, String)> {
+pub(crate) fn all(ending: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     files(&root(), ending, &mut found);
     found.sort();

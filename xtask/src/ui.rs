@@ -27,9 +27,9 @@ pub(crate) fn verify() -> Result<()> {
     step("types of the API", &mut script("types", &["--check"]))
         .context("ui/src/api/schema.d.ts is stale: run `cargo xtask ui`")?;
     check()?;
-    let folder = tempfile::tempdir()?;
-    build(folder.path())?;
-    let built = Bundle::read(folder.path())?;
+    let folder = root().join("target/ui-dist");
+    build(&folder)?;
+    let built = Bundle::read(&folder)?;
     let differences = built.differences(&Bundle::read(&dist())?);
     if !differences.is_empty() {
         bail!("ui/dist is stale: run `cargo xtask ui`\n  {}", differences.join("\n  "));

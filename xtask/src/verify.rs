@@ -70,9 +70,7 @@ fn quick_tests(counts: &mut Counts) -> Result<bool> {
 
 fn all_tests(counts: &mut Counts) -> Result<bool> {
     ui::verify()?;
-    // What black-box tests start: they look for it, and would have to build what is not there.
-    let programs = ["--package", "holdshort-cli", "--package", "holdshort-testkit"];
-    step("the programs that the tests start", cargo().args(["build", "--locked", "--quiet"]).args(programs))?;
+    // It also builds the programs that black-box tests start: all of a package that has tests are built with them.
     let ok = lines("tests", test().arg("--workspace"), |line| counts.take(line))?;
     Ok(lines("browser tests", &mut ui::tests(), |line| counts.take(line))? && ok)
 }

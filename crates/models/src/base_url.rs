@@ -43,6 +43,10 @@ impl BaseUrl {
             || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
     }
 
+    pub(crate) fn url(&self) -> &Url {
+        &self.0
+    }
+
     /// With a trailing slash, which the client needs to append to it.
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()

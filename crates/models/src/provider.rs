@@ -16,12 +16,13 @@ use genai::chat::{ChatOptions, ChatStreamEvent, JsonSpec, ReasoningEffort, Strea
 use genai::resolver::{AuthData, Endpoint, ProviderConfig};
 use genai::{Client, ModelIden, WebConfig};
 use holdshort_core::message::{Failure, FailureKind, Reply, Request, RequestedCall, Stop, Usage};
+use reqwest::Url;
 
 use crate::base_url::BaseUrl;
 use crate::frames::{Frames, Seen};
 use crate::mask::Mask;
 use crate::source::{self, Error, Settings};
-use crate::{Description, Model, arguments, failure, outgoing, stop};
+use crate::{Description, Model, arguments, failure, http, outgoing, stop};
 
 /// Refused or unreachable shows within this; the idle time-out covers the rest.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -76,6 +77,14 @@ impl Route {
         }
     }
 
+    /// The one server that is asked; `None` for a provider on the internet.
+    fn server(&self) -> Option<Url> {
+        match self {
+            Self::Ollama => Url::parse(OLLAMA).ok(),
+            _ => self.base_url().map(|base_url| base_url.url().clone()),
+        }
+    }
+
     /// The library's way to talk to a model of this name. A namespace in front of it is cut off before the
     /// name goes out; putting one there keeps the rest of a compatible server's name as it is.
     fn model(&self, name: &str) -> ModelIden {
@@ -114,9 +123,10 @@ impl Provider {
         model: String,
         settings: &Settings,
     ) -> Result<Self, Error> {
+        let http = route.server().map_or_else(http::client, |server| http::client_to(&server));
         let mut http = WebConfig::default()
             .with_connect_timeout(CONNECT_TIMEOUT)
-            .apply_to_builder(reqwest::Client::builder())
+            .apply_to_builder(http)
             .redirect(reqwest::redirect::Policy::none());
         let local = matches!(route, Route::Ollama) || route.base_url().is_some_and(BaseUrl::is_loopback);
         if local {

@@ -16,4 +16,5 @@ mod models;
 mod plan;
 mod serve;
 mod terminal;
+mod tls;
 mod token;

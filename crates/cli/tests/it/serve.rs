@@ -147,8 +147,11 @@ async fn an_answer_of_data_is_sent_as_it_is() {
     let question = json!({"kind": "question", "title": "When?", "response_schema":
         {"type": "object", "properties": {"hour": {"type": "integer"}}, "required": ["hour"]}});
     let url = format!("{}/v1/interrupts", serving.started["listening"].as_str().unwrap());
-    let request =
-        reqwest::Client::new().post(url).bearer_auth(serving.started["agent_token"].as_str().unwrap());
+    let request = holdshort_models::http::client()
+        .build()
+        .unwrap()
+        .post(url)
+        .bearer_auth(serving.started["agent_token"].as_str().unwrap());
     let asked: serde_json::Value = request.json(&question).send().await.unwrap().json().await.unwrap();
     let id = asked["id"].as_str().unwrap();
     let answer = home.path().join("answer.json");

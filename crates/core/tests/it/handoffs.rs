@@ -111,7 +111,7 @@ fn another_agent_goes_on_with_the_same_conversation() {
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Done.")));
 }
 
-/// LESSONS 17: one reply, several calls. Each is gated by itself; the hand-off waits for all of them.
+/// Lesson 17: one reply, several calls. Each is gated by itself; the hand-off waits for all of them.
 #[test]
 fn the_other_calls_of_a_reply_come_first() {
     let mut world = worked(

@@ -1,4 +1,4 @@
-//! The two layers of document 000: gates around steps, and gates within the conversation (contracts A1, A2, A14).
+//! The two layers of MARS: gates around steps, and gates within the conversation (contracts A1, A2, A14).
 
 use holdshort_core::definition::{
     Agent, Checkpoint, Control, Definition, Ends, Judge, Phase, PhaseKind, PlanGate, Planning, Smart,
@@ -39,7 +39,7 @@ fn free() -> Definition {
     definition
 }
 
-/// `approval_mode` and the handoff keys of document 000 as gates of a run.
+/// `approval_mode` and the handoff keys of MARS as gates of a run.
 fn config(mode: &str, handoffs: bool, mandatory: &[Checkpoint], smart: bool) -> Config {
     let mut config = Config::default();
     config.gates.before_step = matches!(mode, "before_step" | "both");
@@ -73,7 +73,7 @@ fn asked(mut world: World) -> Vec<String> {
 /// `approval_mode`, `use_ag2_handoffs`, `ag2_mandatory_checkpoints`, `ag2_smart_approval`; what asks.
 type Row<'a> = (&'a str, bool, &'a [Checkpoint], bool, &'a [&'a str]);
 
-/// The matrix of document 000 in native words: neither layer switches the other one on or off.
+/// The matrix of A2 in native words: neither layer switches the other one on or off.
 #[test]
 fn each_layer_fires_by_itself() {
     use Checkpoint::{AfterPlanning, BeforeDeploy, BeforeFileEdit};

@@ -20,7 +20,7 @@ fn found(said: &str, tool: &str, arguments: &Value, keywords: &[&str]) -> Vec<St
     smart::reasons(&act, &keywords).into_iter().map(|reason| reason.text).collect()
 }
 
-/// Words, never parts of words (LESSONS 37).
+/// Words, never parts of words (lesson 37).
 #[test]
 fn keywords_are_words() {
     let table = [

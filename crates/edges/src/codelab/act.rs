@@ -73,7 +73,7 @@ async fn find(
     Ok(None)
 }
 
-/// The same decision once more changes nothing, also when the run that asked is over (LESSONS 9).
+/// The same decision once more changes nothing, also when the run that asked is over (lesson 9).
 /// `holder`: the connection that is to have what the decision lets a client run.
 async fn decide(
     session: &Session,
@@ -239,7 +239,7 @@ async fn take_result(session: &Session, wish: ToolResult) -> Answer<Vec<Frame>> 
     let input = Input::ClientResult { call: call.clone(), outcome: outcome.clone() };
     match session.send(&run.id, input).await {
         Ok(_) => {}
-        // The same result once more, after the run that it was for (LESSONS 9): perhaps it has just ended it.
+        // The same result once more, after the run that it was for (lesson 9): perhaps it has just ended it.
         Err(refused) if refused.code() == Code::RunEnded => {
             let run = session.load(&run.id).await?;
             if !run.calls.get(&call).is_some_and(|call| has_brought(call, &outcome)) {

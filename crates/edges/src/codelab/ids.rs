@@ -18,7 +18,7 @@ fn plan_of(parts: &[&str]) -> String {
     format!("plan_{}", &digest[..8])
 }
 
-/// Calls are counted within a run; on the wire an id is for one session, and for ever (LESSONS 3).
+/// Calls are counted within a run; on the wire an id is for one session, and for ever (lesson 3).
 pub(super) fn call(run: &RunId, call: &str) -> String {
     format!("{run}-{call}")
 }

@@ -1,4 +1,4 @@
-//! What a client reads without a stream (contract B12), and a plan's pause. Reads write nothing (LESSONS 5).
+//! What a client reads without a stream (contract B12), and a plan's pause. Reads write nothing (lesson 5).
 
 use axum::Json;
 use holdshort_core::interrupt::{About, Interrupt, Kind};

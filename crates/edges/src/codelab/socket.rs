@@ -61,7 +61,7 @@ async fn serve(socket: WebSocket, session: Session, clients: &Arc<Clients>, sinc
     Box::pin(line::goodbye(&end, None, writing, incoming)).await;
 }
 
-/// Messages come in while frames go out (LESSONS 16); the first is heard once everything that follows will be told. What
+/// Messages come in while frames go out (lesson 16); the first is heard once everything that follows will be told. What
 /// the client has said already is heard before anything more is told: it may have run what it approved.
 async fn converse(
     incoming: &mut SplitStream<WebSocket>,

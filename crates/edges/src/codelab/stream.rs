@@ -1,5 +1,5 @@
 //! `POST /agent/message/stream`: one message, and what follows from it as server-sent events, until nothing goes on
-//! by itself. The stream only reads the journal: whoever leaves changes nothing (LESSONS 4).
+//! by itself. The stream only reads the journal: whoever leaves changes nothing (lesson 4).
 
 use std::convert::Infallible;
 use std::sync::Arc;

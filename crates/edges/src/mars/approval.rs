@@ -1,5 +1,5 @@
 //! Approvals as this wire shows them: what is asked, and what came of it. Whether it is approved follows from the
-//! effect of what was decided, never from the word for it (LESSONS 31).
+//! effect of what was decided, never from the word for it (lesson 31).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The MARS edge: `/ws/{task_id}` and `/api/sessions`, as the clients of the source documents 000 and 004 know them
+//! The MARS edge: `/ws/{task_id}` and `/api/sessions`, as the clients of MARS know them
 //! (contracts A27 to A31).
 //!
 //! `socket.rs` is one connection, `start.rs` starts or attaches, `act.rs` carries out what a client wants, with

@@ -1,5 +1,5 @@
 //! One connection: what the client says is carried out in order, what the run does is told beside it, and neither
-//! waits for the other (LESSONS 16). A connection that ends changes nothing.
+//! waits for the other (lesson 16). A connection that ends changes nothing.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! From a task to its run: the first frame starts it, every later one finds it (LESSONS 26). A client's id of a task
+//! From a task to its run: the first frame starts it, every later one finds it (lesson 26). A client's id of a task
 //! is an idempotency key within the person, so no number of connections starts a second run.
 
 use std::sync::{Arc, LazyLock};

@@ -1,4 +1,4 @@
-//! What options are called on this wire: one table, both ways (contracts A5, A12-A14, A22, A24, A27, E7).
+//! What options are called on this wire: one table, both ways (contracts A5, A12 to A14, A22, A24, A27, E7).
 
 use holdshort_core::gate::Source;
 use holdshort_core::interrupt::{About, Kind, Offer, Opened};

@@ -270,7 +270,7 @@ pub(crate) struct Api {
 
 /// One that takes answers as they come, compressed or not.
 fn client() -> reqwest::Client {
-    reqwest::Client::builder().no_gzip().no_brotli().no_deflate().no_zstd().build().unwrap()
+    holdshort_models::http::client().no_gzip().no_brotli().no_deflate().no_zstd().build().unwrap()
 }
 
 /// What a browser that is signed in shows.

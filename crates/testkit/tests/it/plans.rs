@@ -162,7 +162,7 @@ async fn a_failure_skips_what_depends_on_it_and_the_run_says_so() {
     assert_eq!(tries, [json!(1), json!(0), json!(1)], "what was never begun was not tried: {work}");
 }
 
-/// Nothing is at work in a run that has ended (LESSONS 12).
+/// Nothing is at work in a run that has ended (lesson 12).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_is_cancelled_leaves_no_subtask_at_work() {
     let workflow = PLANNED.replace("agent: engineer}", "agent: engineer, gates: {before_step: ask}}");

@@ -17,7 +17,7 @@ fn cancelled(mut world: World) -> World {
     world
 }
 
-/// Nothing is at work in a run that is not (LESSONS 12).
+/// Nothing is at work in a run that is not (lesson 12).
 #[test]
 fn each_subtask_comes_to_an_end_with_its_run() {
     use Progress::{Cancelled, Completed, Failed, NotRun, Pending, Running, Skipped, Waiting};

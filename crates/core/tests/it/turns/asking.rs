@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{asking_off, heard, say};
 use crate::world::{World, calls, choose, choose_with, definition, says};
 
-/// A question printed as the last word is told to the model once; printed again it is asked (LESSONS 34).
+/// A question printed as the last word is told to the model once; printed again it is asked (lesson 34).
 #[test]
 fn a_printed_question_is_told_once_and_then_asked() {
     let mut world = World::started(definition(), vec![says("Which one?")]);

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{heard, phase};
 use crate::world::{Answer, World, calls, choose, choose_with, definition, fails, read, says};
 
-/// The same call again and again is a loop, and a person is asked (LESSONS 15).
+/// The same call again and again is a loop, and a person is asked (lesson 15).
 #[test]
 fn equal_calls_in_a_row_end_in_a_question() {
     let mut script: Vec<_> = (0..4).map(|_| calls(&[read("a"), read("a")])).collect();

@@ -57,7 +57,7 @@ fn a_message_is_heard_while_calls_wait_and_by_steps_that_start_later() {
 /// A name, the workflow, the reply that leads to a question, its kind, the decision.
 type Noted = (&'static str, Definition, Answer, Kind, Decision);
 
-/// Whatever a person says with a decision reaches a later request (LESSONS 38).
+/// Whatever a person says with a decision reaches a later request (lesson 38).
 #[test]
 fn no_note_is_lost() {
     let review = || ("request_review", json!({ "title": "t", "content": "c" }));

@@ -213,7 +213,7 @@ fn options_can_be_switched_off() {
     );
 }
 
-/// The matrix of document 000 (contract A2): the layers are independent.
+/// The matrix of MARS (contract A2): the layers are independent.
 #[test]
 fn the_second_layer_is_off_unless_it_is_switched_on() {
     let table = [

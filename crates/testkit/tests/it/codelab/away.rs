@@ -1,4 +1,4 @@
-//! A client that was away hears what followed, once and in order, also after a restart (B12, LESSONS 4, 27).
+//! A client that was away hears what followed, once and in order, also after a restart (B12, lessons 4, 27).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};

@@ -321,7 +321,7 @@ async fn agents_keep_to_what_they_may_do() {
     assert_paired(&model);
 }
 
-/// The same once more changes nothing, also when the run is over or another one has begun (LESSONS 9).
+/// The same once more changes nothing, also when the run is over or another one has begun (lesson 9).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repeat_is_harmless_whenever_it_comes() {
     let (model, server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;

@@ -1,4 +1,4 @@
-//! Agents hand over to each other, in an answer and in the middle of a plan (LESSONS 1 to 3, 17).
+//! Agents hand over to each other, in an answer and in the middle of a plan (lessons 1 to 3, 17).
 
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};

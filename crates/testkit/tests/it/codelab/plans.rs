@@ -278,7 +278,7 @@ async fn the_same_over_server_sent_events() {
     );
 }
 
-/// The IDE is started again in the middle of a plan, and so is the server (LESSONS 7, case 32).
+/// The IDE is started again in the middle of a plan, and so is the server (lesson 7, case 32).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_goes_on_after_everything_was_started_again() {
     let (_model, mut server, ide, plan) = planned(&five()[..2]).await;

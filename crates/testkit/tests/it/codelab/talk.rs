@@ -286,7 +286,7 @@ async fn a_pause_is_done_when_nothing_is_under_way() {
     assert_eq!(kinds(&frames), ["status", "assistant_message", "done"]);
 }
 
-/// A gateway that goes away in the middle changes nothing, and neither does looking (LESSONS 4, 5).
+/// A gateway that goes away in the middle changes nothing, and neither does looking (lessons 4, 5).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn leaving_and_looking_change_nothing() {
     let (model, server) = served().await;
@@ -342,7 +342,7 @@ async fn an_answer_that_is_overtaken_is_told_too() {
     assert_eq!(told, [(&first, &json!(false)), (&json!("Answer B."), &json!(true))]);
 }
 
-/// What became of a plan is told to whoever goes on (B5, LESSONS 12, 38).
+/// What became of a plan is told to whoever goes on (B5, lessons 12, 38).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_became_of_a_plan_goes_with_the_session() {
     let (model, server) = served().await;

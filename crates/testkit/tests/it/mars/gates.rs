@@ -202,7 +202,7 @@ async fn after_a_step_it_is_done_again_or_accepted() {
         .await;
     assert!(refused["message"].as_str().unwrap().contains("choose one of: continue, abort"), "{refused}");
     let received = mars.resolve(&second, "continue", json!({"feedback": "good"})).await;
-    assert_eq!(received["approved"], true, "continue is an approval (LESSONS 31)");
+    assert_eq!(received["approved"], true, "continue is an approval (lesson 31)");
     let ended = mars.wait("workflow_completed").await;
     assert_eq!(
         (

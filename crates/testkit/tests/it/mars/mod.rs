@@ -1,4 +1,4 @@
-//! The MARS edge over the real binary: the cases of documents 000 and 004 at the level of phases, on their own wire.
+//! The MARS edge over the real binary: the cases of MARS at the level of phases, on their own wire.
 
 mod bad;
 mod docs;

@@ -1,4 +1,4 @@
-//! Connections: one task, one run, whatever happens to the wire (LESSONS 16, 22-28, 31).
+//! Connections: one task, one run, whatever happens to the wire (lessons 16, 22 to 28, 31).
 
 use serde_json::{Value, json};
 
@@ -142,7 +142,7 @@ async fn many_connections_start_one_run() {
     assert_eq!(runs(&server).await, 1);
 }
 
-/// Decided in the browser or the terminal: the same `approval_received`, and the truth in it (LESSONS 31).
+/// Decided in the browser or the terminal: the same `approval_received`, and the truth in it (lesson 31).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decision_elsewhere_is_told_here() {
     let (_model, server) = planned(&[one_step()]).await;

@@ -1,0 +1,22 @@
+//! Where every HTTP client of the project begins: with the one TLS implementation, and the roots of this machine.
+//!
+//! `reqwest` is built without a TLS implementation of its own and panics where none is installed, so clippy refuses
+//! its constructors everywhere else (`clippy.toml`).
+
+use reqwest::{Client, ClientBuilder, Url};
+
+/// A client for any address. It verifies certificates against the roots that the machine trusts; `build` is an error
+/// where the machine has none.
+#[expect(clippy::disallowed_methods, reason = "the one place")]
+pub fn client() -> ClientBuilder {
+    // An error says that it is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
+}
+
+/// A client for this server alone. For `http` it reads no certificates, so that it works where there are none, and
+/// accepts none.
+pub fn client_to(server: &Url) -> ClientBuilder {
+    let client = client();
+    if server.scheme() == "http" { client.tls_certs_only([]) } else { client }
+}
