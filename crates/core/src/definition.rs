@@ -397,6 +397,9 @@ pub struct KindGate {
     pub on_expiry: Option<String>,
     /// Who may decide, by id; empty means admins and operators.
     pub approvers: Vec<String>,
+    /// How many people have to agree before anything is released; one where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quorum: Option<u32>,
 }
 
 impl KindGate {
@@ -412,6 +415,7 @@ impl KindGate {
             expires_in_ms: self.expires_in_ms.or(usual.expires_in_ms),
             on_expiry: self.on_expiry.clone().or(usual.on_expiry),
             approvers: list(&self.approvers, usual.approvers),
+            quorum: self.quorum.or(usual.quorum),
         }
     }
 }

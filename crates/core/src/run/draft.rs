@@ -155,7 +155,7 @@ impl<'a> Draft<'a> {
             expires_at: gate.expires_in_ms.map(|ms| self.now().plus_ms(ms)),
             on_expiry,
             approvers: gate.approvers,
-            quorum: 1,
+            quorum: gate.quorum.unwrap_or(1),
             supersedes: opening.supersedes,
         };
         let mut content = json!({

@@ -52,7 +52,8 @@ impl Draft<'_> {
     fn take(&mut self, input: Input) -> Result<(), Rejection> {
         if let Some(ended) = &self.run.ended {
             // Deciding on an ended run still answers with the standing result, or with 409; and people say why later.
-            if !matches!(input, Input::Decide { .. } | Input::Comment { .. } | Input::Start(_)) {
+            let is_of_interrupt = input.permission() == Some(Permission::Decide);
+            if !is_of_interrupt && !matches!(input, Input::Start(_)) {
                 return Err(Rejection::Ended(ended.status));
             }
         }

@@ -36,6 +36,7 @@ fn a_phase_says_only_what_differs() {
         expires_in_ms: Some(1_000),
         on_expiry: Some("reject".to_owned()),
         approvers: texts(&["ann", "ben"]),
+        quorum: None,
     };
     let nothing = KindGate::default;
     let table = [

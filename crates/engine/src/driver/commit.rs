@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use holdshort_core::event::{self, Chain};
 use holdshort_core::id::{Draw, InterruptId, StreamId};
+use holdshort_core::projection::SessionRow;
 use holdshort_core::run::{Action, ActionId, Authority, Fact};
 use holdshort_store::{Append, AppendError, Blob, Error as StoreError, Journal, Key, Rows, StreamAppend};
 
@@ -89,7 +90,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             blobs,
             rows: Rows {
                 run: row,
-                session: of_session.session.or_else(|| run.session_row().filter(|_| starts)),
+                session: both(of_session.session, run.session_row().filter(|_| starts)),
                 interrupts: run.interrupt_rows(touched),
                 grants: of_session.grants,
             },
@@ -168,5 +169,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.deadline.notify_one();
         }
         Ok(Committed::Yes)
+    }
+}
+
+/// What a session's own events say of it, and a run that starts in it.
+fn both(own: Option<SessionRow>, start: Option<SessionRow>) -> Option<SessionRow> {
+    match (own, start) {
+        (Some(own), Some(start)) => Some(own.with(start)),
+        (own, start) => own.or(start),
     }
 }

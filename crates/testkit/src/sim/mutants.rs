@@ -5,13 +5,14 @@
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::Draw;
 use holdshort_core::run::Fact;
+use holdshort_core::session;
 use holdshort_engine::Clock;
 use holdshort_store::{Append, Log, StreamAppend};
 
 use futures::FutureExt;
 
 use super::site::Site;
-use super::{Played, failed_once, play};
+use super::{Played, TALKS_FROM, failed_once, play};
 
 /// Seeds that a mutant may live through.
 const SEEDS: u64 = 400;
@@ -58,10 +59,16 @@ pub enum Mutant {
     AdoptEverything,
     /// What is read of sessions and of the installation is old by an event.
     ReadWhatWas,
+    /// What is said in a run is not noted in its session.
+    ForgetWhatWasSaid,
+    /// One person is enough wherever two are asked for.
+    ForgetTheQuorum,
+    /// A claim is written down in somebody else's name.
+    ClaimForAnother,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 23] = [
         Self::DropTheCompareAndSet,
         Self::DropTheGuards,
         Self::ForgetKeys,
@@ -82,12 +89,18 @@ impl Mutant {
         Self::HoldForEver,
         Self::AdoptEverything,
         Self::ReadWhatWas,
+        Self::ForgetWhatWasSaid,
+        Self::ForgetTheQuorum,
+        Self::ClaimForAnother,
     ];
 
     /// The first seed that shows it. What failed once comes first: it leads to places that few seeds reach.
     pub fn noticed(self) -> Option<Played> {
+        // Those that it needs people for who talk.
+        let talks = matches!(self, Self::ForgetWhatWasSaid | Self::ForgetTheQuorum | Self::ClaimForAnother);
+        let from = if talks { TALKS_FROM } else { 0 };
         failed_once()
-            .chain(0..SEEDS)
+            .chain(from..from + SEEDS)
             .map(|seed| play(seed, Some(self)))
             .find(|played| played.problem.is_some())
     }
@@ -101,10 +114,26 @@ impl Site {
                 let streams = std::mem::take(&mut append.streams);
                 append.streams = streams.into_iter().map(|part| self.moved(part)).collect();
             }
-            Some(Mutant::AdoptEverything) => {
-                let streams = std::mem::take(&mut append.streams);
-                append.streams = streams.into_iter().map(|part| self.adopting(part)).collect();
-            }
+            Some(Mutant::AdoptEverything) => self.change(&mut append, |event| {
+                if let event::Fact::Run(Fact::Adopted { kept, .. }) = &mut event.fact {
+                    kept.clear();
+                }
+            }),
+            Some(Mutant::ForgetTheQuorum) => self.change(&mut append, |event| {
+                if let event::Fact::Run(Fact::InterruptOpened(opened)) = &mut event.fact {
+                    opened.quorum = 1;
+                }
+            }),
+            Some(Mutant::ClaimForAnother) => self.change(&mut append, |event| {
+                if let event::Fact::Run(Fact::InterruptClaimed { by, .. }) = &mut event.fact {
+                    by.push('x');
+                }
+            }),
+            Some(Mutant::ForgetWhatWasSaid) => self.change(&mut append, |event| {
+                if let event::Fact::Session(session::Fact::Said { seq, .. }) = &mut event.fact {
+                    *seq = 1;
+                }
+            }),
             Some(Mutant::DropTheGuards) => append.guards.clear(),
             Some(Mutant::ForgetKeys) => append.keys.clear(),
             Some(Mutant::ForgetRows) => append.rows.interrupts.clear(),
@@ -119,15 +148,15 @@ impl Site {
         self.resealed(part, end, |event| event)
     }
 
-    /// The same events, but that nothing goes on.
-    fn adopting(&self, part: StreamAppend) -> StreamAppend {
-        let Some(end) = self.end(&part).filter(|end| end.seq == part.expected) else { return part };
-        self.resealed(part, end, |mut event| {
-            if let event::Fact::Run(Fact::Adopted { kept, .. }) = &mut event.fact {
-                kept.clear();
-            }
-            event
-        })
+    /// The same events, each changed a little, where the append is going to be taken.
+    fn change(&self, append: &mut Append, change: impl Fn(&mut Event)) {
+        for part in &mut append.streams {
+            let Some(end) = self.end(part).filter(|end| end.seq == part.expected) else { continue };
+            *part = self.resealed(part.clone(), end, |mut event| {
+                change(&mut event);
+                event
+            });
+        }
     }
 
     fn end(&self, part: &StreamAppend) -> Option<Chain> {

@@ -7,11 +7,11 @@ use std::time::Duration;
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::{Definition, Rule};
 use holdshort_core::digest::Digest;
-use holdshort_core::id::{GrantId, RunId, SessionId};
-use holdshort_core::interrupt::{Decision, Interrupt, Kind};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
+use holdshort_core::interrupt::{Decision, Holder, Interrupt, Kind};
 use holdshort_core::run::{Ask, ClientOutcome, Config, Input, Origin, Run};
 use holdshort_core::{session, system};
-use holdshort_engine::{Clock, Error, IdempotencyKey, OpenSession, StartRun};
+use holdshort_engine::{Clock, Error, IdempotencyKey, NextRun, OpenSession, Say, StartRun};
 use holdshort_store::Error as StoreError;
 use serde_json::{Value, json};
 
@@ -65,6 +65,15 @@ pub(super) enum Deed {
     CloseSession {
         session: SessionId,
     },
+    /// Something is said in a session.
+    Say {
+        session: SessionId,
+        definition: Arc<Definition>,
+        text: String,
+        to: Option<InterruptId>,
+        agent: Option<String>,
+        key: Option<String>,
+    },
     /// A node goes through what is runnable once more.
     Sweep,
 }
@@ -80,6 +89,10 @@ pub const SESSIONS_FROM: u64 = 100_000_000_000_000;
 /// In seeds from here on some agents end with `finish` alone, replies are cut and filtered, and edits that no tool can
 /// carry out are refused. Larger than all that were played before.
 pub const ENDINGS_FROM: u64 = 200_000_000_000_000;
+
+/// In seeds from here on people talk in sessions, claim and comment, and some interrupts take two of them. Larger than
+/// all that were played before.
+pub const TALKS_FROM: u64 = 300_000_000_000_000;
 
 pub(super) fn of_client(tool: &str) -> bool {
     tool.starts_with("client_")
@@ -117,6 +130,7 @@ pub(super) struct Menu {
     pub(super) workflows: Vec<Arc<Definition>>,
     pub(super) keys: usize,
     with_sessions: bool,
+    with_talks: bool,
 }
 
 impl Menu {
@@ -130,8 +144,12 @@ impl Menu {
         if seed >= ENDINGS_FROM {
             workflows = workflows.into_iter().map(|made| workflows::with_finish(&made, choices)).collect();
         }
+        let with_talks = seed >= TALKS_FROM;
+        if with_talks {
+            workflows = workflows.into_iter().map(|made| workflows::with_quorums(&made, choices)).collect();
+        }
         workflows.push(workflows::external());
-        Self { workflows, keys: 0, with_sessions: seed >= SESSIONS_FROM }
+        Self { workflows, keys: 0, with_sessions: seed >= SESSIONS_FROM, with_talks }
     }
 
     /// Something that somebody does now.
@@ -142,6 +160,9 @@ impl Menu {
         }
         if self.with_sessions && choices.one_in(8) {
             return of_session(site, choices);
+        }
+        if self.with_talks && choices.one_in(4) {
+            return self.talk(site, choices);
         }
         let all: Vec<&Run> = site.witness.runs().collect();
         let at_work: Vec<&Run> = all.iter().copied().filter(|run| run.ended.is_none()).collect();
@@ -196,6 +217,41 @@ impl Menu {
             Some(_) => Origin::External,
         };
         Deed::Start { definition, origin, session, key, ask }
+    }
+
+    /// Something is said, or done with an interrupt that resolves nothing.
+    fn talk(&mut self, site: &Site, choices: &mut Choices) -> Deed {
+        let sessions = sessions(site);
+        let all: Vec<(&Run, &Interrupt)> = site
+            .witness
+            .runs()
+            .flat_map(|run| run.interrupts.values().map(move |interrupt| (run, &**interrupt)))
+            .collect();
+        if !all.is_empty() && choices.one_in(2) {
+            let (run, interrupt) = *choices.pick(&all);
+            let interrupt = interrupt.opened.interrupt.clone();
+            let holder = choices.one_in(2).then(|| Holder { node: 1, number: u64::from(choices.one_in(2)) });
+            let input = match choices.below(4) {
+                0 | 1 => Input::Claim { interrupt, holder, over: None },
+                2 => Input::Release { interrupt, holder },
+                _ => Input::Comment { interrupt, text: "I wonder".to_owned() },
+            };
+            let actor = someone(if choices.one_in(2) { "alice" } else { "bob" });
+            return Deed::Send { run: run.id.clone(), input: Box::new(input), actor };
+        }
+        if sessions.is_empty() {
+            return Deed::OpenSession { idle_ms: None };
+        }
+        let session = choices.pick(&sessions).clone();
+        let to = choices.one_in(3).then(|| all.iter().map(|(_, each)| &each.opened.interrupt));
+        let to: Vec<InterruptId> = to.into_iter().flatten().cloned().collect();
+        let to = (!to.is_empty()).then(|| choices.pick(&to).clone());
+        let native: Vec<_> = self.workflows.iter().filter(|each| !each.is_external()).collect();
+        let definition = (*choices.pick(&native)).clone();
+        self.keys += usize::from(!choices.one_in(4));
+        let key = (!choices.one_in(2)).then(|| format!("key {}", self.keys));
+        let agent = choices.one_in(6).then(|| "agent".to_owned()).filter(|_| to.is_none());
+        Deed::Say { session, definition, text: format!("word {}", self.keys), to, agent, key }
     }
 
     fn external(&mut self, run: &Run, choices: &mut Choices) -> Deed {
@@ -288,6 +344,10 @@ pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
     let send = |input, actor| Deed::Send { run: run.id.clone(), input: Box::new(input), actor };
     let session = run.session()?;
     match site.witness.state(session) {
+        // Whoever resumed it did not come to this run.
+        session::State::Open if run.suspended => {
+            return Some(Deed::ResumeSession { session: session.clone() });
+        }
         session::State::Open if run.paused => return Some(send(Input::Resume, someone("alice"))),
         session::State::Open => {}
         session::State::Suspended => return Some(Deed::ResumeSession { session: session.clone() }),
@@ -298,8 +358,15 @@ pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
     let open = run.open_interrupts().map(|(_, each)| each).find(|each| each.opened.expires_at.is_none());
     if let Some(interrupt) = open {
         let decision = yes(run, interrupt, site);
+        // Where one is not enough, another one says the same.
+        let agrees = |name: &str| {
+            interrupt.votes.iter().any(|vote| {
+                vote.by == name && vote.option == decision.option && vote.edit == decision.edit
+            })
+        };
+        let who = if interrupt.opened.quorum > 1 && agrees("alice") { "bob" } else { "alice" };
         let input = Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision, holder: None };
-        return Some(send(input, someone("alice")));
+        return Some(send(input, someone(who)));
     }
     (run.definition.is_external() && run.open_interrupts().next().is_none())
         .then(|| send(Input::Finish { result: json!("finished") }, Actor::agent("agent", "sim")))
@@ -347,6 +414,10 @@ impl Deed {
             Self::SuspendSession { session } => format!("alice suspends {}", short(session.as_str())),
             Self::ResumeSession { session } => format!("alice resumes {}", short(session.as_str())),
             Self::CloseSession { session } => format!("alice closes {}", short(session.as_str())),
+            Self::Say { session, text, to, agent, key, .. } => {
+                let session = short(session.as_str());
+                format!("alice says {text:?} in {session} to {to:?}, for {agent:?}, with {key:?}")
+            }
             Self::Sweep => "sweeps".to_owned(),
         }
     }
@@ -414,7 +485,7 @@ impl Deed {
                 let live = driver.send(&run, (*input).clone(), actor.clone()).await?;
                 let mut site = lock(site);
                 site.witness.live(&live);
-                if let Input::Decide { interrupt, decision, holder: None } = *input {
+                if let Input::Decide { interrupt, decision, .. } = *input {
                     site.witness.decided(&run, &interrupt, &actor, &decision);
                 }
             }
@@ -443,6 +514,19 @@ impl Deed {
             Self::CloseSession { session } => {
                 let end = session::End::Completed;
                 drop(driver.close_session(&session, end, someone("alice")).await?);
+            }
+            Self::Say { session, definition, text, to, agent, key } => {
+                let config = Config { workspace: Some(WORKSPACE.to_owned()), ..Config::default() };
+                let say = Say {
+                    session,
+                    text: text.clone(),
+                    to,
+                    agent,
+                    reason: None,
+                    key: key.map(|key| idempotency(&key, &text)),
+                    next: Some(NextRun { definition, config, input: serde_json::Map::new() }),
+                };
+                driver.say(&say, &someone("alice")).await?;
             }
             Self::Sweep => drop(driver.sweep().await?),
         }

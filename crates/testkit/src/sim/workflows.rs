@@ -133,6 +133,17 @@ pub(super) fn with_finish(definition: &Definition, choices: &mut Choices) -> Arc
     Arc::new(definition)
 }
 
+/// The same where some interrupts take two people.
+pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
+    let mut definition = definition.clone();
+    for kind in [Kind::ToolApproval, Kind::PlanApproval, Kind::Review] {
+        if choices.one_in(3) {
+            definition.gates.kinds.entry(kind).or_default().quorum = Some(2);
+        }
+    }
+    Arc::new(definition)
+}
+
 /// Runs of agents of other frameworks.
 pub(super) fn external() -> Arc<Definition> {
     Arc::new(Definition {

@@ -21,6 +21,9 @@ const BESIDE_POSTGRES: u64 = 4;
 /// Of either, with every way to end work.
 const WITH_ENDINGS: usize = 40;
 
+/// Of either, with conversations, claims, and interrupts that take two people.
+const WITH_TALKS: usize = 60;
+
 #[test]
 fn fixed_seeds() {
     let planned = (sim::PLANS_FROM..).filter(|seed| seed % 2 == 1).take(PLANNED);
@@ -28,7 +31,8 @@ fn fixed_seeds() {
     let failed: BTreeSet<u64> = sim::failed_once().collect();
     let with_sessions = (sim::SESSIONS_FROM..).take(WITH_SESSIONS);
     let with_endings = (sim::ENDINGS_FROM..).take(WITH_ENDINGS);
-    let newer = with_sessions.chain(with_endings);
+    let with_talks = (sim::TALKS_FROM..).take(WITH_TALKS);
+    let newer = with_sessions.chain(with_endings).chain(with_talks);
     for seed in failed.into_iter().chain(0..SEEDS).chain(planned).chain(teams).chain(newer) {
         let played = sim::play(seed, None);
         if played.problem.is_some() {

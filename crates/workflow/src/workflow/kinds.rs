@@ -88,6 +88,7 @@ pub(super) fn read(
         expires_in_ms: fields.find("expires_in").and_then(|item| duration::read(item, problems)),
         on_expiry: fields.find("on_expiry").and_then(|item| on_expiry(item, table, problems)),
         approvers: named.unwrap_or_default().into_iter().map(|(approver, _)| approver).collect(),
+        quorum: None,
     };
     let KindGate { options, on_expiry: Some(id), .. } = gate.over(usual) else { return Some(gate) };
     let is_known = table.rows().any(|row| row.id == id);

@@ -179,6 +179,7 @@ fn full_gates() -> Gates {
         expires_in_ms: Some(30 * 60 * 1000),
         on_expiry: Some("reject".into()),
         approvers: texts(&["operator"]),
+        quorum: None,
     };
     Gates {
         plan: PlanGate::Show,

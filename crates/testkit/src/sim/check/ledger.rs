@@ -6,7 +6,9 @@ use holdshort_core::definition::{Rule, RuleAction};
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::{Release, Source};
 use holdshort_core::id::GrantId;
-use holdshort_core::interrupt::{About, Cause, Effect as OptionEffect, Interrupt, Kind};
+use holdshort_core::interrupt::{
+    About, Cause, Claim, Effect as OptionEffect, Interrupt, Kind, Offer, Outcome,
+};
 use holdshort_core::run::{Authority, Call, CallEnd, CallState, Fact, Returned, Run};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
@@ -86,9 +88,36 @@ impl Witnessed {
                 if (*cause == Cause::Decision) != decision.as_ref().is_some_and(is_vote) {
                     return Err("an interrupt was resolved by a decision that nobody made".to_owned());
                 }
+                let mut agreed: Vec<&str> = standing
+                    .votes
+                    .iter()
+                    .filter(|vote| standing.offers(&vote.option).is_some_and(Offer::releases))
+                    .map(|vote| vote.by.as_str())
+                    .collect();
+                agreed.sort_unstable();
+                agreed.dedup();
+                let released = matches!(fact, Fact::InterruptResolved { outcome: Outcome::Approved, .. });
+                if *cause == Cause::Decision && released && agreed.len() < standing.opened.quorum as usize {
+                    return Err(format!("{agreed:?} were enough to release what takes more"));
+                }
                 let settled = holdshort_core::interrupt::settled(&standing.opened, &standing.votes);
                 if *cause == Cause::Decision && settled.map(|settled| settled.vote.seq) != *decision {
                     return Err("an interrupt was settled by another decision than it says".to_owned());
+                }
+            }
+            Fact::InterruptOpened(opened) => {
+                let gate = self.run.definition.gates.kinds.get(&opened.kind);
+                let wanted = gate.and_then(|gate| gate.quorum).unwrap_or(1);
+                if opened.quorum < wanted {
+                    return Err(format!("{wanted} people are to agree, and {} are asked for", opened.quorum));
+                }
+            }
+            // Nobody takes over a claim here.
+            Fact::InterruptClaimed { interrupt, by, holder } => {
+                let standing = self.run.interrupts.get(interrupt).ok_or("a claim on nothing")?;
+                let is_others = |claim: &Claim| (&claim.by, &claim.holder) != (by, holder);
+                if standing.claim.as_ref().is_some_and(is_others) {
+                    return Err("an interrupt was claimed by two".to_owned());
                 }
             }
             Fact::ToolAuthorised { call, digest, by, .. } => {
@@ -99,7 +128,7 @@ impl Witnessed {
             Fact::ToolStarted { call, digest, attempt, .. } => {
                 self.may_start(call, *digest, *attempt, session, system)?;
             }
-            Fact::ModelStarted { step, .. } if system.frozen || self.run.paused => {
+            Fact::ModelStarted { step, .. } if system.frozen || self.run.is_paused() => {
                 return Err(format!(
                     "a model call of {step} starts in a frozen installation or a paused run"
                 ));
@@ -197,7 +226,7 @@ impl Witnessed {
         if by_client {
             return Ok(());
         }
-        if system.frozen || self.run.paused {
+        if system.frozen || self.run.is_paused() {
             return Err(format!("{id} starts in a frozen installation or a paused run"));
         }
         if is_forbidden(&self.run, system, call) {

@@ -16,7 +16,7 @@ use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Chain, Sealed};
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::interrupt::Decision;
+use holdshort_core::interrupt::{Decision, Kind, Vote};
 use holdshort_core::json;
 use holdshort_core::run::{ActionId, Fact, Run};
 use holdshort_core::session::{self, Session};
@@ -44,6 +44,8 @@ pub(super) struct Witness {
     system_chain: Option<Chain>,
     /// What the first request with a key was told.
     keys: BTreeMap<String, RunId>,
+    /// What was noted as said, by the run that it was said in.
+    said: BTreeMap<RunId, Vec<u64>>,
     /// Who used an epoch first.
     epochs: BTreeMap<u64, NodeId>,
     events: u64,
@@ -56,6 +58,18 @@ struct Witnessed {
     chain: Chain,
     calls: BTreeMap<String, Ledger>,
     begun: BTreeMap<ActionId, Begun>,
+    /// What was surely said in it, where it has the front of a conversation.
+    spoken: Vec<u64>,
+}
+
+/// Told once more, in other words than in the core.
+fn must_be_noted(fact: &Fact) -> bool {
+    match fact {
+        Fact::RunStarted { front, .. } => *front,
+        Fact::MessageAdded => true,
+        Fact::InterruptOpened(opened) => opened.kind == Kind::Question,
+        _ => false,
+    }
 }
 
 impl Witness {
@@ -143,10 +157,35 @@ impl Witness {
                 let run = self.run(id);
                 rows.run = run.and_then(Run::row);
                 let starts = part.events.first().is_some_and(|event| event.seq == 1);
-                rows.session = run.filter(|_| starts).and_then(Run::session_row).or(rows.session);
+                if let Some(start) = run.filter(|_| starts).and_then(Run::session_row) {
+                    rows.session = Some(match rows.session {
+                        Some(own) => own.with(start),
+                        None => start,
+                    });
+                }
             }
         }
+        self.check_said(append)?;
         self.check_rows(append, &rows)
+    }
+
+    /// What is said in a front run is noted in its session, in the same append, and nothing else is.
+    fn check_said(&self, append: &Append) -> Result<(), String> {
+        for part in &append.streams {
+            let StreamId::Run(id) = &part.stream else { continue };
+            let Some(witnessed) = self.runs.get(id) else { continue };
+            let noted = self.said.get(id).map(Vec::as_slice).unwrap_or_default();
+            let is_twice = noted.windows(2).any(|two| two[0] >= two[1]);
+            let is_beyond = noted.last().is_some_and(|last| *last > witnessed.run.seq);
+            if is_twice || is_beyond || witnessed.spoken.iter().any(|seq| !noted.contains(seq)) {
+                let run = short(id.as_str());
+                return Err(format!("in {run} was said {:?}, and noted is {noted:?}", witnessed.spoken));
+            }
+            if !witnessed.run.is_front() && !noted.is_empty() {
+                return Err(format!("{} has no part in the conversation", short(id.as_str())));
+            }
+        }
+        Ok(())
     }
 
     /// The rows beside the events are those that the events imply.
@@ -198,8 +237,13 @@ impl Witness {
             let definition = self.definitions.get(definition).cloned();
             let definition = definition.ok_or("a run pins a workflow that was not written")?;
             let run = Run::new(id.clone(), definition);
-            let witnessed =
-                Witnessed { run, chain: Chain::START, calls: BTreeMap::new(), begun: BTreeMap::new() };
+            let witnessed = Witnessed {
+                run,
+                chain: Chain::START,
+                calls: BTreeMap::new(),
+                begun: BTreeMap::new(),
+                spoken: Vec::new(),
+            };
             self.runs.insert(id.clone(), witnessed);
         }
         let Some(witnessed) = self.runs.get_mut(id) else { return Ok(None) };
@@ -210,7 +254,7 @@ impl Witness {
         if event.at < witnessed.run.last_at {
             return Err(format!("{} goes back in time", short(id.as_str())));
         }
-        if witnessed.run.ended.is_some() {
+        if witnessed.run.ended.is_some() && !matches!(fact, Fact::CommentAdded { .. }) {
             return Err(format!("{} goes on after its end", short(id.as_str())));
         }
         let unknown = Session::new(
@@ -238,10 +282,15 @@ impl Witness {
             .and_then(|()| witnessed.adopts(node, leases, fact))
             .map_err(|problem| format!("{}: {problem}", short(id.as_str())))?;
         witnessed.run.apply(&event);
+        if witnessed.run.is_front() && must_be_noted(fact) {
+            witnessed.spoken.push(witnessed.run.seq);
+        }
         witnessed.starts(node, leases, fact);
         Ok(match fact {
             Fact::InterruptOpened(opened) => Some(opened.interrupt.clone()),
-            Fact::InterruptResolved { interrupt, .. } => Some(interrupt.clone()),
+            Fact::InterruptResolved { interrupt, .. }
+            | Fact::InterruptClaimed { interrupt, .. }
+            | Fact::InterruptReleased { interrupt } => Some(interrupt.clone()),
             _ => None,
         })
     }
@@ -252,6 +301,15 @@ impl Witness {
         let (session, chain) = known.or_insert_with(|| (Session::new(id.clone()), Chain::START));
         let event = event::open(sealed, chain).map_err(|error| error.to_string())?;
         let event::Fact::Session(fact) = &event.fact else { return Ok(()) };
+        if let session::Fact::FrontTaken { .. } = fact {
+            let before = session.front_run().and_then(|run| self.runs.get(run));
+            if before.is_some_and(|before| before.run.ended.is_none()) {
+                return Err(format!("two runs have the front of {}", short(id.as_str())));
+            }
+        }
+        if let session::Fact::Said { run, seq, .. } = fact {
+            self.said.entry(run.clone()).or_default().push(*seq);
+        }
         session.apply(fact, event.at, &event.actor);
         match fact {
             session::Fact::GrantAdded { grant, .. } | session::Fact::GrantRevoked { grant } => {
@@ -319,7 +377,8 @@ impl Witness {
             }
             // Written since: nothing to compare with.
             Some(written) if live.seq < written.seq => Ok(()),
-            Some(written) if live == written => Ok(()),
+            // What was said before is read from other runs.
+            Some(written) if *written == (Run { earlier: None, ..live.clone() }) => Ok(()),
             Some(_) => Err(format!("{}: the live state is not the replayed one", short(live.id.as_str()))),
         };
         self.note(checked);
@@ -334,7 +393,11 @@ impl Witness {
             let shown = interrupt.content.pointer("/payload/arguments");
             let unchanged = shown == Some(&decision.edit) && decision.option == "edit";
             let option = if unchanged { "approve" } else { decision.option.as_str() };
-            !interrupt.is_open() && made.is_some_and(|made| made.by == actor.id && made.option == option)
+            let is_theirs = |made: &Vote| made.by == actor.id && made.option == option;
+            if interrupt.opened.quorum > 1 {
+                return interrupt.votes.iter().any(is_theirs);
+            }
+            !interrupt.is_open() && made.is_some_and(is_theirs)
         });
         if !stands {
             let problem = format!("{}: a decision was taken, and does not stand", short(run.as_str()));
