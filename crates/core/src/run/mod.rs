@@ -27,6 +27,7 @@ mod order;
 mod oversight;
 mod phase;
 mod progress;
+mod reader;
 mod spent;
 mod stakes;
 mod state;
@@ -43,13 +44,16 @@ pub use action::{Action, ActionId};
 pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
 pub use conversation::said_about;
-pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, Returned};
+pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, PlanPart, Returned};
 pub use input::{Ask, Begin, Context, Input, Rejection, Start};
 pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
 pub use progress::Progress;
+pub use reader::{Part, StepStanding};
 pub use spent::Spent;
-pub use state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Step, StepEnd, StepRole, Used};
+pub use state::{
+    Call, CallEnd, CallState, Entry, ModelCall, Planned, Step, StepEnd, StepRole, Trouble, Used,
+};
 
 use crate::actor::Actor;
 use crate::definition::{Definition, Phase};
