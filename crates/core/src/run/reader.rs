@@ -4,7 +4,7 @@
 //! Everything is a function of the state: at a sequence it is the same however the reader came there, by a replay or
 //! with the run that is loaded. Nothing here changes a run or decides.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Run, Step, StepEnd, Trouble};
@@ -132,12 +132,12 @@ impl Run {
         }
     }
 
-    /// The steps at which a person is asked, or stopped what was asked about last.
+    /// Steps at which a person is asked, or has stopped or skipped what was asked about last: they stand so until they end.
     pub fn waiting(&self) -> BTreeSet<&str> {
-        let mut last: std::collections::BTreeMap<&str, (u64, bool)> = std::collections::BTreeMap::new();
+        let mut last: BTreeMap<&str, (u64, bool)> = BTreeMap::new();
         for interrupt in self.interrupts.values() {
             let Some(step) = &interrupt.opened.step else { continue };
-            let told = match &interrupt.resolution {
+            let (seq, waits) = match &interrupt.resolution {
                 None => (u64::MAX, true),
                 Some(resolution) => {
                     let chosen = resolution.option.as_deref().and_then(|id| interrupt.offers(id));
@@ -145,7 +145,8 @@ impl Run {
                     (resolution.seq, stays)
                 }
             };
-            last.entry(step).and_modify(|known| *known = told.max(*known)).or_insert(told);
+            let known = last.entry(step).or_insert((seq, waits));
+            *known = (seq, waits).max(*known);
         }
         last.into_iter().filter(|(_, (_, waits))| *waits).map(|(step, _)| step).collect()
     }

@@ -2,9 +2,10 @@
 //! A28, A29).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use holdshort_core::plan::{Plan, Subtask};
-use holdshort_core::run::{Run, StepEnd, StepStanding};
+use holdshort_core::run::{Run, Step, StepEnd, StepStanding};
 use serde_json::{Value, json};
 
 use super::approval;
@@ -20,8 +21,7 @@ pub(super) struct Node {
 /// In the order of the steps' ids.
 pub(super) fn nodes(run: &Run) -> Vec<Node> {
     let waiting = run.waiting();
-    let node = |(id, step): (&String, &std::sync::Arc<_>)| {
-        let step: &holdshort_core::run::Step = step;
+    let node = |(id, step): (&String, &Arc<Step>)| {
         let status = word(run.standing(id, step, &waiting));
         Some(Node { step: id.clone(), id: step.subtask.clone()?, status })
     };
