@@ -151,6 +151,9 @@ pub struct CheckpointPhase {
     /// A person may say what is to be different: whoever works later is told.
     #[serde(default, skip_serializing_if = "is_default")]
     pub edit: bool,
+    /// Where in the work it stands, in the words of whoever configured it: no decision depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
 }
 
 impl CheckpointPhase {

@@ -19,12 +19,20 @@ pub(crate) struct Story {
     paint: Paint,
     words: String,
     calls: BTreeMap<String, Call>,
-    agents: BTreeMap<String, String>,
+    steps: BTreeMap<String, Step>,
     /// Interrupts that are decided here: told already.
     own: BTreeSet<String>,
     asked: BTreeMap<String, Asked>,
     said: String,
     activity: String,
+}
+
+/// A step as it is told of.
+#[derive(Debug)]
+struct Step {
+    agent: String,
+    /// `step work`, or `subtask build (2 of 3)`.
+    name: String,
 }
 
 #[derive(Debug, Default)]
@@ -52,7 +60,7 @@ impl Story {
             paint,
             words: words.to_owned(),
             calls: BTreeMap::new(),
-            agents: BTreeMap::new(),
+            steps: BTreeMap::new(),
             own: BTreeSet::new(),
             asked: BTreeMap::new(),
             said: String::new(),
@@ -84,22 +92,17 @@ impl Story {
         let note = |text: String| vec![format!("  {}", paint.dim(&text))];
         match event.kind.as_str() {
             "step_started" => {
-                self.agents.insert(string("step").to_owned(), string("agent").to_owned());
-                note(format!(
-                    "step {} starts: agent {}",
-                    plain::line(string("step")),
-                    plain::line(string("agent"))
-                ))
+                let step = Step { agent: string("agent").to_owned(), name: name_of_step(data) };
+                self.steps.insert(string("step").to_owned(), step);
+                note(format!("{} starts: agent {}", self.step(string("step")), plain::line(string("agent"))))
             }
             "handed_over" => {
-                self.agents.insert(string("step").to_owned(), string("to").to_owned());
-                note(format!(
-                    "step {} goes on: agent {}",
-                    plain::line(string("step")),
-                    plain::line(string("to"))
-                ))
+                if let Some(step) = self.steps.get_mut(string("step")) {
+                    string("to").clone_into(&mut step.agent);
+                }
+                note(format!("{} goes on: agent {}", self.step(string("step")), plain::line(string("to"))))
             }
-            "step_redone" => note(format!("step {} is done again", plain::line(string("step")))),
+            "step_redone" => note(format!("{} is done again", self.step(string("step")))),
             "model_started" => {
                 self.activity = format!("{} is thinking", plain::line(&self.agent(string("step"))));
                 Vec::new()
@@ -178,13 +181,10 @@ impl Story {
             "interrupt_resolved" => self.resolved(event),
             "message_added" => quote(text, &format!("{:>4}", plain::line(&event.actor.id)), SAID, paint),
             "step_ended" => match string("end") {
-                "failed" => vec![format!(
-                    "  {} step {}: {}",
-                    paint.red("✗"),
-                    plain::line(string("step")),
-                    plain::line(text)
-                )],
-                "skipped" => note(format!("step {} was skipped", plain::line(string("step")))),
+                "failed" => {
+                    vec![format!("  {} {}: {}", paint.red("✗"), self.step(string("step")), plain::line(text))]
+                }
+                "skipped" => note(format!("{} was skipped", self.step(string("step")))),
                 _ => Vec::new(),
             },
             "run_paused" => {
@@ -204,7 +204,11 @@ impl Story {
     }
 
     fn agent(&self, step: &str) -> String {
-        self.agents.get(step).map_or("agent", String::as_str).to_owned()
+        self.steps.get(step).map_or("agent", |step| &step.agent).to_owned()
+    }
+
+    fn step(&self, id: &str) -> String {
+        self.steps.get(id).map_or_else(|| format!("step {}", plain::line(id)), |step| step.name.clone())
     }
 
     fn replied(&mut self, data: &Value, text: &str) -> Vec<String> {
@@ -359,6 +363,18 @@ impl Asked {
     }
 }
 
+/// A step of a plan by its place there, any other one by its id.
+fn name_of_step(started: &Value) -> String {
+    let string = |pointer: &str| started.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let number = |pointer: &str| started.pointer(pointer).and_then(Value::as_u64);
+    match (number("/subtask/number"), number("/subtask/of")) {
+        (Some(number), Some(of)) => {
+            format!("subtask {} ({number} of {of})", plain::line(string("/subtask/id")))
+        }
+        _ => format!("step {}", plain::line(string("/step"))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -398,6 +414,23 @@ mod tests {
         story.tell(&event("tool_returned", &json!({"call": "call_1", "why": "edited", "content": edit})));
         let done = event("tool_finished", &json!({"call": "call_1", "end": "done", "content": {"text": ""}}));
         assert_eq!(story.tell(&done), ["  • $ rm -r build (edited)"]);
+    }
+
+    #[test]
+    fn a_step_of_a_plan_is_named_by_its_place_there() {
+        let mut story = Story::new(Paint::plain(), "");
+        let part = json!({"id": "build\u{1b}[2J", "number": 2, "of": 3});
+        let started = json!({"step": "control/build", "agent": "engineer", "subtask": part});
+        let name = "subtask build\\u{1b}[2J (2 of 3)";
+        assert_eq!(
+            story.tell(&event("step_started", &started)),
+            [format!("  {name} starts: agent engineer")]
+        );
+        let redone = event("step_redone", &json!({"step": "control/build"}));
+        assert_eq!(story.tell(&redone), [format!("  {name} is done again")]);
+        // Of one that started before we came nothing but its id is known.
+        let skipped = event("step_ended", &json!({"step": "work", "end": "skipped"}));
+        assert_eq!(story.tell(&skipped), ["  step work was skipped"]);
     }
 
     #[test]

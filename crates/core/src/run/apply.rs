@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::fact::{Authority, Fact, Node, Returned};
 use super::request::said_about;
-use super::state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Step, StepRole, Used};
+use super::state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Step, StepRole, Trouble, Used};
 use super::{Action, ActionId, Ended, Run, Started};
 use crate::event::{self, Content, Event};
 use crate::gate::Reason;
@@ -52,11 +52,14 @@ impl Run {
             Fact::PhaseEnded { phase, end } => {
                 self.phases.insert(phase.clone(), Some(*end));
             }
-            Fact::StepStarted { step, phase, agent, role } => {
+            Fact::StepStarted { step, phase, agent, role, subtask } => {
                 let mut new = Step::new(phase, *role, agent);
                 new.entries.extend(self.messages.iter().map(|text| Entry::Note { text: text.clone() }));
                 new.inherited = new.entries.len();
                 new.since = self.seq;
+                let part = || self.part_to_carry_out(phase, step);
+                new.subtask = subtask.clone().or_else(part).map(|part| part.id);
+                new.judges = self.call_to_judge(step).filter(|_| *role == StepRole::Overseer);
                 self.steps.insert(step.clone(), Arc::new(new));
             }
             Fact::StepWithdrawn { step } => {
@@ -77,13 +80,17 @@ impl Run {
                     step.retry_at = None;
                 });
             }
-            Fact::StepRedone { step } => self.step(step, |step| step.redos += 1),
+            Fact::StepRedone { step } => self.step(step, |step| {
+                step.redos += 1;
+                step.trouble = Trouble::None;
+            }),
             Fact::StepRetried { step } => {
                 self.step(step, |step| {
                     step.failures = 0;
                     step.crashes = 0;
                     step.retry_at = None;
                     step.retries += 1;
+                    step.trouble = Trouble::Retried;
                     step.excused = step.turn;
                 });
                 let planned = self.steps.get(step).and_then(|step| self.plans.get_mut(&step.phase));
@@ -101,6 +108,10 @@ impl Run {
                 step.model = ModelCall::Running { attempt: *attempt, epoch: *epoch };
                 step.sent = step.entries.len();
                 step.retry_at = None;
+                step.begun = true;
+                if step.trouble == Trouble::Stuck {
+                    step.trouble = Trouble::None;
+                }
             }),
             Fact::ModelReplied { step: id, turn, usage, calls, stop, .. } => {
                 let agent = self.steps.get(id).map(|step| step.agent.clone()).unwrap_or_default();
@@ -290,12 +301,15 @@ impl Run {
                         };
                         call.interrupt = Some(id.clone());
                     }),
-                    About::BeforeStep(step)
-                    | About::AfterStep(step)
-                    | About::Failure(step)
-                    | About::Limit(step)
-                    | About::Ending(step)
-                    | About::Printed(step) => self.step(step, |step| step.blocked = Some(id.clone())),
+                    About::BeforeStep(step) | About::AfterStep(step) | About::Printed(step) => {
+                        self.step(step, |step| step.blocked = Some(id.clone()));
+                    }
+                    About::Failure(step) | About::Limit(step) | About::Ending(step) => {
+                        self.step(step, |step| {
+                            step.blocked = Some(id.clone());
+                            step.trouble = Trouble::Stuck;
+                        });
+                    }
                     About::Plan(phase) => {
                         self.plan(phase, |plan| {
                             plan.iterations += 1;

@@ -74,6 +74,9 @@ pub enum Fact {
         agent: String,
         #[serde(default, skip_serializing_if = "is_worker")]
         role: StepRole,
+        /// What it carries out of a plan. Older journals do not name it: there it follows from the plan.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        subtask: Option<PlanPart>,
     },
     /// It was held before it began, and its subtask was changed or dropped: nothing of it has happened, and it is
     /// not there any more.
@@ -322,6 +325,17 @@ pub struct Node {
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
+}
+
+/// A subtask, and its place in the plan when its step started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanPart {
+    pub id: String,
+    /// From 1.
+    pub number: usize,
+    /// How many there were.
+    pub of: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]

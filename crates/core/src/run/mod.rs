@@ -27,6 +27,7 @@ mod order;
 mod oversight;
 mod phase;
 mod progress;
+mod reader;
 mod request;
 mod said;
 mod spent;
@@ -45,15 +46,18 @@ use serde_json::Value;
 pub use action::{Action, ActionId};
 pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
-pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, Returned};
+pub use fact::{Authority, Fact, Judgement, Listed, Look, Node, PlanPart, Returned};
 pub use input::{Ask, Begin, Context, FrontStart, Input, Rejection, Start};
 pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
 pub use progress::Progress;
+pub use reader::{Part, StepStanding};
 pub use request::said_about;
 pub use said::words;
 pub use spent::Spent;
-pub use state::{Call, CallEnd, CallState, Entry, ModelCall, Planned, Step, StepEnd, StepRole, Used};
+pub use state::{
+    Call, CallEnd, CallState, Entry, ModelCall, Planned, Step, StepEnd, StepRole, Trouble, Used,
+};
 
 use crate::actor::Actor;
 use crate::definition::{Definition, Phase};

@@ -40,11 +40,9 @@ Answer with JSON alone: {\"escalate\": true or false, \"reasons\": [\"…\"]}, e
 const REASONS: usize = 5;
 const REASON_BYTES: usize = 300;
 
-/// Before the call's id. No phase's name holds a colon: this is nobody else's step.
-const OVERSEES: &str = "oversee:";
-
+/// The step that judges a call. No phase's name holds a colon: it is nobody else's.
 fn step_id(call: &str) -> String {
-    format!("{OVERSEES}{call}")
+    format!("oversee:{call}")
 }
 
 fn response_schema() -> Value {
@@ -214,16 +212,22 @@ impl Run {
         rows.into_values().max().unwrap_or_default()
     }
 
+    /// The call whose judging step has this id.
+    pub(super) fn call_to_judge(&self, step: &str) -> Option<String> {
+        self.calls.keys().find(|call| step_id(call) == step).cloned()
+    }
+
     /// The call that a step judges, while it still waits for that.
-    fn overseen<'s>(&self, step: &'s str) -> Option<(&'s str, &Call)> {
-        let id = step.strip_prefix(OVERSEES)?;
+    fn overseen(&self, step: &str) -> Option<(&str, &Call)> {
+        let id = self.steps.get(step)?.judges.as_deref()?;
         let call = self.calls.get(id)?;
         (call.state == CallState::Proposed && call.judged.is_none()).then_some((id, &**call))
     }
 
     /// The conversation so far and what the agent is about to do, as material.
     pub(super) fn overseer_task(&self, id: &str) -> String {
-        let call = id.strip_prefix(OVERSEES).and_then(|call| self.calls.get(call));
+        let judged = self.steps.get(id).and_then(|step| step.judges.as_ref());
+        let call = judged.and_then(|call| self.calls.get(call));
         let Some((call, step)) = call.and_then(|call| Some((call, self.steps.get(&call.step)?))) else {
             return String::new();
         };

@@ -44,11 +44,26 @@ pub enum StepRole {
     Overseer,
 }
 
+/// What became of a step's last failure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trouble {
+    #[default]
+    None,
+    /// It failed, or is at a limit, and a person was asked.
+    Stuck,
+    /// A person sent it back after a failure, and it has not failed since.
+    Retried,
+}
+
 /// One agent's turn loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub phase: String,
     pub role: StepRole,
+    /// The subtask that it carries out.
+    pub subtask: Option<String>,
+    /// The call that it judges, of an overseer.
+    pub judges: Option<String>,
     /// Who works on it now.
     pub agent: String,
     pub end: Option<StepEnd>,
@@ -62,8 +77,11 @@ pub struct Step {
     pub model: ModelCall,
     /// How many of the entries the request that is out holds: what was said since stands after the reply.
     pub sent: usize,
+    /// Whether its agent was ever asked: a step that is skipped before was never tried.
+    pub begun: bool,
     /// Failed model calls in a row.
     pub failures: u32,
+    pub trouble: Trouble,
     /// Replies that were told to be no end, since a person has spoken in the step.
     pub refused_ends: u32,
     pub last_failure: Option<(FailureKind, Arc<str>)>,
@@ -96,6 +114,8 @@ impl Step {
         Self {
             phase: phase.to_owned(),
             role,
+            subtask: None,
+            judges: None,
             agent: agent.to_owned(),
             end: None,
             closing: None,
@@ -104,7 +124,9 @@ impl Step {
             turn: 0,
             model: ModelCall::Idle,
             sent: 0,
+            begun: false,
             failures: 0,
+            trouble: Trouble::None,
             refused_ends: 0,
             last_failure: None,
             retry_at: None,

@@ -26,6 +26,7 @@ impl Draft<'_> {
                 phase: phase.to_owned(),
                 agent: agent.to_owned(),
                 role,
+                subtask: self.run.part_to_carry_out(phase, step),
             },
             Content::none(),
         );

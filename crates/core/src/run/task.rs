@@ -22,11 +22,12 @@ impl Run {
             }
             StepRole::Planner => format!("{}\n\n{}", self.improved(phase), self.plan_form(&phase.id)),
             StepRole::Maker => format!("{}{}", self.background(phase), ideas_wanted(phase)),
-            StepRole::Judge => self.to_judge(phase, id),
+            StepRole::Judge => self.to_judge(phase),
             StepRole::Overseer => self.overseer_task(id),
             StepRole::Subtask => {
-                let before = self.part_of(phase, step, part(id));
-                format!("{before}\n\nYour part of it, `{}`:\n{}", part(id), self.work_of(id))
+                let subtask = step.subtask.as_deref().unwrap_or_default();
+                let before = self.part_of(phase, step, subtask);
+                format!("{before}\n\nYour part of it, `{subtask}`:\n{}", self.work_of(id))
             }
         }
     }
@@ -36,7 +37,9 @@ impl Run {
         let Some(step) = self.steps.get(id) else { return String::new() };
         match (step.role, &step.input) {
             (StepRole::Subtask, Some(input)) => input.to_string(),
-            (StepRole::Subtask, None) => self.subtask_text(step, id).unwrap_or_default(),
+            (StepRole::Subtask, None) => {
+                self.part(id).map(|part| part.subtask.description.clone()).unwrap_or_default()
+            }
             (
                 StepRole::Worker
                 | StepRole::Improver
@@ -47,12 +50,6 @@ impl Run {
                 _,
             ) => self.task_of(id),
         }
-    }
-
-    fn subtask_text(&self, step: &Step, id: &str) -> Option<String> {
-        let control = self.phase(&step.phase)?.kind.control()?;
-        let plan = self.plans.get(&control.plan)?.settled()?;
-        plan.subtask(part(id)).map(|subtask| subtask.description.clone())
     }
 
     /// The run's task, the phase's own words, what the phases before it brought.
@@ -91,7 +88,7 @@ impl Run {
     }
 
     /// What was written, for the agent that judges it.
-    fn to_judge(&self, phase: &Phase, judge: &str) -> String {
+    fn to_judge(&self, phase: &Phase) -> String {
         let judged = self
             .steps
             .values()
@@ -105,9 +102,9 @@ impl Run {
                 .unwrap_or_default(),
         };
         format!(
-            "{}\n\nJudge this (`{}`), and say what to change:\n{written}",
+            "{}\n\nJudge this (`review_{}`), and say what to change:\n{written}",
             self.improved(phase),
-            part(judge)
+            judged.map_or(0, |step| step.judged) + 1
         )
     }
 
@@ -131,9 +128,4 @@ impl Run {
 fn ideas_wanted(phase: &Phase) -> String {
     let Some(IdeaGeneration { ideas, .. }) = phase.kind.ideas() else { return String::new() };
     format!("\n\nGive {ideas} ideas, the best one first, and say why it is the best.")
-}
-
-/// The last part of a step's id: the subtask, or the number of the judgement.
-fn part(step: &str) -> &str {
-    step.rsplit_once('/').map_or(step, |(_, part)| part)
 }

@@ -70,25 +70,6 @@ pub(super) fn ended(end: StepEnd) -> &'static str {
     }
 }
 
-/// A subtask that a step carries out.
-pub(super) struct Part<'r> {
-    pub(super) planning: &'r str,
-    pub(super) subtask: &'r plan::Subtask,
-    /// From 1.
-    pub(super) index: usize,
-    pub(super) total: usize,
-}
-
-pub(super) fn part<'r>(run: &'r Run, step: &str) -> Option<Part<'r>> {
-    let phase = &run.steps.get(step)?.phase;
-    let phase = run.definition.phases.iter().find(|each| each.id == *phase)?;
-    let planning = &phase.kind.control()?.plan;
-    let plan = run.plans.get(planning)?.settled()?;
-    let id = step.rsplit_once('/')?.1;
-    let at = plan.subtasks.iter().position(|subtask| subtask.id == id)?;
-    Some(Part { planning, subtask: &plan.subtasks[at], index: at + 1, total: plan.subtasks.len() })
-}
-
 /// What a subtask waits for, as the client has it, and as we have it. Either will do.
 const THEIRS: &str = "dependencies";
 const OURS: &str = "depends_on";

@@ -7,7 +7,7 @@ use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
 use holdshort_core::projection::Status;
 use holdshort_core::reply::Flaw;
-use holdshort_core::run::{Fact, Run, StepEnd, StepRole};
+use holdshort_core::run::{Fact, Part, Run, StepEnd, StepRole};
 use holdshort_web::view::word;
 use serde_json::{Value, json};
 
@@ -138,15 +138,15 @@ impl Teller {
                 });
             }
         }
-        if begins && let Some(part) = plan::part(&self.run, step) {
+        if begins && let Some(part) = self.run.part(step) {
             let plan_id = plan::id(&self.run, part.planning);
             frames.push(Frame::SubtaskStarted {
                 plan_id: plan_id.clone(),
                 subtask_id: part.subtask.id.clone(),
                 description: part.subtask.description.clone(),
                 agent: found.agent.clone(),
-                index: part.index,
-                total: part.total,
+                index: part.number,
+                total: part.of,
             });
             frames.push(progress(&part, &plan_id, "in_progress"));
         }
@@ -154,7 +154,7 @@ impl Teller {
     }
 
     fn step_ended(&self, step: &str, end: StepEnd, text: &str) -> Vec<Frame> {
-        if let Some(part) = plan::part(&self.run, step) {
+        if let Some(part) = self.run.part(step) {
             let plan_id = plan::id(&self.run, part.planning);
             let status = plan::ended(end);
             let (result, error) = match end {
@@ -167,7 +167,7 @@ impl Teller {
                 subtask_id: part.subtask.id.clone(),
                 status,
                 completion_reason: match end {
-                    _ if self.is_limited(step) => "limit",
+                    _ if self.run.stopped_at(step).is_some() => "limit",
                     StepEnd::Completed => "final_answer",
                     StepEnd::Failed => "error",
                     StepEnd::Skipped => "skipped",
@@ -185,15 +185,6 @@ impl Teller {
             return vec![Frame::AssistantMessage { content: text.to_owned(), metadata, is_final: true }];
         }
         Vec::new()
-    }
-
-    /// Whether a person ended a step at its limit.
-    fn is_limited(&self, step: &str) -> bool {
-        self.run.interrupts.values().any(|each| {
-            let option = each.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
-            matches!(&each.opened.about, About::Limit(of) | About::Ending(of) if of == step)
-                && option == Some("finish")
-        })
     }
 
     fn resolved(&self, interrupt: &Interrupt, outcome: Outcome) -> Vec<Frame> {
@@ -291,11 +282,11 @@ fn reason(run: &Run) -> Option<String> {
 }
 
 /// The document's form of progress (contract E11).
-fn progress(part: &plan::Part<'_>, plan_id: &str, status: &str) -> Frame {
+fn progress(part: &Part<'_>, plan_id: &str, status: &str) -> Frame {
     let metadata: Value =
         json!({ "subtask_id": part.subtask.id, "subtask_status": status, "plan_id": plan_id });
     Frame::AssistantMessage {
-        content: format!("Subtask {}/{}: {}", part.index, part.total, part.subtask.description),
+        content: format!("Subtask {}/{}: {}", part.number, part.of, part.subtask.description),
         metadata: Some(metadata),
         is_final: false,
     }

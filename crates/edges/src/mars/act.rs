@@ -17,8 +17,8 @@ use super::edit::Edit;
 use super::frame::Resolve;
 use super::words;
 
-/// Decides on an approval of this run. `Some`: it was decided on just so already, in this event.
-pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> Answer<Option<u64>> {
+/// Decides on an approval of this run. `Some`: it was decided on just so already.
+pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> Answer<Option<InterruptId>> {
     let app = &caller.app;
     let unknown = || Refused::new(Code::NotFound, "there is no such approval in this task");
     let id: InterruptId = resolve.approval_id.parse().map_err(|_| unknown())?;
@@ -40,7 +40,7 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
     let decision = Decision { option: offer.id.clone(), text, edit: edit.value.clone(), version: None };
     let decided = decide::decide(app, &row, caller.actor.clone(), decision).await;
     decided.map_err(|refused| here(refused, opened, offer, &edit))?;
-    Ok(row.resolved_seq)
+    Ok(row.resolved_seq.map(|_| id))
 }
 
 /// The last event of the run after it.
@@ -60,12 +60,7 @@ pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<
 async fn subtask(caller: &Caller, run: &RunId, opened: &Opened) -> Answer<Option<Subtask>> {
     let About::BeforeStep(step) = &opened.about else { return Ok(None) };
     let run = caller.app.driver.load(run).await?;
-    let mut settled = run.plans.iter().filter_map(|(phase, planned)| Some((phase, planned.settled()?)));
-    Ok(settled.find_map(|(phase, plan)| {
-        let is_its =
-            |subtask: &&Subtask| run.step_of_subtask(phase, &subtask.id).is_some_and(|(id, _)| id == step);
-        plan.subtasks.iter().find(is_its).cloned()
-    }))
+    Ok(run.part(step).map(|part| part.subtask.clone()))
 }
 
 fn is_nothing(modifications: &Value) -> bool {

@@ -1,26 +1,14 @@
 //! Approvals as this wire shows them: what is asked, and what came of it. Whether it is approved follows from the
 //! effect of what was decided, never from the word for it (lesson 31).
 
-use std::collections::BTreeMap;
-
-use holdshort_core::interrupt::{About, Cause, Kind, Offer, Opened, Outcome};
-use holdshort_core::plan::Plan;
+use holdshort_core::interrupt::{About, Cause, Interrupt, Kind, Offer, Opened, Outcome, Resolution};
+use holdshort_core::run::Run;
 use holdshort_protocol::plain;
 use holdshort_web::view::word;
 use serde_json::{Map, Value, json};
 
 use super::words;
 use crate::limits::MARS_SAID_CHARS;
-
-/// What was decided, by whom, with which words.
-pub(super) struct Decided<'a> {
-    pub(super) outcome: Outcome,
-    pub(super) option: Option<&'a str>,
-    pub(super) text: Option<&'a str>,
-    pub(super) edit: &'a Value,
-    pub(super) by: &'a str,
-    pub(super) cause: &'a Cause,
-}
 
 /// What the client wants to see beside the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +22,7 @@ pub(super) struct Display {
 ///
 /// `description` and `message` are the runtime's, and of a question the question; what the agent says beside it is
 /// `context.agent_says`.
-pub(super) fn requested(opened: &Opened, with: &Value, told: &[Value], display: Display) -> Value {
+pub(super) fn requested(run: &Run, opened: &Opened, with: &Value, told: &[Value], display: Display) -> Value {
     let text = |pointer: &str| with.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let title = plain::line(text("/title"));
     // The title of a question is the beginning of it.
@@ -67,7 +55,7 @@ pub(super) fn requested(opened: &Opened, with: &Value, told: &[Value], display: 
         "message": message,
         "options": words::names(opened),
         "option_details": opened.options.iter().map(detail).collect::<Vec<_>>(),
-        "checkpoint_type": words::position(opened),
+        "checkpoint_type": words::position(run, opened),
         "context": context,
         "expires_at": opened.expires_at.map(|at| at.to_string()),
         "default_on_timeout": words::name(opened, &opened.on_expiry),
@@ -164,37 +152,38 @@ fn parts(description: &str) -> (&str, Vec<&str>) {
     (words, bullets)
 }
 
-/// `approval_received`.
-pub(super) fn received(opened: &Opened, decided: &Decided<'_>) -> Value {
-    let offer = decided.option.and_then(|id| opened.options.iter().find(|offer| offer.id == id));
+/// `approval_received`: nothing, as long as it is open.
+pub(super) fn received(run: &Run, interrupt: &Interrupt) -> Value {
+    let (opened, Some(resolution)) = (&interrupt.opened, &interrupt.resolution) else { return Value::Null };
+    let offer = resolution.option.as_deref().and_then(|id| interrupt.offers(id));
     // Also by a grant, or where nobody was asked: no option was chosen there.
-    let released = match decided.outcome {
+    let released = match resolution.outcome {
         Outcome::Approved => true,
-        Outcome::Expired => offer.is_some_and(|offer| offer.effect.outcome() == Outcome::Approved),
+        Outcome::Expired => offer.is_some_and(Offer::releases),
         Outcome::Answered | Outcome::Rejected | Outcome::Cancelled | Outcome::Superseded => false,
     };
-    let mut data = Map::new();
-    let mut put = |key: &str, value: Value| data.insert(key.to_owned(), value);
-    put("approval_id", opened.interrupt.to_string().into());
-    put("step_id", json!(opened.step));
-    put("checkpoint_type", words::position(opened).into());
-    put("approved", released.into());
-    put("resolution", decided.option.map_or(Value::Null, |id| words::name(opened, id).into()));
-    put("approval_status", status(offer, decided, released).into());
-    put("effect", offer.map_or(Value::Null, |offer| word(&offer.effect).into()));
-    put("outcome", word(&decided.outcome).into());
-    put("cause", word(decided.cause).into());
-    put("feedback", decided.text.unwrap_or_default().into());
-    put("modifications", decided.edit.clone());
+    let vote = interrupt.settled_by();
     // Whoever's input it came with, where no person spoke, decided nothing.
-    let spoke = matches!(decided.cause, Cause::Decision | Cause::Grant(_));
-    put("by", if spoke { decided.by } else { "engine" }.into());
-    data.into()
+    let spoke = matches!(resolution.cause, Cause::Decision | Cause::Grant(_));
+    json!({
+        "approval_id": opened.interrupt.to_string(),
+        "step_id": opened.step,
+        "checkpoint_type": words::position(run, opened),
+        "approved": released,
+        "resolution": resolution.option.as_deref().map(|id| words::name(opened, id)),
+        "approval_status": status(offer, resolution, released),
+        "effect": offer.map(|offer| word(&offer.effect)),
+        "outcome": word(&resolution.outcome),
+        "cause": word(&resolution.cause),
+        "feedback": vote.and_then(|vote| vote.text.as_deref()).unwrap_or_default(),
+        "modifications": vote.map(|vote| &vote.edit),
+        "by": if spoke { &resolution.by } else { "engine" },
+    })
 }
 
 /// The words of A12, for every kind.
-fn status(offer: Option<&Offer>, decided: &Decided<'_>, released: bool) -> &'static str {
-    match (decided.outcome, decided.cause) {
+fn status(offer: Option<&Offer>, resolution: &Resolution, released: bool) -> &'static str {
+    match (resolution.outcome, &resolution.cause) {
         (Outcome::Expired, _) if released => "timeout_auto_approved",
         (Outcome::Expired, _) => "timeout",
         (Outcome::Cancelled, _) => "cancelled",
@@ -205,37 +194,6 @@ fn status(offer: Option<&Offer>, decided: &Decided<'_>, released: bool) -> &'sta
         (Outcome::Rejected, _) => "rejected",
         (Outcome::Answered, _) => "answered",
     }
-}
-
-/// Nodes and edges of the graph, with what became of each node.
-pub(super) fn graph(native: &Value, statuses: &BTreeMap<String, &'static str>) -> Value {
-    let subtasks = native.get("subtasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let id = |subtask: &Value| subtask.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let nodes: Vec<Value> = (1..)
-        .zip(subtasks)
-        .map(|(number, subtask)| {
-            let id = id(subtask);
-            json!({
-                "type": "agent",
-                "status": statuses.get(&id).copied().unwrap_or("pending"),
-                "step_number": number,
-                "label": subtask.get("description"),
-                "agent": subtask.get("agent"),
-                "id": id,
-            })
-        })
-        .collect();
-    let edges: Vec<Value> = subtasks
-        .iter()
-        .flat_map(|subtask| {
-            let needs = subtask.get("depends_on").and_then(Value::as_array);
-            let to = id(subtask);
-            needs.into_iter().flatten().map(move |from| json!({ "source": from, "target": to }))
-        })
-        .collect();
-    let levels = serde_json::from_value::<Plan>(native.clone())
-        .map_or(0, |plan| plan.layout().iter().map(|place| place.layer + 1).max().unwrap_or_default());
-    json!({ "nodes": nodes, "edges": edges, "levels": levels })
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut 
         plan::read(&json!([sent])).map(|mut plan| plan["subtasks"][0].take()).unwrap_or_default();
     let step = opened.step.as_deref().unwrap_or_default();
     let stays = json!({
-        "id": step.rsplit_once('/').map_or(step, |(_, id)| id),
+        "id": planned.map_or(step, |planned| &planned.id),
         "agent": opened.agent,
         "depends_on": planned.map(|planned| planned.depends_on.as_slice()).unwrap_or_default(),
     });

@@ -2,7 +2,8 @@
 //! (contracts A27 to A31).
 //!
 //! `socket.rs` is one connection, `start.rs` starts or attaches, `act.rs` carries out what a client wants, with
-//! `edit.rs` where it changes something. What is told is `projector.rs` with `steps.rs`, `calls.rs` and `ledger.rs`, a function of the journal, which `retell.rs` reads.
+//! `edit.rs` where it changes something. `projector.rs` words an event and the run around it, with `steps.rs`, `calls.rs`, `graph.rs` and
+//! `summary.rs`; `retell.rs` has the run and follows its events.
 //! `config/` makes a workflow of a config, `words.rs` is the table of options, `sessions.rs` the REST beside it.
 //! Nothing here drives a run.
 
@@ -13,13 +14,14 @@ mod calls;
 mod config;
 mod edit;
 mod frame;
-mod ledger;
+mod graph;
 mod projector;
 mod retell;
 mod sessions;
 mod socket;
 mod start;
 mod steps;
+mod summary;
 mod words;
 
 use std::sync::Arc;

@@ -1,26 +1,22 @@
 //! A run as this wire tells it: from each event of the journal, in order, the frames that it means (contracts A27
-//! to A29). A function of the events and of nothing else, so whoever comes back is told the same again.
+//! to A29). A frame is a function of the event and of the run before and after it, so whoever comes back is told the
+//! same again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use holdshort_core::event::{self, Event};
-use holdshort_core::id::InterruptId;
-use holdshort_core::interrupt::{About, Cause, Effect, Opened, Outcome};
+use holdshort_core::interrupt::{About, Opened};
 use holdshort_core::message::Usage;
-use holdshort_core::run::{Fact, Listed};
+use holdshort_core::projection::Status;
+use holdshort_core::run::{Fact, Listed, Run, Step};
 use serde_json::{Value, json};
 
-use super::approval::{self, Decided, Display};
-use super::calls::Calls;
-use super::config;
 use super::frame::{Frame, FrameId};
-use super::ledger::Ledger;
-use super::steps::Steps;
+use super::{approval, calls, config, graph, steps, summary};
 
 /// The states of a run (contract A29).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    #[default]
     Draft,
     Planning,
     Executing,
@@ -32,6 +28,18 @@ pub(super) enum State {
 }
 
 impl State {
+    fn of(run: &Run) -> Self {
+        let at = run.at_phases();
+        match &run.ended {
+            Some(ended) => ended.status.into(),
+            None if run.is_paused() => Self::Paused,
+            None if run.asked().next().is_some() => Self::WaitingApproval,
+            None if at.is_empty() => Self::Draft,
+            None if at.iter().all(|phase| phase.kind.planning().is_some()) => Self::Planning,
+            None => Self::Executing,
+        }
+    }
+
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Draft => "draft",
@@ -46,343 +54,262 @@ impl State {
     }
 }
 
+/// As a row has it, which does not know whether a run plans.
+impl From<Status> for State {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Queued => Self::Draft,
+            Status::Running => Self::Executing,
+            Status::Waiting => Self::WaitingApproval,
+            Status::Paused => Self::Paused,
+            Status::Completed => Self::Completed,
+            Status::Failed => Self::Failed,
+            Status::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
 /// A frame without its envelope.
 pub(super) type Said = (&'static str, Value);
 
-/// What has happened so far, as far as later frames speak of it.
-pub(super) struct Projector {
-    run: String,
-    session: Option<String>,
-    task: String,
-    mode: String,
-    display: Display,
-    state: State,
-    paused: bool,
-    ended: Option<State>,
-    /// Phases at work.
-    phases: BTreeSet<String>,
-    steps: Steps,
-    calls: Calls,
-    open: BTreeMap<InterruptId, Opened>,
-    /// Let through where it was opened: the next event says so.
-    unasked: Option<Opened>,
-    /// What a person has just said, until its resolution.
-    said: Option<(InterruptId, Option<String>, Value)>,
-    /// The versions of each phase's plan.
-    plans: BTreeMap<String, Vec<Value>>,
-    ledger: Ledger,
+/// What stands now, for `status`.
+pub(super) fn status(run: &Run) -> Value {
+    let open: Vec<String> = run.asked().map(|(id, _)| id.to_string()).collect();
+    json!({
+        "status": State::of(run).as_str(),
+        "task": task(run),
+        "mode": config::mode_of(&config(run)),
+        "seq": run.seq,
+        "open_approvals": open,
+        "dag": graph::of(run),
+    })
 }
 
-impl Projector {
-    pub(super) fn new(run: &str) -> Self {
+fn task(run: &Run) -> &str {
+    let task = run.started.as_ref().and_then(|started| started.input.get("task")?.as_str());
+    task.unwrap_or_default()
+}
+
+/// The config as the client sent it.
+fn config(run: &Run) -> Value {
+    let config = run.started.as_ref().and_then(|started| started.input.get("config"));
+    config.cloned().unwrap_or_else(|| json!({}))
+}
+
+/// What frames say of the run as it was before their event.
+struct Before {
+    state: State,
+    nodes: Vec<graph::Node>,
+    /// The step that the event is about.
+    step: Option<Arc<Step>>,
+    has_plan: bool,
+}
+
+impl Before {
+    fn of(run: &Run, fact: &Fact) -> Self {
+        let step = match fact {
+            Fact::ModelReplied { step, .. } | Fact::StepRedone { step } => Some(step),
+            Fact::InterruptOpened(opened) => opened.step.as_ref(),
+            _ => None,
+        };
         Self {
-            run: run.to_owned(),
-            session: None,
-            task: String::new(),
-            mode: String::new(),
-            display: Display { plan: true, results: true, step: true },
-            state: State::Draft,
-            paused: false,
-            ended: None,
-            phases: BTreeSet::new(),
-            steps: Steps::default(),
-            calls: Calls::default(),
-            open: BTreeMap::new(),
-            unasked: None,
-            said: None,
-            plans: BTreeMap::new(),
-            ledger: Ledger::default(),
+            state: State::of(run),
+            nodes: graph::nodes(run),
+            step: step.and_then(|step| run.steps.get(step)).cloned(),
+            has_plan: run.plan_at_work().is_some(),
         }
     }
+}
 
-    /// What stands now, for `status`.
-    pub(super) fn status(&self, seq: u64) -> Value {
-        let open: Vec<String> = self.open.keys().map(ToString::to_string).collect();
-        json!({
-            "status": self.state.as_str(),
-            "task": self.task,
-            "mode": self.mode,
-            "seq": seq,
-            "open_approvals": open,
-            "dag": self.steps.graph(),
-        })
-    }
+/// The run as far as it was told.
+pub(super) struct Projector(pub(super) Run);
 
-    pub(super) fn session(&self) -> Option<&str> {
-        self.session.as_deref()
-    }
-
-    /// The frames of the next event. `follows` is the one after a request, if that is there already.
-    pub(super) fn tell(&mut self, seq: u64, event: &Event, follows: Option<&Event>) -> Vec<Frame> {
+impl Projector {
+    /// The frames of the next event.
+    pub(super) fn tell(&mut self, seq: u64, event: &Event) -> Vec<Frame> {
         let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
-        let mut said = match fact {
-            // Nobody is shown what nobody can answer.
-            Fact::InterruptOpened(opened) if lets_through(&opened.interrupt, follows) => {
-                self.unasked = Some((**opened).clone());
-                Vec::new()
-            }
-            _ => self.take(fact, event),
+        let before = Before::of(&self.0, fact);
+        self.0.apply(event);
+        let run = &self.0;
+        let mut said = take(run, &before, fact, event);
+        let moved = graph::moved(&before.nodes, run);
+        let at = match fact {
+            Fact::InterruptOpened(_) => 0,
+            Fact::RunCompleted { .. } | Fact::RunFailed { .. } | Fact::RunCancelled { .. } => said.len() - 1,
+            _ => said.len(),
         };
-        let state = self.state_now();
-        if state != self.state {
-            let change = json!({ "status": state.as_str(), "old_state": self.state.as_str() });
+        said.splice(at..at, moved);
+        let state = State::of(run);
+        if state != before.state {
+            let change = json!({ "status": state.as_str(), "old_state": before.state.as_str() });
             said.insert(0, ("workflow_state_changed", change));
-            self.state = state;
         }
         let frame = |(part, (event_type, data)): (u32, Said)| Frame {
             event_type,
             timestamp: event.at.to_string(),
-            run_id: Some(self.run.clone()),
-            session_id: self.session.clone(),
+            run_id: Some(run.id.to_string()),
+            session_id: run.session().map(ToString::to_string),
             id: Some(FrameId { seq, part }),
             data,
         };
         (1..).zip(said).map(frame).collect()
     }
+}
 
-    fn state_now(&self) -> State {
-        let is_planning = |phase: &String| config::is_planning(phase);
-        match self.ended {
-            Some(ended) => ended,
-            None if self.paused => State::Paused,
-            None if !self.open.is_empty() => State::WaitingApproval,
-            None if self.phases.is_empty() && self.state == State::WaitingApproval => State::Executing,
-            None if self.phases.is_empty() => self.state,
-            None if self.phases.iter().all(is_planning) => State::Planning,
-            None => State::Executing,
+fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
+    let content = &event.content;
+    match fact {
+        Fact::RunStarted { workflow, .. } => vec![started(run, workflow)],
+        Fact::RunPaused | Fact::RunSuspended => vec![("workflow_paused", json!({ "by": event.actor.id }))],
+        Fact::RunResumed | Fact::RunUnsuspended => {
+            vec![("workflow_resumed", json!({ "by": event.actor.id }))]
         }
-    }
-
-    fn take(&mut self, fact: &Fact, event: &Event) -> Vec<Said> {
-        let content = &event.content;
-        match fact {
-            Fact::RunStarted { session, workflow, .. } => {
-                self.started(session.as_str(), workflow, &content.data)
-            }
-            Fact::RunPaused | Fact::RunSuspended => {
-                self.paused = true;
-                let mut said = vec![("workflow_paused", json!({ "by": event.actor.id }))];
-                said.extend(self.steps.all("running", "paused"));
-                said
-            }
-            Fact::RunResumed | Fact::RunUnsuspended => {
-                self.paused = false;
-                let mut said = vec![("workflow_resumed", json!({ "by": event.actor.id }))];
-                said.extend(self.steps.all("paused", "running"));
-                said
-            }
-            Fact::RunCompleted { reason } => {
-                let told = self.ledger.told(&content.data, reason);
-                self.over(State::Completed, "workflow_completed", told)
-            }
-            Fact::RunFailed { reason } => {
-                let told = json!({ "reason": reason, "error": content.as_text() });
-                self.over(State::Failed, "workflow_failed", told)
-            }
-            Fact::RunCancelled { reason } => {
-                let told = json!({ "reason": reason, "message": content.as_text(), "by": event.actor.id });
-                self.over(State::Cancelled, "workflow_cancelled", told)
-            }
-            Fact::PhaseStarted { phase } => {
-                self.phases.insert(phase.clone());
-                vec![("phase_change", json!({ "phase": phase, "status": "started" }))]
-            }
-            Fact::PhaseEnded { phase, end } => {
-                self.phases.remove(phase);
-                vec![("phase_change", json!({ "phase": phase, "status": end }))]
-            }
-            Fact::StepStarted { step, phase, agent, role } => {
-                self.ledger.step_started(step, *role);
-                self.steps.started(step, phase, agent, *role)
-            }
-            Fact::StepEnded { step, end } => {
-                let counted = self.ledger.step_ended(step, *end);
-                self.steps.ended(step, *end, content.as_text(), &counted)
-            }
-            Fact::StepRedone { step } => {
-                let attempt = self.ledger.again(step, true);
-                self.steps.again(step, "redo", attempt)
-            }
-            Fact::StepRetried { step } => {
-                let attempt = self.ledger.again(step, false);
-                self.steps.again(step, "retry", attempt)
-            }
-            Fact::ModelStarted { step, .. } => {
-                self.ledger.begun(step);
-                self.steps.requested(step).into_iter().collect()
-            }
-            Fact::ModelReplied { step, model, usage, calls, .. } => {
-                let mut said: Vec<Said> = self.steps.replied(step).into_iter().collect();
-                said.extend(self.replied(step, calls, content));
-                said.push(("cost_update", self.spent(step, model, usage)));
-                said
-            }
-            Fact::ModelFailed { step, attempt, kind, retry_at, .. } => {
-                let failed = json!({
-                    "error_type": kind, "message": content.as_text(), "step_id": step, "attempt": attempt,
-                    "retry_at": retry_at.map(|at| at.to_string()),
-                });
-                let wait_ms = retry_at.map(|at| at.ms_since(event.at));
-                let retry = self.steps.failed(step, wait_ms, content.as_text());
-                std::iter::once(("error_occurred", failed)).chain(retry).collect()
-            }
-            Fact::PlanUnusable { step, .. } => {
-                let failed =
-                    json!({ "error_type": "plan_unusable", "message": content.as_text(), "step_id": step });
-                vec![("error_occurred", failed)]
-            }
-            Fact::LimitReached { step, limit, value } => {
-                let message = format!("the limit `{limit}` of {value} is reached");
-                let reached = json!({ "error_type": "limit_reached", "message": message, "step_id": step });
-                vec![("error_occurred", reached)]
-            }
-            Fact::CallJudged { call, by, judgement } => {
-                let told = json!({
-                    "agent": self.steps.agent(by), "role": "judge", "message": judgement, "call_id": call,
-                    "tool_name": self.calls.tool(call), "reasons": content.data.get("reasons"), "step_id": by,
-                });
-                vec![("agent_message", told)]
-            }
-            Fact::HandedOver { step, from, to, .. } => {
-                self.steps.handed_over(step, to);
-                let message = format!("hands over to {to}");
-                vec![(
-                    "agent_message",
-                    json!({ "agent": from, "role": "handoff", "message": message, "step_id": step }),
-                )]
-            }
-            Fact::ToolInspected { call, look } => {
-                self.calls.inspected(call, &look.preconditions);
-                Vec::new()
-            }
-            Fact::ToolStarted { call, attempt, .. } => self.calls.started(call, *attempt, &self.steps),
-            Fact::ToolFinished { call, end, code } => {
-                self.calls.finished(call, *end, code.as_deref(), content.as_text(), &self.steps)
-            }
-            Fact::PlanDrafted { phase, .. } => {
-                self.plans.entry(phase.clone()).or_default().push(content.data.clone());
-                Vec::new()
-            }
-            Fact::PlanSettled { phase, version } => self.plan_settled(phase, *version),
-            Fact::OutputReleased { .. } => vec![("output", json!({ "released": content.data }))],
-            Fact::InterruptOpened(opened) => self.opened(opened, &content.data),
-            Fact::DecisionMade { interrupt, .. } => {
-                self.said = Some((interrupt.clone(), content.text.clone(), content.data.clone()));
-                Vec::new()
-            }
-            Fact::InterruptResolved { interrupt, outcome, option, cause, .. } => {
-                self.resolved(interrupt, *outcome, option.as_deref(), cause, &event.actor.id)
-            }
-            Fact::MessageAdded => {
-                let told = json!({ "agent": event.actor.id, "role": "user", "message": content.as_text() });
-                vec![("agent_message", told)]
-            }
-            Fact::NoteAdded { step, .. } => {
-                let told = json!({
-                    "agent": event.actor.id, "role": "user", "message": content.as_text(), "step_id": step,
-                });
-                vec![("agent_message", told)]
-            }
-            // What is between these: nothing that this wire has a word for.
-            _ => Vec::new(),
+        Fact::RunCompleted { reason } => {
+            over(run, "workflow_completed", summary::of(run, &content.data, reason))
         }
-    }
-
-    fn started(&mut self, session: &str, workflow: &str, input: &Value) -> Vec<Said> {
-        self.session = Some(session.to_owned());
-        input.get("task").and_then(Value::as_str).unwrap_or_default().clone_into(&mut self.task);
-        let config = input.get("config").cloned().unwrap_or_else(|| json!({}));
-        self.mode = config::mode_of(&config);
-        self.display = config::display_of(&config);
-        let told = json!({
-            "run_id": self.run, "task": self.task, "task_description": self.task, "mode": self.mode,
-            "workflow": workflow, "work_dir": config::said(&config, "work_dir"),
-            "model": config::said(&config, "model"), "config": config,
-        });
-        vec![("workflow_started", told)]
-    }
-
-    fn over(&mut self, state: State, event_type: &'static str, told: Value) -> Vec<Said> {
-        self.ended = Some(state);
-        let why = told.get("error").and_then(Value::as_str).unwrap_or_default();
-        let mut said = self.steps.cut_off(why, &self.ledger);
-        said.push((event_type, told));
-        said
-    }
-
-    fn replied(&mut self, step: &str, calls: &[Listed], content: &event::Content) -> Vec<Said> {
-        let mut said = Vec::new();
-        let text = content.as_text();
-        if !text.trim().is_empty() {
-            let agent = self.steps.agent(step);
-            let told = json!({ "agent": agent, "role": "assistant", "message": text, "step_id": step });
-            said.push(("agent_message", told));
+        Fact::RunFailed { reason } => {
+            over(run, "workflow_failed", json!({ "reason": reason, "error": content.as_text() }))
         }
-        let arguments = content.data.get("arguments").and_then(Value::as_array);
-        said.extend(self.calls.proposed(step, calls, arguments, &self.steps));
-        said
-    }
-
-    /// What a request took. Prices are not known here.
-    fn spent(&self, step: &str, model: &str, usage: &Usage) -> Value {
-        let (input, output) = (usage.input_tokens, usage.output_tokens);
-        json!({
-            "step_id": step, "agent": self.steps.agent(step), "model": model,
-            "tokens": input + output, "input_tokens": input, "output_tokens": output,
-            "cost_usd": null, "total_cost_usd": null,
-        })
-    }
-
-    fn plan_settled(&mut self, phase: &str, version: usize) -> Vec<Said> {
-        let plan = version.checked_sub(1).and_then(|at| self.plans.get(phase)?.get(at).cloned());
-        plan.map(|plan| self.steps.settled(plan, version, &mut self.ledger)).into_iter().collect()
-    }
-
-    fn opened(&mut self, opened: &Opened, content: &Value) -> Vec<Said> {
-        self.open.insert(opened.interrupt.clone(), opened.clone());
-        let asked = approval::requested(opened, content, &self.ledger.plan_feedback, self.display);
-        let mut said: Vec<Said> =
-            self.steps.marked(opened.step.as_ref(), "waiting_approval").into_iter().collect();
-        if let About::Failure(step) | About::Limit(step) | About::Ending(step) = &opened.about {
-            let why = content.get("message").and_then(Value::as_str).unwrap_or_default();
-            let is_last = !opened.options.iter().any(|choice| choice.id == "retry");
-            said.extend(self.steps.stuck(step, self.ledger.attempts(step), is_last, why));
+        Fact::RunCancelled { reason } => {
+            let told = json!({ "reason": reason, "message": content.as_text(), "by": event.actor.id });
+            over(run, "workflow_cancelled", told)
         }
-        said.push(("approval_requested", asked));
-        said
-    }
-
-    fn resolved(
-        &mut self,
-        id: &InterruptId,
-        outcome: Outcome,
-        option: Option<&str>,
-        cause: &Cause,
-        by: &str,
-    ) -> Vec<Said> {
-        let Some(opened) = self.open.remove(id).or_else(|| self.unasked.take()) else { return Vec::new() };
-        let (text, edit) = match self.said.take() {
-            Some((of, text, edit)) if of == *id => (text, edit),
-            Some(_) | None => (None, Value::Null),
-        };
-        let decided = Decided { outcome, option, text: text.as_deref(), edit: &edit, by, cause };
-        let received = approval::received(&opened, &decided);
-        let draft = self.plans.values().last().and_then(|versions| versions.last());
-        self.ledger.decided(&opened, &received, draft);
-        let mut said = vec![("approval_received", received)];
-        let chosen = option.and_then(|id| opened.options.iter().find(|choice| choice.id == id));
-        let goes_on = chosen.is_none_or(|choice| choice.effect != Effect::Skip && !choice.stops());
-        if goes_on && !self.open.values().any(|other| other.step == opened.step) {
-            let status = if self.paused { "paused" } else { "running" };
-            said.extend(self.steps.marked(opened.step.as_ref(), status));
+        Fact::PhaseStarted { phase } => {
+            vec![("phase_change", json!({ "phase": phase, "status": "started" }))]
         }
-        said
+        Fact::PhaseEnded { phase, end } => vec![("phase_change", json!({ "phase": phase, "status": end }))],
+        Fact::StepStarted { step, phase, agent, role, .. } => {
+            vec![steps::started(run, step, phase, agent, *role)]
+        }
+        Fact::StepEnded { step, end } => steps::ended(run, step, *end, content.as_text()),
+        Fact::StepRedone { step } => {
+            let helped = before.step.as_ref().and_then(|before| steps::helped(run, step, before));
+            helped.into_iter().chain(steps::again(run, step, "redo")).collect()
+        }
+        Fact::StepRetried { step } => steps::again(run, step, "retry").into_iter().collect(),
+        Fact::ModelStarted { step, .. } => steps::requested(run, step).into_iter().collect(),
+        Fact::ModelReplied { step, model, usage, calls, .. } => {
+            let helped = before.step.as_ref().and_then(|before| steps::replied(run, step, before));
+            let mut said: Vec<Said> = helped.into_iter().collect();
+            said.extend(replied(run, step, calls, content.as_text()));
+            said.push(("cost_update", spent(run, step, model, usage)));
+            said
+        }
+        Fact::ModelFailed { step, attempt, kind, retry_at, .. } => {
+            let failed = json!({
+                "error_type": kind, "message": content.as_text(), "step_id": step, "attempt": attempt,
+                "retry_at": retry_at.map(|at| at.to_string()),
+            });
+            let wait_ms = retry_at.map(|at| at.ms_since(event.at));
+            let retry = steps::failed(run, step, wait_ms, content.as_text());
+            std::iter::once(("error_occurred", failed)).chain(retry).collect()
+        }
+        Fact::PlanUnusable { step, .. } => {
+            let failed =
+                json!({ "error_type": "plan_unusable", "message": content.as_text(), "step_id": step });
+            vec![("error_occurred", failed)]
+        }
+        Fact::LimitReached { step, limit, value } => {
+            let message = format!("the limit `{limit}` of {value} is reached");
+            let reached = json!({ "error_type": "limit_reached", "message": message, "step_id": step });
+            vec![("error_occurred", reached)]
+        }
+        Fact::CallJudged { call, by, judgement } => {
+            let told = json!({
+                "agent": steps::agent(run, by), "role": "judge", "message": judgement, "call_id": call,
+                "tool_name": run.calls.get(call).map(|call| &call.tool),
+                "reasons": content.data.get("reasons"), "step_id": by,
+            });
+            vec![("agent_message", told)]
+        }
+        Fact::HandedOver { step, from, to, .. } => {
+            let message = format!("hands over to {to}");
+            vec![(
+                "agent_message",
+                json!({ "agent": from, "role": "handoff", "message": message, "step_id": step }),
+            )]
+        }
+        Fact::ToolStarted { call, attempt, .. } => calls::started(run, call, *attempt).into_iter().collect(),
+        Fact::ToolFinished { call, end, code } => {
+            calls::finished(run, call, *end, code.as_deref(), content.as_text())
+        }
+        Fact::PlanSettled { phase, version } => {
+            graph::settled(run, phase, *version, before.has_plan).into_iter().collect()
+        }
+        Fact::OutputReleased { .. } => vec![("output", json!({ "released": content.data }))],
+        Fact::InterruptOpened(opened) => opened_now(run, before, opened, &content.data),
+        Fact::InterruptResolved { interrupt, .. } => {
+            let resolved = run.interrupts.get(interrupt).into_iter();
+            resolved.map(|each| ("approval_received", approval::received(run, each))).collect()
+        }
+        Fact::MessageAdded => {
+            let told = json!({ "agent": event.actor.id, "role": "user", "message": content.as_text() });
+            vec![("agent_message", told)]
+        }
+        Fact::NoteAdded { step, .. } => {
+            let told = json!({
+                "agent": event.actor.id, "role": "user", "message": content.as_text(), "step_id": step,
+            });
+            vec![("agent_message", told)]
+        }
+        // What is between these: nothing that this wire has a word for.
+        _ => Vec::new(),
     }
 }
 
-/// Whether a request is resolved by this event with nobody asked.
-fn lets_through(id: &InterruptId, event: Option<&Event>) -> bool {
-    let fact = event.map(|event| &event.fact);
-    matches!(fact, Some(event::Fact::Run(Fact::InterruptResolved { interrupt, cause: Cause::Unasked, .. }))
-        if interrupt == id)
+fn started(run: &Run, workflow: &str) -> Said {
+    let (task, config) = (task(run), config(run));
+    let told = json!({
+        "run_id": run.id.as_str(), "task": task, "task_description": task, "mode": config::mode_of(&config),
+        "workflow": workflow, "work_dir": config::said(&config, "work_dir"),
+        "model": config::said(&config, "model"), "config": config,
+    });
+    ("workflow_started", told)
+}
+
+/// A person was asked about a failure and nothing came of it: the step has failed with the run.
+fn over(run: &Run, event_type: &'static str, told: Value) -> Vec<Said> {
+    let why = told.get("error").and_then(Value::as_str).unwrap_or_default();
+    let mut said = steps::cut_off(run, why);
+    said.push((event_type, told));
+    said
+}
+
+fn replied(run: &Run, step: &str, listed: &[Listed], text: &str) -> Vec<Said> {
+    let mut said = Vec::new();
+    if !text.trim().is_empty() {
+        let agent = steps::agent(run, step);
+        let told = json!({ "agent": agent, "role": "assistant", "message": text, "step_id": step });
+        said.push(("agent_message", told));
+    }
+    said.extend(listed.iter().filter_map(|listed| calls::proposed(run, &listed.call)));
+    said
+}
+
+/// What a request took. Prices are not known here.
+fn spent(run: &Run, step: &str, model: &str, usage: &Usage) -> Value {
+    let (input, output) = (usage.input_tokens, usage.output_tokens);
+    json!({
+        "step_id": step, "agent": steps::agent(run, step), "model": model,
+        "tokens": input + output, "input_tokens": input, "output_tokens": output,
+        "cost_usd": null, "total_cost_usd": null,
+    })
+}
+
+/// Nobody is shown what nobody can answer.
+fn opened_now(run: &Run, before: &Before, opened: &Opened, content: &Value) -> Vec<Said> {
+    if !run.asks(opened) {
+        return Vec::new();
+    }
+    let mut said = Vec::new();
+    if let About::Failure(step) | About::Limit(step) | About::Ending(step) = &opened.about {
+        let why = content.get("message").and_then(Value::as_str).unwrap_or_default();
+        let is_last = !opened.options.iter().any(|choice| choice.id == "retry");
+        let before = before.step.as_ref().filter(|_| is_last);
+        said.extend(before.and_then(|before| steps::stuck(run, step, before, why)));
+    }
+    let display = config::display_of(&config(run));
+    let feedback = summary::plan_feedback(run);
+    said.push(("approval_requested", approval::requested(run, opened, content, &feedback, display)));
+    said
 }

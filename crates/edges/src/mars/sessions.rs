@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
 use holdshort_core::id::{RunId, SessionId, StreamId};
-use holdshort_core::projection::{RunRow, SessionRow, Status};
+use holdshort_core::projection::{RunRow, SessionRow};
 use holdshort_core::run::Fact;
 use holdshort_core::session::{End, Open, Session, State as Standing};
 use holdshort_engine::{Executor, OpenSession};
@@ -232,7 +232,7 @@ pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
             "run_id": row.run.to_string(),
             "task": task,
             "mode": config::mode_of(&config),
-            "status": state(row.status).as_str(),
+            "status": State::from(row.status).as_str(),
             "started_at": row.created_at.to_string(),
             "updated_at": row.updated_at.to_string(),
             "reason": row.end_reason,
@@ -261,7 +261,7 @@ pub(super) async fn history(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQue
 /// What was said in a run, oldest first.
 async fn said_in(app: &Arc<App>, row: &RunRow) -> Answer<Vec<Value>> {
     let mut said = Vec::new();
-    let mut telling = Telling::of(app, &row.run);
+    let mut telling = Telling::whole(app, &row.run).await?;
     let mut told = 0;
     while told < row.seq {
         let frames = match telling.next().await {
@@ -397,17 +397,4 @@ async fn asked(app: &App, run: &RunId) -> Answer<(String, Value)> {
     let input = first.content.data;
     let task = input.get("task").and_then(Value::as_str).unwrap_or_default().to_owned();
     Ok((task, input.get("config").cloned().unwrap_or_else(|| json!({}))))
-}
-
-/// The words of A29 from a row, which does not know whether a run plans.
-fn state(status: Status) -> State {
-    match status {
-        Status::Queued => State::Draft,
-        Status::Running => State::Executing,
-        Status::Waiting => State::WaitingApproval,
-        Status::Paused => State::Paused,
-        Status::Completed => State::Completed,
-        Status::Failed => State::Failed,
-        Status::Cancelled => State::Cancelled,
-    }
 }

@@ -203,8 +203,8 @@ async fn carry_out(
         ClientFrame::Start(_) | ClientFrame::Ping => Ok(()),
         ClientFrame::Resolve(resolve) => match act::resolve(caller, &known, resolve).await {
             // No event will tell of it: it stands already.
-            Ok(Some(seq)) => {
-                retell::resolved(caller, &known, seq).await.map(|again| orders.push(Order::Say(again)))
+            Ok(Some(id)) => {
+                retell::resolved(caller, &known, &id).await.map(|again| orders.push(Order::Say(again)))
             }
             Ok(None) => Ok(()),
             Err(refused) => Err(refused),

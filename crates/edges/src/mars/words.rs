@@ -1,9 +1,9 @@
 //! What options are called on this wire: one table, both ways (contracts A5, A12 to A14, A22, A24, A27, E7).
 
+use holdshort_core::definition::PhaseKind;
 use holdshort_core::gate::Source;
 use holdshort_core::interrupt::{About, Kind, Offer, Opened};
-
-use super::config;
+use holdshort_core::run::Run;
 
 /// One option: our id, what this wire calls it, and what else a client may call it.
 struct Word(&'static str, &'static str, &'static [&'static str]);
@@ -131,14 +131,14 @@ pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<&'o Offer> {
 }
 
 /// Where it stands in the run: `checkpoint_type` (contract E3).
-pub(super) fn position(opened: &Opened) -> &str {
+pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     let of = |source: Source| opened.risk.reasons.iter().find(move |reason| reason.source == source);
     match (&opened.about, opened.kind) {
         (About::Plan(_), _) | (_, Kind::PlanApproval) => "after_planning",
         (About::BeforeStep(_), _) => "before_step",
         (About::AfterStep(_), _) => "after_step",
         (About::Failure(_), _) => "on_error",
-        (About::Phase(phase), _) => config::position(phase).unwrap_or("custom"),
+        (About::Phase(phase), _) => of_a_phase(run, phase).unwrap_or("custom"),
         (About::Limit(_), _) => "max_rounds",
         (About::Ending(_), _) => "custom",
         (About::Printed(_), _) | (_, Kind::Question) => "clarification",
@@ -148,6 +148,17 @@ pub(super) fn position(opened: &Opened) -> &str {
             (None, None) => opened.kind.as_str(),
         },
         (About::External, _) => opened.kind.as_str(),
+    }
+}
+
+/// What the config calls a checkpoint that is a phase.
+fn of_a_phase<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
+    match &run.definition.phases.iter().find(|each| each.id == phase)?.kind {
+        PhaseKind::Checkpoint(look) => look.position.as_deref(),
+        PhaseKind::OneShot { .. }
+        | PhaseKind::Planning(_)
+        | PhaseKind::Control(_)
+        | PhaseKind::IdeaGeneration(_) => None,
     }
 }
 

@@ -43,6 +43,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(Arc::new(self.replay(run).await?.0))
     }
 
+    /// The run as it was after its event `seq`. Reads only, and nothing after that event's page.
+    pub async fn load_at(&self, run: &RunId, seq: u64) -> Result<Run, Error> {
+        Ok(self.fold_until(run, |run, _| run.seq >= seq).await?.0)
+    }
+
     /// The run as its events tell it, whatever its row says: for making rows new.
     pub(crate) async fn retell(&self, run: &RunId) -> Result<Run, Error> {
         Ok(self.fold_run(run).await?.0)

@@ -117,3 +117,19 @@ async fn a_failed_model_call_is_tried_again_when_its_time_has_come() {
     assert_eq!(stage.status(&run).await, Status::Completed);
     assert_eq!(stage.world.performed(), ["model/work/0/1", "model/work/0/2"]);
 }
+
+/// At each sequence the run is what its events up to there make it; behind the last one it is the whole run.
+#[tokio::test]
+async fn a_run_is_loaded_as_it_was_at_a_sequence() {
+    let stage = Stage::solo(vec![Say::Calls(vec![read("a.txt")]), Say::Text("All is well.")]);
+    stage.world.write("a.txt", "alpha");
+    let id = stage.play().await;
+    let whole = stage.run(&id).await;
+    let mut then = stage.driver.load_at(&id, 1).await.unwrap();
+    for event in stage.events(&id).await.iter().skip(1) {
+        then.apply(event);
+        assert_eq!(stage.driver.load_at(&id, then.seq).await.unwrap(), then);
+    }
+    assert_eq!(then, *whole);
+    assert_eq!(stage.driver.load_at(&id, whole.seq + 1).await.unwrap(), *whole);
+}

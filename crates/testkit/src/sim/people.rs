@@ -360,9 +360,10 @@ pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
         let decision = yes(run, interrupt, site);
         // Where one is not enough, another one says the same.
         let agrees = |name: &str| {
-            interrupt.votes.iter().any(|vote| {
-                vote.by == name && vote.option == decision.option && vote.edit == decision.edit
-            })
+            interrupt
+                .votes
+                .iter()
+                .any(|vote| vote.by == name && vote.option == decision.option && vote.edit == decision.edit)
         };
         let who = if interrupt.opened.quorum > 1 && agrees("alice") { "bob" } else { "alice" };
         let input = Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision, holder: None };

@@ -138,7 +138,12 @@ pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Ar
     let mut definition = definition.clone();
     for kind in [Kind::ToolApproval, Kind::PlanApproval, Kind::Review] {
         if choices.one_in(3) {
-            definition.gates.kinds.entry(kind).or_default().quorum = Some(2);
+            let gate = definition.gates.kinds.entry(kind).or_default();
+            gate.quorum = Some(2);
+            // One alone could never release it.
+            if !gate.approvers.is_empty() {
+                gate.approvers = vec!["alice".to_owned(), "bob".to_owned()];
+            }
         }
     }
     Arc::new(definition)

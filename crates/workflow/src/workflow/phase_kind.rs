@@ -193,7 +193,13 @@ fn checkpoint(fields: &Fields<'_>, problems: &mut Problems) -> CheckpointPhase {
     }
     let ways = [("park", NoChannel::Park), ("auto", NoChannel::Auto)];
     let when_no_channel = alone.and_then(|item| item.one_of(&ways, problems)).unwrap_or_default();
-    CheckpointPhase { message: message.unwrap_or_default(), unasked: !ask, when_no_channel, edit }
+    CheckpointPhase {
+        message: message.unwrap_or_default(),
+        unasked: !ask,
+        when_no_channel,
+        edit,
+        position: None,
+    }
 }
 
 fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Option<Planning> {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::draft::Draft;
-use super::super::{Fact, Run, Step, StepEnd, StepRole};
+use super::super::{Fact, PlanPart, Run, Step, StepEnd, StepRole};
 use crate::definition::{Control, Phase};
 use crate::event::Content;
 use crate::limits;
@@ -80,6 +80,7 @@ impl Draft<'_> {
             phase: phase.id.clone(),
             agent: agent.to_owned(),
             role: StepRole::Subtask,
+            subtask: self.run.part_to_carry_out(&phase.id, &step),
         };
         self.emit(started, Content::none());
         self.emit(Fact::StepEnded { step, end: StepEnd::Skipped }, Content::text(text));
@@ -108,6 +109,15 @@ impl Run {
 
     pub(super) fn step_with_id(&self, phase: &Phase, subtask: &str) -> Option<(&str, &Step)> {
         self.steps.get_key_value(&step_of(phase, subtask)).map(|(id, step)| (id.as_str(), &**step))
+    }
+
+    /// The subtask whose step has this id, in a phase that carries out a plan.
+    pub(in super::super) fn part_to_carry_out(&self, phase: &str, step: &str) -> Option<PlanPart> {
+        let phase = self.phase(phase)?;
+        let plan = self.settled(phase.kind.control()?)?;
+        let mut numbered = (1..).zip(&plan.subtasks);
+        let (number, subtask) = numbered.find(|(_, subtask)| step_of(phase, &subtask.id) == step)?;
+        Some(PlanPart { id: subtask.id.clone(), number, of: plan.subtasks.len() })
     }
 
     /// The step that carries out a subtask of this planning phase, with its id.
@@ -162,12 +172,11 @@ impl Run {
             let step = self.subtask_step(phase, &subtask.id)?;
             // Why a person skipped it is nobody's work, and what never began was not tried.
             let output = step.output.as_ref().filter(|_| step.end != Some(StepEnd::Skipped));
-            let attempts = if has_begun(step) { step.retries + step.redos + 1 } else { 0 };
             let told = json!({
                 "status": step.end,
                 "agent": step.agent,
                 "output": output,
-                "attempts": attempts,
+                "attempts": step.attempts(),
                 "redos": step.redos,
             });
             Some((subtask.id.clone(), told))
@@ -227,11 +236,6 @@ impl Run {
     fn settled(&self, control: &Control) -> Option<&Plan> {
         self.plans.get(&control.plan)?.settled().map(|plan| &**plan)
     }
-}
-
-/// Whether its model was ever asked: it answered, failed, or was lost with its process. Another try forgets the last.
-fn has_begun(step: &Step) -> bool {
-    step.turn > 0 || step.last_failure.is_some() || step.crashes + step.retries > 0
 }
 
 fn cut(text: &str, chars: usize) -> String {

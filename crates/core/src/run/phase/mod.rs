@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
 use super::{Fact, Run, StepEnd, StepRole};
-use crate::definition::{NoChannel, Phase, PhaseKind};
+use crate::definition::{CheckpointPhase, NoChannel, Phase, PhaseKind};
 use crate::event::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
@@ -60,9 +60,7 @@ impl Draft<'_> {
                 opening.payload =
                     json!({ "position": "phase", "phase": phase.id, "results": self.run.results() });
                 let interrupt = self.open(opening);
-                let passes = self.run.config().is_some_and(|config| config.unattended)
-                    && look.when_no_channel == NoChannel::Auto;
-                if look.unasked || passes {
+                if self.run.asks_nobody(look) {
                     self.approve_unasked(&interrupt);
                     self.end_phase(&phase.id, StepEnd::Completed);
                 }
@@ -123,6 +121,12 @@ impl Draft<'_> {
 }
 
 impl Run {
+    /// Whether a checkpoint is let through where it stands.
+    pub(super) fn asks_nobody(&self, look: &CheckpointPhase) -> bool {
+        let is_unattended = self.config().is_some_and(|config| config.unattended);
+        look.unasked || is_unattended && look.when_no_channel == NoChannel::Auto
+    }
+
     fn is_open(&self, phase: &Phase) -> bool {
         self.phases.get(&phase.id).is_some_and(Option::is_none)
     }
@@ -205,7 +209,7 @@ impl Run {
 }
 
 /// Whether a person let a step end at its limit, or without an honest end: its agent had more to do.
-fn stopped_short(interrupt: &Interrupt) -> bool {
+pub(super) fn stopped_short(interrupt: &Interrupt) -> bool {
     let chosen = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
     matches!(interrupt.opened.about, About::Limit(_) | About::Ending(_)) && chosen == Some("finish")
 }

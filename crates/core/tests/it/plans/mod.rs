@@ -9,6 +9,7 @@ mod feedback;
 mod given;
 mod overseen;
 mod progress;
+mod reader;
 mod within;
 
 use holdshort_core::definition::{Agent, Control, Definition, Ends, Phase, PhaseKind, Planning, StepGates};

@@ -31,7 +31,6 @@ pub(super) struct Translated {
 }
 
 pub(super) use mode::LISTED as MODES;
-pub(super) use phases::position;
 
 /// Keys that speak of no single phase.
 const RUN: &[&str] = &[
@@ -150,11 +149,6 @@ pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) ->
 /// What a config says under this name, however it is written.
 pub(super) fn said(config: &Value, key: &str) -> Option<Value> {
     Given::taken(config).get(key).map(|item| item.value.clone())
-}
-
-/// Whether a phase of this id plans.
-pub(super) fn is_planning(phase: &str) -> bool {
-    phase.starts_with("planning") || phase.starts_with("hitl_planning")
 }
 
 /// The mode that a config names, for those who read it later; `phases` where it lists its own.

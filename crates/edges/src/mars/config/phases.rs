@@ -134,6 +134,7 @@ fn fill(phase: &mut Phase, chosen: &Chosen, reader: &mut Reader<'_>, base: &Defi
         PhaseKind::Checkpoint(look) => {
             let (position, words) = reader.one_of("checkpoint_type", &POSITIONS).unwrap_or(POSITIONS[0].1);
             phase.id = format!("{}_{position}", kind.as_str());
+            look.position = Some(position.to_owned());
             look.message = reader.text("custom_message").unwrap_or_else(|| words.to_owned());
             reader.flag("show_plan");
             reader.flag("show_context");
@@ -152,16 +153,6 @@ const POSITIONS: [(&str, (&str, &str)); 6] = [
     ("before_execution", ("before_execution", "Shall it be executed?")),
     ("after_execution", ("after_execution", "Is what was executed as it should be?")),
 ];
-
-/// Where in the work a checkpoint stands, by the phase that it is: also the second one of its kind.
-pub(in super::super) fn position(phase: &str) -> Option<&str> {
-    let named = phase.strip_prefix(Kind::HitlCheckpoint.as_str())?.strip_prefix('_')?;
-    let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
-    POSITIONS.iter().map(|(position, _)| *position).find(|position| {
-        let rest = named.strip_prefix(position);
-        rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('_').is_some_and(is_number))
-    })
-}
 
 /// Agents and tools that no phase needs would only ask for a folder and for models.
 pub(super) fn keep_what_is_used(definition: &mut Definition) {

@@ -515,15 +515,20 @@ fn the_mode_is_named_however_it_is_written() {
     ] {
         assert_eq!(super::mode_of(&config), mode, "{config}");
     }
-    for (phase, position) in [
-        ("hitl_checkpoint_after_planning", Some("after_planning")),
-        ("hitl_checkpoint_after_planning_2", Some("after_planning")),
-        ("hitl_checkpoint_custom_12", Some("custom")),
-        ("hitl_checkpoint_2", None),
-        ("control", None),
-    ] {
-        assert_eq!(super::position(phase), position, "{phase}");
-    }
+    let checkpoints = json!({"phases": [
+        {"type": "hitl_checkpoint", "config": {"checkpoint_type": "after_planning"}},
+        {"type": "hitl_checkpoint", "config": {"checkpoint_type": "after_planning"}},
+        {"type": "hitl_checkpoint"},
+        {"type": "one_shot"},
+    ]});
+    let phases = of(&checkpoints).unwrap().definition.phases;
+    let position = |phase: &Phase| match &phase.kind {
+        PhaseKind::Checkpoint(look) => look.position.clone(),
+        _ => None,
+    };
+    let positions: Vec<Option<String>> = phases.iter().map(position).collect();
+    let of_checkpoints = ["after_planning", "after_planning", "custom"].map(|each| Some(each.to_owned()));
+    assert_eq!(positions, [&of_checkpoints[..], &[None]].concat());
 }
 
 /// A13: a plan is carried out without an approval only after as many as were promised to be shown, never after fewer.

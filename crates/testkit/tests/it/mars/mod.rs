@@ -4,6 +4,7 @@ mod bad;
 mod docs;
 mod example;
 mod gates;
+mod golden;
 mod modes;
 mod plans;
 mod sessions;
@@ -14,7 +15,7 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{PATIENCE, TestServer};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{timeout, timeout_at};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
@@ -74,9 +75,11 @@ impl Mars {
 
     /// The next frame, or the code with which the connection ends.
     pub(crate) async fn came(&mut self) -> Result<Value, Option<u16>> {
+        // Pings are no news: a frame has to come in time.
+        let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
             let so_far = || self.frames.iter().map(short).collect::<Vec<_>>().join("\n");
-            match timeout(PATIENCE, self.socket.next()).await {
+            match timeout_at(deadline, self.socket.next()).await {
                 Ok(Some(Ok(Message::Text(text)))) => {
                     let frame: Value = serde_json::from_str(&text).unwrap();
                     self.frames.push(frame.clone());

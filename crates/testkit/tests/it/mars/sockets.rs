@@ -105,6 +105,34 @@ async fn who_comes_back_gets_what_follows() {
     }
 }
 
+/// What a client has seen is not read once more, as long as the run is loaded: an event before its place that can not be
+/// read is none of its business.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_read_before_the_place_of_who_comes_back() {
+    let (_model, server) = planned(&[one_step()]).await;
+    let mut mars = Mars::start(&server, "t1", "Build it.", config()).await;
+    let asked = mars.asked().await;
+    let seq = server.get(&format!("/v1/runs/{}", mars.run())).await.ok()["seq"].clone();
+    let file = rusqlite::Connection::open(server.data().join("holdshort.db")).unwrap();
+    let first = "SELECT stream FROM events WHERE seq = 1 AND instr(CAST(head AS TEXT), ?1) > 0";
+    let stream: Vec<u8> =
+        file.query_row(first, [format!("\"stream\":\"{}\"", mars.run())], |row| row.get(0)).unwrap();
+    let sql = "UPDATE events SET head = x'7b' WHERE stream = ?1 AND seq = 2";
+    assert_eq!(file.execute(sql, [stream]).unwrap(), 1);
+
+    let mut back = Mars::connect(&server, "t1").await;
+    back.say(&json!({"type": "request_state", "since": seq})).await;
+    let status = back.wait("status").await;
+    assert_eq!((&status["status"], &status["seq"]), (&json!("waiting_approval"), &seq));
+    assert_eq!(status["open_approvals"], json!([asked["approval_id"]]));
+    back.resolve(&asked, "approve", json!({})).await;
+    assert_eq!(back.asked().await["checkpoint_type"], "after_step");
+    assert!(!back.types().contains(&"error_occurred"), "{:?}", back.types());
+    // From the beginning it can not be told.
+    let refused = back.refused(&json!({"type": "request_state", "since": 0})).await;
+    assert_eq!(words(&refused), ("journal_damaged", ""));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_newest_connection_has_the_task() {
     let (_model, server) = planned(&[one_step()]).await;

@@ -1,0 +1,161 @@
+//! A run as its readers tell it: which subtask a step carries out, how often it was tried, where it stands, what people
+//! were asked and said. Edges, terminal and browser put this into their own words and recompute none of it.
+//!
+//! Everything is a function of the state: at a sequence it is the same however the reader came there, by a replay or
+//! with the run that is loaded. Nothing here changes a run or decides.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Run, Step, StepEnd, Trouble};
+use crate::definition::{Phase, PhaseKind};
+use crate::id::InterruptId;
+use crate::interrupt::{About, Cause, Effect, Interrupt, Opened};
+use crate::plan::{Plan, Subtask};
+
+/// A subtask in the plan that is carried out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part<'r> {
+    /// The planning phase whose plan it is.
+    pub planning: &'r str,
+    pub subtask: &'r Subtask,
+    /// Its place in the plan, from 1.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+/// Where a step stands for whoever watches it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepStanding {
+    Running,
+    /// The run is paused.
+    Paused,
+    /// A person is asked; or has stopped or skipped what was asked about, and nothing was asked since.
+    Waiting,
+    Ended(StepEnd),
+    /// The run ended when a person had been asked about the step's failure or limit.
+    Failed,
+    /// The run ended while it was at work.
+    Cancelled,
+}
+
+impl Step {
+    /// Tries so far: 0 before its agent was asked.
+    pub fn attempts(&self) -> u32 {
+        let again = self.retries + self.redos;
+        u32::from(self.begun || again > 0) + again
+    }
+}
+
+impl Run {
+    /// Whether a person is asked: a checkpoint that asks nobody opens an interrupt too, and resolves it in the same append.
+    pub fn asks(&self, opened: &Opened) -> bool {
+        let About::Phase(phase) = &opened.about else { return true };
+        match self.phase(phase).map(|phase| &phase.kind) {
+            Some(PhaseKind::Checkpoint(look)) => !self.asks_nobody(look),
+            Some(
+                PhaseKind::OneShot { .. }
+                | PhaseKind::Planning(_)
+                | PhaseKind::Control(_)
+                | PhaseKind::IdeaGeneration(_),
+            )
+            | None => true,
+        }
+    }
+
+    /// What people are asked now.
+    pub fn asked(&self) -> impl Iterator<Item = (&InterruptId, &Interrupt)> {
+        self.open_interrupts().filter(|(_, interrupt)| self.asks(&interrupt.opened))
+    }
+
+    /// What people decided, or nobody in time, in the order of the resolutions.
+    pub fn decided(&self) -> Vec<&Interrupt> {
+        let by_people = |each: &&Interrupt| {
+            let cause = each.resolution.as_ref().map(|resolution| &resolution.cause);
+            matches!(cause, Some(Cause::Decision | Cause::Expiry))
+        };
+        let mut decided: Vec<&Interrupt> =
+            self.interrupts.values().map(|each| &**each).filter(by_people).collect();
+        decided.sort_by_key(|each| each.resolution.as_ref().map(|resolution| resolution.seq));
+        decided
+    }
+
+    /// The limit at which, or the reply with which, a person let a step end whose agent had more to do.
+    pub fn stopped_at(&self, step: &str) -> Option<&About> {
+        let stopped = self.interrupts.values().filter(|each| super::phase::stopped_short(each));
+        let mut abouts = stopped.map(|each| &each.opened.about);
+        abouts.find(|about| match about {
+            About::Limit(of) | About::Ending(of) => of == step,
+            About::Call(_)
+            | About::BeforeStep(_)
+            | About::AfterStep(_)
+            | About::Phase(_)
+            | About::Plan(_)
+            | About::Failure(_)
+            | About::Printed(_)
+            | About::External => false,
+        })
+    }
+
+    /// The subtask that a step carries out, in the plan as it stands.
+    pub fn part(&self, step: &str) -> Option<Part<'_>> {
+        let step = self.steps.get(step)?;
+        let id = step.subtask.as_ref()?;
+        let planning = &self.phase(&step.phase)?.kind.control()?.plan;
+        let plan = self.plans.get(planning)?.settled()?;
+        let at = plan.subtasks.iter().position(|subtask| subtask.id == *id)?;
+        Some(Part { planning, subtask: &plan.subtasks[at], number: at + 1, of: plan.subtasks.len() })
+    }
+
+    /// The last plan that was settled, with its planning phase: phases come in the order of the definition.
+    pub fn plan_at_work(&self) -> Option<(&str, &Arc<Plan>)> {
+        let settled = |phase: &Phase| self.plans.get(&phase.id)?.settled();
+        self.definition.phases.iter().rev().find_map(|phase| Some((phase.id.as_str(), settled(phase)?)))
+    }
+
+    /// Phases at work; between two of them the one that ended last.
+    pub fn at_phases(&self) -> Vec<&Phase> {
+        let is_in = |phase: &&Phase, ended: bool| {
+            self.phases.get(&phase.id).is_some_and(|end| end.is_some() == ended)
+        };
+        let phases = || self.definition.phases.iter();
+        let at_work: Vec<&Phase> = phases().filter(|phase| is_in(phase, false)).collect();
+        if at_work.is_empty() {
+            phases().rfind(|phase| is_in(phase, true)).into_iter().collect()
+        } else {
+            at_work
+        }
+    }
+
+    /// Steps at which a person is asked, or has stopped or skipped what was asked about last: they stand so until they end.
+    pub fn waiting(&self) -> BTreeSet<&str> {
+        let mut last: BTreeMap<&str, (u64, bool)> = BTreeMap::new();
+        for interrupt in self.interrupts.values() {
+            let Some(step) = &interrupt.opened.step else { continue };
+            let (seq, waits) = match &interrupt.resolution {
+                None => (u64::MAX, true),
+                Some(resolution) => {
+                    let chosen = resolution.option.as_deref().and_then(|id| interrupt.offers(id));
+                    let stays = chosen.is_some_and(|offer| offer.effect == Effect::Skip || offer.stops());
+                    (resolution.seq, stays)
+                }
+            };
+            let known = last.entry(step).or_insert((seq, waits));
+            *known = (seq, waits).max(*known);
+        }
+        last.into_iter().filter(|(_, (_, waits))| *waits).map(|(step, _)| step).collect()
+    }
+
+    /// Where a step stands. `waiting`: [`Run::waiting`].
+    pub fn standing(&self, id: &str, step: &Step, waiting: &BTreeSet<&str>) -> StepStanding {
+        match step.end {
+            Some(end) => StepStanding::Ended(end),
+            None if self.ended.is_some() && step.trouble == Trouble::Stuck => StepStanding::Failed,
+            None if self.ended.is_some() => StepStanding::Cancelled,
+            None if waiting.contains(id) => StepStanding::Waiting,
+            None if self.is_paused() => StepStanding::Paused,
+            None => StepStanding::Running,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What readers are told of a run is a function of its state: the same at a sequence, however one came there.
+
+use holdshort_core::definition::{CheckpointPhase, PhaseKind, StepGates};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::message::FailureKind;
+use holdshort_core::run::{Input, Run, StepEnd, StepStanding, Trouble};
+
+use super::{approved, gated, planned, planning, proposed, subtask};
+use crate::world::{World, choose, choose_with, fails, one_shot, says};
+
+fn told(run: &Run) -> (u32, Trouble, StepStanding) {
+    let step = &run.steps["work/a"];
+    (step.attempts(), step.trouble, run.standing("work/a", step, &run.waiting()))
+}
+
+/// Tries, the last failure and where the step stands, before each decision and at the end.
+#[test]
+fn a_step_is_told_with_its_tries_and_its_trouble() {
+    use StepStanding::{Ended, Failed, Waiting};
+    use Trouble::{None, Retried, Stuck};
+    let asks = StepGates { before_step: true, after_step: true, on_error: true, ..StepGates::default() };
+    let answers =
+        vec![fails(FailureKind::Rejected), says("Done."), fails(FailureKind::Rejected), says("Done.")];
+    let told_at = |decisions: &[(Kind, &str)]| {
+        let mut world = approved(gated(asks), &[subtask("a", &[])]).with("work/a", answers.clone());
+        let mut all = Vec::new();
+        for (kind, option) in decisions {
+            world.work();
+            all.push(told(&world.run));
+            world.decide(*kind, choose_with(option, "so"));
+        }
+        world.work();
+        all.push(told(&world.run));
+        all
+    };
+    let done = told_at(&[
+        (Kind::Checkpoint, "approve"),
+        (Kind::Error, "retry"),
+        (Kind::Checkpoint, "redo"),
+        (Kind::Error, "retry"),
+        (Kind::Checkpoint, "continue"),
+    ]);
+    assert_eq!(
+        done,
+        [
+            (0, None, Waiting),
+            (1, Stuck, Waiting),
+            (2, Retried, Waiting),
+            (3, Stuck, Waiting),
+            (4, Retried, Waiting),
+            (4, Retried, Ended(StepEnd::Completed)),
+        ]
+    );
+    let aborted = told_at(&[(Kind::Checkpoint, "approve"), (Kind::Error, "abort")]);
+    assert_eq!(aborted.last(), Some(&(1, Stuck, Failed)));
+    let skipped = told_at(&[(Kind::Checkpoint, "skip")]);
+    assert_eq!(skipped.last(), Some(&(0, None, Ended(StepEnd::Skipped))));
+}
+
+/// A paused run, and one that ended in the middle of the work.
+#[test]
+fn what_is_at_work_stands_as_its_run_does() {
+    let mut world = approved(planned(planning()), &[subtask("a", &[])]);
+    assert_eq!(told(&world.run).2, StepStanding::Running);
+    world.person(Input::Pause);
+    assert_eq!(told(&world.run).2, StepStanding::Paused);
+    world.person(Input::Cancel { text: None });
+    assert_eq!(told(&world.run).2, StepStanding::Cancelled);
+}
+
+/// Which subtask a step carries out and its place in the plan are in the state; other steps carry out none.
+#[test]
+fn a_step_knows_its_part_of_the_plan() {
+    let world = approved(planned(planning()), &[subtask("b", &[]), subtask("a", &["b"]), subtask("c", &[])]);
+    let part = |step: &str| {
+        world.run.part(step).map(|part| (part.planning, part.subtask.id.as_str(), part.number, part.of))
+    };
+    assert_eq!(part("work/b"), Some(("plan", "b", 1, 3)));
+    assert_eq!(part("work/c"), Some(("plan", "c", 3, 3)));
+    assert_eq!(part("plan/plan"), None);
+    assert_eq!(part("work/a"), None, "it has not begun");
+    assert_eq!(
+        world.run.plan_at_work().map(|(planning, plan)| (planning, plan.subtasks.len())),
+        Some(("plan", 3))
+    );
+}
+
+/// What people decided comes in the order in which they did, and what nobody was asked is no question.
+#[test]
+fn people_are_told_of_what_they_are_asked() {
+    let look = CheckpointPhase { message: "Look.".into(), ..CheckpointPhase::default() };
+    for unasked in [true, false] {
+        let mut definition = planned(planning());
+        let look = PhaseKind::Checkpoint(CheckpointPhase { unasked, ..look.clone() });
+        definition
+            .phases
+            .push(holdshort_core::definition::Phase { kind: look, ..one_shot("look", &["work"]) });
+        let mut world: World = proposed(definition, &[subtask("a", &[])]).with("work/a", vec![says("Done.")]);
+        assert_eq!(world.run.asked().count(), 1);
+        world.decide(Kind::PlanApproval, choose("approve"));
+        world.work();
+        assert_eq!(world.run.asked().count(), usize::from(!unasked));
+        let asked: Vec<bool> =
+            world.run.interrupts.values().map(|each| world.run.asks(&each.opened)).collect();
+        assert_eq!(asked.iter().filter(|asked| **asked).count(), 2 - usize::from(unasked));
+        let decided: Vec<Kind> = world.run.decided().iter().map(|each| each.opened.kind).collect();
+        assert_eq!(decided, [Kind::PlanApproval], "nobody decided on the other");
+    }
+}

@@ -1,0 +1,106 @@
+//! The graph of the plan that is carried out, and what became of each of its nodes, as this wire tells it (contracts
+//! A28, A29).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use holdshort_core::plan::{Plan, Subtask};
+use holdshort_core::run::{Run, Step, StepEnd, StepStanding};
+use serde_json::{Value, json};
+
+use super::approval;
+use super::projector::Said;
+
+/// A subtask that was begun, by its step.
+pub(super) struct Node {
+    step: String,
+    id: String,
+    status: &'static str,
+}
+
+/// In the order of the steps' ids.
+pub(super) fn nodes(run: &Run) -> Vec<Node> {
+    let waiting = run.waiting();
+    let node = |(id, step): (&String, &Arc<Step>)| {
+        let status = word(run.standing(id, step, &waiting));
+        Some(Node { step: id.clone(), id: step.subtask.clone()?, status })
+    };
+    run.steps.iter().filter_map(node).collect()
+}
+
+fn word(standing: StepStanding) -> &'static str {
+    match standing {
+        StepStanding::Running => "running",
+        StepStanding::Paused => "paused",
+        StepStanding::Waiting => "waiting_approval",
+        StepStanding::Ended(StepEnd::Completed) => "completed",
+        StepStanding::Ended(StepEnd::Skipped) => "skipped",
+        StepStanding::Ended(StepEnd::Failed) | StepStanding::Failed => "failed",
+        StepStanding::Cancelled => "cancelled",
+    }
+}
+
+const PENDING: &str = "pending";
+/// The run is over, and it never began.
+const NEVER: &str = "skipped";
+
+/// Each node whose status is another one than before.
+pub(super) fn moved(before: &[Node], run: &Run) -> Vec<Said> {
+    let was = |step: &str| before.iter().find(|node| node.step == step).map_or(PENDING, |node| node.status);
+    let change = |id: &str, old: &str, new: &str| {
+        let change = json!({ "node_id": id, "old_status": old, "new_status": new });
+        (old != new).then_some(("dag_node_status_changed", change))
+    };
+    let begun = nodes(run);
+    let mut said: Vec<Said> =
+        begun.iter().filter_map(|node| change(&node.id, was(&node.step), node.status)).collect();
+    if let Some((planning, plan)) = run.plan_at_work()
+        && run.ended.as_ref().is_some_and(|ended| ended.seq == run.seq)
+    {
+        let never = plan.subtasks.iter().filter(|each| run.step_of_subtask(planning, &each.id).is_none());
+        said.extend(never.filter_map(|each| change(&each.id, PENDING, NEVER)));
+    }
+    said
+}
+
+/// This is the plan to carry out. `is_newer`: another one was carried out before.
+pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) -> Option<Said> {
+    let plan = run.plans.get(phase)?.settled()?;
+    let mut told = drawn(run, phase, plan);
+    told["version"] = version.into();
+    told["plan"] = approval::plan(&json!(plan));
+    Some((if is_newer { "dag_updated" } else { "dag_created" }, told))
+}
+
+/// The graph as it stands.
+pub(super) fn of(run: &Run) -> Option<Value> {
+    run.plan_at_work().map(|(planning, plan)| drawn(run, planning, plan))
+}
+
+/// Nodes and edges, with what became of each node.
+fn drawn(run: &Run, planning: &str, plan: &Plan) -> Value {
+    let begun = nodes(run);
+    let statuses: BTreeMap<&str, &str> = begun.iter().map(|node| (node.step.as_str(), node.status)).collect();
+    let unbegun = if run.ended.is_some() { NEVER } else { PENDING };
+    let node = |(number, subtask): (usize, &Subtask)| {
+        let step = run.step_of_subtask(planning, &subtask.id);
+        json!({
+            "type": "agent",
+            "status": step.and_then(|(step, _)| statuses.get(step)).copied().unwrap_or(unbegun),
+            "step_number": number,
+            "label": subtask.description,
+            "agent": subtask.agent,
+            "id": subtask.id,
+        })
+    };
+    let edges = |subtask: &Subtask| {
+        let to = subtask.id.clone();
+        let edge = move |from: &String| json!({ "source": from, "target": to });
+        subtask.depends_on.iter().map(edge).collect::<Vec<_>>()
+    };
+    json!({
+        "nodes": (1..).zip(&plan.subtasks).map(node).collect::<Vec<_>>(),
+        "edges": plan.subtasks.iter().flat_map(edges).collect::<Vec<_>>(),
+        "levels": plan.layout().iter().map(|place| place.layer + 1).max().unwrap_or_default(),
+    })
+}
