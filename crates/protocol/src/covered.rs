@@ -1,4 +1,4 @@
-//! What a grant covers, in words: the same on the card that offers it and in the list of those given.
+//! The text that says what a grant covers. The card that offers a grant and the list of grants show the same text.
 
 use serde::Deserialize;
 use serde_json::Value;

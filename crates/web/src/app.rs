@@ -1,4 +1,4 @@
-//! What handlers work with. They get it from an extractor of `auth.rs`, together with who asks; never otherwise.
+//! The state that handlers work with. An extractor of `auth.rs` hands it out together with the caller's identity.
 
 use std::future::Future;
 use std::net::SocketAddr;

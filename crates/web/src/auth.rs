@@ -1,5 +1,6 @@
-//! Who asks, and what they may do: how far the permission that their route names reaches for them. An extractor: a
-//! handler without one has nothing to work with.
+//! The extractors that authenticate a caller and compare the route's permission with the caller's roles.
+//!
+//! A handler gets its state from one of them, so a handler without an extractor can reach nothing.
 
 use std::sync::Arc;
 use std::time::Instant;

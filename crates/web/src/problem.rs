@@ -1,4 +1,5 @@
-//! Refusals: the one way out for everything that is not carried out. Maps what the engine says to a code.
+//! Refusals as problem+json. Maps errors of the engine to codes; every request that is not carried out is answered
+//! here.
 
 use std::io::ErrorKind;
 

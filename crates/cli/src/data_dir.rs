@@ -1,7 +1,7 @@
-//! This machine as a client sees it: the data folder, where its server listens, the operator's token, programs.
+//! The data folder as a client sees it: whether it holds a journal, where its server listens, the operator's token.
 //!
-//! `server.json` is written by whoever serves from the folder and taken away when it stops. It counts only while
-//! its process lives and holds the folder's lock: the token goes to nobody else.
+//! A server writes `server.json` when it starts and removes it when it stops. A client reads the file only while the
+//! process that it names lives and holds the folder's lock, so the token is sent to no other program.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::called::holdshort;
 use crate::exit::{no_server, usage};
+use crate::shell::quoted;
 
 const ADDRESS: &str = "server.json";
 const TOKENS: &str = "tokens.json";
@@ -23,7 +24,7 @@ const DATABASE: &str = "holdshort.db";
 const LOCK: &str = "holdshort.lock";
 
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct DataDir {
     pub path: PathBuf,
 }
 
@@ -38,7 +39,7 @@ struct Tokens {
     operator: String,
 }
 
-impl Place {
+impl DataDir {
     /// The folder that was named, or the person's own.
     pub(crate) fn of(given: Option<&Path>) -> anyhow::Result<Self> {
         if let Some(path) = given {
@@ -151,18 +152,4 @@ impl Drop for Announced {
             let _ = fs::remove_file(&self.path);
         }
     }
-}
-
-/// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain =
-        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:".contains(c));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-}
-
-/// Where a program is, if it is on the path.
-pub(crate) fn program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let may_run = |path: &PathBuf| access(path, Access::EXEC_OK).is_ok() && path.is_file();
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(may_run)
 }
