@@ -1,6 +1,6 @@
 //! The HTTP client: requests with the operator's token, answers or problems, and finding the server.
 //!
-//! Never retries by itself: whoever asks decides what an answer that did not come means.
+//! Never retries: the caller decides what a missing answer means.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;

@@ -20,7 +20,7 @@ use crate::shell::quoted;
 const ADDRESS: &str = "server.json";
 const TOKENS: &str = "tokens.json";
 const DATABASE: &str = "holdshort.db";
-/// Held by whoever uses the folder; the kernel lets go of it with the process.
+/// Locked by the process that uses the folder; the kernel releases the lock with the process.
 const LOCK: &str = "holdshort.lock";
 
 #[derive(Clone, Debug)]
@@ -102,7 +102,7 @@ impl DataDir {
         quoted(&self.path.display().to_string())
     }
 
-    /// Nobody is there to ask.
+    /// The error of a command that needs a server where none uses this folder.
     pub(crate) fn unserved(&self) -> anyhow::Error {
         no_server(format!(
             "no server uses {}; start one with `{} serve --data {}`",
@@ -138,7 +138,7 @@ impl DataDir {
     }
 }
 
-/// Takes the file away again, if it is still ours.
+/// Removes the file when dropped, if it is still the one that was written.
 #[derive(Debug)]
 pub(crate) struct Announced {
     path: PathBuf,
@@ -148,7 +148,7 @@ pub(crate) struct Announced {
 impl Drop for Announced {
     fn drop(&mut self) {
         if fs::read(&self.path).is_ok_and(|text| text == self.text) {
-            // One that stays names a process that is gone.
+            // A file that remains names a process that has ended, so clients ignore it.
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -19,7 +19,7 @@ enum Piece {
 #[derive(Debug)]
 pub struct Pattern {
     pieces: Vec<Piece>,
-    /// The shell puts no file in its place whose name begins with a dot.
+    /// The shell matches no file whose name begins with a dot.
     skips_dots: bool,
 }
 

@@ -39,7 +39,7 @@ impl Covered {
         format!("every {}", commands.join(", "))
     }
 
-    /// What it covers, and where. `here`: the folder that whoever reads it has before their eyes.
+    /// What it covers, and where. `here`: the folder that is shown beside the text.
     pub fn sentence(&self, here: Option<&str>) -> String {
         // The core's own words name the place.
         if self.words.is_some() {

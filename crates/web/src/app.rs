@@ -123,7 +123,7 @@ pub async fn detached<T: Send + 'static>(work: impl Future<Output = T> + Send + 
     Carried(Some(Box::pin(work))).await
 }
 
-/// Work that goes on as a task of its own if whoever waits for it is dropped.
+/// Work that continues in a task of its own when the future that waits for it is dropped.
 struct Carried<T: Send + 'static>(Option<Work<T>>);
 
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;

@@ -45,7 +45,7 @@ impl Refused {
         refused
     }
 
-    /// The same refusal in the words of another wire: its places and messages are named anew, also in the detail.
+    /// The same refusal for another wire: renames fields and messages, also in the detail.
     #[must_use]
     pub fn in_words(mut self, name: impl FnMut(&mut FieldError)) -> Self {
         self.0.errors.iter_mut().for_each(name);
