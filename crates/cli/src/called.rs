@@ -1,13 +1,13 @@
-//! How a person calls this program: the name in every command that a text tells them to type.
+//! The name of this program in commands that a text tells a person to type.
 //!
-//! `holdshort` where that is what the shell would start; otherwise the path by which this process was called, such as
-//! `target/release/holdshort`. Never names a program that is not there.
+//! It is `holdshort` where the shell would start this program by that name, and otherwise the path by which it was
+//! started, such as `target/debug/holdshort`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::place::{self, quoted};
+use crate::shell::{self, quoted};
 
 const NAME: &str = "holdshort";
 
@@ -15,7 +15,7 @@ static CALLED: OnceLock<String> = OnceLock::new();
 
 /// Keeps what this process was called by. Said once, before anything is printed.
 pub(crate) fn by(argument: &OsStr) {
-    CALLED.get_or_init(|| name(argument, place::program(NAME), std::env::current_exe().ok()));
+    CALLED.get_or_init(|| name(argument, shell::program(NAME), std::env::current_exe().ok()));
 }
 
 /// What stands at the beginning of a command line of ours.

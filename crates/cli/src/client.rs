@@ -1,6 +1,6 @@
 //! The HTTP client: requests with the operator's token, answers or problems, and finding the server.
 //!
-//! Never retries by itself: whoever asks decides what an answer that did not come means.
+//! Never retries: the caller decides what a missing answer means.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -14,8 +14,9 @@ use serde_json::Value;
 
 use crate::args::Reach;
 use crate::called::{holdshort, spelled};
+use crate::data_dir::DataDir;
 use crate::exit::{no_server, usage};
-use crate::place::{Place, quoted};
+use crate::shell::quoted;
 
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// A whole request. A walk over the journal takes longer than the others.
@@ -364,13 +365,13 @@ pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
 /// What a command line needs to reach the same server: nothing where it is the person's own.
 fn words(reach: &Reach) -> anyhow::Result<String> {
     let server = reach.server.as_deref().map(|url| format!(" --server {}", quoted(url)));
-    Ok(format!("{}{}", Place::of(reach.data.as_deref())?.words(), server.unwrap_or_default()))
+    Ok(format!("{}{}", DataDir::of(reach.data.as_deref())?.words(), server.unwrap_or_default()))
 }
 
 /// The server that was named, or the one that certainly uses the data folder: the token goes to no other.
 fn target(reach: &Reach) -> anyhow::Result<Target> {
-    let place = Place::of(reach.data.as_deref())?;
-    let address = reach.server.clone().or_else(|| place.listening()).ok_or_else(|| place.unserved())?;
+    let data_dir = DataDir::of(reach.data.as_deref())?;
+    let address = reach.server.clone().or_else(|| data_dir.listening()).ok_or_else(|| data_dir.unserved())?;
     let base = Url::parse(&with_scheme(&address))
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
@@ -384,10 +385,10 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
     let is_given = given.is_some();
     let token = match given {
         Some(token) => token,
-        None => place.token()?.ok_or_else(|| {
+        None => data_dir.token()?.ok_or_else(|| {
             usage(format!(
                 "there is no token in {}; name the server's folder with --data DIR, or set HOLDSHORT_TOKEN",
-                place.path.display()
+                data_dir.path.display()
             ))
         })?,
     };

@@ -12,14 +12,15 @@ use crate::Hooks;
 use crate::args::{ModelArgs, StoreArgs};
 use crate::called::holdshort;
 use crate::client::Client;
+use crate::data_dir::{Announced, DataDir};
 use crate::exit::{damage, no_server, usage};
 use crate::model;
-use crate::place::{Announced, Place, quoted};
+use crate::shell::quoted;
 
 /// What a server is started with.
 pub(crate) struct Plan {
     pub listen: SocketAddr,
-    pub place: Place,
+    pub data_dir: DataDir,
     pub workflows: Option<PathBuf>,
     pub model: ModelArgs,
     pub database: Option<postgres::Config>,
@@ -50,11 +51,11 @@ impl Embedded {
         }
         let (kept, journal) = match &plan.database {
             Some(config) => ("the database", database_words(&config.url)),
-            None => ("the data folder", format!("the data folder {}", plan.place.path.display())),
+            None => ("the data folder", format!("the data folder {}", plan.data_dir.path.display())),
         };
         let options = Options {
             listen: plan.listen,
-            data: plan.place.path.clone(),
+            data: plan.data_dir.path.clone(),
             database: plan.database,
             workflows: plan.workflows,
             model: model::settings(&plan.model),
@@ -67,9 +68,9 @@ impl Embedded {
                 .await
                 .map_err(|error| not_started(error, kept, &journal))?;
         let address = server.address();
-        let announced = plan.place.announce(address)?;
+        let announced = plan.data_dir.announce(address)?;
         tokio::spawn(end_with(server.failed(), journal, plan.json));
-        Ok(Self { server, address, words: plan.place.words(), announced })
+        Ok(Self { server, address, words: plan.data_dir.words(), announced })
     }
 
     /// A client of this server, whatever else listens on this machine.
@@ -134,11 +135,11 @@ pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
 /// Where a database is, and no more: a password may stand in its address.
 pub(crate) fn database_words(url: &str) -> String {
     let url = reqwest::Url::parse(url).ok();
-    let place = url.as_ref().and_then(|url| {
+    let named = url.as_ref().and_then(|url| {
         let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
         Some(format!("the database {}{port}{}", url.host_str()?, url.path()))
     });
-    place.unwrap_or_else(|| "the database".to_owned())
+    named.unwrap_or_else(|| "the database".to_owned())
 }
 
 /// A damaged journal is told apart from what a person said wrongly: scripts page somebody for it. `kept`: what
@@ -159,8 +160,8 @@ fn not_started(error: StartError, kept: &str, journal: &str) -> anyhow::Error {
 }
 
 /// The arguments with which the same server comes along again.
-pub(crate) fn again(place: &Place, model: &ModelArgs) -> String {
-    let mut text = place.words();
+pub(crate) fn again(data_dir: &DataDir, model: &ModelArgs) -> String {
+    let mut text = data_dir.words();
     for (name, value) in [("model", &model.model), ("base-url", &model.base_url)] {
         if let Some(value) = value {
             text = format!("{text} --{name} {}", quoted(value));

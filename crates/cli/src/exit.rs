@@ -1,4 +1,4 @@
-//! Exit codes: what a script reads of how it went. The one place where an error becomes a code.
+//! Exit codes. The one place where an error becomes a code.
 
 use std::process::ExitCode;
 

@@ -10,12 +10,13 @@
 mod args;
 mod called;
 mod client;
+mod data_dir;
 mod embed;
 mod exit;
 mod log;
 mod model;
 mod output;
-mod place;
+mod shell;
 mod stream;
 mod terminal;
 mod verbs;

@@ -22,7 +22,7 @@ pub(crate) fn unnamed(model: &ModelArgs) -> Option<String> {
     }
 }
 
-/// Why no model answers, where none does, and what plays in its place.
+/// Why no model answers, if none does, and what answers instead.
 pub(crate) fn rehearses(model: &ModelArgs) -> Option<String> {
     unnamed(model).or_else(|| match source(model) {
         Ok(Source::Provider(_)) => None,

@@ -1,4 +1,4 @@
-//! A run's events as they come: reconnects where a server goes away, and goes on after the last event seen.
+//! A run's events in order. Reconnects when the connection ends, and continues after the last event seen.
 
 use std::time::{Duration, Instant};
 

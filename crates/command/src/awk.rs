@@ -1,7 +1,7 @@
-//! Programs of awk that only print: which of them neither write files, nor run commands, nor take orders from elsewhere.
+//! awk programs that only print: an allow-list of tokens.
 //!
-//! A list of what is known to be harmless, token by token. Of awk's grammar only so much is read as is needed to be
-//! in step with it; where implementations could be out of step with each other, the program is not harmless.
+//! A program on the list writes no file, runs no command and reads no other program. Only as much of awk's grammar is
+//! read as is needed to find the tokens. A program that awk implementations may read differently is not on the list.
 
 use crate::sed::until;
 

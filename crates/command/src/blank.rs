@@ -1,4 +1,4 @@
-//! Lines that hold nothing to run. Never says what any other line does.
+//! Blank lines and comments: the lines of a command that hold nothing to run.
 
 use std::ops::RangeInclusive;
 

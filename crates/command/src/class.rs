@@ -1,4 +1,4 @@
-//! What kind of thing a command does, as far as its program says.
+//! The class of a command: the gravest of what its parts do, from reading to installing software.
 
 use crate::programs::is_interpreter;
 use crate::{Command, Part};

@@ -1,7 +1,8 @@
-//! Whether a line says what it does: what holds code, may be an alias, or has an option that nobody knows may be a
-//! command that a rule forbids.
+//! Whether the words of a line tell what it runs.
 //!
-//! Nothing is released by what stands here. `tables/subcommands.rs` and `tables/plain.rs` say what is known.
+//! They do not where the line holds code, where its first word may be an alias, and where it has an option that the
+//! tables do not know: such a line may be a command that a rule forbids. Nothing here releases a command. The known
+//! programs are in `tables/subcommands.rs` and `tables/plain.rs`.
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_order, with_subcommands};

@@ -1,6 +1,6 @@
-//! Programs that read and have a grammar of their own, which no row can say.
+//! Programs that only read and whose grammar does not fit a row of the tables, such as `find`.
 //!
-//! As with rows, what is not known is not reading.
+//! A form that is not listed here does not count as reading.
 
 use crate::shell::Expansion;
 use crate::tables::{Row, one_by_one, part_of_a_grammar};

@@ -1,6 +1,6 @@
 //! Files that a person's own tools run, or take orders from, without being asked: the table of guarded names.
 //!
-//! Owns the names and the reason for each. Never looks at a file: whoever asks hands over the names of a path. What
+//! Owns the names and the reason for each. Never looks at a file: the caller passes the names of a path. What
 //! writes to one of them asks always, with the reason, and no grant covers it; reading them is not held back.
 
 /// A name that is guarded, and what makes it worth guarding.
@@ -284,7 +284,7 @@ const NAMES: &[Guarded] = &[
 /// Anything else below `.git`: its references, its index, its objects.
 pub const BELOW_GIT: Guarded = guarded(".git/*", "git alone writes there");
 
-/// All that is guarded, for whoever has to keep it from being written.
+/// Every guarded name, for the code that keeps them from being written.
 pub const fn all() -> &'static [Guarded] {
     NAMES
 }

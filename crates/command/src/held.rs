@@ -1,7 +1,7 @@
-//! Whether a command is what a rule holds back, said in another way: its options in another order, in one word or in
-//! several, in full or in short, between other words.
+//! Whether a command is one that a rule holds back, written in another way.
 //!
-//! Errs on the side of the rule. Nothing is released by it.
+//! The options may come in another order, joined or separate, long or short, and between other words. In doubt the
+//! rule applies. Nothing here releases a command.
 
 use crate::{Part, fixed, word_matches};
 

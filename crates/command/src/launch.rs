@@ -1,4 +1,4 @@
-//! Programs of packages and environments that are asked to run another one, and where it stands among their words.
+//! Programs such as `npx` and `poetry run` that run another program, and which of their words name it.
 
 use crate::programs::with_subcommands;
 use crate::{Expansion, Part};

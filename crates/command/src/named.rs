@@ -1,7 +1,7 @@
-//! What each part of a line names, for whoever looks up which of it are files and folders of the workspace.
+//! The words of each part of a line that may be paths, for the inspection that looks up which of them exist.
 //!
-//! Which parts run nothing that they name is an allow-list. Of every other part each text counts, whatever program it
-//! is: nobody knows of every program which of its words it runs.
+//! Parts that run nothing that they name are an allow-list. Of every other part each word counts, because the tables
+//! do not know which of its words a program runs.
 
 use crate::place::join;
 use crate::reads::Known;

@@ -1,7 +1,7 @@
-//! Whether a line reaches for what a person's own tools run by themselves: the names of [`crate::guarded`], and
-//! the commands of git that write there.
+//! Whether a line may write what a person's own tools run by themselves: the names of [`crate::guarded`], and the git
+//! commands that write there.
 //!
-//! Says so of whatever may write; reading such files is not held back.
+//! Reading such files is not held back.
 
 use crate::guarded::{self, BELOW_GIT, Guarded};
 use crate::place::{join, normal};

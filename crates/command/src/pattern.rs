@@ -1,5 +1,5 @@
-//! What file patterns may become. The gates expand nothing, for files come and go; where a pattern *may* become what a
-//! rule speaks of, a rule that holds back counts it as that.
+//! File patterns (`*.rs`) as sets of names. The gates expand nothing, because files come and go: a rule that holds
+//! back applies to a pattern that may match what the rule names.
 
 /// A piece of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ enum Piece {
 #[derive(Debug)]
 pub struct Pattern {
     pieces: Vec<Piece>,
-    /// The shell puts no file in its place whose name begins with a dot.
+    /// The shell matches no file whose name begins with a dot.
     skips_dots: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Where the parts of a line run, and the paths that they name.
+//! The folder in which each part of a line runs, and the paths that it names.
 //!
-//! Names only: through which links a path leads is for the inspection to look up, and for nobody here.
+//! Paths are compared as text. The inspection resolves links.
 
 use crate::shell::Separator;
 use crate::{Command, Part, Pattern, programs};

@@ -1,5 +1,6 @@
-//! What is known about programs beside what they read: which take a subcommand, which run another program, which take
-//! code on the line. Nothing is released by what stands here; `tables` says what reads.
+//! Which programs take a subcommand, run another program, or take code on the line.
+//!
+//! Nothing here releases a command; `tables` says which programs only read.
 
 use crate::tables::{self, git, runs};
 use crate::{Expansion, Part, sed};

@@ -1,6 +1,7 @@
-//! Which files a part reaches, for rules that hold paths back: what it names, what lies below, or nobody can tell.
+//! Which files a part of a line reaches, for rules that hold paths back: the paths that it names, what lies below
+//! them, or any file.
 //!
-//! Errs on the side of the rule. Nothing is released by it.
+//! In doubt the rule applies. Nothing here releases a command.
 
 use crate::place::join;
 use crate::reads::Known;

@@ -1,4 +1,4 @@
-//! Whether a command only reads: a comparison of its words with the tables, and nothing beside them.
+//! Whether a command only reads: its words are compared with the rows of the tables.
 
 use crate::shell::Expansion;
 use crate::tables::{self, Operands, Row};

@@ -1,6 +1,6 @@
-//! Commands that are others by another name: `npm i`, `git send-pack`, `pip3`, `python3 -m pip`.
+//! Aliases: one command under several names, such as `npm i`, `git send-pack`, `pip3` and `python3 -m pip`.
 //!
-//! Rules that hold back look at both. Nothing is released by what stands here.
+//! Rules that hold back look at every name. Nothing here releases a command.
 
 use crate::{Part, programs};
 

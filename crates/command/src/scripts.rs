@@ -1,8 +1,8 @@
-//! The files of the workspace that a line names to be run: they are part of what a person approves.
+//! The files of the workspace that a line runs. They are part of what a person approves.
 //!
-//! Owns the table of what programs look for by themselves, and what interpreters run; such a file that is not there has
-//! to stay away. `named.rs` says what else a line names. Over-inclusive by design: a name that is no file is nothing to
-//! whoever looks it up. What only a script reads is not known here.
+//! The table lists what interpreters run and which files programs look for by themselves. A file of the second kind
+//! that does not exist must stay absent. The list is over-inclusive: the inspection drops a name that is no file.
+//! Files that only a script reads are not found. `named.rs` finds the other paths of a line.
 
 use crate::place::join;
 use crate::{Command, Part, programs};

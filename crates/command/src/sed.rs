@@ -1,4 +1,4 @@
-//! Scripts of sed: which of them only edit. The others run commands, write files, or can not be told.
+//! sed scripts that only edit text: an allow-list. Any other script may run commands or write files.
 
 /// Options that stand alone; the value of `-i` is written together with it.
 const FLAGS: &str = "nErsuz";

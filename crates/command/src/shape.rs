@@ -1,6 +1,7 @@
 //! The shape of a command: what a grant remembers of its options.
 //!
-//! Two commands of one shape differ in their operands alone, and in values that say nothing about what they do.
+//! Two commands have the same shape when they differ only in their operands and in option values that do not change
+//! what the command does, such as a message.
 
 use crate::reads::Known;
 use crate::tables::writes;

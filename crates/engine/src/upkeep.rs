@@ -1,6 +1,6 @@
-//! What a node does by itself, for as long as it runs: it keeps time, looks for runs that nobody drives, closes
-//! sessions in which nothing happens, and hears of what other nodes wrote. Each looks at the journal again and again: a wake-up only makes
-//! it sooner.
+//! What a node does in the background: it expires what is due, looks for runs that no node drives, closes idle
+//! sessions, and reads what other nodes wrote. Each task looks at the journal at intervals; a wake-up only makes it
+//! sooner.
 
 mod expire;
 mod follow;

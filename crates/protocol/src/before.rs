@@ -1,4 +1,4 @@
-//! What runs before a call: the earlier calls of the same reply, as its card lists them in `payload.after`.
+//! The calls of the same reply that run before a call, as its card lists them in `payload.after`.
 
 use serde_json::Value;
 

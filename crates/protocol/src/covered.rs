@@ -1,4 +1,4 @@
-//! What a grant covers, in words: the same on the card that offers it and in the list of those given.
+//! The text that says what a grant covers. The card that offers a grant and the list of grants show the same text.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,7 +39,7 @@ impl Covered {
         format!("every {}", commands.join(", "))
     }
 
-    /// What it covers, and where. `here`: the folder that whoever reads it has before their eyes.
+    /// What it covers, and where. `here`: the folder that is shown beside the text.
     pub fn sentence(&self, here: Option<&str>) -> String {
         // The core's own words name the place.
         if self.words.is_some() {

@@ -1,5 +1,5 @@
-//! The form of what a person sends as data: what it takes the place of, whether it is a text, and what an editor
-//! begins with. Never checks it: the server does.
+//! The form in which a person sends data with a decision: what the data replaces, whether it is text, and the text
+//! that an editor begins with. The server checks the data, not this module.
 
 use serde_json::{Map, Value};
 

@@ -79,7 +79,7 @@ pub struct Interrupt {
     pub expires_at: Option<String>,
     /// The option that is applied when nobody decides in time.
     pub on_expiry: String,
-    /// What could deceive whoever decides: show it beside the options.
+    /// What could deceive the person who decides: show it beside the options.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// Who is at it. That keeps nobody from deciding.
@@ -293,7 +293,7 @@ pub enum Outcome {
     /// Nobody decided in time. Never the same as `rejected`.
     Expired,
     Cancelled,
-    /// Another interrupt took its place, or none was needed.
+    /// Another interrupt replaced it, or none was needed.
     Superseded,
 }
 

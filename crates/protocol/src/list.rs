@@ -1,4 +1,4 @@
-//! Pages of lists.
+//! One page of a list, and the cursor of the next.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! How a browser gets in, and the links that people are sent.
+//! Bodies of the endpoints that sign a browser in and make links for people.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,5 +1,5 @@
-//! Letters that pass for others, marked where they stand: a warning names the word, and this finds it in every text of
-//! its interrupt. PURE; says nothing about which words deceive, that is `warning/alike.rs`.
+//! Marks look-alike letters in the texts of an interrupt. A warning names the word, and this module finds the word in
+//! each text. PURE; `warning/alike.rs` decides which words deceive.
 
 use std::fmt::Write;
 

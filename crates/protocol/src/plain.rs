@@ -1,7 +1,7 @@
-//! Text of agents made plain: harmless for a terminal or a page, and visible where it hides something.
+//! Text of agents made harmless for a terminal or a page.
 //!
-//! Controls, escape sequences, bidirectional overrides, zero-width and other invisible characters are shown as
-//! `\u{…}`. The one place where this is decided; nothing that an agent wrote may reach a person around it.
+//! Control characters, escape sequences, bidirectional overrides, zero-width and other invisible characters are shown
+//! as `\u{…}`. This is the only module that decides it, and every text that an agent wrote passes through it.
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -79,7 +79,7 @@ fn follow(path: &Path, links: usize) -> Option<PathBuf> {
                 let all = missing.iter().rev().fold(found, |path, name| path.join(name));
                 return Some(plain(&all));
             }
-            // A link to what is not there (yet): whoever writes through it makes the file there.
+            // The target does not exist (yet): a write through the link creates it there.
             Err(_) if fs::symlink_metadata(exists).is_ok_and(|found| found.is_symlink()) => {
                 let target = exists.parent()?.join(fs::read_link(exists).ok()?);
                 let all = missing.iter().rev().fold(target, |path, name| path.join(name));

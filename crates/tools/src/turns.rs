@@ -1,7 +1,8 @@
-//! Turns in a workspace: while a command runs that may write, no other one does, nor a file tool that writes what is
-//! guarded. Otherwise one would take for old what another has just made.
+//! Turns in a workspace: while a command that may write is running, no other such command runs, and no file tool
+//! writes a guarded path. Otherwise one command would take a file that another has just made for one that was there
+//! before.
 //!
-//! Holds within this process, for workspaces that lie in one another too. Never decides whether a call may run.
+//! Turns hold within this process, also for workspaces that contain one another.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! What a client would rather have (RFC 9110, 12.5): HTML or data, compressed or not.
+//! The `Accept` and `Accept-Encoding` headers (RFC 9110, 12.5): HTML or data, compressed or not.
 
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, ACCEPT_ENCODING, HeaderName};

@@ -1,4 +1,4 @@
-//! What handlers work with. They get it from an extractor of `auth.rs`, together with who asks; never otherwise.
+//! The state that handlers work with. An extractor of `auth.rs` hands it out together with the caller's identity.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -134,7 +134,7 @@ pub async fn detached<T: Send + 'static>(work: impl Future<Output = T> + Send + 
     Carried(Some(Box::pin(work))).await
 }
 
-/// Work that goes on as a task of its own if whoever waits for it is dropped.
+/// Work that continues in a task of its own when the future that waits for it is dropped.
 struct Carried<T: Send + 'static>(Option<Work<T>>);
 
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;

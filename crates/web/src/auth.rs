@@ -1,5 +1,6 @@
-//! Who asks, and what they may do: how far the permission that their route names reaches for them. An extractor: a
-//! handler without one has nothing to work with.
+//! The extractors that authenticate a caller and compare the route's permission with the caller's roles.
+//!
+//! A handler gets its state from one of them, so a handler without an extractor can reach nothing.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,7 +25,7 @@ use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
 use crate::{connections, links, view};
 
-/// The router's state. Opens to whoever has a token.
+/// The router's state. The extractors read the [`App`] out of it for callers that have a token.
 #[derive(Clone)]
 pub struct AuthState(Arc<App>);
 
@@ -77,7 +78,7 @@ impl AuthState {
             let rule = "this link is not whole or was never given out; `holdshort link ID` makes another";
             Refused::new(Code::NotFound, rule)
         })?;
-        // The seal is ours: whoever shows it was given the link.
+        // The seal is valid, so the caller was given the link.
         authenticated(Role::Operator)?;
         if claim.expires_at <= app.now() {
             return Err(Refused::of(Code::LinkExpired));
@@ -281,7 +282,7 @@ fn charge(app: &App, actor: &Actor) -> Answer<()> {
     }
 }
 
-/// Whose a run is: whoever began it, where it is none of ours. Never changes.
+/// The owner of a run that an agent began. Never changes.
 pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     if row.workflow != EXTERNAL {
         return Ok(None);

@@ -1,5 +1,7 @@
-//! Bodies: size, type, strict JSON, then a type, each with its own refusal. Handlers read one after they have
-//! looked for what the path names, so that what is not there is 404 whatever the body says.
+//! Request bodies: size, media type, strict JSON, then the type, each with its own refusal.
+//!
+//! Handlers read a body after they have looked up what the path names, so a missing resource is 404 whatever the body
+//! holds.
 
 use std::error::Error as _;
 

@@ -6,7 +6,7 @@
 //! is left.
 //!
 //! A connection counts until its socket is closed: the stream holds it. The connection that a request came over is
-//! task-local while the request is served, so that whoever checks credentials can tell it (`auth.rs`).
+//! task-local while the request is served, so that `auth.rs` can tell which one it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;

@@ -1,5 +1,5 @@
-//! Deciding: one way, however the decision came. Refused in one order: known (404), role (403), the same decision
-//! again (200), expired (410), resolved (409), version (409), option and schema (422).
+//! The one way to decide on an interrupt, for every surface. Refuses in this order: unknown (404), role (403), the
+//! same decision again (200), expired (410), resolved (409), version (409), option and schema (422).
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt;

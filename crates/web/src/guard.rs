@@ -1,5 +1,5 @@
-//! What every request passes before it reaches a handler: the host it names, the page it comes from. And what
-//! every answer carries. Never looks at tokens or bodies.
+//! Checks of every request before a handler runs: the Host and the Origin. Also the headers of every answer. Never
+//! looks at tokens or bodies.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

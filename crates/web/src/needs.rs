@@ -1,5 +1,5 @@
-//! What a route needs: a permission of the table of rights. Named once, where the route is; looked at when who asks is
-//! let in. A route that names none lets nobody in.
+//! The permission that a route needs. It is named where the route is declared and checked during authentication. A
+//! route that names none is refused to everybody.
 
 use axum::Extension;
 use axum::routing::MethodRouter;

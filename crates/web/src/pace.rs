@@ -1,4 +1,4 @@
-//! How long the server waits for its clients.
+//! Time-outs for clients: how long the server waits for a request and for a reader.
 
 use std::time::Duration;
 

@@ -1,6 +1,5 @@
-//! The TCP connection to one client, and how long it is waited for. A client that takes nothing of what is there
-//! for it holds what the server keeps for it, so after a while its connection is torn down; it comes back with its
-//! cursor. One that is slow but takes something is waited for: it holds up nobody.
+//! The TCP connection to one client. A client that reads nothing keeps buffers of the server in use, so its connection
+//! is closed after a while; it comes back with its cursor. A client that reads slowly is waited for.
 
 use std::io;
 use std::pin::Pin;

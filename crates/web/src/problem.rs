@@ -1,4 +1,5 @@
-//! Refusals: the one way out for everything that is not carried out. Maps what the engine says to a code.
+//! Refusals as problem+json. Maps errors of the engine to codes; every request that is not carried out is answered
+//! here.
 
 use std::io::ErrorKind;
 
@@ -44,7 +45,7 @@ impl Refused {
         refused
     }
 
-    /// The same refusal in the words of another wire: its places and messages are named anew, also in the detail.
+    /// The same refusal for another wire: renames fields and messages, also in the detail.
     #[must_use]
     pub fn in_words(mut self, name: impl FnMut(&mut FieldError)) -> Self {
         self.0.errors.iter_mut().for_each(name);

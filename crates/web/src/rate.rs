@@ -1,4 +1,4 @@
-//! How many requests agents may make: a bucket that fills at a steady rate. People have none.
+//! Rate limits of agents: a token bucket that fills at a steady rate. People have none.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

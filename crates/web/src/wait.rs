@@ -1,4 +1,4 @@
-//! Long polls: a request that is answered once its interrupt is resolved, or its time is over.
+//! Long polls: answered when the interrupt is resolved, or when the time is over.
 
 use std::time::Duration;
 

@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `agents`, `gates`, `limits` | takes the place of each key below that it names |
 //! | `phases`, `tools` | each takes the place of the one with its `id` or `name`; others come after |
-//! | every other | takes its place |
+//! | every other | replaces it |
 //!
-//! One step deep: whoever reads the file has two places to look at, never a chain.
+//! One step deep: a reader of the file looks at two files, never at a chain.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! The workflows that a server offers: the shipped ones, and those of a folder over them.
 //!
-//! Takes texts; whoever calls has read the files. Either everything is valid or there is no library.
+//! Takes texts; the caller has read the files. Either everything is valid or there is no library.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

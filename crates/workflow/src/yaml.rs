@@ -1,4 +1,4 @@
-//! YAML as a tree in which every key and value knows its place. Knows no grammar of ours.
+//! YAML as a tree in which every key and value has its line and column. Knows no grammar of ours.
 //!
 //! YAML 1.2 scalars: only `true` and `false` are booleans, so `off` and `no` are texts, quoted or not. Merge
 //! keys (`<<`) and tags of an application are refused; anchors and aliases work, within limits.
@@ -48,7 +48,7 @@ pub(crate) enum Value {
     Number(Number),
     Text(String),
     List(Vec<Node>),
-    /// Keys of any type, in order, duplicates included: whoever reads the mapping reports them.
+    /// Keys of any type, in order, duplicates included: the reader of the mapping reports them.
     Map(Vec<(Node, Node)>),
 }
 

@@ -1,7 +1,7 @@
 //! The card: what stopped, why, and what can be decided.
 //!
-//! What the runtime knows stands bare; what an agent says stands behind a bar, escaped and capped. Letters that pass for
-//! others are written as their numbers wherever they stand.
+//! What the runtime knows is printed plain. What an agent says is printed behind a bar, escaped and capped.
+//! Look-alike letters are printed as their code points.
 
 use holdshort_protocol::{
     Before, CommandEffect, Covered, Interrupt, InterruptStatus, Kind, Level, LookAlikes, Offer, Origin,

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use anyhow::Context;
 
-use crate::place;
+use crate::shell;
 
 /// What comes back at most; the server takes no more in one request.
 const BYTES: u64 = 1024 * 1024;
@@ -44,6 +44,6 @@ pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
 /// The person's own, or one that is usually there.
 pub(crate) fn editor() -> Option<String> {
     let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let usual = || ["sensible-editor", "nano", "vi"].into_iter().find(|name| place::program(name).is_some());
+    let usual = || ["sensible-editor", "nano", "vi"].into_iter().find(|name| shell::program(name).is_some());
     set("VISUAL").or_else(|| set("EDITOR")).or_else(|| usual().map(str::to_owned))
 }

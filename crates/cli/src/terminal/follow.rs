@@ -1,4 +1,4 @@
-//! Beside a run: tells what happens, shows a card where it holds short, sends what the person decides.
+//! Follows a run at the terminal: prints events, shows a card where the run holds short, sends the person's decision.
 //!
 //! Selects between the event stream, the terminal and signals. Leaving changes nothing: the run is in the journal.
 
@@ -15,8 +15,8 @@ use super::card::{self, View};
 use super::input::{Input, Line};
 use super::paint::Paint;
 use super::progress::Progress;
+use super::projector::Projector;
 use super::prompt::{Editing, Prompt, Reaction};
-use super::story::Story;
 use super::{edit, help, quote};
 use crate::called::holdshort;
 use crate::client::{self, Client};
@@ -88,7 +88,7 @@ pub(crate) async fn follow(client: &Client, run: &str, form: Form) -> anyhow::Re
         client,
         form,
         input: if form == Form::Told { Input::open() } else { None },
-        story: Story::new(paint, client.words()),
+        projector: Projector::new(paint, client.words()),
         progress: Progress::new(Paint::stderr()),
         open: run.open_interrupts.iter().cloned().collect(),
         seen: 0,
@@ -108,7 +108,7 @@ struct Follower<'a> {
     run: String,
     form: Form,
     input: Option<Input>,
-    story: Story,
+    projector: Projector,
     progress: Progress,
     /// Interrupts to ask about, in their order.
     open: VecDeque<String>,
@@ -272,7 +272,7 @@ impl Follower<'_> {
     fn ask(&mut self, interrupt: Interrupt) {
         let paint = Paint::stderr();
         tell("");
-        let view = View { paint, uncut: false, alone: false, said: self.story.said() };
+        let view = View { paint, uncut: false, alone: false, said: self.projector.said() };
         tell_all(&card::render(&interrupt, view));
         tell_all(&card::options(&interrupt, paint));
         let prompt = Prompt::new(interrupt);
@@ -357,7 +357,7 @@ impl Follower<'_> {
         let path = format!("/v1/interrupts/{id}/decisions");
         match self.client.post::<Interrupt>(&path, &decision).await {
             Ok(interrupt) => {
-                self.story.is_ours(&id);
+                self.projector.is_ours(&id);
                 self.open.retain(|open| *open != id);
                 self.asking = None;
                 tell(&format!("  {} {}", paint.green("✓"), chosen(&interrupt, &decision, paint)));
@@ -401,13 +401,13 @@ impl Follower<'_> {
     }
 
     fn tell(&mut self, event: &Event) {
-        let lines = self.story.tell(event);
+        let lines = self.projector.project(event);
         if event.seq > self.untold && !lines.is_empty() {
             self.progress.hide();
             say_all(&lines);
         }
         if self.seen >= self.known && self.open.is_empty() {
-            self.progress.show(self.story.activity());
+            self.progress.show(self.projector.activity());
         }
     }
 

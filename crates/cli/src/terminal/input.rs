@@ -1,7 +1,7 @@
-//! Lines that a person types, one at a time and only when they are asked for.
+//! Lines that a person types, read one at a time and only when asked for.
 //!
-//! Nothing is read ahead: `$EDITOR` gets the terminal to itself, and what was typed before a card was there never
-//! decides on it. The reading is done by a thread, which ends with the process.
+//! Nothing is read ahead. So `$EDITOR` has the terminal to itself, and what was typed before a card was shown does not
+//! decide on it. A thread reads, and it ends with the process.
 
 use std::io;
 use std::os::fd::OwnedFd;

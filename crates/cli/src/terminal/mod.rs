@@ -12,9 +12,9 @@ mod naming;
 pub(crate) mod paint;
 pub(crate) mod plan;
 mod progress;
+pub(crate) mod projector;
 mod prompt;
 mod quote;
-pub(crate) mod story;
 #[cfg(test)]
 pub(crate) mod test;
 pub(crate) mod time;

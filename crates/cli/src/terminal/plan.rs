@@ -1,4 +1,4 @@
-//! A plan as a graph of lines: a block for each layer, top to bottom, as the server lays it out.
+//! A plan drawn as lines: one block for each layer of the graph, from top to bottom, as the server lays it out.
 
 use holdshort_protocol::{Plan, Subtask, SubtaskStatus, plain};
 

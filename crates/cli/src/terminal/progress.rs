@@ -1,6 +1,6 @@
-//! Signs of life: a spinner with what goes on, and the newest lines of streamed text below it.
+//! A spinner with what the run is doing, and the newest lines of streamed text below it.
 //!
-//! On standard error, and only if that is a terminal. Gone without a trace before anything else is printed.
+//! Drawn on standard error, and only if that is a terminal. Erased before anything else is printed.
 
 use std::time::Duration;
 

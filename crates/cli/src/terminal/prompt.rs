@@ -1,7 +1,7 @@
-//! What a typed line means: a small machine without I/O, from lines to a decision.
+//! A state machine without I/O from typed lines to a decision.
 //!
-//! Nothing is sent that was not either chosen by its number or name, or shown back first. Where something is shown back
-//! a yes is a yes to that, and never the name of another option.
+//! A decision is sent only if its option was chosen by number or name, or was shown back and confirmed. While
+//! something is shown back, `yes` confirms it and is never the name of another option.
 
 use holdshort_protocol::{Decision, Interrupt, Kind, Offer, plain};
 use serde_json::Value;

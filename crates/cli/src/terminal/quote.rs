@@ -1,4 +1,4 @@
-//! What an agent says, set apart: escaped, wrapped, behind a bar, and cut where it goes on for too long.
+//! Text of an agent as a quotation: escaped, wrapped, behind a bar, and cut to a maximum length.
 
 use holdshort_protocol::plain;
 

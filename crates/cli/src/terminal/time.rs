@@ -1,5 +1,4 @@
-//! Times as a person reads them: in the zone of this machine, and no finer than it matters. For `--json` they stay as
-//! the server writes them.
+//! Times for people: in the zone of this machine, rounded to what matters. `--json` keeps the server's form.
 
 use holdshort_protocol::plain;
 use jiff::tz::TimeZone;

@@ -1,4 +1,4 @@
-//! `attach`: beside a run that is under way. Brings a server along where none uses the data folder.
+//! `attach`: follows a run that is under way. Starts a server in this process where none uses the data folder.
 
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{Info, Run};
@@ -8,29 +8,29 @@ use super::Scene;
 use super::run::{beside, end_of};
 use crate::args::ModelArgs;
 use crate::client::{Client, id_of};
+use crate::data_dir::DataDir;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, no_server, usage};
 use crate::log;
-use crate::place::Place;
 
 pub(super) async fn attach(scene: &Scene, run: &str, model: ModelArgs) -> anyhow::Result<Exit> {
     let run = id_of(run, "run")?;
-    let place = Place::of(scene.reach.data.as_deref())?;
-    if scene.reach.server.is_some() || place.listening().is_some() {
+    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
+    if scene.reach.server.is_some() || data_dir.listening().is_some() {
         return beside(&scene.client()?, run, scene.json, None).await;
     }
     embed::in_the_folder()?;
-    if !place.holds_journal() {
+    if !data_dir.holds_journal() {
         return Err(no_server(format!(
             "no server answers, and {} holds no journal; name the data folder with --data DIR",
-            place.path.display()
+            data_dir.path.display()
         )));
     }
     log::start("off")?;
-    let again = embed::again(&place, &model);
+    let again = embed::again(&data_dir, &model);
     let plan = Plan {
         listen: super::run::ANY_PORT,
-        place,
+        data_dir,
         workflows: None,
         model,
         database: None,

@@ -18,9 +18,9 @@ use super::journal;
 use crate::args::StoreArgs;
 use crate::called::spelled;
 use crate::client::Client;
+use crate::data_dir::DataDir;
 use crate::exit::{Exit, damage, is_no_server, usage};
 use crate::output::{count, document, say};
-use crate::place::Place;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn head(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exit> {
@@ -78,12 +78,12 @@ async fn source(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Source> {
         Err(error) if scene.reach.server.is_none() && is_no_server(&error) => error,
         Err(error) => return Err(error),
     };
-    let place = Place::of(scene.reach.data.as_deref())?;
-    if at.store.is_none() && !place.holds_journal() {
+    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
+    if at.store.is_none() && !data_dir.holds_journal() {
         return Err(no_server);
     }
     let words = journal::words(scene, at)?;
-    match Store::open_to_read(&place.path, journal::place_of(scene, at)).await {
+    match Store::open_to_read(&data_dir.path, journal::location(scene, at)).await {
         Ok(store) => Ok(Source::Here(Box::new(store))),
         Err(store::Error::InUse) => {
             Err(usage(format!("a server uses {words} and does not answer: try again")))

@@ -16,12 +16,13 @@ use super::run::{ANY_PORT, beside, end_of};
 use super::serve::refuse_server;
 use crate::args::ModelArgs;
 use crate::called::holdshort;
+use crate::data_dir::DataDir;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
 use crate::log;
 use crate::model;
 use crate::output::{say, say_all, tell};
-use crate::place::{Place, quoted};
+use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> anyhow::Result<Exit> {
@@ -34,13 +35,13 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
     let repository = folder.path().join(sample.folder);
     prepare(sample, &repository)?;
     let data = scene.reach.data.clone().unwrap_or_else(|| folder.path().join("data"));
-    let place = Place::of(Some(&data))?;
+    let data_dir = DataDir::of(Some(&data))?;
     log::start("off")?;
-    let again = embed::again(&place, &model);
+    let again = embed::again(&data_dir, &model);
     let unnamed = model::unnamed(&model);
     let plan = Plan {
         listen: ANY_PORT,
-        place: place.clone(),
+        data_dir: data_dir.clone(),
         workflows: None,
         model,
         database: None,
@@ -51,10 +52,10 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
     let embedded = Embedded::start(plan).await?;
     // From here on it is the person's: nothing of it is thrown away behind their back.
     let _kept = folder.keep();
-    let exit = play(scene, &embedded, sample, &repository, &place, &again, unnamed.as_deref()).await;
+    let exit = play(scene, &embedded, sample, &repository, &data_dir, &again, unnamed.as_deref()).await;
     end_of(embedded).await;
     if !scene.json {
-        farewell(sample, &repository, &place);
+        farewell(sample, &repository, &data_dir);
     }
     exit
 }
@@ -64,7 +65,7 @@ async fn play(
     embedded: &Embedded,
     sample: &Shipped,
     repository: &Path,
-    place: &Place,
+    data_dir: &DataDir,
     again: &str,
     unnamed: Option<&str>,
 ) -> anyhow::Result<Exit> {
@@ -87,8 +88,8 @@ async fn play(
             sample,
             repository,
             &start,
-            place,
-            &invitation(embedded, &place.words(), Paint::stdout())?,
+            data_dir,
+            &invitation(embedded, &data_dir.words(), Paint::stdout())?,
             unnamed,
         );
         // On a line of its own, however long: it is there to be copied.
@@ -103,7 +104,7 @@ fn greet(
     sample: &Shipped,
     repository: &Path,
     start: &StartRun,
-    place: &Place,
+    data_dir: &DataDir,
     browser: &str,
     unnamed: Option<&str>,
 ) {
@@ -115,7 +116,7 @@ fn greet(
     let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
     line("repository", &format!("{} (a throw-away copy of {})", repository.display(), sample.sample_is));
     line("task", start.input.get("task").and_then(serde_json::Value::as_str).unwrap_or_default());
-    line("data", &format!("{} (the journal of this run)", place.path.display()));
+    line("data", &format!("{} (the journal of this run)", data_dir.path.display()));
     if info.rehearsal {
         line("model", &paint.yellow("none, so this is a REHEARSAL: the agent's words are scripted."));
         line("", &paint.yellow("Everything else is real: files, git, tests, gates, journal."));
@@ -129,7 +130,7 @@ fn greet(
     line("you", "answer with a number or in your own words; ? explains, d leaves");
 }
 
-fn farewell(sample: &Shipped, repository: &Path, place: &Place) {
+fn farewell(sample: &Shipped, repository: &Path, data_dir: &DataDir) {
     let paint = Paint::stdout();
     say("");
     say(&paint.bold("What changed"));
@@ -139,7 +140,7 @@ fn farewell(sample: &Shipped, repository: &Path, place: &Place) {
     say("");
     say(&paint.bold("Go on"));
     let holdshort = holdshort();
-    let data = quoted(&place.path.display().to_string());
+    let data = quoted(&data_dir.path.display().to_string());
     let repository = quoted(&repository.display().to_string());
     for (command, what) in [
         (format!("git -C {repository} diff"), "what the agent wrote"),

@@ -9,24 +9,25 @@ use super::{Scene, system};
 use crate::args::ModelArgs;
 use crate::called::{holdshort, spelled};
 use crate::client::Client;
+use crate::data_dir::DataDir;
 use crate::embed;
 use crate::exit::Exit;
 use crate::model;
 use crate::output::{document, say};
-use crate::place::{self, Place};
+use crate::shell;
 use crate::terminal::edit;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn doctor(scene: &Scene, model: &ModelArgs) -> anyhow::Result<Exit> {
-    let place = Place::of(scene.reach.data.as_deref())?;
+    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     let report = json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "data": {"path": place.path, "journal": place.holds_journal(), "problem": place.trouble()},
+        "data": {"path": data_dir.path, "journal": data_dir.holds_journal(), "problem": data_dir.trouble()},
         "store": embed::store_of_environment().map(|url| embed::database_words(&url)),
         "model": configured(model).await,
         "sandbox": confined().await?,
         "server": server(scene).await,
-        "programs": {"git": place::program("git"), "python3": place::program("python3")},
+        "programs": {"git": shell::program("git"), "python3": shell::program("python3")},
         "editor": edit::editor(),
     });
     if scene.json {

@@ -1,4 +1,4 @@
-//! `rebuild`: every list new from the journal.
+//! `rebuild`: writes every row of the lists again from the journal.
 
 use std::sync::Arc;
 

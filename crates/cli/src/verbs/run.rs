@@ -1,4 +1,4 @@
-//! `run`: a workflow in a repository of the person's own, on the running server or on one that comes along.
+//! `run`: a workflow in the person's own repository, on the running server or on one started in this process.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::Path;
@@ -15,12 +15,12 @@ use super::{Scene, system};
 use crate::args::ModelArgs;
 use crate::called::{holdshort, spelled};
 use crate::client::{Client, is_refused_at};
+use crate::data_dir::DataDir;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, no_server, usage};
 use crate::log;
 use crate::model;
 use crate::output::{document, say, say_all, tell, tell_all};
-use crate::place::Place;
 use crate::terminal::card;
 use crate::terminal::follow::{self, Form, Left, Outcome};
 use crate::terminal::paint::Paint;
@@ -45,8 +45,8 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
             ..RunConfig::default()
         }),
     };
-    let place = Place::of(scene.reach.data.as_deref())?;
-    if scene.reach.server.is_some() || place.listening().is_some() {
+    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
+    if scene.reach.server.is_some() || data_dir.listening().is_some() {
         if args.workflows.is_some() {
             return Err(usage(
                 "a server answers already, and it has its own workflows: start it with --workflows DIR",
@@ -58,17 +58,17 @@ pub(super) async fn run(scene: &Scene, args: crate::args::Run) -> anyhow::Result
         return Err(no_server(format!(
             "--detach leaves the run to a server that goes on, and none is there: start `{} serve{}`",
             holdshort(),
-            place.words()
+            data_dir.words()
         )));
     }
     embed::in_the_folder()?;
     can_start(&args)?;
     has_model(&args.model)?;
     log::start("off")?;
-    let again = embed::again(&place, &args.model);
+    let again = embed::again(&data_dir, &args.model);
     let plan = Plan {
         listen: ANY_PORT,
-        place,
+        data_dir,
         workflows: args.workflows,
         model: args.model,
         database: None,

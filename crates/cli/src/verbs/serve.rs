@@ -9,12 +9,12 @@ use super::Scene;
 use super::links::invitation;
 use crate::args::Serve;
 use crate::called::holdshort;
+use crate::data_dir::DataDir;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
 use crate::log;
 use crate::model;
 use crate::output;
-use crate::place::Place;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
@@ -24,10 +24,10 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     // Before the server starts: a signal that comes early stops it as well.
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let place = Place::of(scene.reach.data.as_deref())?;
+    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     let plan = Plan {
         listen: serve.listen,
-        place: place.clone(),
+        data_dir: data_dir.clone(),
         workflows: serve.workflows.clone(),
         model: serve.model.clone(),
         database: embed::database(&serve.store),
@@ -45,7 +45,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         }))?;
     } else {
         let info: Info = embedded.client()?.get("/v1/info").await?;
-        greet(&embedded, &info, &serve, &place)?;
+        greet(&embedded, &info, &serve, &data_dir)?;
     }
     tokio::select! {
         _ = interrupt.recv() => {}
@@ -75,7 +75,7 @@ fn raise_files() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
-fn greet(embedded: &Embedded, info: &Info, serve: &Serve, place: &Place) -> anyhow::Result<()> {
+fn greet(embedded: &Embedded, info: &Info, serve: &Serve, data_dir: &DataDir) -> anyhow::Result<()> {
     let paint = Paint::stdout();
     let line = |label: &str, text: &str| output::say_all(&paint.labelled(label, text));
     output::say(&paint.bold(&format!("Holdshort {} listens on http://{}", info.version, embedded.address)));
@@ -83,7 +83,7 @@ fn greet(embedded: &Embedded, info: &Info, serve: &Serve, place: &Place) -> anyh
     line("model", &answering(info, serve));
     line("sandbox", &sandbox(&info.sandbox));
     line("tokens", "tokens.json in the data folder; agents of other frameworks use `agent`");
-    let data = place.words();
+    let data = data_dir.words();
     line("browser", &invitation(embedded, &data, paint)?);
     output::say("");
     output::say("  In another terminal:");

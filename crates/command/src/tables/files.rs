@@ -1,4 +1,4 @@
-//! Programs that tell about files and folders.
+//! Rows of programs that report on files and folders.
 
 use super::{Operands, Parser, Row, row};
 

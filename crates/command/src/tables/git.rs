@@ -1,7 +1,8 @@
 //! Subcommands of git that read, each with the options that are known to be harmless.
 //!
-//! Not among them: what names another repository or folder (`-C`, `--git-dir`, `--no-index`), a program (`--ext-diff`,
-//! `--textconv`, `-O`, `--show-signature`, `--filters`) or a file to write (`--output`), and whatever asks the network.
+//! Left out are options that name another repository or folder (`-C`, `--git-dir`, `--no-index`), a program
+//! (`--ext-diff`, `--textconv`, `-O`, `--show-signature`, `--filters`) or a file to write (`--output`), and
+//! subcommands that use the network.
 
 use super::{Operands, Parser, Row, git};
 

@@ -1,8 +1,7 @@
-//! Programs that run nothing else, and options of others by which they do not: a line of these is what it seems where
-//! a rule forbids commands.
+//! Programs that run no other program, and the options of other programs with which they run none.
 //!
-//! A row never names an option by which a program runs another one, loads code, or takes orders from a file. It says
-//! nothing about what is written.
+//! A rule that forbids commands takes such a line for what its words say. A row never names an option by which a
+//! program runs another one, loads code, or reads orders from a file. The table says nothing about writing.
 
 use super::{Parser, Row, row};
 

@@ -1,6 +1,6 @@
-//! Which files a program reaches: those that its words name, what lies below them too, or nobody can tell.
+//! Which files a program reaches: the paths among its words, also what lies below them, or any file.
 //!
-//! Where a rule holds paths back, a program that is in no table here may reach any file.
+//! A program without a row may reach any file.
 
 /// A program that goes through folders.
 pub(crate) struct Walks {

@@ -1,7 +1,7 @@
-//! Options by which a program runs another one, or takes orders from a file: a deny-list beside the rows.
+//! Options by which a program runs another one or reads orders from a file: a deny-list beside the rows.
 //!
-//! Nothing is released by it: what has no row does not read anyway. It makes a line opaque, so that neither a rule that
-//! allows nor a grant covers it, and lets rules that hold back look into the values of such options.
+//! Such an option makes a line opaque: no grant covers it and no rule allows it, and rules that hold back look into
+//! the value. Nothing here releases a command: a program without a row does not count as reading.
 
 /// Programs, and their options. A long one is met by its abbreviations too, a short one within a bundle.
 const ROWS: &[(&[&str], &[&str])] = &[

@@ -1,5 +1,6 @@
-//! The subcommands that programs have of their own. Any other is an alias, a plugin, a script, or a program found on
-//! `PATH`; those that hold code or name commands (`deno eval`, `yarn node`, `gh alias`, `kubectl plugin`) are left out.
+//! The built-in subcommands of programs. Any other one may be an alias, a plugin, a script, or a program on `PATH`.
+//!
+//! Subcommands that take code or name commands (`deno eval`, `yarn node`, `gh alias`, `kubectl plugin`) are left out.
 
 use super::git;
 

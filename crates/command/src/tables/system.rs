@@ -1,4 +1,4 @@
-//! Programs and parts of the shell that tell about the machine, the user and the time, and do nothing else.
+//! Rows of programs and shell built-ins that report on the machine, the user and the time.
 
 use super::{Operands, Row, row};
 

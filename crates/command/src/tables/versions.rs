@@ -1,6 +1,6 @@
-//! Programs that may be asked for their version: one word, and nothing else on the line.
+//! Programs whose version may be asked for: the program and one option, with no other word on the line.
 //!
-//! Not those that look for themselves in the folder that they are in: yarn, pnpm and the like run what it names.
+//! Programs that first run what a file in the current folder names, such as yarn and pnpm, are left out.
 
 /// Programs and the words by which each tells its version.
 pub(crate) const ROWS: &[(&[&str], &[&str])] = &[

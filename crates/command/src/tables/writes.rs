@@ -1,7 +1,9 @@
-//! Programs that write and are asked for often, as data: which of their options take a value, and which values say
-//! nothing about what a call does, such as a message or a count. A grant remembers the options of a line by these
-//! rows; without a row it remembers them as they are written. Of the words that are no options it remembers none where
-//! they are files or texts, as [`OPERANDS`] says, and all of every other program: they may be what it is asked to do.
+//! Rows of programs that write and are called often: which options take a value, and which values do not change what a
+//! call does, such as a message or a count.
+//!
+//! A grant remembers a line's options by these rows, and as they are written where a program has no row. A grant
+//! remembers no operands of programs that [`OPERANDS`] lists, because those are files or texts, and all operands of
+//! every other program.
 
 use super::{Row, git, row};
 

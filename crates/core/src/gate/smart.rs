@@ -1,7 +1,8 @@
-//! Smart approval: what in an agent's words, in its call and in its luck so far makes a person decide (contract A4).
+//! Smart approval: what in an agent's words, in its call and in its recent failures makes a person decide (contract
+//! A4).
 //!
-//! Deterministic, on words, never on parts of them. It only asks; whoever is asked for another reason is asked all
-//! the same. What only reads is never held back by it. A model judges beside it: `run/oversight.rs`.
+//! Deterministic, on whole words. It only adds a reason to ask: a call that asks for another reason asks all the same,
+//! and a call that only reads is never held back by it. A model judges beside it: `run/oversight.rs`.
 //!
 //! | code | asks where |
 //! |---|---|

@@ -1,8 +1,8 @@
-//! Votes: the decisions that stand on an interrupt, and which of them settles it.
+//! Votes: the decisions on an interrupt, and which of them settles it.
 //!
-//! Whoever holds work back, or takes its place, settles at once. What lets work go on needs as many people as the quorum
-//! says, each once, who agree on the same thing. A person's later vote takes the place of their earlier one; an edit is another thing to
-//! agree on, so it takes back what the others said before.
+//! A vote that stops work or replaces it settles at once. A vote that releases work needs as many different people as
+//! the quorum says. Their votes must be for the same effect and the same edit. A person's later vote replaces their
+//! earlier one.
 
 use serde_json::Value;
 

@@ -1,9 +1,11 @@
-//! The end of a step is honest, or it is none: a reply that was cut or filtered, that holds a tool call as text, or that
-//! asks or announces work in words is told to the model once; if it happens again before a person has spoken in the step,
-//! a person is asked. Where nobody may be asked the run fails with it, but for words that ask or announce: that they do is
-//! a guess, and they are an end there.
+//! Whether a reply ends its step.
 //!
-//! What a text says is read in `reply/`; here stands who is read, and what follows.
+//! A reply does not end it if it was cut or filtered, if it holds a tool call as text, or if it asks or announces work
+//! in words. The model is told so once. If it happens again before a person has spoken in the step, a person is asked.
+//! Where nobody may be asked the run fails, except for words that ask or announce: reading them is a guess, and there
+//! they end the step.
+//!
+//! `reply/` reads the text; this module decides which replies are read and what follows.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A step that a person ends in its agent's place: skipped, or with a result of their own.
+//! Skips a step, or takes a person's result for it.
 
 use super::draft::Draft;
 use super::{Run, StepEnd, StepRole};

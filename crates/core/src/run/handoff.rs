@@ -1,8 +1,8 @@
 //! Hand-offs: the work goes to another agent of the same step, to a person, or ends (contracts A5, A7).
 //!
-//! A hand-off comes last of its reply: once the other calls have ended it is voted on and takes effect, so whoever
-//! goes on finds every call with its result. One conversation, whoever speaks in it: only instructions, tools and
-//! model of the next request are the new agent's.
+//! A hand-off is the last call of its reply to take effect. It is voted on once the other calls have ended, so the
+//! next agent finds every call with its result. The conversation stays one; only instructions, tools and model of the
+//! next request change.
 
 use serde_json::json;
 

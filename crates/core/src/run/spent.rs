@@ -1,5 +1,5 @@
-//! What a run has achieved and what it took so far: told wherever it fails or reaches a limit, so that whoever decides
-//! knows what another try builds on.
+//! What a run has achieved and used so far. It is shown wherever the run fails or reaches a limit, for the person who
+//! decides on another try.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! `GET /events/audit-log`: every decision on a plan, a call or a limit, read from the journal (contract B9). What nobody
-//! decided in time is there too, and is never called a rejection.
+//! `GET /events/audit-log`: every decision on a plan, a call or a limit, read from the journal (contract B9). A
+//! request that expired is listed as expired, not as rejected.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

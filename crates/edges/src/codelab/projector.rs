@@ -1,5 +1,5 @@
-//! From events to frames: the one translation, for sockets and streams alike. Holds the run as its events make it,
-//! and nothing that they do not tell; so whoever comes back is told the same, in the same order.
+//! Projects events to frames, for sockets and streams alike. Its state is the run as its events describe it and
+//! nothing else, so a client that reconnects is sent the same frames in the same order.
 
 use std::collections::BTreeMap;
 

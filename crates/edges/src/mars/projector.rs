@@ -1,6 +1,5 @@
-//! A run as this wire tells it: from each event of the journal, in order, the frames that it means (contracts A27
-//! to A29). A frame is a function of the event and of the run before and after it, so whoever comes back is told the
-//! same again.
+//! Projects the events of a run to the frames of this wire, in order (contracts A27 to A29). A frame is a function of
+//! the event and of the run before and after it, so a client that reconnects is sent the same frames again.
 
 use std::sync::Arc;
 

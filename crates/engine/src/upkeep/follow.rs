@@ -1,6 +1,5 @@
-//! What other nodes write, as it becomes visible: whoever follows a run here is told, and what is kept in memory
-//! is read again. It waits for nobody. What it has not heard yet, or missed before it began, is found by a sweep
-//! (`sweep.rs`): nothing depends on it but speed.
+//! Reads what other nodes write as it becomes visible: notifies the followers of a run on this node, and reads again
+//! what is kept in memory. A sweep (`sweep.rs`) finds what this misses, so only speed depends on it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -97,7 +97,7 @@ fn values(request: &Request, news: &[Message], steps: &[Step]) -> Value {
     )
 }
 
-/// Label → text. A call's label is that of the scripted call in its place.
+/// Label → text. A call has the label of the scripted call at the same position.
 fn results(request: &Request, steps: &[Step]) -> BTreeMap<String, String> {
     let texts: BTreeMap<&str, &str> = request.messages.iter().filter_map(result).collect();
     let mut results = BTreeMap::new();

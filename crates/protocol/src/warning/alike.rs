@@ -1,6 +1,7 @@
-//! Words that can be taken for others, because letters of other scripts look like those of ASCII (UTS 39).
+//! Words whose letters of other scripts look like ASCII letters (UTS 39).
 //!
-//! A word in another script is no warning; nor is one that looks like ASCII by chance where that script is spoken.
+//! A word wholly in another script is no warning. Neither is a word that resembles ASCII by chance in a text of that
+//! script.
 
 use unicode_script::{Script, UnicodeScript};
 use unicode_security::{GeneralSecurityProfile, skeleton};

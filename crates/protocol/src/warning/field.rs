@@ -1,6 +1,6 @@
-//! Where in an interrupt something can stand that its agent wrote, and how it is read there.
+//! The fields of an interrupt that hold text of its agent, and how each is read.
 //!
-//! Bounded in depth, number and bytes. A text of printable ASCII costs one look and is left behind.
+//! Depth, number and bytes are limited. A text of printable ASCII is passed over after one scan.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Links and images of Markdown: where they lead, and where they say that they do.
+//! Markdown links and images: the address in the text against the address that the link leads to.
 
 /// Characters of an address that are looked at.
 const TARGET: usize = 256;

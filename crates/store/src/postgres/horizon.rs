@@ -1,5 +1,5 @@
-//! How far reads by position see, told to whoever watches. Asking the database is the truth; being woken, by this
-//! node's own appends and by a NOTIFY of others, is only speed, and may fail (a connection pooler in between).
+//! How far reads by position may see, for those who wait for it. The answer comes from the database. A wake-up, by an
+//! append of this node or a NOTIFY of another, only makes it sooner, and may be missing (behind a connection pooler).
 //!
 //! No append notifies: a NOTIFY locks the whole cluster's queue while its transaction commits.
 

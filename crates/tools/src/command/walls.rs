@@ -1,7 +1,7 @@
-//! Whether a command met the walls of its effect, and what its agent is told of that.
+//! Whether the sandbox refused a command something, and what its agent is told.
 //!
-//! The kernel reports no refusal to the sandbox, so what the command printed is read. A refusal that goes unnoticed here
-//! was one all the same.
+//! The kernel does not report refusals to the sandbox, so the output of the command is searched for them. A refusal
+//! that is not found in the output was enforced all the same.
 
 use holdshort_command::guarded;
 use holdshort_core::tool::CommandEffect;

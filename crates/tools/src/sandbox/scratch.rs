@@ -1,5 +1,7 @@
-//! The scratch folders of commands: one each, held by a lock for as long as its server lives, and taken away by the next
-//! server where that was killed, after what the command made of guarded names is set aside. Never touches a folder that somebody holds, or that is not this user's.
+//! The scratch folder of each command. A lock holds it for as long as its server lives.
+//!
+//! The next server removes a folder that a killed server left, after setting aside what the command made of guarded
+//! names. Never touches a folder that is locked, or that belongs to another user.
 
 use std::fs::{self, File};
 use std::io;

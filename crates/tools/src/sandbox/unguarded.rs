@@ -1,6 +1,8 @@
-//! Workspaces in which a command left guarded paths that could not be set aside: there whatever may write asks a person.
+//! Workspaces in which a command left guarded paths that could not be set aside. Whatever may write there asks a
+//! person.
 //!
-//! Owned by the process; the next server finds the same in the scratch folders that stay. Never changes a workspace.
+//! The list belongs to the process. The next server finds the same workspaces in the scratch folders that remain.
+//! Never changes a workspace.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,10 +1,10 @@
-//! Feeds: the events after a cursor, then those that come, with previews beside them. The one way in which
-//! anybody follows anything: a run or all of the journal, over server-sent events or a WebSocket.
+//! Feeds: the events after a cursor, then new ones as they are committed, with previews beside them. Every follower of
+//! a run or of the journal reads one, over server-sent events or a WebSocket.
 //!
-//! A feed is pulled: it takes what is next when it is asked for more, and sleeps until a commit when there is
-//! nothing. It keeps nothing that matters; whoever comes back with a cursor gets what follows. `source.rs` says
-//! where events are read and which, `recent.rs` holds what is read once for all, `told.rs` puts an event into
-//! words, `sight.rs` says whose it is.
+//! A feed is pulled: it reads the next event when it is asked for one, and waits for a commit when there is none. It
+//! holds no state that matters: a client that comes back with a cursor gets what follows. `source.rs` reads the
+//! events, `recent.rs` shares the newest among all followers, `told.rs` encodes them, `sight.rs` decides who may see
+//! them.
 
 pub mod position;
 mod recent;

@@ -1,8 +1,7 @@
-//! The last events of the journal, read once for all who follow it. A follower that has caught up takes what is
-//! next from here; one that is further behind reads the journal by itself until it has caught up.
+//! The newest events of the journal, read once for all followers. A follower that has caught up reads from here; one
+//! that is further behind reads the journal until it has caught up.
 //!
-//! Who may see an event is not asked here: each follower asks that for itself. While nobody follows, nothing is
-//! read and nothing is held.
+//! Each follower checks by itself whether it may see an event. While there are no followers nothing is read or held.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock};

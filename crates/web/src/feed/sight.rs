@@ -1,5 +1,5 @@
-//! What a caller may see of the journal, stream by stream. Whose a run is never changes: it is asked once for all
-//! who follow, and remembered.
+//! Which streams of the journal a caller may see. The owner of a run never changes, so it is read once and remembered
+//! for all followers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! An event as followers are told of it: put into words once, by the first who needs them, for all who share it.
+//! An event encoded for followers: once, by the first that needs it, for all that share it.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

@@ -41,7 +41,7 @@ pub enum End {
     Silent,
     /// The client had not said who it is, and others came.
     Evicted,
-    /// Another connection took its place.
+    /// Another connection replaced it.
     Replaced,
     /// There is more to tell, and it can not be read: the client has been told why, if it still reads.
     Unreadable,

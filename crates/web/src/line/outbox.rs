@@ -1,5 +1,5 @@
-//! The way to a socket's reader: a short queue, and a limit to how long it is waited for. A reader that stays away
-//! is given up; it comes back with its cursor. Previews do not wait at all.
+//! The queue to a socket's reader. It is short, and waiting for the reader is limited: a reader that takes nothing is
+//! disconnected and comes back with its cursor. Previews never wait.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Frames out, and a ping now and then: what the client's side answers shows that it is there.
+//! Writes frames to a socket, and pings the client at intervals to learn whether it is there.
 
 use std::time::Duration;
 

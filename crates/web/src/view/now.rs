@@ -1,4 +1,4 @@
-//! What stands now: shown without a read where its run is loaded anyway, and from its row otherwise.
+//! The current state of a run, a session or an interrupt: from memory where the run is loaded, otherwise from its row.
 
 use holdshort_core::id::{InterruptId, RunId};
 use holdshort_protocol as wire;

@@ -1,8 +1,8 @@
-//! Rules with `paths`: whether a call is where they speak of.
+//! Rules with `paths`: whether a call touches a path that the rule names.
 //!
-//! A path counts by its name and by the place it leads to through links, which the inspection looked up. The stricter
-//! one counts: a rule that allows needs both inside, one that holds back needs either. What nobody can tell is not
-//! inside for the one, and may be for the other.
+//! A path is compared by its name and by the target of its links, which the inspection looked up. A rule that allows
+//! needs both inside; a rule that holds back needs either. A path whose target is unknown does not count as inside for
+//! a rule that allows, and counts as inside for one that holds back.
 
 use globset::{GlobBuilder, GlobMatcher};
 

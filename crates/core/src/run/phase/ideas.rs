@@ -1,4 +1,4 @@
-//! `idea_generation`: one agent has ideas, another one judges them, so often (contract A11).
+//! `idea_generation`: one agent proposes ideas and another judges them, in a fixed number of turns (contract A11).
 
 use serde_json::{Value, json};
 

@@ -81,7 +81,7 @@ impl Guard {
         Ok(Self { root, found })
     }
 
-    /// The workspace as an earlier look found it; an error where another folder has its place now.
+    /// The workspace as an earlier look found it; an error if another folder has replaced it.
     pub(super) fn of(workspace: &Path, found: Found) -> io::Result<Self> {
         let root = opened(workspace)?;
         if Inode::of_handle(root.as_fd())? != found.root {
@@ -112,7 +112,7 @@ impl Guard {
     }
 }
 
-/// A workspace's folder; an error where a link has its place.
+/// A workspace's folder; an error if a link has replaced it.
 fn opened(workspace: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(rustix::fs::open(workspace, flags, Mode::empty())?)

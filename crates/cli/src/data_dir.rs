@@ -1,7 +1,7 @@
-//! This machine as a client sees it: the data folder, where its server listens, the operator's token, programs.
+//! The data folder as a client sees it: whether it holds a journal, where its server listens, the operator's token.
 //!
-//! `server.json` is written by whoever serves from the folder and taken away when it stops. It counts only while
-//! its process lives and holds the folder's lock: the token goes to nobody else.
+//! A server writes `server.json` when it starts and removes it when it stops. A client reads the file only while the
+//! process that it names lives and holds the folder's lock, so the token is sent to no other program.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -15,15 +15,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::called::holdshort;
 use crate::exit::{no_server, usage};
+use crate::shell::quoted;
 
 const ADDRESS: &str = "server.json";
 const TOKENS: &str = "tokens.json";
 const DATABASE: &str = "holdshort.db";
-/// Held by whoever uses the folder; the kernel lets go of it with the process.
+/// Locked by the process that uses the folder; the kernel releases the lock with the process.
 const LOCK: &str = "holdshort.lock";
 
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct DataDir {
     pub path: PathBuf,
 }
 
@@ -38,7 +39,7 @@ struct Tokens {
     operator: String,
 }
 
-impl Place {
+impl DataDir {
     /// The folder that was named, or the person's own.
     pub(crate) fn of(given: Option<&Path>) -> anyhow::Result<Self> {
         if let Some(path) = given {
@@ -101,7 +102,7 @@ impl Place {
         quoted(&self.path.display().to_string())
     }
 
-    /// Nobody is there to ask.
+    /// The error of a command that needs a server where none uses this folder.
     pub(crate) fn unserved(&self) -> anyhow::Error {
         no_server(format!(
             "no server uses {}; start one with `{} serve --data {}`",
@@ -137,7 +138,7 @@ impl Place {
     }
 }
 
-/// Takes the file away again, if it is still ours.
+/// Removes the file when dropped, if it is still the one that was written.
 #[derive(Debug)]
 pub(crate) struct Announced {
     path: PathBuf,
@@ -147,22 +148,8 @@ pub(crate) struct Announced {
 impl Drop for Announced {
     fn drop(&mut self) {
         if fs::read(&self.path).is_ok_and(|text| text == self.text) {
-            // One that stays names a process that is gone.
+            // A file that remains names a process that has ended, so clients ignore it.
             let _ = fs::remove_file(&self.path);
         }
     }
-}
-
-/// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain =
-        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:".contains(c));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-}
-
-/// Where a program is, if it is on the path.
-pub(crate) fn program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let may_run = |path: &PathBuf| access(path, Access::EXEC_OK).is_ok() && path.is_file();
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(may_run)
 }

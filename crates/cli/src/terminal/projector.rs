@@ -1,4 +1,4 @@
-//! Events as short lines: what happened, for somebody who watches. Pure; keeps what it needs to name calls.
+//! Projects the events of a run to short lines for a person who follows it. Pure; remembers what it needs to name calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ const SAID: Cap = Cap::Lines(24);
 const OUTPUT_LINES: usize = 6;
 
 #[derive(Debug)]
-pub(crate) struct Story {
+pub(crate) struct Projector {
     paint: Paint,
     words: String,
     calls: BTreeMap<String, Call>,
@@ -53,7 +53,7 @@ struct Asked {
     words: String,
 }
 
-impl Story {
+impl Projector {
     /// `words`: the arguments with which another command reaches the server.
     pub(crate) fn new(paint: Paint, words: &str) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Story {
     }
 
     /// The lines of an event; none for those that say nothing to a person.
-    pub(crate) fn tell(&mut self, event: &Event) -> Vec<String> {
+    pub(crate) fn project(&mut self, event: &Event) -> Vec<String> {
         let paint = self.paint;
         let data = &event.data;
         let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -394,7 +394,7 @@ mod tests {
         let why = "the connection was closed before the whole answer had arrived, after 30 s";
         let data = json!({"retry_at": "2026-01-31T09:30:10.000Z", "content": {"text": why}});
         for width in [20, 64, 80, 110] {
-            let lines = Story::new(Paint::narrow(width), "").tell(&event("model_failed", &data));
+            let lines = Projector::new(Paint::narrow(width), "").project(&event("model_failed", &data));
             let widest = lines.iter().map(|line| console::measure_text_width(line)).max();
             // What it is stands there in any case, with a few letters of why.
             assert!(widest <= Some(width.max(60)), "{width}: {lines:?}");
@@ -403,17 +403,18 @@ mod tests {
 
     #[test]
     fn after_an_edit_the_edited_call_is_named() {
-        let mut story = Story::new(Paint::plain(), "");
+        let mut projector = Projector::new(Paint::plain(), "");
         let arguments = |command: &str| json!({"arguments": [{"command": command}]});
         let calls = json!([{"call": "call_1", "tool": "run_command"}]);
-        story.tell(&event(
+        projector.project(&event(
             "model_replied",
             &json!({"calls": calls, "content": {"data": arguments("rm -r /")}}),
         ));
         let edit = json!({"data": {"arguments": {"command": "rm -r build"}}});
-        story.tell(&event("tool_returned", &json!({"call": "call_1", "why": "edited", "content": edit})));
+        projector
+            .project(&event("tool_returned", &json!({"call": "call_1", "why": "edited", "content": edit})));
         let done = event("tool_finished", &json!({"call": "call_1", "end": "done", "content": {"text": ""}}));
-        assert_eq!(story.tell(&done), ["  • $ rm -r build (edited)"]);
+        assert_eq!(projector.project(&done), ["  • $ rm -r build (edited)"]);
     }
 
     #[test]
@@ -452,14 +453,14 @@ mod tests {
             ),
             (&expired, by_engine, "Which way? expired: Answer, nobody decided in time"),
         ] {
-            let mut story = Story::new(Paint::narrow(100), "");
-            story.tell(&event("interrupt_opened", &opened));
+            let mut projector = Projector::new(Paint::narrow(100), "");
+            projector.project(&event("interrupt_opened", &opened));
             if resolved["cause"] == "decision" {
-                story.tell(&event("decision_made", &made));
+                projector.project(&event("decision_made", &made));
             }
             let mut event = event("interrupt_resolved", resolved);
             event.actor = serde_json::from_value(actor).unwrap();
-            assert_eq!(story.tell(&event), [format!("  • {line}")]);
+            assert_eq!(projector.project(&event), [format!("  • {line}")]);
         }
     }
 }
