@@ -25,7 +25,7 @@ pub(crate) fn report(facts: &Facts, plan: Plan, command: &str, rows: &mut [Measu
     line(&format!("- Command: `{command}`."));
     line(facts.to_string().trim_end());
     line(
-        "- Durability of both in SQLite: WAL, `synchronous=FULL`, one writer with group commit, pages of 2 kB, a checkpoint each 16 MB.",
+        "- Durability of both in SQLite: WAL, `synchronous=FULL`, one writer with group commit, pages of 1 kB, a checkpoint each 16 MB.",
     );
     line(&format!(
         "- {} rounds in turns after a warm-up, {} s at concurrency 1 and {} s at {CROWD} each; medians, and the lowest and highest round.",

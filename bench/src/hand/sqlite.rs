@@ -13,8 +13,8 @@ const DATABASE: &str = "loop.db";
 /// As in our own store, so that groups, pages and checkpoints are the same.
 const GROUP_LIMIT: usize = 256;
 const QUEUE_LIMIT: usize = 1024;
-const PAGE_BYTES: u32 = 2048;
-const CHECKPOINT_PAGES: u32 = 8000;
+const PAGE_BYTES: u32 = 1024;
+const CHECKPOINT_PAGES: u32 = 16_000;
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS asks (

@@ -1,7 +1,8 @@
 //! The journal's stores: three small traits, implemented in memory, in SQLite and in PostgreSQL.
 //!
 //! A store keeps sealed bytes, unique keys and blobs, and beside them rows that can be rebuilt. It never
-//! interprets an event. Read [`Log`], [`Tables`] and [`Leases`] first: they are the whole promise; `tests/it/conformance.rs` checks it.
+//! interprets an event. Read [`Log`], [`Tables`] and [`Leases`] first: they are the whole promise, and
+//! `tests/it/conformance.rs` checks it. `table.rs` describes the rows as SQL stores keep them.
 
 mod check;
 mod cursor;

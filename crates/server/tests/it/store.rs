@@ -80,7 +80,7 @@ async fn what_can_not_be_read_is_said_where_it_is_followed() {
 #[tokio::test]
 async fn a_full_disk_is_said_and_tears_nothing() {
     let data = tempfile::tempdir().unwrap();
-    let store = Config { max_pages: Some(200), ..Config::default() };
+    let store = Config { max_pages: Some(400), ..Config::default() };
     let tuning = Tuning { store, ..Tuning::default() };
     let server = start_tuned(options(data.path()), tuning).await.unwrap();
     let api = Served::client(&server);

@@ -1,7 +1,8 @@
 //! The journal in memory, for tests and the simulator: the same answers as a database with several nodes, gone
 //! with the process.
 //!
-//! Never the store of a server. `state.rs` is what an append changes, `list.rs` the rows.
+//! Never the store of a server. `log`, `tables` and `leases` implement the traits; `state` is what an append changes, `list`
+//! the rows.
 
 mod leases;
 mod list;

@@ -1,8 +1,9 @@
-//! The journal in PostgreSQL, for those who outgrow one machine: any number of nodes over one database. Here is
-//! its face; the work is in the modules.
+//! The journal in PostgreSQL, for those who outgrow one machine: any number of nodes over one database. Here it
+//! is opened and closed.
 //!
-//! `append` writes, `read`, `list`, `rows` answer, `horizon` tells how far the order of commits is final, `seal`
-//! chains what is, `node` keeps this node's leases; `schema` and `pool` open it. What a statement does stands in `migrations/postgres`.
+//! `log`, `tables` and `leases` implement the traits: `append` writes, `read`, `list`, `rows` answer,
+//! `horizon` tells how far the order of commits is final, `seal` chains what is, `node` keeps this node's leases;
+//! `schema` and `pool` open it. What a statement does stands in `migrations/postgres`.
 //! No transaction is ever held open by this process while it thinks: it may stop at any moment.
 
 mod agreed;

@@ -157,9 +157,11 @@ pub(super) async fn replace(pool: &Pool, node: &Node, all: &[Rows]) -> Result<()
     transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
     node.shut_out(&transaction).await?;
     let names = TABLES.map(|table| table.name);
-    let deletes: String = names.iter().map(|name| format!("DELETE FROM {name};")).collect();
-    let lock = format!("LOCK TABLE {}, leases IN SHARE ROW EXCLUSIVE MODE;", names.join(", "));
-    transaction.batch_execute(&(lock + &deletes)).await?;
+    let lock = format!("LOCK TABLE {}, leases IN SHARE ROW EXCLUSIVE MODE", names.join(", "));
+    transaction.batch_execute(&lock).await?;
+    for name in names {
+        transaction.batch_execute(&format!("DELETE FROM {name}")).await?;
+    }
     let put = "SELECT holdshort_put(part) FROM jsonb_array_elements($1) part";
     for chunk in all.chunks(CHUNK) {
         let parts: Json = chunk.iter().map(json).collect();

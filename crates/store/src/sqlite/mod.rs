@@ -1,7 +1,7 @@
-//! The journal in SQLite: the default store of one machine. Here is its face; the work is in the modules.
+//! The journal in SQLite: the default store of one machine. Here it is opened and closed.
 //!
-//! `writer` commits, `append` is one append inside its group, `pool` and `read`, `list`, `rows` answer;
-//! `schema` and `log` open it. Nothing is answered before it is on disk (`synchronous=FULL`).
+//! `log`, `tables` and `leases` implement the traits: `writer` commits, `append` is one append inside its group, `pool`
+//! and `read`, `list`, `rows` answer; `schema` and `wal` open it. Nothing is answered before it is on disk (`synchronous=FULL`).
 
 mod append;
 mod chain;
@@ -40,7 +40,7 @@ use crate::journal::Error;
 /// How the store may use its folder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
-    /// The most pages (2048 bytes each) that the database may have; beyond it the disk counts as full.
+    /// The most pages (1024 bytes each) that the database may have; beyond it the disk counts as full.
     /// `None`: whatever the disk holds.
     pub max_pages: Option<u32>,
     /// Called by the writer after each COMMIT, before the answers go out: here a test ends the process.

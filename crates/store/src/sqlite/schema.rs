@@ -30,10 +30,10 @@ const FINDINGS: u32 = 10;
 /// More than the statements that any of our connections uses, filters of lists included.
 const STATEMENTS: usize = 96;
 /// Of a new database; one that is there keeps its own. A commit writes each page that it touches, mostly one in each
-/// index, and an event or two fit on a page.
-const PAGE_BYTES: u32 = 2048;
+/// index. Rows of lists fit on it several times; a longer event continues on pages of its own, which are written once.
+const PAGE_BYTES: u32 = 1024;
 /// Pages of write-ahead log before the writer copies them into the database, 16 MB.
-const CHECKPOINT_PAGES: u32 = 8000;
+const CHECKPOINT_PAGES: u32 = 16_000;
 /// What the log file is cut back to after a checkpoint, so that one huge append does not keep its space.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
 

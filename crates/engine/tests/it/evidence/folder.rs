@@ -75,7 +75,7 @@ impl Files {
         let page: u32 = self.database().query_row(page_of, [], |row| row.get(0)).unwrap();
         let page = usize::try_from(page).unwrap();
         let mut bytes = fs::read(self.path(DATABASE)).unwrap();
-        bytes[(page - 1) * 2048..page * 2048].fill(0x5a);
+        bytes[(page - 1) * 1024..page * 1024].fill(0x5a);
         fs::write(self.path(DATABASE), bytes).unwrap();
     }
 
@@ -185,7 +185,7 @@ impl Files {
 
 /// Where the commits of a log end: frames that say how large the database is then.
 fn commits(log: &[u8]) -> Vec<usize> {
-    let frame = 24 + 2048;
+    let frame = 24 + 1024;
     let ends = (32..log.len()).step_by(frame).filter(|at| log[at + 4..at + 8] != [0; 4]);
     ends.map(|at| at + frame).collect()
 }

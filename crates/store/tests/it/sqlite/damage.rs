@@ -19,7 +19,7 @@ use crate::fixture::{at, content, id, interrupt_row, run_row, run_stream, to};
 const DATABASE: &str = "holdshort.db";
 const LOG: &str = "holdshort.db-wal";
 const COMMITS: u64 = 6;
-const PAGE: usize = 2048;
+const PAGE: usize = 1024;
 /// In the log each page stands behind a header.
 const FRAME: usize = 24 + PAGE;
 

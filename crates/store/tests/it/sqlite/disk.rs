@@ -22,7 +22,7 @@ const STARTED: &str = "the child has its file system";
 async fn a_database_at_its_limit_refuses_and_goes_on_with_more_room() {
     let folder = TempDir::new().unwrap();
     let tight =
-        Sqlite::open_with(folder.path(), Config { max_pages: Some(80), ..Config::default() }).unwrap();
+        Sqlite::open_with(folder.path(), Config { max_pages: Some(160), ..Config::default() }).unwrap();
     let written = fill(&tight).await;
     assert_eq!(tight.read(&run_stream(1), 0, 1000).await.unwrap().len() as u64, written);
     drop(tight);
@@ -40,7 +40,7 @@ fn a_full_disk_refuses_and_goes_on_with_more_room() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_fills_in_the_middle_of_a_group_writes_each_append_or_nothing_of_it() {
     let folder = TempDir::new().unwrap();
-    let tight = Config { max_pages: Some(200), ..Config::default() };
+    let tight = Config { max_pages: Some(400), ..Config::default() };
     let written = fill_together(Arc::new(Sqlite::open_with(folder.path(), tight).unwrap())).await;
     go_on_together(Arc::new(Sqlite::open(folder.path()).unwrap()), &written).await;
 }

@@ -1,7 +1,10 @@
 //! The data folder: one server at a time, and only a database that this binary understands.
 
 use std::fs;
+use std::path::Path;
 
+use holdshort_core::digest::Digest;
+use holdshort_core::event::Chain;
 use holdshort_core::head::Head;
 use holdshort_core::projection::SessionRow;
 use holdshort_store::{Error, GrantFilter, Leases, Log, RunFilter, SessionFilter, Sqlite, Tables};
@@ -107,6 +110,36 @@ async fn a_folder_of_the_first_schema_keeps_its_events() {
     let runs = store.runs(&RunFilter::default(), None, 9).await.unwrap().items;
     let session = SessionRow::of_run(runs[0].session.clone(), at(30));
     assert_eq!(store.sessions(&SessionFilter::default(), None, 9).await.unwrap().items, [session]);
+}
+
+/// As `crates/testkit/tests/versions` keeps it: what it told over HTTP is compared there.
+#[tokio::test]
+async fn a_folder_of_the_version_before_keeps_its_chains_and_its_head() {
+    let before = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/tests/versions/1/sqlite");
+    let folder = TempDir::new().unwrap();
+    for name in ["holdshort.db", "holdshort.head"] {
+        fs::copy(before.join(name), folder.path().join(name)).unwrap();
+    }
+    let pinned = fs::read_to_string(before.join("holdshort.head")).unwrap();
+    let store = Sqlite::open(folder.path()).unwrap();
+    let head = store.head().await.unwrap();
+    assert_eq!(format!("{:>20} {}\n", head.events, head.hash), pinned);
+    let tail = store.tail(0, usize::MAX).await.unwrap();
+    let mut chained = Head::START;
+    for (each, link) in tail.iter().zip(store.links(0, usize::MAX).await.unwrap()) {
+        chained = chained.then(&each.event.hash);
+        assert_eq!((link.position, link.sealed), (each.position, Some(chained)));
+    }
+    assert_eq!(chained, head);
+    for stream in store.streams(None, usize::MAX).await.unwrap() {
+        let mut hash = Chain::START.hash;
+        for event in store.read(&stream, 0, usize::MAX).await.unwrap() {
+            hash = Digest::of_parts(&[hash.as_bytes(), &event.head]);
+            assert_eq!(event.hash, hash, "{stream}/{}", event.seq);
+        }
+    }
+    assert_eq!(store.inspect().await.unwrap(), Vec::<String>::new());
+    store.close().await.unwrap();
 }
 
 /// A packed id: 26 characters of five bits, the last of them `n`.
