@@ -256,6 +256,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/interrupts/{id}/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Claim an interrupt.
+         * @description Others see who is at it. It keeps nobody from deciding, and resolves nothing. Claiming twice is the same as once.
+         */
+        post: operations["claim_interrupt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/interrupts/{id}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the comments on an interrupt, oldest first. */
+        get: operations["list_comments"];
+        put?: never;
+        /**
+         * Comment on an interrupt.
+         * @description Agents are not told. It may be said after the resolution too.
+         */
+        post: operations["comment_on_interrupt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/interrupts/{id}/decisions": {
         parameters: {
             query?: never;
@@ -294,6 +335,26 @@ export interface paths {
          *     interrupt is resolved.
          */
         post: operations["make_decision_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/interrupts/{id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a claimed interrupt go.
+         * @description Whoever claimed it does, or an admin. Letting go what nobody claimed changes nothing.
+         */
+        post: operations["release_interrupt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -652,7 +713,8 @@ export interface paths {
         put?: never;
         /**
          * Open a session.
-         * @description A run that names no session makes one of its own; a session that is opened by itself has a name, and may expire.
+         * @description A run that names no session makes one of its own. A session that is opened by itself has a name, and may expire.
+         *     Where it is opened for a workflow, what is said in it begins runs (`POST /v1/sessions/{id}/messages`).
          */
         post: operations["open_session"];
         delete?: never;
@@ -698,6 +760,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{id}/conversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what was said in a session, oldest first.
+         * @description People's words, agents' questions and agents' answers, in the order in which they were said. What was said in runs
+         *     that were started in another way is with these runs.
+         */
+        get: operations["read_conversation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}/grants": {
         parameters: {
             query?: never;
@@ -726,6 +809,28 @@ export interface paths {
         get: operations["list_session_interrupts"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say something in a session.
+         * @description It answers the question that `to` names. Without `to` it reaches the front run: the one that lives of those that
+         *     were begun in this way. Where none lives it begins the next run, of the session's workflow and with its
+         *     configuration, which is told what was said before. Words decide nothing.
+         */
+        post: operations["message_session"];
         delete?: never;
         options?: never;
         head?: never;
@@ -763,7 +868,7 @@ export interface paths {
         put?: never;
         /**
          * Let a suspended session go on.
-         * @description Every paused run of it is resumed, also one that was paused by itself.
+         * @description Its runs go on. One that was paused by itself stays paused.
          */
         post: operations["resume_session"];
         delete?: never;
@@ -783,7 +888,7 @@ export interface paths {
         put?: never;
         /**
          * Suspend a session.
-         * @description Its runs are paused, and none starts or resumes in it until it is resumed. Deadlines of interrupts go on.
+         * @description Its runs rest, and none starts or resumes in it until it is resumed. Deadlines of interrupts go on.
          */
         post: operations["suspend_session"];
         delete?: never;
@@ -961,7 +1066,7 @@ export interface components {
          * @description A stable code to branch on. New ones may come.
          * @enum {string}
          */
-        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
+        Code: "malformed_json" | "invalid_header" | "invalid_query" | "unauthenticated" | "forbidden_role" | "not_an_approver" | "already_claimed" | "login_code_spent" | "wrong_origin" | "not_found" | "method_not_allowed" | "request_timeout" | "already_resolved" | "stale" | "run_ended" | "run_not_ended" | "not_external" | "limit_reached" | "not_awaited" | "frozen" | "session_suspended" | "session_closed" | "expired" | "link_expired" | "body_too_large" | "unsupported_media_type" | "wrong_host" | "invalid_request" | "unknown_workflow" | "unknown_session" | "idempotency_key_reused" | "too_many_streams" | "too_many_connections" | "too_many_requests" | "internal" | "journal_damaged" | "store_read_only" | "store_failed" | "busy" | "stopping" | "disk_full";
         /**
          * @description What the machine lets a command do that is approved with this card.
          * @example {
@@ -974,6 +1079,27 @@ export interface components {
             is_unusual: boolean;
             /** @description Goes on after “it may”. */
             text: string;
+        };
+        /**
+         * @description What somebody says about an interrupt, beside any decision.
+         * @example {
+         *       "seq": 9,
+         *       "at": "2026-01-31T09:30:00.000Z",
+         *       "by": "operator",
+         *       "text": "The build folder is not in Git."
+         *     }
+         */
+        Comment: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            /**
+             * Format: int64
+             * @description In the run's stream.
+             */
+            seq: number;
+            /** @description Absent where it was erased. */
+            text?: string | null;
         };
         /** @description A head that somebody noted. */
         ComparedHead: {
@@ -1003,6 +1129,20 @@ export interface components {
              * @description The version of the interrupt that was decided on; another one is refused as `stale`.
              */
             version?: number | null;
+        };
+        /**
+         * @description Where it went.
+         * @example {
+         *       "session": "ses_01k6f0000000000000000000bb",
+         *       "run": "run_01k6f0000000000000000000aa"
+         *     }
+         */
+        Delivered: {
+            /** @description The question that it answers. */
+            interrupt?: string | null;
+            /** @description The run that hears it, or that it has begun. */
+            run: string;
+            session: string;
         };
         DraftSubtask: {
             agent?: string | null;
@@ -1235,6 +1375,8 @@ export interface components {
             action_digest?: string | null;
             agent?: string | null;
             assignment: components["schemas"]["Assignment"];
+            /** @description Who is at it. That keeps nobody from deciding. */
+            claimed_by?: string | null;
             command_effect?: components["schemas"]["CommandEffect"] | null;
             /** Format: date-time */
             created_at: string;
@@ -1281,7 +1423,7 @@ export interface components {
              * @description Grows when it changes; a decision may name the one it was made on.
              */
             version: number;
-            /** @description What could deceive whoever decides: show it beside the options. */
+            /** @description What could deceive the person who decides: show it beside the options. */
             warnings?: components["schemas"]["Warning"][];
             /** @description The folder that its run works in. */
             workspace?: string | null;
@@ -1332,6 +1474,23 @@ export interface components {
              * @description Seven days where it is left out; at most 30.
              */
             expires_in_ms?: number | null;
+        };
+        /** @description One page of a list. */
+        List_Comment: {
+            items: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+                /**
+                 * Format: int64
+                 * @description In the run's stream.
+                 */
+                seq: number;
+                /** @description Absent where it was erased. */
+                text?: string | null;
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
         };
         /** @description One page of a list. */
         List_Event: {
@@ -1388,6 +1547,8 @@ export interface components {
                 action_digest?: string | null;
                 agent?: string | null;
                 assignment: components["schemas"]["Assignment"];
+                /** @description Who is at it. That keeps nobody from deciding. */
+                claimed_by?: string | null;
                 command_effect?: components["schemas"]["CommandEffect"] | null;
                 /** Format: date-time */
                 created_at: string;
@@ -1434,7 +1595,7 @@ export interface components {
                  * @description Grows when it changes; a decision may name the one it was made on.
                  */
                 version: number;
-                /** @description What could deceive whoever decides: show it beside the options. */
+                /** @description What could deceive the person who decides: show it beside the options. */
                 warnings?: components["schemas"]["Warning"][];
                 /** @description The folder that its run works in. */
                 workspace?: string | null;
@@ -1546,6 +1707,8 @@ export interface components {
                  * @description How long nothing may happen in it before it is closed.
                  */
                 expires_when_idle_ms?: number | null;
+                /** @description The last run that was begun by what was said in it. It may have ended. */
+                front_run?: string | null;
                 /** @description Grants that hold now. */
                 grants: string[];
                 id: string;
@@ -1561,6 +1724,29 @@ export interface components {
                 updated_at: string;
                 /** @description That it was opened for; its runs may be of others. */
                 workflow?: string | null;
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
+        List_Utterance: {
+            items: {
+                /** Format: date-time */
+                at: string;
+                /** @description The person, or the agent's name. */
+                by: string;
+                /** @description What it asks, answers or comments on. */
+                interrupt?: string | null;
+                /** @description The run that it was said in, or that it began. */
+                run: string;
+                /**
+                 * Format: int64
+                 * @description In the session's stream.
+                 */
+                seq: number;
+                speaker: components["schemas"]["Speaker"];
+                /** @description Absent where it was erased. */
+                text?: string | null;
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -1701,6 +1887,7 @@ export interface components {
          *     }
          */
         OpenSession: {
+            config?: components["schemas"]["RunConfig"] | null;
             /**
              * Format: int64
              * @description How long nothing may happen in it before it is closed; a year at most. Without it, it stays open.
@@ -1708,7 +1895,7 @@ export interface components {
             expires_when_idle_ms?: number | null;
             /** @description 1 to 500 bytes. */
             name?: string | null;
-            /** @description The workflow that its runs are meant to be of. It keeps no other out. */
+            /** @description The workflow of the runs that are begun by what is said in it. Runs of others may be started in it too. */
             workflow?: string | null;
         };
         /**
@@ -2017,6 +2204,8 @@ export interface components {
              * @description How long nothing may happen in it before it is closed.
              */
             expires_when_idle_ms?: number | null;
+            /** @description The last run that was begun by what was said in it. It may have ended. */
+            front_run?: string | null;
             /** @description Grants that hold now. */
             grants: string[];
             id: string;
@@ -2034,6 +2223,26 @@ export interface components {
             workflow?: string | null;
         };
         /**
+         * @description Something that is said in a session.
+         *
+         *     It answers the question that `to` names; or it reaches the front run; or, where none lives, it begins the next one.
+         *     It decides nothing: only the answer to a question is words.
+         * @example {
+         *       "text": "And now the tests."
+         *     }
+         */
+        SessionMessage: {
+            /**
+             * @description The agent that is to hear it, and that is in front from here on. Where another one is at work its run is
+             *     cancelled first.
+             */
+            agent?: string | null;
+            /** @description 1 byte to 64 kB. */
+            text: string;
+            /** @description The interrupt, of kind `question`, that it answers. */
+            to?: string | null;
+        };
+        /**
          * @description Whether runs start in a session.
          * @enum {string}
          */
@@ -2045,6 +2254,8 @@ export interface components {
             /** @description Words and phrases that speak of risk; those that are usual where nothing is said. */
             keywords?: string[] | null;
         };
+        /** @enum {string} */
+        Speaker: "person" | "agent";
         /**
          * @description Starts a run.
          * @example {
@@ -2101,6 +2312,35 @@ export interface components {
              * @description Events of the stream `sys` so far.
              */
             seq: number;
+        };
+        /**
+         * @description Something that was said in a session, by a person or an agent.
+         * @example {
+         *       "seq": 3,
+         *       "at": "2026-01-31T09:30:00.000Z",
+         *       "speaker": "person",
+         *       "by": "operator",
+         *       "text": "And now the tests.",
+         *       "run": "run_01k6f0000000000000000000aa"
+         *     }
+         */
+        Utterance: {
+            /** Format: date-time */
+            at: string;
+            /** @description The person, or the agent's name. */
+            by: string;
+            /** @description What it asks, answers or comments on. */
+            interrupt?: string | null;
+            /** @description The run that it was said in, or that it began. */
+            run: string;
+            /**
+             * Format: int64
+             * @description In the session's stream.
+             */
+            seq: number;
+            speaker: components["schemas"]["Speaker"];
+            /** @description Absent where it was erased. */
+            text?: string | null;
         };
         /** @description Whether the journal is as it was written. */
         Verification: {
@@ -2163,6 +2403,34 @@ export interface components {
     responses: {
         /** @description `already_resolved`: The interrupt is resolved already. */
         already_resolved: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `already_resolved`: The interrupt is resolved already.
+         *
+         *     `already_claimed`: Somebody else is at the interrupt.
+         */
+        "already_resolved-or-already_claimed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `already_resolved`: The interrupt is resolved already.
+         *
+         *     `session_suspended`: The session is suspended.
+         *
+         *     `session_closed`: The session is closed.
+         */
+        "already_resolved-or-session_suspended-or-session_closed": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2312,6 +2580,19 @@ export interface components {
         /**
          * @description `invalid_request`: The request does not fit.
          *
+         *     `idempotency_key_reused`: The idempotency key belongs to another request.
+         */
+        "invalid_request-or-idempotency_key_reused": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `invalid_request`: The request does not fit.
+         *
          *     `unknown_session`: There is no session with this id.
          *
          *     `idempotency_key_reused`: The idempotency key belongs to another request.
@@ -2408,6 +2689,15 @@ export interface components {
         };
         /** @description `request_timeout`: The body did not arrive in time. */
         request_timeout: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `run_ended`: The run has ended. */
+        run_ended: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3004,6 +3294,114 @@ export interface operations {
             503: components["responses"]["store_failed-or-stopping"];
         };
     };
+    claim_interrupt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The interrupt as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Interrupt"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_resolved-or-already_claimed"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    list_comments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All comments on it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Comment"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    comment_on_interrupt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Message"];
+            };
+        };
+        responses: {
+            /** @description All comments on it, oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Comment"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_resolved-or-already_claimed"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
     decide: {
         parameters: {
             query?: never;
@@ -3084,6 +3482,43 @@ export interface operations {
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_resolved"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    release_interrupt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example int_01k6f0000000000000000000cc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The interrupt as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Interrupt"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_resolved-or-already_claimed"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -3532,7 +3967,10 @@ export interface operations {
     message_run: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request under the same key is told once */
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 /** @example run_01k6f0000000000000000000aa */
                 id: string;
@@ -3548,22 +3986,24 @@ export interface operations {
             /** @description The run as it is now */
             200: {
                 headers: {
+                    /** @description `true`: the key was known, it was told before */
+                    "Idempotency-Replayed"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
                 };
             };
-            400: components["responses"]["malformed_json"];
+            400: components["responses"]["malformed_json-or-invalid_header"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["run_ended-or-not_external-or-session_suspended-or-session_closed"];
+            409: components["responses"]["run_ended"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
-            422: components["responses"]["invalid_request"];
+            422: components["responses"]["invalid_request-or-idempotency_key_reused"];
             429: components["responses"]["too_many_connections-or-too_many_requests"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
@@ -3926,6 +4366,42 @@ export interface operations {
             507: components["responses"]["disk_full"];
         };
     };
+    read_conversation: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 200; 50 without it. A page may hold fewer. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @example ses_01k6f0000000000000000000bb */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the conversation */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Utterance"];
+                };
+            };
+            400: components["responses"]["invalid_query-or-invalid_header"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
     list_session_grants: {
         parameters: {
             query?: {
@@ -3996,6 +4472,53 @@ export interface operations {
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["store_failed-or-stopping"];
+        };
+    };
+    message_session: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is said once */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @example ses_01k6f0000000000000000000bb */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionMessage"];
+            };
+        };
+        responses: {
+            /** @description Where it went */
+            200: {
+                headers: {
+                    /** @description `true`: the key was known, it was said before */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivered"];
+                };
+            };
+            400: components["responses"]["malformed_json-or-invalid_header"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_resolved-or-session_suspended-or-session_closed"];
+            410: components["responses"]["expired"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request-or-unknown_workflow-or-idempotency_key_reused"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
         };
     };
     list_session_plans: {

@@ -220,8 +220,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         went_on(run, self.send(run, Input::Tick, Actor::engine()).await.map(drop))
     }
 
-    /// The run as the journal has it now, if it is loaded and nobody is at it. Takes no read, or one where other
-    /// nodes may have written.
+    /// The run as the journal has it now, if it is loaded. Takes no read, or one where other nodes may have written.
+    /// While a step is being written it is the run before that step.
     pub async fn current(&self, run: &RunId) -> Option<Arc<Run>> {
         let (known, seq) = self.cache.peek(run)?;
         if self.is_shared() && self.journal.chain(&StreamId::Run(run.clone())).await.ok()?.seq != seq {

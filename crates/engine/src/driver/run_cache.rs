@@ -104,6 +104,8 @@ pub(super) struct CacheEntry {
     /// The last event of the run's stream that this process was told of. Beside the lock, so that telling waits for
     /// nobody: whoever is at the run may have read it before that event was there.
     told: AtomicU64,
+    /// The run as whoever is at it found it: for those who read it meanwhile.
+    seen: Mutex<Option<(Arc<Run>, u64)>>,
 }
 
 impl CacheEntry {
@@ -123,7 +125,14 @@ impl CacheEntry {
             let is_left = loaded.back.take().is_some();
             loaded.stale |= is_left || loaded.chain.seq < told || loaded.unanswered.is_some();
         }
+        let shown = slot.as_ref().filter(|loaded| !loaded.stale);
+        *lock(&self.seen) = shown.map(|loaded| (loaded.run.clone(), loaded.chain.seq));
         slot
+    }
+
+    /// What they see now, if no later event is known of.
+    fn seen(&self) -> Option<(Arc<Run>, u64)> {
+        lock(&self.seen).clone().filter(|(_, seq)| *seq >= self.told.load(Ordering::Acquire))
     }
 }
 
@@ -141,11 +150,13 @@ impl RunCache {
         lock(&self.0).entries.entry(run.clone()).or_default().clone()
     }
 
-    /// The run as this process knows the journal, with its last sequence number, if it is loaded and nobody is at
-    /// it right now. Takes no share in the entry: that would keep it from being dropped.
+    /// The run as this process knows the journal, with its last sequence number, if it is loaded. While somebody is at
+    /// it, as it was before: a reader waits for nobody. Takes no share in the entry: that would keep it from being
+    /// dropped.
     pub(super) fn peek(&self, run: &RunId) -> Option<(Arc<Run>, u64)> {
         let inner = lock(&self.0);
-        let slot = inner.entries.get(run)?.try_lock()?;
+        let entry = inner.entries.get(run)?;
+        let Some(slot) = entry.try_lock() else { return entry.seen() };
         slot.as_ref().filter(|loaded| !loaded.stale).map(|loaded| (loaded.run.clone(), loaded.chain.seq))
     }
 

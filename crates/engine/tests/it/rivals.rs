@@ -10,6 +10,7 @@ use holdshort_core::system;
 use holdshort_engine::Error;
 use holdshort_store::Memory;
 use holdshort_testkit::clock::SimClock;
+use holdshort_testkit::faulty::{Fault, Faulty};
 
 use crate::keys::{ask, external};
 use crate::stage::{Stage, command, operator, option, text, write};
@@ -208,4 +209,27 @@ async fn a_freeze_that_another_node_lifted_is_no_freeze() {
         stage.driver.change_system(input, operator()).await.unwrap();
         assert_eq!(two.driver.system().await.unwrap().frozen, frozen);
     }
+}
+
+/// A long poll reads nothing from the store while a decision is written.
+#[tokio::test]
+async fn a_run_is_read_while_a_decision_on_it_is_written() {
+    let world = World::default();
+    world.script("solo", vec![Say::Calls(vec![command("make x")]), Say::Text("Done.")]);
+    let journal = Arc::new(Faulty::new(Arc::new(Memory::new())));
+    let stage = Stage::on(journal.clone(), world, SimClock::new(7));
+    let run = stage.play().await;
+    let before = stage.driver.current(&run).await.expect("it is loaded");
+    journal.fail([Fault::Held]);
+    let input = Input::Message { text: "quickly".to_owned() };
+    let mut sent = Box::pin(stage.driver.send(&run, input, operator()));
+    assert!(futures::poll!(&mut sent).is_pending(), "it is being written");
+    let meanwhile = stage.driver.current(&run).await.expect("nobody waits for who is at it");
+    assert_eq!(meanwhile.seq, before.seq);
+    // Whoever asked goes away: what was being written may be there, so memory says nothing.
+    drop(sent);
+    assert!(stage.driver.current(&run).await.is_none());
+    journal.write_held().await.remove(0).unwrap();
+    let after = stage.driver.now(&run).await.unwrap();
+    assert_eq!(after.seq, before.seq + 1);
 }

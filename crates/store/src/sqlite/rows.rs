@@ -1,6 +1,8 @@
 //! The rows that can be rebuilt: written by their key, read by it. Which columns there are stands in `table.rs`.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use holdshort_core::id::Id;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
@@ -25,7 +27,7 @@ pub(super) fn replace(connection: &Connection, all: &[Rows]) -> Result<(), Error
 
 /// The row of this key.
 pub(super) fn find<R: Record>(connection: &Connection, key: &str) -> Result<Option<R>, Error> {
-    Ok(connection.prepare_cached(&select(&R::TABLE))?.query_row([Key(key)], read).optional()?)
+    Ok(connection.prepare_cached(&Statements::of(&R::TABLE).select)?.query_row([Key(key)], read).optional()?)
 }
 
 /// A row of the columns of its table.
@@ -33,13 +35,26 @@ pub(super) fn read<R: Record>(row: &Row<'_>) -> rusqlite::Result<R> {
     R::read(&mut Reading { row, next: 0 })
 }
 
-fn select(table: &Table) -> String {
-    format!("SELECT {} FROM {} WHERE {} = ?1", table.list, table.name, table.key())
+/// The statements of a table, put together once.
+struct Statements {
+    select: String,
+    insert: String,
 }
 
-fn insert(table: &Table) -> String {
-    let places = vec!["?"; table.columns.len()].join(", ");
-    format!("INSERT INTO {} ({}) VALUES ({places})", table.name, table.list)
+impl Statements {
+    fn of(table: &Table) -> &'static Self {
+        static ALL: LazyLock<BTreeMap<&'static str, Statements>> =
+            LazyLock::new(|| TABLES.iter().map(|table| (table.name, Statements::new(table))).collect());
+        &ALL[table.name]
+    }
+
+    fn new(table: &Table) -> Self {
+        let places = vec!["?"; table.columns.len()].join(", ");
+        Self {
+            select: format!("SELECT {} FROM {} WHERE {} = ?1", table.list, table.name, table.key()),
+            insert: format!("INSERT INTO {} ({}) VALUES ({places})", table.name, table.list),
+        }
+    }
 }
 
 struct Writing<'a>(&'a Connection);
@@ -50,10 +65,11 @@ impl Put for Writing<'_> {
     /// Of a row that is there only what changed is written, so that the indexes of the other columns are left alone.
     fn put<R: Record + Clone>(&mut self, row: &R) -> Result<(), Error> {
         let (connection, table) = (self.0, R::TABLE);
-        let mut select = connection.prepare_cached(&select(&table))?;
+        let statements = Statements::of(&table);
+        let mut select = connection.prepare_cached(&statements.select)?;
         let mut found = select.query([row.values()[0]])?;
         let Some(stored) = found.next()? else {
-            connection.prepare_cached(&insert(&table))?.execute(params_from_iter(row.values()))?;
+            connection.prepare_cached(&statements.insert)?.execute(params_from_iter(row.values()))?;
             return Ok(());
         };
         let merged = match table.conflict {
