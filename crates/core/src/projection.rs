@@ -68,15 +68,16 @@ pub struct SessionRow {
     pub created_at: Timestamp,
     pub changed_at: Timestamp,
     pub idle_ms: Option<u64>,
-    /// The live run that what is said in the session reaches.
+    /// The last run that was begun by what was said in it.
     pub front_run: Option<RunId>,
-    /// Since when nothing happens in it; `None` where a run's start made the row, which says nothing of that.
-    pub idle_since: Option<Timestamp>,
+    /// When something last happened in it: its state changed, or a run began; where it may expire, also when a run
+    /// ended. It is idle since then if no run of it lives.
+    pub idle_since: Timestamp,
 }
 
 impl SessionRow {
-    /// That a run was started in it, which says nothing about its state.
-    pub fn of_run(session: SessionId, at: Timestamp) -> Self {
+    /// That a run was started in it at one time, and last did something at another. That says nothing about its state.
+    pub fn of_run(session: SessionId, at: Timestamp, last_at: Timestamp) -> Self {
         Self {
             session,
             workflow: None,
@@ -86,7 +87,7 @@ impl SessionRow {
             changed_at: at,
             idle_ms: None,
             front_run: None,
-            idle_since: None,
+            idle_since: at.max(last_at),
         }
     }
 
@@ -95,12 +96,14 @@ impl SessionRow {
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         let created_at = self.created_at.min(other.created_at);
+        let idle_since = self.idle_since.max(other.idle_since);
         match self.seq.cmp(&other.seq) {
-            std::cmp::Ordering::Less => Self { created_at, ..other },
+            std::cmp::Ordering::Less => Self { created_at, idle_since, ..other },
             std::cmp::Ordering::Equal => {
-                Self { created_at, changed_at: self.changed_at.min(other.changed_at), ..self }
+                let changed_at = self.changed_at.min(other.changed_at);
+                Self { created_at, idle_since, changed_at, ..self }
             }
-            std::cmp::Ordering::Greater => Self { created_at, ..self },
+            std::cmp::Ordering::Greater => Self { created_at, idle_since, ..self },
         }
     }
 }

@@ -42,9 +42,13 @@ pub async fn rows<J: Journal, C: Clock, E: Executor>(
             let rows = match stream {
                 StreamId::Run(run) => {
                     let run = driver.retell(run).await?;
+                    let expires = match run.session() {
+                        Some(session) => driver.session(session).await?.expires(),
+                        None => false,
+                    };
                     Rows {
                         run: run.row(),
-                        session: run.session_row(),
+                        session: run.session_row(expires),
                         interrupts: run.interrupt_rows(run.interrupts.keys()),
                         grants: Vec::new(),
                     }

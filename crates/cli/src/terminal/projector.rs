@@ -419,19 +419,19 @@ mod tests {
 
     #[test]
     fn a_step_of_a_plan_is_named_by_its_place_there() {
-        let mut story = Story::new(Paint::plain(), "");
+        let mut projector = Projector::new(Paint::plain(), "");
         let part = json!({"id": "build\u{1b}[2J", "number": 2, "of": 3});
         let started = json!({"step": "control/build", "agent": "engineer", "subtask": part});
         let name = "subtask build\\u{1b}[2J (2 of 3)";
         assert_eq!(
-            story.tell(&event("step_started", &started)),
+            projector.project(&event("step_started", &started)),
             [format!("  {name} starts: agent engineer")]
         );
         let redone = event("step_redone", &json!({"step": "control/build"}));
-        assert_eq!(story.tell(&redone), [format!("  {name} is done again")]);
+        assert_eq!(projector.project(&redone), [format!("  {name} is done again")]);
         // Of one that started before we came nothing but its id is known.
         let skipped = event("step_ended", &json!({"step": "work", "end": "skipped"}));
-        assert_eq!(story.tell(&skipped), ["  step work was skipped"]);
+        assert_eq!(projector.project(&skipped), ["  step work was skipped"]);
     }
 
     #[test]

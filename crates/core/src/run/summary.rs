@@ -124,10 +124,11 @@ impl Run {
         })
     }
 
-    /// What the run's start says of its session; `None` before its first event.
-    pub fn session_row(&self) -> Option<SessionRow> {
+    /// What the run says of its session; `None` before its first event. Its end matters to a session that `expires`.
+    pub fn session_row(&self, expires: bool) -> Option<SessionRow> {
         let started = self.started.as_ref()?;
-        Some(SessionRow::of_run(started.session.clone(), started.at))
+        let last_at = if expires && self.ended.is_some() { self.last_at } else { started.at };
+        Some(SessionRow::of_run(started.session.clone(), started.at, last_at))
     }
 
     /// Rows of the interrupts with these ids.

@@ -86,6 +86,11 @@ impl Session {
         Some(self.changed?.last_at.plus_ms(idle_ms))
     }
 
+    /// Whether it is closed by itself once nothing happens in it.
+    pub fn expires(&self) -> bool {
+        self.opened.as_ref().is_some_and(|opened| opened.idle_ms.is_some())
+    }
+
     /// The session's row, as its own events tell it; `None` before the first that does. Its runs bring another one
     /// (see [`SessionRow::with`]).
     pub fn row(&self) -> Option<SessionRow> {
@@ -100,7 +105,7 @@ impl Session {
             changed_at: changed.last_at,
             idle_ms: opened.and_then(|opened| opened.idle_ms),
             front_run: self.front_run().cloned(),
-            idle_since: Some(changed.last_at),
+            idle_since: changed.last_at,
         })
     }
 

@@ -188,8 +188,8 @@ fn rows_of_a_session_come_in_any_order() {
         own.extend(session(&told).row());
     }
     let mut rows = vec![
-        SessionRow::of_run(id(), at(500)),
-        SessionRow::of_run(id(), at(200)),
+        SessionRow::of_run(id(), at(500), at(4_500)),
+        SessionRow::of_run(id(), at(200), at(200)),
         own[2].clone(),
         own[0].clone(),
         own[3].clone(),
@@ -203,7 +203,7 @@ fn rows_of_a_session_come_in_any_order() {
         changed_at: at(4_000),
         idle_ms: Some(IDLE_MS),
         front_run: None,
-        idle_since: Some(at(4_000)),
+        idle_since: at(4_500),
     };
     for _ in 0..rows.len() {
         rows.rotate_left(1);

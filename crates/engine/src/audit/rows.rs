@@ -111,7 +111,8 @@ pub(super) async fn session_row<J: Journal>(
         (None, Some(_)) => Some(missing("its row")),
         (Some(_), None) => Some(unfounded("its row")),
         (Some(row), Some(expected)) if row != expected => {
-            let fields = differing!(row, expected; workflow, state, seq, created_at, changed_at, idle_ms);
+            let fields = differing!(row, expected; workflow, state, seq, created_at, changed_at,
+                idle_ms, front_run, idle_since);
             Some(differs("its row", &fields))
         }
         (None, None) | (Some(_), Some(_)) => None,
@@ -126,7 +127,9 @@ async fn expected<J: Journal>(journal: &J, session: &Session) -> Result<Option<S
     loop {
         let page = journal.runs(&filter, after.as_ref(), PAGE).await?;
         for run in page.items {
-            let started = SessionRow::of_run(session.id.clone(), run.created_at);
+            let ended = session.expires() && run.status.is_terminal();
+            let last_at = if ended { run.updated_at } else { run.created_at };
+            let started = SessionRow::of_run(session.id.clone(), run.created_at, last_at);
             row = Some(match row {
                 Some(row) => row.with(started),
                 None => started,

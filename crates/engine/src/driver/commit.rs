@@ -85,12 +85,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let row = run.row();
         let is_runnable = row.as_ref().is_some_and(|row| row.runnable);
         let of_session = rows_of(&events, &session);
+        let expires = session.expires();
+        // That a run goes on is no news of its session, as long as it lives.
+        let counts = starts || (expires && run.ended.is_some());
         let mut append = Append {
             keys,
             blobs,
             rows: Rows {
                 run: row,
-                session: both(of_session.session, run.session_row().filter(|_| starts)),
+                session: both(of_session.session, run.session_row(expires).filter(|_| counts)),
                 interrupts: run.interrupt_rows(touched),
                 grants: of_session.grants,
             },

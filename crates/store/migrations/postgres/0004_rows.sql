@@ -3,7 +3,15 @@
 
 ALTER TABLE sessions ADD COLUMN front_run text COLLATE "C";
 ALTER TABLE sessions ADD COLUMN idle_since bigint;
-UPDATE sessions SET idle_since = changed_at WHERE seq > 0;
+UPDATE sessions SET idle_since = greatest(
+    CASE WHEN seq > 0 THEN changed_at ELSE created_at END,
+    (
+        SELECT max(
+            CASE WHEN sessions.idle_ms IS NOT NULL AND status IN ('completed', 'failed', 'cancelled')
+                THEN updated_at ELSE runs.created_at END
+        ) FROM runs WHERE runs.session = sessions.session
+    )
+);
 
 -- Those of a session are found over its runs. Without a filter those by kind are read once per kind.
 DROP INDEX open_interrupts;

@@ -3,7 +3,15 @@
 
 ALTER TABLE sessions ADD COLUMN front_run BLOB;
 ALTER TABLE sessions ADD COLUMN idle_since INTEGER;
-UPDATE sessions SET idle_since = changed_at WHERE seq > 0;
+UPDATE sessions SET idle_since = max(
+    CASE WHEN seq > 0 THEN changed_at ELSE created_at END,
+    coalesce((
+        SELECT max(
+            CASE WHEN sessions.idle_ms IS NOT NULL AND status IN ('completed', 'failed', 'cancelled')
+                THEN updated_at ELSE runs.created_at END
+        ) FROM runs WHERE runs.session = sessions.session
+    ), sessions.created_at)
+);
 
 CREATE TABLE interrupts_with_risk (
     interrupt    BLOB PRIMARY KEY,

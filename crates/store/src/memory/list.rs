@@ -70,9 +70,8 @@ impl RowMaps {
     pub(super) fn idle_sessions(&self, now: Timestamp, limit: usize) -> Vec<SessionId> {
         let is_idle = |row: &&SessionRow| {
             let Some(idle_ms) = row.idle_ms.filter(|_| !row.state.is_closed()) else { return false };
-            let is_old = |at: Timestamp| at.plus_ms(idle_ms) <= now;
-            is_old(row.changed_at)
-                && self.runs_of(&row.session).all(|run| run.status.is_terminal() && is_old(run.updated_at))
+            row.idle_since.plus_ms(idle_ms) <= now
+                && self.runs_of(&row.session).all(|run| run.status.is_terminal())
         };
         self.sessions.values().filter(is_idle).map(|row| row.session.clone()).take(limit).collect()
     }

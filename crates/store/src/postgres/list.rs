@@ -88,10 +88,10 @@ pub(super) async fn idle_sessions(
     limit: usize,
 ) -> Result<Vec<SessionId>, Error> {
     let sql = "SELECT session FROM sessions
-               WHERE idle_ms IS NOT NULL AND state IN ('open', 'suspended') AND changed_at <= $1 - idle_ms
+               WHERE idle_ms IS NOT NULL AND state IN ('open', 'suspended') AND idle_since <= $1 - idle_ms
                    AND NOT EXISTS (
                        SELECT FROM runs WHERE runs.session = sessions.session
-                           AND (status NOT IN ('completed', 'failed', 'cancelled') OR updated_at > $1 - idle_ms)
+                           AND status NOT IN ('completed', 'failed', 'cancelled')
                    )
                ORDER BY session LIMIT $2";
     pool.read(sql, &[&now.as_millis(), &at_most(limit)]).await?.iter().map(|row| id(row, 0)).collect()

@@ -82,6 +82,7 @@ fn kept(column: &str, conflict: Conflict) -> String {
         (Conflict::Replaced, _) => format!("excluded.{column}"),
         // As `SessionRow::with` has it: the later event says what the session is, and it is as old as the older row says.
         (Conflict::Merged, "created_at") => "least(old.created_at, excluded.created_at)".to_owned(),
+        (Conflict::Merged, "idle_since") => "greatest(old.idle_since, excluded.idle_since)".to_owned(),
         (Conflict::Merged, "changed_at") => "CASE WHEN excluded.seq = old.seq
             THEN least(old.changed_at, excluded.changed_at)
             WHEN excluded.seq > old.seq THEN excluded.changed_at ELSE old.changed_at END"

@@ -128,10 +128,10 @@ pub(super) fn idle_sessions(
     limit: usize,
 ) -> Result<Vec<SessionId>, Error> {
     let sql = "SELECT session FROM sessions INDEXED BY sessions_that_expire
-               WHERE idle_ms IS NOT NULL AND state IN ('open', 'suspended') AND changed_at <= ?1 - idle_ms
+               WHERE idle_ms IS NOT NULL AND state IN ('open', 'suspended') AND idle_since <= ?1 - idle_ms
                    AND NOT EXISTS (
                        SELECT 1 FROM runs INDEXED BY runs_by_session WHERE runs.session = sessions.session
-                           AND (status NOT IN ('completed', 'failed', 'cancelled') OR updated_at > ?1 - idle_ms)
+                           AND status NOT IN ('completed', 'failed', 'cancelled')
                    )
                ORDER BY session LIMIT ?2";
     let mut statement = connection.prepare_cached(sql)?;

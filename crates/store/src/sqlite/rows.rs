@@ -27,7 +27,10 @@ pub(super) fn replace(connection: &Connection, all: &[Rows]) -> Result<(), Error
 
 /// The row of this key.
 pub(super) fn find<R: Record>(connection: &Connection, key: &str) -> Result<Option<R>, Error> {
-    Ok(connection.prepare_cached(&Statements::of(&R::TABLE).select)?.query_row([Key(key)], read).optional()?)
+    Ok(connection
+        .prepare_cached(&Statements::of(&R::TABLE).select)?
+        .query_row([Key(key)], read)
+        .optional()?)
 }
 
 /// A row of the columns of its table.

@@ -446,7 +446,7 @@ async fn rows_are_replaced_by_their_id<S: Subject>() {
 /// older time.
 async fn rows_of_a_session_become_one_in_any_order<S: Subject>() {
     let store = S::open().await;
-    let told = |seq, state, created_at, changed_at| SessionRow {
+    let active = |seq, state, created_at, changed_at, idle_since| SessionRow {
         session: id(1),
         workflow: (seq > 0).then(|| "mars".to_owned()),
         state,
@@ -455,15 +455,16 @@ async fn rows_of_a_session_become_one_in_any_order<S: Subject>() {
         changed_at: at(changed_at),
         idle_ms: (seq > 0).then_some(7),
         front_run: (seq == 2).then(|| id(9)),
-        idle_since: (seq > 0).then(|| at(changed_at)),
+        idle_since: at(idle_since),
     };
+    let told = |seq, state, created_at, changed_at| active(seq, state, created_at, changed_at, changed_at);
     let run = |at| told(0, State::Open, at, at);
     let closed = State::Closed(End::Completed);
     let found = async || store.journal().session(&id(1)).await.unwrap();
     for (row, expected) in [
         (run(50), run(50)),
-        (run(60), run(50)),
-        (run(40), run(40)),
+        (run(60), active(0, State::Open, 50, 50, 60)),
+        (run(40), active(0, State::Open, 40, 40, 60)),
         (told(2, State::Suspended, 30, 70), told(2, State::Suspended, 30, 70)),
         (told(1, State::Open, 30, 30), told(2, State::Suspended, 30, 70)),
         (run(20), told(2, State::Suspended, 20, 70)),

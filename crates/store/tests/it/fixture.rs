@@ -91,7 +91,7 @@ pub(crate) fn session_row(n: u64) -> SessionRow {
         changed_at: at(n + 1),
         idle_ms: n.is_multiple_of(2).then_some(10 * n + 1),
         front_run: n.is_multiple_of(4).then(|| id(n)),
-        idle_since: n.is_multiple_of(3).then(|| at(n + 2)),
+        idle_since: at(n + 2),
     }
 }
 

@@ -118,8 +118,10 @@ async fn idle_sessions_are_those_in_which_nothing_happens<S: Subject>() {
         idle_ms: Some(50),
         workflow: None,
         front_run: None,
-        idle_since: None,
+        idle_since: at(100),
     };
+    // Something happened in it, as a run's start and its end tell.
+    let active = |n, last_at| SessionRow::of_run(id(n), at(100), at(last_at));
     put_session(journal, opened(1, State::Open)).await;
     put_session(journal, opened(2, State::Suspended)).await;
     put_session(journal, opened(3, State::Closed(End::Completed))).await;
@@ -131,6 +133,7 @@ async fn idle_sessions_are_those_in_which_nothing_happens<S: Subject>() {
         |n, status, updated_at| RunRow { session: id(n), status, updated_at: at(updated_at), ..run_row(n) };
     put_run(journal, run(5, Status::Waiting, 1)).await;
     put_run(journal, run(6, Status::Completed, 120)).await;
+    put_session(journal, active(6, 120)).await;
     put_run(journal, run(7, Status::Failed, 90)).await;
     assert_eq!(idle(149, 10).await, [0; 0]);
     assert_eq!(idle(150, 10).await, [1, 2, 7]);
@@ -138,6 +141,7 @@ async fn idle_sessions_are_those_in_which_nothing_happens<S: Subject>() {
     assert_eq!(idle(170, 10).await, [1, 2, 6, 7], "the run of the sixth ended later");
     assert_eq!(idle(170, 2).await, [1, 2]);
     put_run(journal, run(5, Status::Cancelled, 160)).await;
+    put_session(journal, active(5, 160)).await;
     assert_eq!((idle(209, 10).await, idle(210, 10).await), (vec![1, 2, 6, 7], vec![1, 2, 5, 6, 7]));
 }
 

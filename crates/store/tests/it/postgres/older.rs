@@ -20,6 +20,6 @@ async fn the_sessions_of_the_first_version_are_listed() {
     }
     let store = node(&url).await;
     let found = store.sessions(&SessionFilter::default(), None, 9).await.unwrap().items;
-    assert_eq!(found, [SessionRow::of_run(session.parse().unwrap(), at(30))]);
+    assert_eq!(found, [SessionRow::of_run(session.parse().unwrap(), at(30), at(40))]);
     assert_eq!(store.run(&id(1)).await.unwrap().map(|row| row.updated_at), Some(at(40)));
 }

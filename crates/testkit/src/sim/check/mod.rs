@@ -157,7 +157,11 @@ impl Witness {
                 let run = self.run(id);
                 rows.run = run.and_then(Run::row);
                 let starts = part.events.first().is_some_and(|event| event.seq == 1);
-                if let Some(start) = run.filter(|_| starts).and_then(Run::session_row) {
+                let expires = run
+                    .and_then(|run| self.sessions.get(run.session()?))
+                    .is_some_and(|(session, _)| session.expires());
+                let counts = |run: &&Run| starts || (expires && run.ended.is_some());
+                if let Some(start) = run.filter(counts).and_then(|run| run.session_row(expires)) {
                     rows.session = Some(match rows.session {
                         Some(own) => own.with(start),
                         None => start,
