@@ -23,22 +23,33 @@ pub struct Turn {
     pub came: String,
 }
 
-/// The text that the next run's task begins with; `None` where nothing was said before. The newest turn comes first.
-pub fn told(turns: Vec<Turn>) -> Option<Arc<str>> {
+/// The text that the next run's task begins with, oldest first; `None` where nothing was said before. The turns come
+/// newest first, and `is_all` says whether there were no others.
+///
+/// Every line of what was said but the first is indented, so that no answer of an agent passes for a person's word.
+pub fn told(turns: Vec<Turn>, is_all: bool) -> Option<Arc<str>> {
+    let count = turns.len();
     let turns = fitted(turns, EARLIER_BYTES);
     if turns.is_empty() {
         return None;
     }
     let mut text = String::from("What was said before in this conversation:\n");
+    if !is_all || turns.len() < count {
+        text.push_str("\n(What was said before that is left out.)\n");
+    }
     for turn in turns.iter().rev() {
         for said in &turn.said {
-            text.extend(["\nThe person: ", said, "\n"]);
+            text.extend(["\nThe person: ", &indented(said), "\n"]);
         }
         let came = if turn.came.is_empty() { "(left out)" } else { &turn.came };
-        text.extend(["\nYou: ", came, "\n"]);
+        text.extend(["\nYou: ", &indented(came), "\n"]);
     }
     text.push_str("\nNow the person says:\n");
     Some(text.into())
+}
+
+fn indented(text: &str) -> String {
+    text.lines().collect::<Vec<_>>().join("\n    ")
 }
 
 /// People's words come before what came of them; the first that do not fit are cut, and nothing older is told.
@@ -97,8 +108,13 @@ impl Turn {
         Self { said: said.chain(decided).collect(), came: came(run) }
     }
 
-    /// Of what people said.
-    fn bytes(&self) -> usize {
+    /// Of a run that can not be read.
+    pub fn unreadable() -> Self {
+        Self { said: Vec::new(), came: "(this part can not be read)".to_owned() }
+    }
+
+    /// How much room it takes: what people said in it.
+    pub fn bytes(&self) -> usize {
         self.said.iter().map(|said| said.len() + LABEL).sum::<usize>() + LABEL
     }
 }

@@ -101,7 +101,7 @@ impl SessionRow {
             std::cmp::Ordering::Less => Self { created_at, idle_since, ..other },
             std::cmp::Ordering::Equal => {
                 let changed_at = self.changed_at.min(other.changed_at);
-                Self { created_at, idle_since, changed_at, ..self }
+                Self { created_at, changed_at, idle_since, ..self }
             }
             std::cmp::Ordering::Greater => Self { created_at, idle_since, ..self },
         }

@@ -5,6 +5,7 @@ mod front;
 mod state;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -242,7 +243,7 @@ impl Session {
                 self.change(State::Open, at);
             }
             Fact::FrontTaken { run, agent } => {
-                self.front.runs.push(run.clone());
+                Arc::make_mut(&mut self.front.runs).push(run.clone());
                 if agent.is_some() {
                     self.front.agent.clone_from(agent);
                 }

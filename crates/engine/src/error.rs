@@ -25,6 +25,9 @@ pub enum Error {
     /// Somebody else has begun the next run of the conversation meanwhile. Nothing was written.
     #[error("the conversation has gone on meanwhile")]
     FrontTaken,
+    /// No run lives that would hear it, and none can begin.
+    #[error("nothing can begin in this session")]
+    NothingBegins,
     /// The run can not be read: it stops, others go on.
     #[error("run {run} can not be read: {source}")]
     Damaged { run: String, source: event::Error },

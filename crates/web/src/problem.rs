@@ -126,6 +126,9 @@ impl From<Error> for Refused {
                 Self::new(Code::JournalDamaged, error.to_string())
             }
             Error::Store(error) => error.into(),
+            Error::NothingBegins => {
+                Self::invalid_at("", "nothing can begin here: the session was opened without a `workflow`")
+            }
             // Others were faster, again and again.
             Error::Busy | Error::KeyTaken | Error::FrontTaken => Self::of(Code::Busy),
             Error::Internal(_) => {

@@ -192,7 +192,7 @@ impl Projector {
                 note("paused".to_owned())
             }
             "run_suspended" => {
-                self.activity = "its session is suspended".to_owned();
+                "its session is suspended".clone_into(&mut self.activity);
                 note("rests: its session is suspended".to_owned())
             }
             "run_resumed" | "run_unsuspended" => {

@@ -54,22 +54,19 @@ impl Interrupt {
         }
     }
 
-    /// Whether letting it go is news. Admins let go what others have claimed.
+    /// Whether letting it go is news. Admins let go what other people have claimed; what a client has, that client
+    /// alone lets go. A claim on an approval outlives it, for the call that it releases inherits the claim.
     pub fn check_release(&self, actor: &Actor, holder: Option<&Holder>) -> Result<bool, Refusal> {
-        self.may_act(actor)?;
-        match &self.claim {
-            None => Ok(false),
-            Some(claim) if claim.by == actor.id && (holder.is_none() || claim.holder.as_ref() == holder) => {
-                Ok(true)
-            }
-            Some(_) if actor.role == Role::Admin => Ok(true),
-            Some(claim) => Err(Refusal::Claimed { by: claim.by.clone() }),
-        }
+        self.may_decide(actor)?;
+        let Some(claim) = &self.claim else { return Ok(false) };
+        let is_theirs = claim.by == actor.id && claim.holder.as_ref() == holder;
+        let may = is_theirs || (claim.holder.is_none() && actor.role == Role::Admin);
+        if may { Ok(true) } else { Err(Refusal::Claimed { by: claim.by.clone() }) }
     }
 
     /// Comments are taken also after the resolution: people say why later.
     pub fn check_comment(&self, actor: &Actor, text: &str) -> Result<(), Refusal> {
-        self.may_see(actor)?;
+        self.may_decide(actor)?;
         let problem = if text.trim().is_empty() {
             "is empty".to_owned()
         } else if text.len() > limits::TEXT_BYTES {
@@ -84,12 +81,12 @@ impl Interrupt {
 
     /// Whether somebody may decide on it, and there is something to decide.
     fn may_act(&self, actor: &Actor) -> Result<(), Refusal> {
-        self.may_see(actor)?;
+        self.may_decide(actor)?;
         if self.is_open() { Ok(()) } else { Err(Refusal::AlreadyResolved) }
     }
 
     /// Whether it is somebody's to decide.
-    pub(super) fn may_see(&self, actor: &Actor) -> Result<(), Refusal> {
+    pub(super) fn may_decide(&self, actor: &Actor) -> Result<(), Refusal> {
         let approvers = &self.opened.approvers;
         let may = match rights::extent(actor.role, Permission::Decide) {
             Extent::Nothing | Extent::Own => return Err(Refusal::Role),

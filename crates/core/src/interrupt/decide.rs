@@ -60,7 +60,7 @@ pub fn check(
     decision: &Decision,
     now: Timestamp,
 ) -> Result<Standing, Refusal> {
-    interrupt.may_see(actor)?;
+    interrupt.may_decide(actor)?;
     let same = |made: &super::Vote| {
         made.by == actor.id
             && made.option == decision.option

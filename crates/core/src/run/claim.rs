@@ -1,11 +1,11 @@
-//! What is done with an interrupt that resolves nothing, and whose hands a call is in that a client runs.
+//! What is done with an interrupt that resolves nothing; and which client runs a call that was approved.
 
 use super::Fact;
 use super::draft::Draft;
 use super::input::Rejection;
 use crate::event::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{Decision, Holder};
+use crate::interrupt::{About, Decision, Holder, Outcome};
 
 impl Draft<'_> {
     pub(super) fn claim(
@@ -44,8 +44,8 @@ impl Draft<'_> {
     ) -> Result<(), Rejection> {
         let written = self.written();
         self.decide(id, decision)?;
-        let is_news = self.written() > written;
-        if let Some(holder) = holder.filter(|_| is_news) {
+        let lets_a_client_run = self.written() > written && self.lets_a_client_run(id);
+        if let Some(holder) = holder.filter(|_| lets_a_client_run) {
             let by = self.cx.actor.id.clone();
             self.emit(
                 Fact::InterruptClaimed { interrupt: id.clone(), by, holder: Some(holder) },
@@ -53,6 +53,14 @@ impl Draft<'_> {
             );
         }
         Ok(())
+    }
+
+    fn lets_a_client_run(&self, id: &InterruptId) -> bool {
+        let Some(decided) = self.run.interrupts.get(id).filter(|_| !self.is_over()) else { return false };
+        let is_approved =
+            decided.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Approved);
+        let About::Call(call) = &decided.opened.about else { return false };
+        is_approved && self.run.calls.get(call).is_some_and(|call| self.run.is_client_call(call))
     }
 
     /// Who approved a call with a client of theirs has it from the moment that it is handed out.

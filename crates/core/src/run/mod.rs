@@ -178,9 +178,13 @@ impl Run {
         self.started.as_ref().is_some_and(|started| started.front)
     }
 
-    /// The agent at work; before and after that the one that it began with, which hears the next word.
+    /// The agent that talks to the person: at work, or planning; before and after that the one that the run began with,
+    /// which hears the next word. Those that carry out a plan, judge or improve something talk to nobody.
     pub fn agent_in_front(&self) -> Option<&str> {
-        let at_work = self.steps.values().find(|step| step.end.is_none() && self.ended.is_none());
+        let talks = |step: &&Arc<Step>| {
+            step.end.is_none() && matches!(step.role, StepRole::Worker | StepRole::Planner)
+        };
+        let at_work = self.steps.values().find(talks).filter(|_| self.ended.is_none());
         at_work.map(|step| step.agent.as_str()).or_else(|| self.definition.front_agent())
     }
 

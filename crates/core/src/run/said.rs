@@ -39,7 +39,7 @@ impl Run {
             Fact::DecisionMade { interrupt, implied: false, .. } => {
                 let asked = self.interrupts.get(interrupt)?;
                 let is_word = match asked.opened.kind {
-                    Kind::Question => true,
+                    Kind::Question => has_text || !content.data.is_null(),
                     // What a client brings is no person's word.
                     Kind::ClientCall | Kind::UnknownOutcome => false,
                     Kind::ToolApproval
@@ -61,7 +61,55 @@ impl Run {
                 let answers = matches!(step.role, StepRole::Worker | StepRole::Planner) && !planned;
                 answers.then(|| Words { agent: Some(step.agent.clone()), interrupt: None })
             }
-            _ => None,
+            Fact::Adopted { .. }
+            | Fact::RunPaused
+            | Fact::RunResumed
+            | Fact::RunSuspended
+            | Fact::RunUnsuspended
+            | Fact::RunCompleted { .. }
+            | Fact::RunFailed { .. }
+            | Fact::RunCancelled { .. }
+            | Fact::PhaseStarted { .. }
+            | Fact::PhaseEnded { .. }
+            | Fact::StepStarted { .. }
+            | Fact::StepWithdrawn { .. }
+            | Fact::StepClosed { .. }
+            | Fact::StepEnded { .. }
+            | Fact::StepRedone { .. }
+            | Fact::StepRetried { .. }
+            | Fact::StepInputReplaced { .. }
+            | Fact::LimitReached { .. }
+            | Fact::LimitLifted { .. }
+            | Fact::ModelStarted { .. }
+            | Fact::ModelReplied { .. }
+            | Fact::EndRefused { .. }
+            | Fact::ModelFailed { .. }
+            | Fact::ModelLost { .. }
+            | Fact::ToolInspected { .. }
+            | Fact::CallJudged { .. }
+            | Fact::JudgementUnusable { .. }
+            | Fact::ToolDeferred { .. }
+            | Fact::ToolAuthorised { .. }
+            | Fact::ToolStarted { .. }
+            | Fact::ToolFinished { .. }
+            | Fact::ToolReturned { .. }
+            | Fact::ToolLost { .. }
+            | Fact::ToolDoubted { .. }
+            | Fact::HandedOver { .. }
+            | Fact::PlanProposed { .. }
+            | Fact::PlanDrafted { .. }
+            | Fact::PlanUnusable { .. }
+            | Fact::PlanSettled { .. }
+            | Fact::PlanDropped { .. }
+            | Fact::StepJudged { .. }
+            | Fact::OutputReleased { .. }
+            | Fact::InterruptOpened(_)
+            | Fact::DecisionMade { .. }
+            | Fact::InterruptResolved { .. }
+            | Fact::InterruptClaimed { .. }
+            | Fact::InterruptReleased { .. }
+            | Fact::CommentAdded { .. }
+            | Fact::NoteAdded { .. } => None,
         }
     }
 }
@@ -76,6 +124,53 @@ pub fn words(event: &Event) -> Option<String> {
         Fact::InterruptOpened(_) => of(data.pointer("/payload/question").or(data.get("title"))),
         // An answer in a form is data.
         Fact::DecisionMade { .. } => text.clone().or_else(|| of(Some(data))),
-        _ => text.clone(),
+        Fact::Adopted { .. }
+        | Fact::RunPaused
+        | Fact::RunResumed
+        | Fact::RunSuspended
+        | Fact::RunUnsuspended
+        | Fact::RunCompleted { .. }
+        | Fact::RunFailed { .. }
+        | Fact::RunCancelled { .. }
+        | Fact::PhaseStarted { .. }
+        | Fact::PhaseEnded { .. }
+        | Fact::StepStarted { .. }
+        | Fact::StepWithdrawn { .. }
+        | Fact::StepClosed { .. }
+        | Fact::StepEnded { .. }
+        | Fact::StepRedone { .. }
+        | Fact::StepRetried { .. }
+        | Fact::StepInputReplaced { .. }
+        | Fact::LimitReached { .. }
+        | Fact::LimitLifted { .. }
+        | Fact::ModelStarted { .. }
+        | Fact::ModelReplied { .. }
+        | Fact::EndRefused { .. }
+        | Fact::ModelFailed { .. }
+        | Fact::ModelLost { .. }
+        | Fact::ToolInspected { .. }
+        | Fact::CallJudged { .. }
+        | Fact::JudgementUnusable { .. }
+        | Fact::ToolDeferred { .. }
+        | Fact::ToolAuthorised { .. }
+        | Fact::ToolStarted { .. }
+        | Fact::ToolFinished { .. }
+        | Fact::ToolReturned { .. }
+        | Fact::ToolLost { .. }
+        | Fact::ToolDoubted { .. }
+        | Fact::HandedOver { .. }
+        | Fact::PlanProposed { .. }
+        | Fact::PlanDrafted { .. }
+        | Fact::PlanUnusable { .. }
+        | Fact::PlanSettled { .. }
+        | Fact::PlanDropped { .. }
+        | Fact::StepJudged { .. }
+        | Fact::OutputReleased { .. }
+        | Fact::InterruptResolved { .. }
+        | Fact::InterruptClaimed { .. }
+        | Fact::InterruptReleased { .. }
+        | Fact::CommentAdded { .. }
+        | Fact::MessageAdded
+        | Fact::NoteAdded { .. } => text.clone(),
     }
 }

@@ -107,8 +107,8 @@ fn a_comment_is_kept_beside_the_decisions_also_later() {
     assert!(world.try_send(&person("ann"), comment("one more")).is_err(), "there is a limit");
 }
 
-fn window(number: u64) -> Option<Holder> {
-    Some(Holder { node: 1, number })
+fn window(number: u64) -> Holder {
+    Holder { node: 1, number }
 }
 
 /// A call that a client runs, asked about and handed out.
@@ -131,9 +131,9 @@ fn who_approves_a_call_with_a_client_has_it() {
     for decision in [choose("approve"), edit(json!({ "path": "b", "content": "x" }))] {
         let mut world = with_call();
         let interrupt = world.open(Kind::ToolApproval);
-        world.person(Input::Decide { interrupt, decision: decision.clone(), holder: window(7) });
+        world.person(Input::Decide { interrupt, decision: decision.clone(), holder: Some(window(7)) });
         world.work();
-        assert_eq!(holder(&world), window(7), "{decision:?}");
+        assert_eq!(holder(&world), Some(window(7)), "{decision:?}");
     }
     // Whoever decides without one leaves it to whichever client comes.
     let mut world = with_call();
@@ -148,8 +148,8 @@ fn a_call_is_one_clients_until_it_is_let_go_or_taken_over() {
     world.decide(Kind::ToolApproval, choose("approve"));
     world.work();
     let id = world.open(Kind::ClientCall);
-    let claim = |number, over| Input::Claim { interrupt: id.clone(), holder: window(number), over };
-    let let_go = |number| Input::Release { interrupt: id.clone(), holder: window(number) };
+    let claim = |number, over| Input::Claim { interrupt: id.clone(), holder: Some(window(number)), over };
+    let let_go = |number| Input::Release { interrupt: id.clone(), holder: Some(window(number)) };
     let operator = Actor::operator("rest");
     assert_eq!(told(&mut world, &operator, claim(1, None)), "interrupt_claimed");
     // Two windows of one person are two.
@@ -164,6 +164,13 @@ fn a_call_is_one_clients_until_it_is_let_go_or_taken_over() {
     assert_eq!(told(&mut world, &operator, claim(2, seen)), "interrupt_claimed");
     assert_eq!(told(&mut world, &operator, claim(3, seen)), "✗ Claimed { by: \"operator\" }");
     assert_eq!(told(&mut world, &operator, let_go(2)), "interrupt_released");
+    // What a client has no person lets go, for it may be running it.
+    assert_eq!(told(&mut world, &operator, claim(3, None)), "interrupt_claimed");
+    let admin = Actor { id: "ada".to_owned(), role: Role::Admin, via: None };
+    for actor in [&operator, &admin] {
+        let release = Input::Release { interrupt: id.clone(), holder: None };
+        assert_eq!(told(&mut world, actor, release), "✗ Claimed { by: \"operator\" }");
+    }
     // Any client may bring the result.
     let outcome = ClientOutcome::Done { text: "written".to_owned() };
     world.person(Input::ClientResult { call: "call_1".to_owned(), outcome });

@@ -6,6 +6,7 @@ use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{About, Decision, Holder, Interrupt, Kind};
 use holdshort_core::run::{Call, CallEnd, CallState, ClientOutcome, Input, Run};
 use holdshort_protocol::Code;
+use holdshort_store::Tables;
 use holdshort_web::limits::SESSION_RUNS;
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::json;
@@ -46,7 +47,7 @@ async fn say(session: &Session, content: &str) -> Answer<Vec<Frame>> {
 
 /// The answer to the question that it names.
 async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<Frame>> {
-    let Some((run, id)) = find(session, |id, _| id.as_str() == request).await? else {
+    let Some((run, id)) = named(session, request).await? else {
         return Err(Refused::new(Code::NotFound, format!("no question `{request}` waits in this session")));
     };
     if run.interrupts.get(&id).is_none_or(|asked| asked.opened.kind != Kind::Question) {
@@ -56,6 +57,16 @@ async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<F
         Decision { option: "answer".to_owned(), text: Some(content.to_owned()), ..Decision::default() };
     decide(session, &run, &id, decision, None).await?;
     Ok(Vec::new())
+}
+
+/// What a person was asked in the session under this id, with its run.
+async fn named(session: &Session, id: &str) -> Answer<Option<(Arc<Run>, InterruptId)>> {
+    let Ok(id) = id.parse::<InterruptId>() else { return Ok(None) };
+    let (row, of) = (session.caller.app.journal().interrupt(&id).await?, session.id().await?);
+    match row.filter(|row| Some(&row.session) == of.as_ref()) {
+        Some(row) => Ok(Some((session.load(&row.run).await?, id))),
+        None => Ok(None),
+    }
 }
 
 /// Something that a person was asked in the session, with its run: in the newest, or in one before it.
@@ -202,7 +213,7 @@ async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> 
         edit: wish.arguments.unwrap_or_default(),
         version: None,
     };
-    let decided = decide(session, &run, &interrupt, decision, Some(client.holder())).await;
+    let decided = decide(session, &run, &interrupt, decision, Some(client.decides_in(&run.id))).await;
     decided.map_err(|refused| plan::in_their_words(refused, "/modified_arguments", None))?;
     Ok(Vec::new())
 }
@@ -211,10 +222,12 @@ async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> 
 async fn asked_about(session: &Session, id: &str) -> Answer<(Arc<Run>, InterruptId)> {
     let unknown = || Refused::new(Code::NotFound, format!("nobody is asked about the call `{id}`"));
     if id.parse::<InterruptId>().is_ok() {
-        let asked = find(session, |each, asked| {
-            each.as_str() == id && matches!(asked.opened.kind, Kind::Continuation | Kind::ToolApproval)
-        });
-        return asked.await?.ok_or_else(unknown);
+        let (run, interrupt) = named(session, id).await?.ok_or_else(unknown)?;
+        let kind = run.interrupts.get(&interrupt).map(|asked| asked.opened.kind);
+        return match kind {
+            Some(Kind::Continuation | Kind::ToolApproval) => Ok((run, interrupt)),
+            _ => Err(unknown()),
+        };
     }
     let (run, call) = call_of(session, id).await?;
     let interrupt = approval_of(&run, &call).ok_or_else(unknown)?;

@@ -8,14 +8,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use holdshort_core::id::{InterruptId, RunId};
-use holdshort_core::interrupt::{About, Holder, Interrupt, Kind};
+use holdshort_core::interrupt::{About, Claim, Holder, Interrupt, Kind};
 use holdshort_core::run::{Input, Run};
+use holdshort_engine::Error;
 use holdshort_protocol::Code;
 use holdshort_store::Leases;
 use holdshort_web::app::App;
 use holdshort_web::auth::Caller;
-use holdshort_web::problem::Answer;
+use holdshort_web::problem::{Answer, Refused};
 use tokio::sync::Notify;
+
+use crate::limits::{CODELAB_LET_GO_ATTEMPTS, CODELAB_LET_GO_PAUSE};
 
 /// Whose session it is, and its name.
 pub(super) type Key = (String, String);
@@ -30,8 +33,16 @@ pub(super) struct Clients {
 #[derive(Default)]
 struct Connected {
     last: u64,
+    by_session: HashMap<Key, Room>,
+}
+
+/// A session that somebody is connected to.
+#[derive(Default)]
+struct Room {
     /// By their numbers: the last one is the newest.
-    by_session: HashMap<Key, BTreeMap<u64, Arc<Notify>>>,
+    clients: BTreeMap<u64, Arc<Notify>>,
+    /// Calls that answers over HTTP were told before they came to their end: their clients are at them.
+    kept: BTreeSet<InterruptId>,
 }
 
 /// One connection. Dropping it is leaving.
@@ -50,6 +61,8 @@ pub(super) struct Client {
 struct Held {
     calls: BTreeMap<InterruptId, RunId>,
     told: BTreeSet<InterruptId>,
+    /// Runs in which it decided about calls: what it approved may still become its own.
+    decided_in: BTreeSet<RunId>,
     /// Its answer came to its end: its client has what it was told.
     is_over: bool,
 }
@@ -61,7 +74,7 @@ impl Clients {
         let mut connected = self.lock();
         connected.last += 1;
         let number = connected.last;
-        connected.by_session.entry(key.clone()).or_default().insert(number, left.clone());
+        connected.by_session.entry(key.clone()).or_default().clients.insert(number, left.clone());
         drop(connected);
         let holder = Holder { node, number };
         Ok(Client { clients: self.clone(), caller, key, holder, left, held: Mutex::default() })
@@ -72,7 +85,8 @@ impl Clients {
             return Ok(*node);
         }
         let nodes = app.journal().nodes().await?;
-        let here = nodes.iter().find(|node| node.here).map_or(0, |node| node.node);
+        // Not in the list while its lease is over: what it would claim is not known to be its own.
+        let here = nodes.iter().find(|node| node.here).ok_or_else(|| Refused::of(Code::Busy))?.node;
         Ok(*self.node.get_or_init(|| here))
     }
 
@@ -80,7 +94,7 @@ impl Clients {
     async fn is_there(&self, app: &App, holder: &Holder) -> Answer<bool> {
         if self.node.get() == Some(&holder.node) {
             let connected = self.lock();
-            return Ok(connected.by_session.values().any(|each| each.contains_key(&holder.number)));
+            return Ok(connected.by_session.values().any(|each| each.clients.contains_key(&holder.number)));
         }
         let nodes = app.journal().nodes().await?;
         Ok(nodes.iter().any(|node| node.node == holder.node && node.alive))
@@ -92,7 +106,9 @@ impl Clients {
 }
 
 impl Client {
-    pub(super) fn holder(&self) -> Holder {
+    /// Who decides about a call in this run, and is to have it.
+    pub(super) fn decides_in(&self, run: &RunId) -> Holder {
+        self.held().decided_in.insert(run.clone());
         self.holder.clone()
     }
 
@@ -103,7 +119,7 @@ impl Client {
     /// Whether nobody came to the session after it, as far as this node knows.
     fn is_newest(&self) -> bool {
         let connected = self.clients.lock();
-        let newest = connected.by_session.get(&self.key).and_then(|each| each.last_key_value());
+        let newest = connected.by_session.get(&self.key).and_then(|each| each.clients.last_key_value());
         newest.is_some_and(|(number, _)| *number == self.holder.number)
     }
 
@@ -114,31 +130,44 @@ impl Client {
                 self.has(run, handed_out);
                 Ok(true)
             }
-            Some(_) => Ok(false),
-            None if self.is_newest() => self.claim(run, handed_out, None).await,
-            None => Ok(false),
+            _ if !self.is_newest() || self.is_kept(&handed_out.opened.interrupt) => Ok(false),
+            claim => match claim {
+                None => self.claim(run, handed_out, None).await,
+                // Whoever approved it has left since, or is a person in the inbox, who runs nothing.
+                Some(claim) => self.takes_from(run, handed_out, claim).await,
+            },
         }
     }
 
-    /// For a call that was handed out before this connection came, or that another one let go: whether it is this
-    /// one's now.
-    pub(super) async fn takes_over(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
-        let Some(claim) = &handed_out.claim else { return self.takes(run, handed_out).await };
-        let Some(holder) = claim.holder.as_ref().filter(|holder| **holder != self.holder) else {
-            return self.takes(run, handed_out).await;
-        };
-        if self.clients.is_there(&self.caller.app, holder).await? {
+    async fn takes_from(&self, run: &Run, handed_out: &Interrupt, claim: &Claim) -> Answer<bool> {
+        if let Some(holder) = &claim.holder
+            && self.clients.is_there(&self.caller.app, holder).await?
+        {
             return Ok(false);
         }
         self.claim(run, handed_out, Some(claim.seq)).await
     }
 
+    /// Whether a client that is not connected any more is at it.
+    fn is_kept(&self, handed_out: &InterruptId) -> bool {
+        self.clients.lock().by_session.get(&self.key).is_some_and(|room| room.kept.contains(handed_out))
+    }
+
+    /// For a call that was handed out before this connection came: whether it is this one's now. A client that comes
+    /// anew takes also what an answer over HTTP was told: nobody knows whether that client is still there.
+    pub(super) async fn takes_over(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
+        if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
+            room.kept.remove(&handed_out.opened.interrupt);
+        }
+        self.takes(run, handed_out).await
+    }
+
     /// The first client to say so in the journal has the call.
     async fn claim(&self, run: &Run, handed_out: &Interrupt, over: Option<u64>) -> Answer<bool> {
         let interrupt = handed_out.opened.interrupt.clone();
-        let input = Input::Claim { interrupt, holder: Some(self.holder()), over };
+        let input = Input::Claim { interrupt, holder: Some(self.holder.clone()), over };
         let sent = self.caller.app.send(&run.id, input, self.caller.actor.clone()).await;
-        match sent.map_err(holdshort_web::problem::Refused::from) {
+        match sent.map_err(Refused::from) {
             Ok(_) => {
                 self.has(run, handed_out);
                 Ok(true)
@@ -165,6 +194,17 @@ impl Client {
         held.calls.contains_key(handed_out) && held.told.insert(handed_out.clone())
     }
 
+    /// A call is over: nobody has it any more.
+    pub(super) fn over(&self, handed_out: &InterruptId) {
+        let mut held = self.held();
+        held.calls.remove(handed_out);
+        held.told.remove(handed_out);
+        drop(held);
+        if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
+            room.kept.remove(handed_out);
+        }
+    }
+
     /// Resolves when another connection of the session has left.
     pub(super) async fn left(&self) {
         self.left.notified().await;
@@ -178,35 +218,70 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
+        let Held { calls, told, decided_in, is_over } = std::mem::take(&mut *self.held());
+        let keeps = |call: &InterruptId| is_over && told.contains(call);
         let mut connected = self.clients.lock();
-        if let Some(session) = connected.by_session.get_mut(&self.key) {
-            session.remove(&self.holder.number);
-            for other in session.values() {
+        if let Some(room) = connected.by_session.get_mut(&self.key) {
+            room.clients.remove(&self.holder.number);
+            room.kept.extend(calls.keys().filter(|call| keeps(call)).cloned());
+            for other in room.clients.values() {
                 other.notify_one();
             }
-            if session.is_empty() {
+            if room.clients.is_empty() {
                 connected.by_session.remove(&self.key);
             }
         }
         drop(connected);
-        let Held { calls, told, is_over } = std::mem::take(&mut *self.held());
-        let let_go: Vec<_> = calls.into_iter().filter(|(call, _)| !is_over || !told.contains(call)).collect();
+        let runs: BTreeSet<RunId> = calls.into_values().chain(decided_in).collect();
         // Without a runtime the process ends, and with it every connection: whoever comes later takes over.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        if let_go.is_empty() {
-            return;
-        }
-        let (app, actor, holder) =
-            (self.caller.app.clone(), self.caller.actor.clone(), Some(self.holder.clone()));
-        runtime.spawn(async move {
-            for (interrupt, run) in let_go {
-                let input = Input::Release { interrupt, holder: holder.clone() };
-                if let Err(error) = app.send(&run, input, actor.clone()).await {
-                    tracing::debug!(%run, %error, "a call of a client that left is not let go: it is over");
+        let (caller, holder) = (self.caller.clone(), self.holder.clone());
+        let kept: BTreeSet<InterruptId> = told.into_iter().filter(|_| is_over).collect();
+        if !runs.is_empty() {
+            runtime.spawn(async move {
+                for run in runs {
+                    let_go(&caller, &run, &holder, &kept).await;
                 }
-            }
-        });
+            });
+        }
     }
+}
+
+/// Lets go whatever a connection that is gone has claimed in a run: calls that it was handed, and approvals whose calls
+/// would be handed to it.
+async fn let_go(caller: &Caller, run: &RunId, holder: &Holder, kept: &BTreeSet<InterruptId>) {
+    for _ in 0..CODELAB_LET_GO_ATTEMPTS {
+        let mut failed = None;
+        let claimed = match caller.app.run_now(run).await {
+            Ok(run) => claimed_by(&run, holder),
+            Err(error) => {
+                failed = Some(error);
+                Vec::new()
+            }
+        };
+        for interrupt in claimed.into_iter().filter(|each| !kept.contains(each)) {
+            let input = Input::Release { interrupt, holder: Some(holder.clone()) };
+            match caller.app.send(run, input, caller.actor.clone()).await {
+                // Somebody else has it by now.
+                Ok(_) | Err(Error::Rejected(_)) => {}
+                Err(error) => failed = Some(error),
+            }
+        }
+        let Some(error) = failed else { return };
+        tracing::warn!(%run, %error, "the calls of a client that left are not let go yet");
+        tokio::time::sleep(CODELAB_LET_GO_PAUSE).await;
+    }
+}
+
+fn claimed_by(run: &Run, holder: &Holder) -> Vec<InterruptId> {
+    let is_theirs =
+        |each: &Interrupt| each.claim.as_ref().is_some_and(|claim| claim.holder.as_ref() == Some(holder));
+    let is_to_run = |each: &Interrupt| match &each.opened.about {
+        About::Call(call) => run.calls.get(call).is_some_and(|call| !call.is_ended()),
+        _ => false,
+    };
+    let theirs = run.interrupts.iter().filter(|(_, each)| is_theirs(each) && is_to_run(each));
+    theirs.map(|(id, _)| id.clone()).collect()
 }
 
 /// The interrupt that hands out a call; `None` where the call is not, or not any more, with a client.

@@ -46,7 +46,7 @@ pub(super) struct Follower {
     /// How the run stood when the client was last told.
     stood: Option<Activity>,
     /// Another connection may have left its calls to this one.
-    is_left: bool,
+    may_take_over: bool,
     opening: Vec<Told>,
     commits: Commits,
 }
@@ -90,7 +90,7 @@ impl Follower {
             is_behind: false,
             is_owed: false,
             stood: None,
-            is_left: false,
+            may_take_over: false,
             opening: Vec::new(),
             commits,
         };
@@ -278,9 +278,9 @@ impl Follower {
                 self.read().await?;
                 continue;
             }
-            if self.is_left {
+            if self.may_take_over {
                 let frames = self.taken_over().await?;
-                self.is_left = false;
+                self.may_take_over = false;
                 if !frames.is_empty() {
                     return Ok(Some(frames));
                 }
@@ -326,7 +326,7 @@ impl Follower {
                 self.is_owed = self.stood != Some(Activity::Frozen) && run.is_some_and(would_go_on);
             }),
             () = self.client.left() => {
-                self.is_left = true;
+                self.may_take_over = true;
                 Ok(())
             }
         };
@@ -390,8 +390,12 @@ impl Follower {
                 return Err(unknown_place());
             }
             let is_about_clients = match &event.fact {
+                event::Fact::Run(Fact::InterruptResolved { interrupt, .. }) => {
+                    self.client.over(interrupt);
+                    false
+                }
                 event::Fact::Run(Fact::InterruptReleased { .. }) => {
-                    self.is_left = true;
+                    self.may_take_over = true;
                     true
                 }
                 event::Fact::Run(Fact::InterruptClaimed { .. } | Fact::CommentAdded { .. }) => true,
@@ -453,14 +457,15 @@ impl Follower {
     /// Calls that another connection let go, or that wait for one.
     async fn taken_over(&mut self) -> Answer<Vec<Told>> {
         let Some(run) = self.session.last().await? else { return Ok(Vec::new()) };
-        let mut told = Vec::new();
+        let mut ours = Vec::new();
         for (id, interrupt) in open::interrupts(&run) {
-            let is_call = interrupt.opened.kind == Kind::ClientCall && interrupt.claim.is_none();
-            if is_call && self.client.takes(&run, interrupt).await? && self.client.tells(id) {
-                told.extend(open::again(&run, interrupt).into_iter().map(Told::from));
+            if interrupt.opened.kind == Kind::ClientCall && self.client.takes(&run, interrupt).await? {
+                ours.push((id, interrupt));
             }
         }
-        Ok(told)
+        // Nothing is waited for from here on: what counts as told is told.
+        let told = ours.into_iter().filter(|(id, _)| self.client.tells(id));
+        Ok(told.flat_map(|(_, each)| open::again(&run, each)).map(Told::from).collect())
     }
 }
 

@@ -92,8 +92,8 @@ impl Session {
     }
 
     /// The runs of its conversation, oldest first.
-    pub(super) async fn runs(&self) -> Answer<Vec<RunId>> {
-        let Some(id) = self.id().await? else { return Ok(Vec::new()) };
+    pub(super) async fn runs(&self) -> Answer<Arc<Vec<RunId>>> {
+        let Some(id) = self.id().await? else { return Ok(Arc::default()) };
         Ok(self.caller.app.driver.session(&id).await?.front.runs.clone())
     }
 

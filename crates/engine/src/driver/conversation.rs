@@ -9,7 +9,7 @@ use holdshort_core::conversation::{Turn, told};
 use holdshort_core::definition::Definition;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::{Decision, Kind};
-use holdshort_core::limits::EARLIER_RUNS;
+use holdshort_core::limits::{EARLIER_BYTES, EARLIER_RUNS};
 use holdshort_core::run::{Config, Input, Origin, Rejection, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::session::Session;
@@ -33,7 +33,7 @@ pub struct Say {
     /// Why that one; what is cancelled for it is told so.
     pub reason: Option<String>,
     pub key: Option<IdempotencyKey>,
-    /// What the next run begins with, should one begin; `None`: the session has no workflow.
+    /// What the next run begins with, should one begin; `None`: none can.
     pub next: Option<NextRun>,
 }
 
@@ -131,13 +131,26 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// What was said in the session before this run, which may be about to begin. The runs before have ended, so it is
-    /// the same whenever it is read.
+    /// the same whenever it is read, unless something of them is erased. One that can not be read is told as such.
     pub(super) async fn earlier(&self, session: &Session, run: &RunId) -> Result<Option<Arc<str>>, Error> {
-        let mut turns = Vec::new();
-        for before in session.front_before(run).take(EARLIER_RUNS) {
-            turns.push(Turn::of(&*self.now(before).await?));
+        let (mut turns, mut bytes) = (Vec::new(), 0);
+        let mut before = session.front_before(run);
+        for earlier in before.by_ref().take(EARLIER_RUNS) {
+            let turn = match self.now(earlier).await {
+                Ok(run) => Turn::of(&run),
+                Err(error @ (Error::Damaged { .. } | Error::NoDefinition { .. })) => {
+                    tracing::error!(run = %earlier, %error, "what was said in a run can not be told");
+                    Turn::unreadable()
+                }
+                Err(error) => return Err(error),
+            };
+            bytes += turn.bytes();
+            turns.push(turn);
+            if bytes > EARLIER_BYTES {
+                break;
+            }
         }
-        Ok(told(turns))
+        Ok(told(turns, before.next().is_none()))
     }
 }
 
@@ -146,8 +159,7 @@ impl Say {
     fn begins(&self, session: &Session) -> Result<StartRun, Error> {
         let invalid = |pointer: &str, message: String| Error::Start(vec![Problem::new(pointer, message)]);
         let Some(next) = &self.next else {
-            let message = "nothing can begin here: the session was opened without a `workflow`";
-            return Err(invalid("", message.to_owned()));
+            return Err(Error::NothingBegins);
         };
         let base = &next.definition;
         let agent = match (&self.agent, &session.front.agent) {

@@ -71,7 +71,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// What the model was sent with its nth call of the run, counted from 1, and for which step; `None`: there was
-    /// no such call. Rebuilt from what the journal held at that moment.
+    /// no such call. Rebuilt from what the journal held at that moment; what was said in earlier
+    /// runs, as it is there now.
     pub async fn model_request(&self, id: &RunId, n: u64) -> Result<Option<(String, Request)>, Error> {
         let (mut started, mut of) = (0, None);
         let (mut run, _) = self

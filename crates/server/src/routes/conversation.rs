@@ -5,7 +5,7 @@ use axum::response::Response;
 use holdshort_core::id::{InterruptId, SessionId};
 use holdshort_core::limits::TEXT_BYTES;
 use holdshort_core::projection::SessionRow;
-use holdshort_engine::{NextRun, Say};
+use holdshort_engine::{Error, NextRun, Say};
 use holdshort_protocol::{Delivered, List, RunConfig, SessionMessage, Utterance};
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
@@ -62,17 +62,25 @@ pub(crate) async fn say(
         None => None,
     };
     let Caller { app, actor, .. } = caller;
+    // Whoever answers, or is heard by a run that lives, needs no next one.
+    let (next, why) = match next_run(&app, &row).await {
+        Ok(next) => (next, None),
+        Err(refused) => (None, Some(refused)),
+    };
     let say = Say {
         text,
         to,
         agent,
         reason: None,
         key: idempotency.of(&actor, &format!("POST /v1/sessions/{id}/messages"), &value),
-        next: next_run(&app, &row).await?,
+        next,
         session: id.clone(),
     };
     let driver = app.driver.clone();
-    let said = detached(async move { driver.say(&say, &actor).await }).await?;
+    let said = match detached(async move { driver.say(&say, &actor).await }).await {
+        Err(Error::NothingBegins) => return Err(why.unwrap_or_else(|| Error::NothingBegins.into())),
+        said => said?,
+    };
     let delivered = Delivered {
         session: id.to_string(),
         run: said.run.to_string(),

@@ -12,7 +12,8 @@ use crate::app::App;
 use crate::limits::{PAGE_BYTES, READ_EVENTS};
 use crate::problem::Answer;
 
-/// At most so many of them behind this event of the session's stream, oldest first. The cursor is the last one's `seq`.
+/// At most so many of them behind this event of the session's stream, oldest first. The cursor is a `seq` of
+/// the session's stream.
 pub async fn page(app: &App, session: &SessionId, after: u64, limit: usize) -> Answer<List<Utterance>> {
     let stream = StreamId::Session(session.clone());
     let (mut items, mut after, mut bytes) = (Vec::new(), after, 0);
