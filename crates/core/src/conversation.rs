@@ -103,7 +103,7 @@ impl Turn {
             decided.iter().any(|each| each.text == message || about(each))
         };
         let messages = run.messages.iter().filter(|message| !is_told(message)).map(ToString::to_string);
-        let said = std::iter::once(run.task().into_owned()).chain(messages);
+        let said = std::iter::once(begun_with(run)).chain(messages);
         let decided = decided.iter().map(|each| format!("({}) {}", each.about, each.text));
         Self { said: said.chain(decided).collect(), came: came(run) }
     }
@@ -117,6 +117,14 @@ impl Turn {
     pub fn bytes(&self) -> usize {
         self.said.iter().map(|said| said.len() + LABEL).sum::<usize>() + LABEL
     }
+}
+
+/// What the person said that the run was begun with. Earlier versions kept it beside a task that repeated what was said
+/// before.
+fn begun_with(run: &Run) -> String {
+    let input = run.started.as_ref().map(|started| &started.input);
+    let beside = input.and_then(|input| input.get("said")?.as_str()).filter(|_| !run.is_front());
+    beside.map_or_else(|| run.task().into_owned(), str::to_owned)
 }
 
 /// What a person answered to an agent, or said with a decision.

@@ -102,6 +102,10 @@ pub enum Input {
         grant: GrantId,
     },
     Open(Open),
+    /// Its conversation goes on behind these runs, which an earlier version began. Once it has a front this is no news.
+    Continue {
+        runs: Vec<RunId>,
+    },
     Suspend,
     Resume,
     /// [`End::Completed`] is a person's word; [`End::Expired`] the engine's, once the session was idle for long enough.
@@ -158,7 +162,9 @@ impl Session {
         let may = |permission| rights::extent(actor.role, permission) == Extent::All;
         let may = match input {
             Input::Close { reason: End::Expired } => actor.role == Role::Engine,
-            Input::Open(_) | Input::Suspend | Input::Close { .. } => may(Permission::Steer),
+            Input::Open(_) | Input::Continue { .. } | Input::Suspend | Input::Close { .. } => {
+                may(Permission::Steer)
+            }
             Input::Resume | Input::Revoke { .. } => may(Permission::Halt),
         };
         if !may {
@@ -180,6 +186,11 @@ impl Session {
                 let fact = Fact::SessionOpened { workflow: open.workflow, idle_ms: open.idle_ms };
                 Ok(vec![Event { content, ..self.event(now, actor, fact) }])
             }
+            Input::Continue { runs } if self.front.runs.is_empty() => {
+                let taken = runs.into_iter().map(|run| Fact::FrontTaken { run, agent: None });
+                Ok(taken.map(|fact| self.event(now, actor, fact)).collect())
+            }
+            Input::Continue { .. } => Ok(Vec::new()),
             Input::Suspend => match self.state {
                 State::Open => Ok(vec![self.event(now, actor, Fact::SessionSuspended)]),
                 State::Suspended => Ok(Vec::new()),

@@ -38,7 +38,10 @@ impl Run {
                 });
             }
             Fact::Adopted { epoch, kept } => self.adopted(*epoch, kept),
-            Fact::RunPaused => self.paused = true,
+            Fact::RunPaused => {
+                self.paused = true;
+                self.paused_at = Some(event.at);
+            }
             Fact::RunResumed => self.paused = false,
             Fact::RunSuspended => self.suspended = true,
             Fact::RunUnsuspended => self.suspended = false,

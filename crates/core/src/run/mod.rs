@@ -86,6 +86,8 @@ pub struct Run {
     pub epoch: u64,
     /// A person stopped it.
     pub paused: bool,
+    /// When somebody last did.
+    pub paused_at: Option<Timestamp>,
     /// Its session is suspended.
     pub suspended: bool,
     pub ended: Option<Ended>,
@@ -141,6 +143,7 @@ impl Run {
             started: None,
             epoch: 0,
             paused: false,
+            paused_at: None,
             suspended: false,
             ended: None,
             phases: BTreeMap::new(),

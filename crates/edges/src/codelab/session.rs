@@ -1,4 +1,7 @@
 //! A client's session: a name for one of ours. The journal's idempotency keys hold which, for each person apart.
+//!
+//! Earlier versions knew a session by its runs alone: the first under its name, each later one under the run before it
+//! (`runs_by_keys`). What is said in such a session makes these runs its conversation.
 
 use std::sync::{Arc, OnceLock};
 
@@ -58,13 +61,44 @@ impl Session {
             return Ok(Some(id.clone()));
         }
         let key = self.idempotency();
-        let Some(found) = self.caller.app.journal().key(&key.scope, &key.key).await? else { return Ok(None) };
-        self.keep(&found.reference).map(Some)
+        if let Some(found) = self.caller.app.journal().key(&key.scope, &key.key).await? {
+            return self.keep(&found.reference).map(Some);
+        }
+        match self.first_by_keys().await? {
+            Some(run) => self.keep(self.caller.app.run_row(&run).await?.session.as_str()).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn first_by_keys(&self) -> Answer<Option<RunId>> {
+        self.by_key("first", &self.name).await
+    }
+
+    async fn by_key(&self, which: &str, key: &str) -> Answer<Option<RunId>> {
+        let scope = format!("{} edges/codelab {which}", self.caller.actor.id);
+        let Some(found) = self.caller.app.journal().key(&scope, key).await? else { return Ok(None) };
+        found.reference.parse().map(Some).map_err(|_| Refused::of(Code::JournalDamaged))
+    }
+
+    /// The runs of a session of an earlier version, oldest first.
+    async fn runs_by_keys(&self) -> Answer<Vec<RunId>> {
+        let mut runs = Vec::new();
+        let mut next = self.first_by_keys().await?;
+        while let Some(run) = next {
+            next = self.by_key("next", run.as_str()).await?;
+            runs.push(run);
+        }
+        Ok(runs)
     }
 
     /// Ours, opened where it is not there yet.
     async fn opened(&self) -> Answer<SessionId> {
         if let Some(id) = self.id().await? {
+            let driver = &self.caller.app.driver;
+            if driver.session(&id).await?.front.runs.is_empty() {
+                let runs = self.runs_by_keys().await?;
+                driver.continue_session(&id, runs, &self.caller.actor).await?;
+            }
             return Ok(id);
         }
         let open = Open {
@@ -94,7 +128,8 @@ impl Session {
     /// The runs of its conversation, oldest first.
     pub(super) async fn runs(&self) -> Answer<Arc<Vec<RunId>>> {
         let Some(id) = self.id().await? else { return Ok(Arc::default()) };
-        Ok(self.caller.app.driver.session(&id).await?.front.runs.clone())
+        let runs = self.caller.app.driver.session(&id).await?.front.runs.clone();
+        if runs.is_empty() { Ok(Arc::new(self.runs_by_keys().await?)) } else { Ok(runs) }
     }
 
     /// The newest run as it is now.

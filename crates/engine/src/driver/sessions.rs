@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event::{self, Chain, Event};
-use holdshort_core::id::{GrantId, SessionId, StreamId};
+use holdshort_core::id::{GrantId, RunId, SessionId, StreamId};
+use holdshort_core::projection::Status;
 use holdshort_core::run::{Input, Rejection};
-use holdshort_core::session::{self, End, Open, Session};
+use holdshort_core::session::{self, End, Open, Session, State};
 use holdshort_store::{Journal, Rows, RunFilter};
 
 use super::Driver;
@@ -49,6 +50,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
+    /// Lets the conversation of a session go on behind these runs, which an earlier version began there.
+    pub async fn continue_session(
+        &self,
+        session: &SessionId,
+        runs: Vec<RunId>,
+        actor: &Actor,
+    ) -> Result<Arc<Session>, Error> {
+        self.change_session(session, session::Input::Continue { runs }, actor).await
+    }
+
     /// No run starts or resumes in the session from here on, and those that live rest until it is resumed.
     pub async fn suspend_session(
         self: &Arc<Self>,
@@ -66,9 +77,38 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         session: &SessionId,
         actor: Actor,
     ) -> Result<Arc<Session>, Error> {
+        let before = self.session(session).await?;
         let standing = self.change_session(session, session::Input::Resume, &actor).await?;
+        if before.state == State::Suspended {
+            self.resume_paused_with(&before, &actor).await?;
+        }
         self.send_to_runs(session, &Input::Tick, &actor).await?;
         Ok(standing)
+    }
+
+    /// Resumes runs that an earlier version paused one by one when it suspended the session: they did not follow it.
+    async fn resume_paused_with(self: &Arc<Self>, suspended: &Session, actor: &Actor) -> Result<(), Error> {
+        const AT_ONCE: usize = 500;
+        let since = suspended.changed.map(|changed| changed.last_at);
+        let filter = RunFilter {
+            session: Some(suspended.id.clone()),
+            status: Some(Status::Paused),
+            ..RunFilter::default()
+        };
+        let mut after = None;
+        loop {
+            let page = self.journal.runs(&filter, after.as_ref(), AT_ONCE).await?;
+            for row in &page.items {
+                let run = self.now(&row.run).await?;
+                if run.paused && !run.suspended && run.paused_at >= since {
+                    self.send(&row.run, Input::Resume, actor.clone()).await?;
+                }
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
     }
 
     /// Ends the session for good, and cancels the runs that live. [`End::Expired`] is the engine's to say.

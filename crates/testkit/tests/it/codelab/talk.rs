@@ -389,7 +389,7 @@ async fn what_became_of_a_plan_goes_with_the_session() {
     let switched = frames.iter().rfind(|frame| frame["type"] == "agent_switched").unwrap();
     assert_eq!((&switched["to"], &switched["reason"]), (&json!("architect"), &json!("the person chose")));
     let told = conversation(&model)[0]["content"].as_str().unwrap().to_owned();
-    let came = "- one (completed): Result one.\n- two (not finished)\n- three (not begun)";
+    let came = "- one (completed): Result one.\n    - two (not finished)\n    - three (not begun)";
     for line in ["(cancelled)", came] {
         assert!(told.contains(line), "no `{line}` in {told}");
     }
