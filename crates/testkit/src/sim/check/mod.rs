@@ -258,7 +258,9 @@ impl Witness {
         if event.at < witnessed.run.last_at {
             return Err(format!("{} goes back in time", short(id.as_str())));
         }
-        if witnessed.run.ended.is_some() && !matches!(fact, Fact::CommentAdded { .. }) {
+        // What people say about an interrupt, and that they are at it no more, changes nothing that was decided.
+        let is_late_word = matches!(fact, Fact::CommentAdded { .. } | Fact::InterruptReleased { .. });
+        if witnessed.run.ended.is_some() && !is_late_word {
             return Err(format!("{} goes on after its end", short(id.as_str())));
         }
         let unknown = Session::new(
