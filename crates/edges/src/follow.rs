@@ -10,7 +10,6 @@ use futures::stream::{self, BoxStream, StreamExt};
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::run::Fact;
-use holdshort_engine::Error;
 use holdshort_engine::real::Preview;
 use holdshort_store::Log;
 use holdshort_web::app::App;
@@ -115,8 +114,7 @@ impl Follower {
         }
         let mut found = Vec::with_capacity(read.len());
         for sealed in &read {
-            let event = event::decode(sealed)
-                .map_err(|source| Error::Damaged { run: self.run.to_string(), source })?;
+            let event = self.app.decode(sealed)?;
             found.push((sealed.seq, event));
         }
         self.found = found.into_iter();

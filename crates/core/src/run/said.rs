@@ -116,61 +116,15 @@ impl Run {
 
 /// The words of an event that is noted as said; `None` where they were erased.
 pub fn words(event: &Event) -> Option<String> {
-    let event::Fact::Run(fact) = &event.fact else { return None };
     let Content { text, data } = &event.content;
     let of = |value: Option<&Value>| value.filter(|value| !value.is_null()).map(Draft::readable);
-    match fact {
-        Fact::RunStarted { .. } => of(data.get("task").or(Some(data))),
-        Fact::InterruptOpened(_) => of(data.pointer("/payload/question").or(data.get("title"))),
-        // An answer in a form is data.
-        Fact::DecisionMade { .. } => text.clone().or_else(|| of(Some(data))),
-        Fact::Adopted { .. }
-        | Fact::RunPaused
-        | Fact::RunResumed
-        | Fact::RunSuspended
-        | Fact::RunUnsuspended
-        | Fact::RunCompleted { .. }
-        | Fact::RunFailed { .. }
-        | Fact::RunCancelled { .. }
-        | Fact::PhaseStarted { .. }
-        | Fact::PhaseEnded { .. }
-        | Fact::StepStarted { .. }
-        | Fact::StepWithdrawn { .. }
-        | Fact::StepClosed { .. }
-        | Fact::StepEnded { .. }
-        | Fact::StepRedone { .. }
-        | Fact::StepRetried { .. }
-        | Fact::StepInputReplaced { .. }
-        | Fact::LimitReached { .. }
-        | Fact::LimitLifted { .. }
-        | Fact::ModelStarted { .. }
-        | Fact::ModelReplied { .. }
-        | Fact::EndRefused { .. }
-        | Fact::ModelFailed { .. }
-        | Fact::ModelLost { .. }
-        | Fact::ToolInspected { .. }
-        | Fact::CallJudged { .. }
-        | Fact::JudgementUnusable { .. }
-        | Fact::ToolDeferred { .. }
-        | Fact::ToolAuthorised { .. }
-        | Fact::ToolStarted { .. }
-        | Fact::ToolFinished { .. }
-        | Fact::ToolReturned { .. }
-        | Fact::ToolLost { .. }
-        | Fact::ToolDoubted { .. }
-        | Fact::HandedOver { .. }
-        | Fact::PlanProposed { .. }
-        | Fact::PlanDrafted { .. }
-        | Fact::PlanUnusable { .. }
-        | Fact::PlanSettled { .. }
-        | Fact::PlanDropped { .. }
-        | Fact::StepJudged { .. }
-        | Fact::OutputReleased { .. }
-        | Fact::InterruptResolved { .. }
-        | Fact::InterruptClaimed { .. }
-        | Fact::InterruptReleased { .. }
-        | Fact::CommentAdded { .. }
-        | Fact::MessageAdded
-        | Fact::NoteAdded { .. } => text.clone(),
+    match &event.fact {
+        event::Fact::Run(Fact::RunStarted { .. }) => of(data.get("task").or(Some(data))),
+        event::Fact::Run(Fact::InterruptOpened(_)) => {
+            of(data.pointer("/payload/question").or(data.get("title")))
+        }
+        // An answer in a form is data; all others are texts.
+        event::Fact::Run(_) => text.clone().or_else(|| of(Some(data))),
+        event::Fact::Session(_) | event::Fact::System(_) => None,
     }
 }

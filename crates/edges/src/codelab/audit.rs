@@ -10,7 +10,6 @@ use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
 use holdshort_core::run::{Fact, Run};
 use holdshort_core::time::Timestamp;
-use holdshort_engine::Error;
 use holdshort_protocol::Code;
 use holdshort_store::{InterruptFilter, Log, RunFilter, Tables};
 use holdshort_web::app::App;
@@ -129,8 +128,7 @@ impl Audit {
             let page = self.app.journal().read(&stream, run.seq, READ_EVENTS).await?;
             self.room = self.room.saturating_sub(page.len());
             for sealed in &page {
-                let event = event::decode(sealed)
-                    .map_err(|source| Error::Damaged { run: stream.to_string(), source })?;
+                let event = self.app.decode(sealed)?;
                 run.apply(&event);
                 match &event.fact {
                     event::Fact::Run(Fact::DecisionMade { interrupt, implied: true, .. }) => {
