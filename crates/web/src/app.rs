@@ -66,7 +66,11 @@ impl App {
         self.driver.clock().now()
     }
 
+    /// From memory where the run is loaded.
     pub async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
+        if let Some(row) = self.driver.current(id).await.and_then(|run| run.row()) {
+            return Ok(row);
+        }
         self.journal().run(id).await?.ok_or_else(|| Refused::not_found("run"))
     }
 
@@ -75,7 +79,12 @@ impl App {
         self.driver.now(id).await
     }
 
+    /// From memory where the run that asks is loaded.
     pub async fn interrupt_row(&self, id: &InterruptId) -> Answer<InterruptRow> {
+        let asker = self.driver.current_asker(id).await;
+        if let Some(row) = asker.and_then(|run| run.interrupt_rows([id]).pop()) {
+            return Ok(row);
+        }
         self.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))
     }
 

@@ -287,6 +287,10 @@ pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     if row.workflow != EXTERNAL {
         return Ok(None);
     }
+    let loaded = app.driver.glance(&row.run);
+    if let Some(started) = loaded.as_ref().and_then(|run| run.started.as_ref()) {
+        return Ok(Some(started.by.clone()));
+    }
     let first = app.event(&StreamId::Run(row.run.clone()), 1).await?;
     Ok(Some(first.actor))
 }

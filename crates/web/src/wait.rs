@@ -20,22 +20,22 @@ pub async fn for_resolution(app: &App, row: InterruptRow, seconds: u16) -> Answe
     let over = tokio::time::sleep(Duration::from_secs(seconds.into()));
     tokio::pin!(over);
     loop {
-        let row = current(app, &row).await?;
+        let row = known(app, &row).await?;
         if !row.open {
             return Ok(row);
         }
         tokio::select! {
             changed = commits.changed() => if changed.is_err() { return Ok(row) },
             // What was written elsewhere may be there without having been told yet.
-            () = &mut over => return current(app, &row).await,
+            () = &mut over => return app.interrupt_row(&row.interrupt).await,
             () = app.stopped() => return Ok(row),
         }
     }
 }
 
-/// The row as it is now, from the run where that is loaded.
-async fn current(app: &App, row: &InterruptRow) -> Answer<InterruptRow> {
-    match app.driver.current(&row.run).await.and_then(|run| run.interrupt_rows([&row.interrupt]).pop()) {
+/// The row from the run where that is loaded: whoever changes it there tells those who wait.
+async fn known(app: &App, row: &InterruptRow) -> Answer<InterruptRow> {
+    match app.driver.glance(&row.run).and_then(|run| run.interrupt_rows([&row.interrupt]).pop()) {
         Some(row) => Ok(row),
         None => app.interrupt_row(&row.interrupt).await,
     }

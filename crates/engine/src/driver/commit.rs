@@ -130,6 +130,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         begun.retain(|action| loaded.claimed.insert(action.clone(), on) != Some(on));
         loaded.stale = true;
         let unanswered = loaded.unanswered.replace(on);
+        self.cache.appends(&run.id);
         let of_session = append.streams.iter().any(|part| part.stream == session_stream);
         if of_session {
             self.streams.appends(&session_stream, session_chain.seq);

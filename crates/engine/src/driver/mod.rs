@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use holdshort_core::actor::Actor;
-use holdshort_core::id::{RunId, SessionId, StreamId};
+use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::run::{Input, Rejection, Run};
 use holdshort_store::{Change, Journal};
 use tokio::sync::{Notify, watch};
@@ -220,19 +220,28 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         went_on(run, self.send(run, Input::Tick, Actor::engine()).await.map(drop))
     }
 
-    /// The run as the journal has it now, if it is loaded. Takes no read, or one where other nodes may have written.
-    /// While a step is being written it is the run before that step.
+    /// The run as the journal has it now, if it is loaded and nobody writes to it. Takes no read, or one where other
+    /// nodes may have written.
     pub async fn current(&self, run: &RunId) -> Option<Arc<Run>> {
-        let (known, seq) = self.cache.peek(run)?;
-        if self.is_shared() && self.journal.chain(&StreamId::Run(run.clone())).await.ok()?.seq != seq {
-            return None;
-        }
-        Some(known)
+        self.if_current(self.cache.peek(run)?).await
     }
 
-    /// The run as it was at some time, if it is loaded: for what never changes, such as who started it.
+    /// The run that asks this, as [`Driver::current`] has it.
+    pub async fn current_asker(&self, interrupt: &InterruptId) -> Option<Arc<Run>> {
+        self.if_current(self.cache.peek_asker(interrupt)?).await
+    }
+
+    async fn if_current(&self, (run, seq): (Arc<Run>, u64)) -> Option<Arc<Run>> {
+        if self.is_shared() && self.journal.chain(&StreamId::Run(run.id.clone())).await.ok()?.seq != seq {
+            return None;
+        }
+        Some(run)
+    }
+
+    /// The run as it was at some time, if it is loaded; while a step is written, as it was before. For what never
+    /// changes, such as who started it, and for whoever is told of changes by [`Driver::watch`].
     pub fn glance(&self, run: &RunId) -> Option<Arc<Run>> {
-        Some(self.cache.peek(run)?.0)
+        self.cache.glance(run)
     }
 
     /// Other nodes may write to the journal: what is in memory may be old.

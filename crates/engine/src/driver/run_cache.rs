@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use holdshort_core::event::Chain;
-use holdshort_core::id::RunId;
+use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::run::{Action, ActionId, Input, Run};
 use tokio::sync::MutexGuard;
 
@@ -104,8 +104,16 @@ pub(super) struct CacheEntry {
     /// The last event of the run's stream that this process was told of. Beside the lock, so that telling waits for
     /// nobody: whoever is at the run may have read it before that event was there.
     told: AtomicU64,
-    /// The run as whoever is at it found it: for those who read it meanwhile.
-    seen: Mutex<Option<(Arc<Run>, u64)>>,
+    /// The run as whoever was at it last left it: for those who read it while somebody else is at it.
+    seen: Mutex<Option<Seen>>,
+}
+
+/// A run as it was committed.
+struct Seen {
+    run: Arc<Run>,
+    seq: u64,
+    /// An append that builds on it was asked for: the journal may have more by now.
+    is_built_on: bool,
 }
 
 impl CacheEntry {
@@ -125,14 +133,35 @@ impl CacheEntry {
             let is_left = loaded.back.take().is_some();
             loaded.stale |= is_left || loaded.chain.seq < told || loaded.unanswered.is_some();
         }
-        let shown = slot.as_ref().filter(|loaded| !loaded.stale);
-        *lock(&self.seen) = shown.map(|loaded| (loaded.run.clone(), loaded.chain.seq));
+        if slot.as_ref().is_none_or(|loaded| loaded.stale) {
+            *lock(&self.seen) = None;
+        }
         slot
     }
 
-    /// What they see now, if no later event is known of.
-    fn seen(&self) -> Option<(Arc<Run>, u64)> {
-        lock(&self.seen).clone().filter(|(_, seq)| *seq >= self.told.load(Ordering::Acquire))
+    /// Called by whoever has the lock, before it is let go.
+    fn show(&self, slot: &Slot) {
+        let shown = slot.as_ref().filter(|loaded| !loaded.stale);
+        *lock(&self.seen) =
+            shown.map(|loaded| Seen { run: loaded.run.clone(), seq: loaded.chain.seq, is_built_on: false });
+    }
+
+    /// The run as it was at some time, if no later event is known of.
+    fn glance(&self) -> Option<Arc<Run>> {
+        let Some(slot) = self.try_lock() else { return self.seen(|_| true).map(|(run, _)| run) };
+        slot.as_ref().filter(|loaded| !loaded.stale).map(|loaded| loaded.run.clone())
+    }
+
+    /// The run as the journal has it.
+    fn peek(&self) -> Option<(Arc<Run>, u64)> {
+        let Some(slot) = self.try_lock() else { return self.seen(|seen| !seen.is_built_on) };
+        slot.as_ref().filter(|loaded| !loaded.stale).map(|loaded| (loaded.run.clone(), loaded.chain.seq))
+    }
+
+    fn seen(&self, which: impl Fn(&Seen) -> bool) -> Option<(Arc<Run>, u64)> {
+        let told = self.told.load(Ordering::Acquire);
+        let seen = lock(&self.seen);
+        seen.as_ref().filter(|seen| seen.seq >= told && which(seen)).map(|seen| (seen.run.clone(), seen.seq))
     }
 }
 
@@ -143,6 +172,8 @@ pub(super) struct RunCache(Mutex<Inner>);
 struct Inner {
     entries: HashMap<RunId, Arc<CacheEntry>>,
     idle: VecDeque<RunId>,
+    /// The loaded runs of interrupts that were open here.
+    asked: HashMap<InterruptId, RunId>,
 }
 
 impl RunCache {
@@ -150,14 +181,30 @@ impl RunCache {
         lock(&self.0).entries.entry(run.clone()).or_default().clone()
     }
 
-    /// The run as this process knows the journal, with its last sequence number, if it is loaded. While somebody is at
-    /// it, as it was before: a reader waits for nobody. Takes no share in the entry: that would keep it from being
-    /// dropped.
+    /// The run as the journal has it, with its last sequence number, if it is loaded and nobody writes to it. A reader
+    /// waits for nobody, and takes no share in the entry: that would keep it from being dropped.
     pub(super) fn peek(&self, run: &RunId) -> Option<(Arc<Run>, u64)> {
+        lock(&self.0).entries.get(run)?.peek()
+    }
+
+    /// The same, also while an append is under way: then the run as it was before.
+    pub(super) fn glance(&self, run: &RunId) -> Option<Arc<Run>> {
+        lock(&self.0).entries.get(run)?.glance()
+    }
+
+    /// The run that asks this, as [`RunCache::peek`] has it.
+    pub(super) fn peek_asker(&self, interrupt: &InterruptId) -> Option<(Arc<Run>, u64)> {
         let inner = lock(&self.0);
-        let entry = inner.entries.get(run)?;
-        let Some(slot) = entry.try_lock() else { return entry.seen() };
-        slot.as_ref().filter(|loaded| !loaded.stale).map(|loaded| (loaded.run.clone(), loaded.chain.seq))
+        inner.entries.get(inner.asked.get(interrupt)?)?.peek()
+    }
+
+    /// An append to the run's stream is about to be asked for. Called with the entry's lock held.
+    pub(super) fn appends(&self, run: &RunId) {
+        let inner = lock(&self.0);
+        let Some(entry) = inner.entries.get(run) else { return };
+        if let Some(seen) = lock(&entry.seen).as_mut() {
+            seen.is_built_on = true;
+        }
     }
 
     /// Whether all that this process does for the run is under way, and nothing more is known.
@@ -220,7 +267,15 @@ impl RunCache {
     /// A run has one entry in a process, so that one lock covers it and what is in flight is known. An entry is
     /// dropped only while nobody else holds it: `get` clones under the same lock.
     pub(super) fn release(&self, run: &RunId, entry: &Arc<CacheEntry>, slot: &Slot) {
+        entry.show(slot);
         let mut inner = lock(&self.0);
+        if let Some(loaded) = slot.as_ref().filter(|loaded| !loaded.stale) {
+            for (interrupt, _) in loaded.run.open_interrupts() {
+                if !inner.asked.contains_key(interrupt) {
+                    inner.asked.insert(interrupt.clone(), run.clone());
+                }
+            }
+        }
         if !is_idle(slot) {
             return;
         }
@@ -233,13 +288,17 @@ impl RunCache {
         inner.idle.push_back(run.clone());
         while inner.idle.len() > IDLE {
             let Some(oldest) = inner.idle.pop_front() else { break };
-            let Inner { entries, idle } = &mut *inner;
-            let unused = entries.get(&oldest).is_some_and(|entry| {
-                Arc::strong_count(entry) == 1 && entry.try_lock().is_some_and(|slot| is_idle(&slot))
-            });
-            if unused && !idle.contains(&oldest) {
-                entries.remove(&oldest);
+            let Inner { entries, idle, asked } = &mut *inner;
+            let Some(entry) = entries.get(&oldest).filter(|_| !idle.contains(&oldest)) else { continue };
+            let Some(slot) = entry.try_lock().filter(|slot| Arc::strong_count(entry) == 1 && is_idle(slot))
+            else {
+                continue;
+            };
+            for interrupt in slot.iter().flat_map(|loaded| loaded.run.interrupts.keys()) {
+                asked.remove(interrupt);
             }
+            drop(slot);
+            entries.remove(&oldest);
         }
     }
 }
@@ -247,4 +306,30 @@ impl RunCache {
 /// Nothing that this process performs for the run is unanswered.
 fn is_idle(slot: &Slot) -> bool {
     slot.as_ref().is_none_or(|loaded| !loaded.is_at_work())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever is told of a step looks at once, when the lock that it was taken under may still be held.
+    #[tokio::test]
+    async fn a_released_run_is_seen_before_its_lock_is_let_go() {
+        let (cache, id) = (RunCache::default(), "run_01kd2ae0007zj8m4cs9w1qv3xz".parse::<RunId>().unwrap());
+        let entry = cache.get(&id);
+        let mut slot = entry.lock().await;
+        let run = Run::new(id.clone(), Arc::new(holdshort_workflow::external()));
+        let loaded = slot.insert(LoadedRun::new(run, Chain::START, 1, true));
+        loaded.chain.seq = 3;
+        cache.release(&id, &entry, &slot);
+        assert_eq!(cache.peek(&id).map(|(_, seq)| seq), Some(3));
+        cache.appends(&id);
+        assert!(cache.peek(&id).is_none());
+        assert!(cache.glance(&id).is_some());
+        slot.as_mut().unwrap().chain.seq = 4;
+        cache.release(&id, &entry, &slot);
+        assert_eq!(cache.peek(&id).map(|(_, seq)| seq), Some(4));
+        drop(slot);
+        assert_eq!(cache.peek(&id).map(|(_, seq)| seq), Some(4));
+    }
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use holdshort_core::id::RunId;
 use holdshort_core::limits::OPEN_INTERRUPTS;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Input, Origin, Rejection};
 use holdshort_core::system;
 use holdshort_engine::Error;
-use holdshort_store::Memory;
+use holdshort_store::{Memory, Tables};
 use holdshort_testkit::clock::SimClock;
 use holdshort_testkit::faulty::{Fault, Faulty};
 
@@ -25,7 +26,7 @@ fn rivals(script: Vec<Say>) -> (Stage<Memory>, Stage<Memory>) {
 }
 
 /// Every start in the journal, and whether it was performed exactly once.
-async fn assert_each_start_was_performed_once(stage: &Stage<Memory>, run: &holdshort_core::id::RunId) {
+async fn assert_each_start_was_performed_once(stage: &Stage<Memory>, run: &RunId) {
     let told = stage.story(run).await;
     let starts = told.iter().filter(|event| event.starts_with("tool_started") || *event == "model_started");
     let performed = stage.world.performed();
@@ -214,22 +215,48 @@ async fn a_freeze_that_another_node_lifted_is_no_freeze() {
 /// A long poll reads nothing from the store while a decision is written.
 #[tokio::test]
 async fn a_run_is_read_while_a_decision_on_it_is_written() {
-    let world = World::default();
-    world.script("solo", vec![Say::Calls(vec![command("make x")]), Say::Text("Done.")]);
-    let journal = Arc::new(Faulty::new(Arc::new(Memory::new())));
-    let stage = Stage::on(journal.clone(), world, SimClock::new(7));
-    let run = stage.play().await;
+    let (stage, journal, run) = waiting_on_a_faulty_journal().await;
     let before = stage.driver.current(&run).await.expect("it is loaded");
     journal.fail([Fault::Held]);
     let input = Input::Message { text: "quickly".to_owned() };
     let mut sent = Box::pin(stage.driver.send(&run, input, operator()));
     assert!(futures::poll!(&mut sent).is_pending(), "it is being written");
-    let meanwhile = stage.driver.current(&run).await.expect("nobody waits for who is at it");
+    let meanwhile = stage.driver.glance(&run).expect("nobody waits for who is at it");
     assert_eq!(meanwhile.seq, before.seq);
     // Whoever asked goes away: what was being written may be there, so memory says nothing.
     drop(sent);
-    assert!(stage.driver.current(&run).await.is_none());
+    assert!(stage.driver.glance(&run).is_none());
     journal.write_held().await.remove(0).unwrap();
     let after = stage.driver.now(&run).await.unwrap();
     assert_eq!(after.seq, before.seq + 1);
+}
+
+/// A row that the journal has already and a run that memory still has as it was before are two truths in one answer.
+#[tokio::test]
+async fn what_the_journal_has_is_not_told_as_it_was_before() {
+    let (stage, journal, run) = waiting_on_a_faulty_journal().await;
+    let before = stage.driver.current(&run).await.expect("it is loaded");
+    let [asked] = stage.open(&run).await.try_into().unwrap();
+    let interrupt = asked.opened.interrupt;
+    journal.fail([Fault::LateAnswer]);
+    let decide = Input::Decide { interrupt: interrupt.clone(), decision: option("approve"), holder: None };
+    let mut sent = Box::pin(stage.driver.send(&run, decide, operator()));
+    assert!(futures::poll!(&mut sent).is_pending(), "it is written, and nobody was told");
+    assert!(!journal.interrupt(&interrupt).await.unwrap().unwrap().open);
+    assert!(stage.driver.current(&run).await.is_none());
+    assert!(stage.driver.current_asker(&interrupt).await.is_none());
+    journal.answer();
+    sent.await.unwrap();
+    for after in [stage.driver.current(&run).await, stage.driver.current_asker(&interrupt).await] {
+        assert!(after.expect("it is loaded").seq > before.seq);
+    }
+}
+
+async fn waiting_on_a_faulty_journal() -> (Stage<Faulty<Memory>>, Arc<Faulty<Memory>>, RunId) {
+    let world = World::default();
+    world.script("solo", vec![Say::Calls(vec![command("make x")]), Say::Text("Done.")]);
+    let journal = Arc::new(Faulty::new(Arc::new(Memory::new())));
+    let stage = Stage::on(journal.clone(), world, SimClock::new(7));
+    let run = stage.play().await;
+    (stage, journal, run)
 }

@@ -51,6 +51,28 @@ async fn an_agent_asks_waits_and_gets_the_resolution() {
     assert_eq!(ended["result"]["outcome"], "rejected");
 }
 
+/// The decision comes while the poll begins, waits, or looks: it is told in every case, and at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_poll_that_meets_the_decision_tells_the_resolution() {
+    let served = Served::new().await;
+    let cycles = (0..24).map(|_| {
+        let (agent, operator) = (served.agent(), served.operator());
+        tokio::spawn(async move {
+            for _ in 0..12 {
+                let asked = agent.ask().await;
+                let path = format!("/v1/interrupts/{}?wait=60", text(&asked, "id"));
+                let (decision, began) = (json!({"option": "approve"}), std::time::Instant::now());
+                let (polled, decided) = futures::join!(agent.get(&path), operator.decide(&asked, &decision));
+                assert_eq!(ok(polled), ok(decided));
+                assert!(began.elapsed().as_secs() < 60, "it came with the time that was over");
+            }
+        })
+    });
+    for cycle in cycles.collect::<Vec<_>>() {
+        cycle.await.unwrap();
+    }
+}
+
 /// A person who could only agree decides nothing: an agent offers a way to say no, or is not heard.
 #[tokio::test]
 async fn an_agent_can_not_offer_only_what_releases() {
