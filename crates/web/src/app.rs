@@ -24,6 +24,7 @@ use holdshort_workflow::Library;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::asked::Asked;
 use crate::connections::Connections;
 use crate::feed::{Owners, Recent};
 use crate::links::Links;
@@ -77,6 +78,14 @@ impl App {
     /// The run as it is now, from memory where it is there.
     pub async fn run_now(&self, id: &RunId) -> Result<Arc<Run>, Error> {
         self.driver.now(id).await
+    }
+
+    /// An interrupt that there is, from memory where the run that asks is loaded.
+    pub async fn asked(&self, id: &InterruptId) -> Answer<Asked> {
+        match self.driver.asker(id) {
+            Some(run) => Ok(Asked { run, interrupt: id.clone() }),
+            None => Ok(self.interrupt_row(id).await?.into()),
+        }
     }
 
     /// From memory where the run that asks is loaded.

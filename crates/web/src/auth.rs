@@ -12,13 +12,14 @@ use axum::http::request::Parts;
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::projection::{InterruptRow, RunRow};
+use holdshort_core::projection::RunRow;
 use holdshort_core::rights::Extent;
 use holdshort_core::run::Run;
 use holdshort_protocol::{Code, Interrupt, header};
 use holdshort_store::{RunFilter, Tables};
 
 use crate::app::{App, blocking};
+use crate::asked::Asked;
 use crate::logins::Issued;
 use crate::needs::Needs;
 use crate::pace::Pace;
@@ -83,13 +84,13 @@ impl AuthState {
         if claim.expires_at <= app.now() {
             return Err(Refused::of(Code::LinkExpired));
         }
-        let row = app.interrupt_row(&claim.interrupt).await?;
-        let interrupt = view::interrupt::of_row(&app, &row).await?;
+        let asked = app.asked(&claim.interrupt).await?;
+        let interrupt = view::now::interrupt(&app, &asked).await?;
         if links::subject(&interrupt) != claim.subject {
             return Err(Refused::new(Code::LinkExpired, "what it was made for is no longer what is asked"));
         }
         let actor = Actor { id: claim.person, ..Actor::operator("link") };
-        Ok(Holder { app, actor, row, interrupt })
+        Ok(Holder { app, actor, asked, interrupt })
     }
 
     /// Signs a browser in with a code.
@@ -104,7 +105,7 @@ impl AuthState {
 pub struct Holder {
     pub app: Arc<App>,
     pub actor: Actor,
-    pub row: InterruptRow,
+    pub asked: Asked,
     pub interrupt: Interrupt,
 }
 
@@ -178,9 +179,9 @@ pub fn needed(parts: &Parts) -> Answer<Needs> {
 }
 
 impl Decider {
-    pub async fn interrupt(self, id: &InterruptId) -> Answer<(Caller, InterruptRow)> {
-        let row = self.known.app.interrupt_row(id).await?;
-        Ok((self.known.may(self.needs)?, row))
+    pub async fn interrupt(self, id: &InterruptId) -> Answer<(Caller, Asked)> {
+        let asked = self.known.app.asked(id).await?;
+        Ok((self.known.may(self.needs)?, asked))
     }
 }
 
@@ -217,15 +218,22 @@ impl Caller {
         if self.reaches(&row).await? { Ok(row) } else { Err(others()) }
     }
 
+    /// Whether a run is within the caller's reach, without its row where it is loaded: that never changes.
+    pub async fn sees(&self, id: &RunId) -> Answer<()> {
+        let Some(run) = self.app.driver.glance(id) else { return self.run(id).await.map(drop) };
+        let sees = self.reaches_all() || (self.extent == Extent::Own && run.is_begun_by(&self.actor));
+        if sees { Ok(()) } else { Err(others()) }
+    }
+
     /// An interrupt within the caller's reach.
-    pub async fn interrupt(&self, id: &InterruptId) -> Answer<InterruptRow> {
-        let row = self.app.interrupt_row(id).await?;
-        let reaches = match self.app.driver.glance(&row.run) {
+    pub async fn interrupt(&self, id: &InterruptId) -> Answer<Asked> {
+        let asked = self.app.asked(id).await?;
+        let reaches = match self.app.driver.glance(&asked.run) {
             Some(run) => self.reaches_loaded(&run, id),
-            None if self.extent == Extent::Own => self.reaches(&self.app.run_row(&row.run).await?).await?,
-            None => self.reaches_loaded(&*self.app.driver.load(&row.run).await?, id),
+            None if self.extent == Extent::Own => self.reaches(&self.app.run_row(&asked.run).await?).await?,
+            None => self.reaches_loaded(&*self.app.driver.load(&asked.run).await?, id),
         };
-        if reaches { Ok(row) } else { Err(others()) }
+        if reaches { Ok(asked) } else { Err(others()) }
     }
 
     /// The session that a body names. An agent names one that it has a run in; any other is as unknown to it as

@@ -3,33 +3,33 @@
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt;
-use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::Input;
 use holdshort_protocol::{Code, Decision, Interrupt};
 
 use crate::app::App;
+use crate::asked::Asked;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
 /// The interrupt with its resolution, once that is durable. A refusal that names a standing resolution holds it.
-pub async fn decide(app: &App, row: &InterruptRow, actor: Actor, decision: Decision) -> Answer<Interrupt> {
+pub async fn decide(app: &App, asked: &Asked, actor: Actor, decision: Decision) -> Answer<Interrupt> {
     let Decision { option, text, edit, version } = decision;
     let decision = interrupt::Decision { option, text, edit, version };
-    let input = Input::Decide { interrupt: row.interrupt.clone(), decision, holder: None };
-    match app.send(&row.run, input, actor).await.map_err(Refused::from) {
+    let input = Input::Decide { interrupt: asked.interrupt.clone(), decision, holder: None };
+    match app.send(&asked.run, input, actor).await.map_err(Refused::from) {
         Ok(run) => {
-            view::interrupt::of_run(&run, &row.interrupt).ok_or_else(|| Refused::not_found("interrupt"))
+            view::interrupt::of_run(&run, &asked.interrupt).ok_or_else(|| Refused::not_found("interrupt"))
         }
         Err(refused) if matches!(refused.code(), Code::AlreadyResolved | Code::Expired) => {
-            Err(standing(app, row, refused).await?)
+            Err(standing(app, asked, refused).await?)
         }
         Err(refused) => Err(refused),
     }
 }
 
 /// The same refusal with what was decided instead.
-pub async fn standing(app: &App, row: &InterruptRow, mut refused: Refused) -> Answer<Refused> {
-    let row = app.interrupt_row(&row.interrupt).await?;
+pub async fn standing(app: &App, asked: &Asked, mut refused: Refused) -> Answer<Refused> {
+    let row = app.interrupt_row(&asked.interrupt).await?;
     refused.0.resolution = view::interrupt::standing(app, &row).await?;
     Ok(refused)
 }

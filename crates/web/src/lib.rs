@@ -15,6 +15,7 @@
 
 pub mod accept;
 pub mod app;
+pub mod asked;
 pub mod auth;
 pub mod body;
 pub mod connections;

@@ -2,41 +2,51 @@
 
 use std::time::Duration;
 
-use holdshort_core::projection::InterruptRow;
-use holdshort_protocol::Code;
+use holdshort_protocol::{Code, Interrupt};
 
 use crate::app::App;
+use crate::asked::Asked;
 use crate::problem::{Answer, Refused};
+use crate::view;
 
-/// The interrupt's row when it is resolved, or as it is when the time is over or the server stops. Holds a
-/// receiver and a timer; a client that goes away drops both.
-pub async fn for_resolution(app: &App, row: InterruptRow, seconds: u16) -> Answer<InterruptRow> {
-    if seconds == 0 || !row.open {
-        return Ok(row);
+/// The interrupt when it is resolved, or as it is when the time is over or the server stops. Holds a receiver and a
+/// timer; a client that goes away drops both.
+pub async fn for_resolution(app: &App, asked: &Asked, seconds: u16) -> Answer<Interrupt> {
+    if seconds == 0 {
+        return view::now::interrupt(app, asked).await;
+    }
+    if let Some(resolved) = resolved(app, asked).await? {
+        return Ok(resolved);
     }
     let Ok(_permit) = app.polls.try_acquire() else { return Err(Refused::of(Code::TooManyStreams)) };
-    // Before the row is read again: what is committed in between is not missed.
-    let mut commits = app.driver.watch(&row.run);
+    // Before the interrupt is looked at again: what is committed in between is not missed.
+    let mut commits = app.driver.watch(&asked.run);
     let over = tokio::time::sleep(Duration::from_secs(seconds.into()));
     tokio::pin!(over);
     loop {
-        let row = known(app, &row).await?;
-        if !row.open {
-            return Ok(row);
+        if let Some(resolved) = resolved(app, asked).await? {
+            return Ok(resolved);
         }
         tokio::select! {
-            changed = commits.changed() => if changed.is_err() { return Ok(row) },
+            Ok(()) = commits.changed() => {}
             // What was written elsewhere may be there without having been told yet.
-            () = &mut over => return app.interrupt_row(&row.interrupt).await,
-            () = app.stopped() => return Ok(row),
+            () = &mut over => break,
+            () = app.stopped() => break,
+            else => break,
         }
     }
+    view::now::interrupt(app, asked).await
 }
 
-/// The row from the run where that is loaded: whoever changes it there tells those who wait.
-async fn known(app: &App, row: &InterruptRow) -> Answer<InterruptRow> {
-    match app.driver.glance(&row.run).and_then(|run| run.interrupt_rows([&row.interrupt]).pop()) {
-        Some(row) => Ok(row),
-        None => app.interrupt_row(&row.interrupt).await,
+/// The interrupt where it is resolved, from its run where that is loaded: whoever changes it there tells those who
+/// wait, and a resolution stands for ever.
+async fn resolved(app: &App, asked: &Asked) -> Answer<Option<Interrupt>> {
+    let Asked { run, interrupt: id } = asked;
+    if let Some(run) = app.driver.glance(run)
+        && let Some(interrupt) = run.interrupts.get(id)
+    {
+        return Ok(if interrupt.is_open() { None } else { view::interrupt::of_run(&run, id) });
     }
+    let row = app.interrupt_row(id).await?;
+    if row.open { Ok(None) } else { view::interrupt::of_row(app, &row).await.map(Some) }
 }

@@ -28,6 +28,7 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
         return Err(Refused::of(Code::JournalDamaged));
     };
     let sent = Some(&resolve.modifications).filter(|sent| !is_nothing(sent));
+    let was_resolved = row.resolved_seq.is_some();
     let (offer, text) = chosen(opened, &resolve)?;
     let edit = match sent {
         None => Edit::default(),
@@ -38,9 +39,9 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
         Some(sent) => Edit::read(opened, subtask(caller, run, opened).await?.as_ref(), sent)?,
     };
     let decision = Decision { option: offer.id.clone(), text, edit: edit.value.clone(), version: None };
-    let decided = decide::decide(app, &row, caller.actor.clone(), decision).await;
+    let decided = decide::decide(app, &row.into(), caller.actor.clone(), decision).await;
     decided.map_err(|refused| here(refused, opened, offer, &edit))?;
-    Ok(row.resolved_seq.map(|_| id))
+    Ok(was_resolved.then_some(id))
 }
 
 /// The last event of the run after it.

@@ -165,8 +165,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         loaded.stale = false;
         loaded.unanswered = None;
         loaded.driven_here = !self.is_shared() || (drives && is_runnable);
-        if new_session_chain != session_chain {
+        let told_of_session = new_session_chain != session_chain;
+        // Also one that is new and has no event: the next step of the run asks for it.
+        if told_of_session || starts {
             self.streams.keep_session(Arc::new(session), new_session_chain);
+        }
+        if told_of_session {
             self.tell(&session_stream, new_session_chain.seq);
         }
         if closer {

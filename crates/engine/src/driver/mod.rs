@@ -231,6 +231,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.if_current(self.cache.peek_asker(interrupt)?).await
     }
 
+    /// Which run asks this, if it is loaded.
+    pub fn asker(&self, interrupt: &InterruptId) -> Option<RunId> {
+        self.cache.asker(interrupt)
+    }
+
     async fn if_current(&self, (run, seq): (Arc<Run>, u64)) -> Option<Arc<Run>> {
         if self.is_shared() && self.journal.chain(&StreamId::Run(run.id.clone())).await.ok()?.seq != seq {
             return None;

@@ -198,6 +198,11 @@ impl RunCache {
         inner.entries.get(inner.asked.get(interrupt)?)?.peek()
     }
 
+    /// The run that asks this, if it is loaded.
+    pub(super) fn asker(&self, interrupt: &InterruptId) -> Option<RunId> {
+        lock(&self.0).asked.get(interrupt).cloned()
+    }
+
     /// An append to the run's stream is about to be asked for. Called with the entry's lock held.
     pub(super) fn appends(&self, run: &RunId) {
         let inner = lock(&self.0);

@@ -43,22 +43,35 @@ pub struct TakesFront {
     pub after: Option<RunId>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct StartedRun {
     pub run: RunId,
     /// The one that the request opened.
     pub interrupt: Option<InterruptId>,
-    /// The key was known: this is what the first request made.
-    pub replayed: bool,
+    /// The run as the request left it; `None`: the key was known, and this is what the first request made.
+    pub left: Option<Arc<Run>>,
+}
+
+impl StartedRun {
+    /// The key was known.
+    pub fn is_replayed(&self) -> bool {
+        self.left.is_none()
+    }
 }
 
 const ATTEMPTS: usize = 20;
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub async fn start(self: &Arc<Self>, start: StartRun, actor: Actor) -> Result<StartedRun, Error> {
-        if let Some(known) = self.known(start.key.as_ref()).await? {
-            return Ok(known);
+        match self.start_new(&start, actor).await {
+            Err(error @ Error::Store(_)) => Err(error),
+            // The append refuses a key that is there. What a repeat would be refused for by now does not count.
+            Err(error) => self.known(start.key.as_ref()).await?.ok_or(error),
+            started => started,
         }
+    }
+
+    async fn start_new(self: &Arc<Self>, start: &StartRun, actor: Actor) -> Result<StartedRun, Error> {
         if let Some(session) = &start.session {
             self.know_session(session).await?;
         }
@@ -88,7 +101,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let loaded = LoadedRun::new(run.clone(), Chain::START, self.journal.epoch(), !self.is_shared());
             let mut decided = Decided { run, session: (*session).clone(), events: Vec::new() };
 
-            let input = first(&start, session_id, digest, config.clone());
+            let input = first(start, session_id, digest, config.clone());
             let cx = self.context(actor.clone(), &session, &system, loaded.epoch);
             decided.take(decided.run.handle(&cx, input)?);
             if let Some(ask) = &start.ask {
@@ -122,12 +135,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 // It may be written: the next sweep finds out, and performs what was begun.
                 Err(_) => {}
             }
+            let left = slot.as_ref().map(|loaded| loaded.run.clone());
             self.release(&id, &entry, &slot);
             drop(passage);
             match committed? {
-                Committed::Yes => return Ok(StartedRun { run: id, interrupt, replayed: false }),
+                Committed::Yes => return Ok(StartedRun { run: id, interrupt, left }),
                 Committed::Conflict | Committed::Driven => {}
-                Committed::KeyTaken => return self.known(start.key.as_ref()).await?.ok_or(Error::Busy),
+                Committed::KeyTaken => return Err(Error::Busy),
             }
         }
         Err(Error::Busy)
@@ -174,8 +188,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             return Ok(known);
         }
         match self.give(run, input, key.as_ref(), actor).await {
-            Ok(Stepped { about, .. }) => {
-                Ok(StartedRun { run: run.clone(), interrupt: about, replayed: false })
+            Ok(Stepped { about, run: left, .. }) => {
+                Ok(StartedRun { run: run.clone(), interrupt: about, left: Some(left) })
             }
             Err(Error::KeyTaken) => self.known(key.as_ref()).await?.ok_or(Error::Busy),
             Err(error) => Err(error),
@@ -187,10 +201,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let Some(made) = self.made_with(key).await? else { return Ok(None) };
         if let Ok(interrupt) = made.parse::<InterruptId>() {
             let row = self.journal.interrupt(&interrupt).await?.ok_or(Error::NotFound)?;
-            return Ok(Some(StartedRun { run: row.run, interrupt: Some(interrupt), replayed: true }));
+            return Ok(Some(StartedRun { run: row.run, interrupt: Some(interrupt), left: None }));
         }
         let run = made.parse().map_err(|_| Error::NotFound)?;
-        Ok(Some(StartedRun { run, interrupt: None, replayed: true }))
+        Ok(Some(StartedRun { run, interrupt: None, left: None }))
     }
 
     /// As it is now: a start is not refused for what others have changed since.

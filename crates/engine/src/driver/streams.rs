@@ -15,7 +15,7 @@ use super::{Driver, lock};
 use crate::{Clock, Error, Executor};
 
 /// Sessions kept; the map is emptied when it is full.
-const SESSIONS: usize = 4_096;
+const SESSIONS: usize = 1_024;
 pub(super) const ATTEMPTS: usize = 10;
 
 /// What is kept of one stream.

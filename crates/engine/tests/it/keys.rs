@@ -28,7 +28,7 @@ async fn the_same_request_gives_the_same_run() {
     let first = stage.try_start(SOLO, None, Some(key("a")), "a").await.unwrap();
     stage.world.settle().await;
     let again = stage.try_start(SOLO, None, Some(key("a")), "a").await.unwrap();
-    assert_eq!((&again.run, again.replayed, first.replayed), (&first.run, true, false));
+    assert_eq!((&again.run, again.is_replayed(), first.is_replayed()), (&first.run, true, false));
     assert_eq!((runs(&stage).await, stage.world.performed().len()), (1, 1));
 }
 
@@ -55,7 +55,7 @@ async fn many_at_once_start_one_run() {
         started.push(start.await.unwrap());
     }
     assert!(started.iter().all(|each| each.run == started[0].run), "{started:?}");
-    assert_eq!(started.iter().filter(|each| !each.replayed).count(), 1);
+    assert_eq!(started.iter().filter(|each| !each.is_replayed()).count(), 1);
     assert_eq!((runs(&stage).await, stage.world.performed().len()), (1, 1));
     assert_eq!(stage.driver.loaded_runs(), 1);
 }
@@ -94,7 +94,7 @@ async fn an_agent_that_asks_twice_asks_once() {
     let start = |key| external(Origin::ExternalOnce, Some(ask("Which?")), key);
     let first = stage.driver.start(start(Some(key("a"))), operator()).await.unwrap();
     let again = stage.driver.start(start(Some(key("a"))), operator()).await.unwrap();
-    assert_eq!((&again.run, &again.interrupt, again.replayed), (&first.run, &first.interrupt, true));
+    assert_eq!((&again.run, &again.interrupt, again.is_replayed()), (&first.run, &first.interrupt, true));
     assert!(first.interrupt.is_some());
     let other = stage.driver.start(start(Some(key("b"))), operator()).await;
     assert!(matches!(other, Err(Error::KeyReused)), "{other:?}");
@@ -111,7 +111,7 @@ async fn an_agent_asks_again_in_its_own_run() {
     let run = stage.driver.start(start, operator()).await.unwrap().run;
     let first = stage.driver.ask(&run, ask("One?"), Some(key("1")), operator()).await.unwrap();
     let again = stage.driver.ask(&run, ask("One?"), Some(key("1")), operator()).await.unwrap();
-    assert_eq!((&first.interrupt, again.replayed), (&again.interrupt, true));
+    assert_eq!((&first.interrupt, again.is_replayed()), (&again.interrupt, true));
     let reused = stage.driver.ask(&run, ask("Two?"), Some(key("2")), operator()).await;
     assert!(matches!(reused, Err(Error::KeyReused)), "{reused:?}");
     stage.driver.ask(&run, ask("Two?"), None, operator()).await.unwrap();

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use holdshort_core::id::InterruptId;
-use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::{Input, Run};
 use holdshort_protocol::{Comment, Interrupt, List, Message};
+use holdshort_web::asked::Asked;
 use holdshort_web::auth::{Caller, Decider};
 use holdshort_web::body::Body;
 use holdshort_web::problem::{Answer, Refused};
@@ -25,11 +25,11 @@ use crate::openapi::{Acts, ReadsOne};
     responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Acts)
 )]
 pub(crate) async fn claim(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
-    let (caller, row) = decider.interrupt(&id).await?;
+    let (caller, asked) = decider.interrupt(&id).await?;
     nothing(body).await?;
     let claim = Input::Claim { interrupt: id, holder: None, over: None };
-    let run = send(caller, &row, claim).await?;
-    shown(&run, &row)
+    let run = send(caller, &asked, claim).await?;
+    shown(&run, &asked)
 }
 
 /// Let a claimed interrupt go.
@@ -45,10 +45,10 @@ pub(crate) async fn release(
     Id(id): Id<InterruptId>,
     body: Body,
 ) -> Answer<Json<Interrupt>> {
-    let (caller, row) = decider.interrupt(&id).await?;
+    let (caller, asked) = decider.interrupt(&id).await?;
     nothing(body).await?;
-    let run = send(caller, &row, Input::Release { interrupt: id, holder: None }).await?;
-    shown(&run, &row)
+    let run = send(caller, &asked, Input::Release { interrupt: id, holder: None }).await?;
+    shown(&run, &asked)
 }
 
 /// Comment on an interrupt.
@@ -65,10 +65,10 @@ pub(crate) async fn comment(
     Id(id): Id<InterruptId>,
     body: Body,
 ) -> Answer<Json<List<Comment>>> {
-    let (caller, row) = decider.interrupt(&id).await?;
+    let (caller, asked) = decider.interrupt(&id).await?;
     let Message { text } = body.json().await?;
-    let run = send(caller, &row, Input::Comment { interrupt: id, text }).await?;
-    Ok(Json(List { items: view::interrupt::comments(&run, &row.interrupt), next_cursor: None }))
+    let run = send(caller, &asked, Input::Comment { interrupt: id, text }).await?;
+    Ok(Json(List { items: view::interrupt::comments(&run, &asked.interrupt), next_cursor: None }))
 }
 
 /// Read the comments on an interrupt, oldest first.
@@ -78,16 +78,16 @@ pub(crate) async fn comment(
     responses((status = 200, description = "All comments on it", body = List<Comment>), ReadsOne)
 )]
 pub(crate) async fn comments(caller: Caller, Id(id): Id<InterruptId>) -> Answer<Json<List<Comment>>> {
-    let row = caller.interrupt(&id).await?;
-    let run = caller.app.run_now(&row.run).await?;
+    let asked = caller.interrupt(&id).await?;
+    let run = caller.app.run_now(&asked.run).await?;
     Ok(Json(List { items: view::interrupt::comments(&run, &id), next_cursor: None }))
 }
 
-async fn send(caller: Caller, row: &InterruptRow, input: Input) -> Answer<Arc<Run>> {
-    Ok(caller.app.send(&row.run, input, caller.actor).await?)
+async fn send(caller: Caller, asked: &Asked, input: Input) -> Answer<Arc<Run>> {
+    Ok(caller.app.send(&asked.run, input, caller.actor).await?)
 }
 
-fn shown(run: &Run, row: &InterruptRow) -> Answer<Json<Interrupt>> {
-    let shown = view::interrupt::of_run(run, &row.interrupt);
+fn shown(run: &Run, asked: &Asked) -> Answer<Json<Interrupt>> {
+    let shown = view::interrupt::of_run(run, &asked.interrupt);
     shown.map(Json).ok_or_else(|| Refused::not_found("interrupt"))
 }

@@ -84,9 +84,9 @@ pub(crate) async fn say(
     let delivered = Delivered {
         session: id.to_string(),
         run: said.run.to_string(),
-        interrupt: said.interrupt.map(|interrupt| interrupt.to_string()),
+        interrupt: said.interrupt.as_ref().map(ToString::to_string),
     };
-    Ok(replayed(said.replayed, Json(delivered)))
+    Ok(replayed(said.is_replayed(), Json(delivered)))
 }
 
 /// Read what was said in a session, oldest first.

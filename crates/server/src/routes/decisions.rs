@@ -26,7 +26,7 @@ use crate::openapi::Decides;
     responses((status = 200, description = "The interrupt with its resolution", body = Interrupt), Decides)
 )]
 pub(crate) async fn decide(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
-    let (caller, row) = decider.interrupt(&id).await?;
+    let (caller, asked) = decider.interrupt(&id).await?;
     let decision = body.json().await?;
-    decide::decide(&caller.app, &row, caller.actor, decision).await.map(Json)
+    decide::decide(&caller.app, &asked, caller.actor, decision).await.map(Json)
 }

@@ -8,6 +8,7 @@ use holdshort_core::run::{Config, Origin};
 use holdshort_protocol::{Ask, Code, Interrupt, InterruptStatus, List};
 use holdshort_store::{InterruptFilter, Tables};
 use holdshort_web::app::{App, detached};
+use holdshort_web::asked::Asked;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
@@ -65,9 +66,13 @@ pub(crate) async fn ask(caller: Caller, idempotency: Idempotency, body: Body) ->
         };
         detached(async move { driver.start(start, actor).await }).await.map_err(unknown_session)?
     };
+    let replayed = started.is_replayed();
     let Some(interrupt) = started.interrupt else { return Err(Refused::of(Code::Internal)) };
-    let shown = view::now::interrupt(&app, &started.run, &interrupt).await?;
-    Ok(created(started.replayed, Json(shown)))
+    let shown = match started.left.and_then(|run| view::interrupt::of_run(&run, &interrupt)) {
+        Some(shown) => shown,
+        None => view::now::interrupt(&app, &Asked { run: started.run, interrupt }).await?,
+    };
+    Ok(created(replayed, Json(shown)))
 }
 
 /// List interrupts.
@@ -128,7 +133,6 @@ pub(crate) async fn read(
     Params(query): Params<WaitQuery>,
 ) -> Answer<Json<Interrupt>> {
     let seconds = query.seconds()?;
-    let row = caller.interrupt(&id).await?;
-    let row = wait::for_resolution(&caller.app, row, seconds).await?;
-    Ok(Json(view::now::interrupt(&caller.app, &row.run, &row.interrupt).await?))
+    let asked = caller.interrupt(&id).await?;
+    Ok(Json(wait::for_resolution(&caller.app, &asked, seconds).await?))
 }

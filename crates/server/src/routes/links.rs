@@ -31,7 +31,7 @@ pub(crate) async fn make(
     body: Body,
 ) -> Answer<(StatusCode, Json<Link>)> {
     let Caller { app, actor, .. } = caller;
-    let row = app.interrupt_row(&id).await?;
+    let asked = app.asked(&id).await?;
     let request: LinkRequest =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     let ms = request.expires_in_ms.unwrap_or(LINK_DEFAULT_MS);
@@ -39,9 +39,9 @@ pub(crate) async fn make(
         let rule = format!("is not between 1 and {LINK_MS}, 30 days");
         return Err(Refused::invalid_at("/expires_in_ms", rule));
     }
-    let interrupt = view::interrupt::of_row(&app, &row).await?;
+    let interrupt = view::now::interrupt(&app, &asked).await?;
     if interrupt.status == InterruptStatus::Resolved {
-        return Err(decide::standing(&app, &row, Refused::of(Code::AlreadyResolved)).await?);
+        return Err(decide::standing(&app, &asked, Refused::of(Code::AlreadyResolved)).await?);
     }
     let expires_at = app.now().plus_ms(ms);
     let claim = Claim { interrupt: id, person: actor.id, subject: subject(&interrupt), expires_at };

@@ -56,8 +56,11 @@ pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) 
     let driver = app.driver.clone();
     let started = detached(async move { driver.start(start, actor).await }).await;
     let started = started.map_err(unknown_session)?;
-    let shown = view::now::run(&app, &started.run).await?;
-    Ok(created(started.replayed, Json(shown)))
+    let shown = match &started.left {
+        Some(run) => view::run::of_run(run)?,
+        None => view::now::run(&app, &started.run).await?,
+    };
+    Ok(created(started.is_replayed(), Json(shown)))
 }
 
 /// The workflow of this name; a refusal names those that there are.
@@ -125,8 +128,8 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<RunsQuery>) -> An
     responses((status = 200, description = "The run", body = Run), ReadsOne)
 )]
 pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>> {
-    let row = caller.run(&id).await?;
-    Ok(Json(view::now::run(&caller.app, &row.run).await?))
+    caller.sees(&id).await?;
+    Ok(Json(view::now::run(&caller.app, &id).await?))
 }
 
 /// Read how a run ended.

@@ -39,7 +39,7 @@ pub(crate) async fn message(
     idempotency: Idempotency,
     body: Body,
 ) -> Answer<Response> {
-    caller.run(&id).await?;
+    caller.sees(&id).await?;
     let value = body.value().await?;
     let Message { text } = read_strict(&value)?;
     let key = idempotency.of(&caller.actor, &format!("POST /v1/runs/{id}/messages"), &value);
@@ -47,8 +47,11 @@ pub(crate) async fn message(
     let (driver, run) = (app.driver.clone(), id.clone());
     let told = detached(async move { driver.send_once(&run, Input::Message { text }, key, actor).await });
     let told = told.await?;
-    let shown = Json(view::now::run(&app, &id).await?);
-    Ok(replayed(told.replayed, shown))
+    let shown = match &told.left {
+        Some(run) => view::run::of_run(run)?,
+        None => view::now::run(&app, &id).await?,
+    };
+    Ok(replayed(told.is_replayed(), Json(shown)))
 }
 
 /// Tells a run something, whichever way it came.
@@ -65,7 +68,7 @@ pub(crate) async fn tell(caller: Caller, id: &RunId, text: String) -> Answer<Run
     responses((status = 200, description = "The run as it is now", body = Run), Steers)
 )]
 pub(crate) async fn pause(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
-    caller.run(&id).await?;
+    caller.sees(&id).await?;
     nothing(body).await?;
     send(caller, &id, Input::Pause).await.map(Json)
 }
@@ -77,7 +80,7 @@ pub(crate) async fn pause(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answ
     responses((status = 200, description = "The run as it is now", body = Run), Steers)
 )]
 pub(crate) async fn resume(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
-    caller.run(&id).await?;
+    caller.sees(&id).await?;
     nothing(body).await?;
     send(caller, &id, Input::Resume).await.map(Json)
 }
@@ -92,7 +95,7 @@ pub(crate) async fn resume(caller: Caller, Id(id): Id<RunId>, body: Body) -> Ans
     responses((status = 200, description = "The run as it is now", body = Run), Steers)
 )]
 pub(crate) async fn cancel(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
-    caller.run(&id).await?;
+    caller.sees(&id).await?;
     let note: Note = body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     if note.text.as_ref().is_some_and(|text| text.len() > TEXT_BYTES) {
         return Err(Refused::invalid_at("/text", format!("is longer than {TEXT_BYTES} bytes")));
@@ -108,7 +111,7 @@ pub(crate) async fn cancel(caller: Caller, Id(id): Id<RunId>, body: Body) -> Ans
     responses((status = 200, description = "The run as it is now", body = Run), Steers)
 )]
 pub(crate) async fn finish(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
-    caller.run(&id).await?;
+    caller.sees(&id).await?;
     let Finish { result } = body.json().await?;
     send(caller, &id, Input::Finish { result }).await.map(Json)
 }

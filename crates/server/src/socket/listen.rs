@@ -68,9 +68,9 @@ async fn carry_out(caller: &Caller, frame: ClientFrame) -> Answer<Order> {
 async fn decided(caller: &Caller, decide: Decide) -> Answer<ServerFrame> {
     let id = decide.id.clone();
     let interrupt = decide.interrupt.parse().map_err(|_| Refused::not_found("interrupt"))?;
-    let row = caller.app.interrupt_row(&interrupt).await?;
+    let asked = caller.app.asked(&interrupt).await?;
     let Caller { actor, .. } = caller.may(any(Permission::Decide))?;
-    let interrupt = decide::decide(&caller.app, &row, actor, decide.decision()).await?;
+    let interrupt = decide::decide(&caller.app, &asked, actor, decide.decision()).await?;
     Ok(ServerFrame::Decided { id, interrupt: Box::new(interrupt) })
 }
 

@@ -1,12 +1,13 @@
 //! The current state of a run, a session or an interrupt: from memory where the run is loaded, otherwise from its row.
 
-use holdshort_core::id::{InterruptId, RunId};
+use holdshort_core::id::RunId;
 use holdshort_protocol as wire;
 
 use crate::app::App;
+use crate::asked::Asked;
 use crate::problem::Answer;
 
-pub async fn interrupt(app: &App, run: &RunId, id: &InterruptId) -> Answer<wire::Interrupt> {
+pub async fn interrupt(app: &App, Asked { run, interrupt: id }: &Asked) -> Answer<wire::Interrupt> {
     let loaded = app.driver.current(run).await;
     match loaded.and_then(|run| super::interrupt::of_run(&run, id)) {
         Some(shown) => Ok(shown),

@@ -12,6 +12,7 @@ use axum::response::Response;
 use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::run::Fact;
+use holdshort_core::time::Timestamp;
 use holdshort_protocol::{Code, Interrupt, InterruptStatus, LookAlikes, Outcome};
 use holdshort_web::app::App;
 use holdshort_web::auth::{AuthState, Holder};
@@ -28,7 +29,7 @@ use super::frame;
 
 pub(super) async fn show(State(door): State<AuthState>, Id(token): Id<String>) -> Response {
     match door.holder(&token).await {
-        Ok(Holder { app, row, interrupt, .. }) => match model(&app, &row.run).await {
+        Ok(Holder { app, asked, interrupt, .. }) => match model(&app, &asked.run).await {
             Ok(model) => draw(&interrupt, model.as_deref(), News::None),
             Err(refused) => frame::refused(&refused),
         },
@@ -50,19 +51,20 @@ pub(super) async fn decide(State(door): State<AuthState>, Id(token): Id<String>,
 }
 
 async fn take(door: &AuthState, token: &str, body: Body) -> Answer<Response> {
-    let Holder { app, actor, row, mut interrupt } = door.holder(token).await?;
+    let Holder { app, actor, asked, mut interrupt } = door.holder(token).await?;
     let typed: Typed = body.form().await?;
-    let model = model(&app, &row.run).await?;
+    let model = model(&app, &asked.run).await?;
     let model = model.as_deref();
+    let until: Option<Timestamp> = interrupt.expires_at.as_deref().and_then(|at| at.parse().ok());
     // What a form can get wrong counts only where there is still something to decide, and by whom.
-    let asks = interrupt.status == InterruptStatus::Open && row.expires_at.is_none_or(|at| at > app.now());
+    let asks = interrupt.status == InterruptStatus::Open && until.is_none_or(|at| at > app.now());
     let approvers = &interrupt.assignment.approvers;
     let may_decide = approvers.is_empty() || approvers.contains(&actor.id);
     let (decision, problems) = typed.decision(&interrupt);
     if asks && may_decide && !problems.is_empty() {
         return Ok(draw(&interrupt, model, News::Wrong(&typed, &Refused::invalid(problems))));
     }
-    match decide::decide(&app, &row, actor, decision).await {
+    match decide::decide(&app, &asked, actor, decision).await {
         Ok(decided) => Ok(draw(&decided, model, News::Decided)),
         Err(refused) if refused.code() == Code::InvalidRequest => {
             Ok(draw(&interrupt, model, News::Wrong(&typed, &refused)))
