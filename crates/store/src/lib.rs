@@ -2,7 +2,8 @@
 //!
 //! A store keeps sealed bytes, unique keys and blobs, and beside them rows that can be rebuilt. It never
 //! interprets an event. Read [`Log`], [`Tables`] and [`Leases`] first: they are the whole promise, and
-//! `tests/it/conformance.rs` checks it. `table.rs` describes the rows as SQL stores keep them.
+//! `tests/it/conformance.rs` checks it. `table.rs` describes the rows as SQL stores keep them, `stretch.rs`
+//! how their lists are read.
 
 mod check;
 mod cursor;
@@ -14,6 +15,7 @@ mod memory;
 pub mod postgres;
 pub mod sqlite;
 mod store;
+mod stretch;
 mod table;
 mod tables;
 

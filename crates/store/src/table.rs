@@ -14,7 +14,7 @@ use holdshort_core::time::Timestamp;
 use crate::tables::Rows;
 
 /// A table of rows.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
     /// The first one is the key.

@@ -1,22 +1,18 @@
-//! Lists: pages by key, never by offset, each filter on the index that was made for it (`INDEXED BY` turns a
-//! missing one into an error instead of a slow list).
-
-use std::cmp::Reverse;
+//! Lists: each stretch by a statement of its own, in one snapshot. `INDEXED BY` turns a missing index into an error
+//! instead of a slow list.
 
 use holdshort_core::id::{RunId, SessionId};
-use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow, Status};
 use holdshort_core::time::Timestamp;
-use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params, params_from_iter};
+use rusqlite::{Connection, params, params_from_iter};
 
 use super::column::{Key, Time, id, number};
-use super::packed::pack;
 use super::read::at_most;
 use super::rows;
 use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
 use crate::journal::Error;
-use crate::table::Record;
+use crate::stretch::{self, Condition, Stretch};
+use crate::table::{Record, Value};
 use crate::tables::{Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
 pub(super) fn runs(
@@ -28,8 +24,8 @@ pub(super) fn runs(
     let snapshot = connection.unchecked_transaction()?;
     let wanted = limit.saturating_add(1);
     let mut items = Vec::new();
-    for stretch in stretches(&snapshot, filter)? {
-        items.extend(some_runs(&snapshot, &stretch, after, wanted)?);
+    for filter in stretches(&snapshot, filter)? {
+        items.extend(all(&snapshot, &[stretch::runs(&filter, after)], wanted)?);
     }
     items.sort_by_cached_key(RunPlace::of);
     Ok(Page::cut(items, limit, |row| RunPlace::of(row).encode()))
@@ -68,25 +64,6 @@ fn workflows(connection: &Connection, status: Status) -> Result<Vec<String>, Err
     Ok(found)
 }
 
-fn some_runs(
-    connection: &Connection,
-    filter: &RunFilter,
-    after: Option<&RunPlace>,
-    limit: usize,
-) -> Result<Vec<RunRow>, Error> {
-    let table = match filter {
-        RunFilter { session: Some(_), .. } => "runs INDEXED BY runs_by_session",
-        RunFilter { status: None, workflow: None, .. } => "runs NOT INDEXED",
-        RunFilter { .. } => "runs INDEXED BY runs_by_state",
-    };
-    let mut query = Query::new(RunRow::TABLE.list, table);
-    query.equal("session", filter.session.as_ref().map(|id| packed(id.as_str())));
-    query.equal("workflow", filter.workflow.clone().map(Value::Text));
-    query.equal("status", filter.status.map(|status| Value::Text(status.as_str().to_owned())));
-    query.older("run", after.map(|RunPlace(Reverse(run))| run.as_str()));
-    query.rows(connection, limit, rows::read)
-}
-
 /// Each state that the filter names is one stretch of the index.
 pub(super) fn sessions(
     connection: &Connection,
@@ -95,29 +72,7 @@ pub(super) fn sessions(
     limit: usize,
 ) -> Result<Page<SessionRow>, Error> {
     let snapshot = connection.unchecked_transaction()?;
-    let wanted = limit.saturating_add(1);
-    let older = |mut query: Query| {
-        if let Some(workflow) = &filter.workflow {
-            let workflow = Value::Text(workflow.clone());
-            query.bind(
-                "(workflow = ? OR EXISTS (SELECT 1 FROM runs INDEXED BY runs_by_session
-                                          WHERE runs.session = sessions.session AND runs.workflow = ?))",
-                [workflow.clone(), workflow],
-            );
-        }
-        query.older("session", after.map(|SessionPlace(Reverse(session))| session.as_str()));
-        query.rows(&snapshot, wanted, rows::read)
-    };
-    if filter.states.is_empty() {
-        let items = older(Query::new(SessionRow::TABLE.list, "sessions NOT INDEXED"))?;
-        return Ok(Page::cut(items, limit, |row| SessionPlace::of(row).encode()));
-    }
-    let mut items = Vec::new();
-    for state in &filter.states {
-        let mut query = Query::new(SessionRow::TABLE.list, "sessions INDEXED BY sessions_by_state");
-        query.equal("state", Some(Value::Text(state.as_str().to_owned())));
-        items.extend(older(query)?);
-    }
+    let mut items = all(&snapshot, &stretch::sessions(filter, after), limit.saturating_add(1))?;
     items.sort_by_cached_key(SessionPlace::of);
     Ok(Page::cut(items, limit, |row| SessionPlace::of(row).encode()))
 }
@@ -148,79 +103,15 @@ pub(super) fn interrupts(
 ) -> Result<Page<InterruptRow>, Error> {
     let snapshot = connection.unchecked_transaction()?;
     let wanted = limit.saturating_add(1);
-    let kinds = match filter {
-        InterruptFilter { run: None, session: None, kind: None, .. } => {
-            Kind::ALL.map(|kind| InterruptFilter { kind: Some(kind), ..filter.clone() }).to_vec()
-        }
-        filter => vec![filter.clone()],
-    };
-    let mut items = Vec::new();
-    if filter.open != Some(false) && !matches!(after, Some(InterruptPlace::Resolved(_))) {
-        for filter in &kinds {
-            items.extend(open(&snapshot, filter, after, wanted)?);
-        }
-    }
-    if filter.open != Some(true) && items.len() < wanted {
-        for filter in &kinds {
-            items.extend(resolved(&snapshot, filter, after, wanted)?);
-        }
+    let [open, resolved] = stretch::interrupts(filter, after);
+    let mut items = all(&snapshot, &open, wanted)?;
+    if items.len() < wanted {
+        items.extend(all(&snapshot, &resolved, wanted)?);
     }
     items.sort_by_cached_key(InterruptPlace::of);
     Ok(Page::cut(items, limit, |row| InterruptPlace::of(row).encode()))
 }
 
-fn open(
-    connection: &Connection,
-    filter: &InterruptFilter,
-    after: Option<&InterruptPlace>,
-    limit: usize,
-) -> Result<Vec<InterruptRow>, Error> {
-    let mut query = half(filter, "open");
-    query.when("open = 1");
-    if let Some(InterruptPlace::Open(Reverse(risk), id)) = after {
-        let least = [Value::Integer(-i64::from(*risk)), packed(id.as_str())];
-        query.bind("(-risk, interrupt) > (?, ?)", least);
-    }
-    query.sort("-risk, interrupt");
-    query.rows(connection, limit, rows::read)
-}
-
-fn resolved(
-    connection: &Connection,
-    filter: &InterruptFilter,
-    after: Option<&InterruptPlace>,
-    limit: usize,
-) -> Result<Vec<InterruptRow>, Error> {
-    let mut query = half(filter, "resolved");
-    query.when("open = 0");
-    let place = match after {
-        Some(InterruptPlace::Resolved(Reverse(id))) => Some(id.as_str()),
-        Some(InterruptPlace::Open(..)) | None => None,
-    };
-    query.older("interrupt", place);
-    query.rows(connection, limit, rows::read)
-}
-
-fn half(filter: &InterruptFilter, half: &str) -> Query {
-    let index = match filter {
-        InterruptFilter { run: None, session: None, .. } => format!("{half}_interrupts_by_kind"),
-        InterruptFilter { .. } => "interrupts_by_run".to_owned(),
-    };
-    let mut query = Query::new(InterruptRow::TABLE.list, &format!("interrupts INDEXED BY {index}"));
-    query.equal("run", filter.run.as_ref().map(|id| packed(id.as_str())));
-    if let Some(session) = &filter.session {
-        let session = packed(session.as_str());
-        query.equal("session", Some(session.clone()));
-        if filter.run.is_none() {
-            let of_it = "run IN (SELECT run FROM runs INDEXED BY runs_by_session WHERE session = ?)";
-            query.bind(of_it, [session]);
-        }
-    }
-    query.equal("kind", filter.kind.map(|kind| Value::Text(kind.as_str().to_owned())));
-    query
-}
-
-/// Without a filter both halves are read: each has its own stretch of the index.
 pub(super) fn grants(
     connection: &Connection,
     filter: &GrantFilter,
@@ -228,16 +119,7 @@ pub(super) fn grants(
     limit: usize,
 ) -> Result<Page<GrantRow>, Error> {
     let snapshot = connection.unchecked_transaction()?;
-    let wanted = limit.saturating_add(1);
-    let mut items = Vec::new();
-    for revoked in [false, true] {
-        if filter.revoked.is_none_or(|asked| asked == revoked) {
-            let mut query = Query::new(GrantRow::TABLE.list, "grants INDEXED BY grants_by_state");
-            query.equal("revoked", Some(Value::Integer(revoked.into())));
-            query.older("grant_id", after.map(|GrantPlace(Reverse(id))| id.as_str()));
-            items.extend(query.rows(&snapshot, wanted, rows::read)?);
-        }
-    }
+    let mut items = all(&snapshot, &stretch::grants(filter, after), limit.saturating_add(1))?;
     items.sort_by_cached_key(GrantPlace::of);
     Ok(Page::cut(items, limit, |row| GrantPlace::of(row).encode()))
 }
@@ -289,61 +171,42 @@ pub(super) fn next_deadline(connection: &Connection) -> Result<Option<Timestamp>
     Ok(deadline.map(Timestamp::from_millis))
 }
 
-/// A page's query. Only its values vary within one combination of filters, so the statement is prepared once.
-struct Query {
-    sql: String,
-    values: Vec<Value>,
-    order: String,
-}
-
-impl Query {
-    fn new(columns: &str, table: &str) -> Self {
-        let sql = format!("SELECT {columns} FROM {table} WHERE true");
-        Self { sql, values: Vec::new(), order: String::new() }
-    }
-
-    fn when(&mut self, condition: &str) {
-        self.sql.push_str(" AND ");
-        self.sql.push_str(condition);
-    }
-
-    fn bind<const N: usize>(&mut self, condition: &str, values: [Value; N]) {
-        self.when(condition);
-        self.values.extend(values);
-    }
-
-    fn equal(&mut self, column: &str, value: Option<Value>) {
-        if let Some(value) = value {
-            self.bind(&format!("{column} = ?"), [value]);
-        }
-    }
-
-    /// Newest first, from a place on.
-    fn older(&mut self, key: &str, after: Option<&str>) {
-        if let Some(id) = after {
-            self.bind(&format!("{key} < ?"), [packed(id)]);
-        }
-        self.sort(&format!("{key} DESC"));
-    }
-
-    fn sort(&mut self, order: &str) {
-        order.clone_into(&mut self.order);
-    }
-
-    fn rows<T>(
-        mut self,
-        connection: &Connection,
-        limit: usize,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, Error> {
-        self.values.push(Value::Integer(at_most(limit)));
-        let sql = format!("{} ORDER BY {} LIMIT ?", self.sql, self.order);
+/// The first rows of each stretch.
+fn all<R: Record>(connection: &Connection, stretches: &[Stretch<'_>], limit: usize) -> Result<Vec<R>, Error> {
+    let mut items = Vec::new();
+    for stretch in stretches {
+        let (sql, mut values) = written(stretch);
+        values.push(Value::Number(at_most(limit)));
         let mut statement = connection.prepare_cached(&sql)?;
-        let rows = statement.query_map(params_from_iter(self.values), read)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        for row in statement.query_map(params_from_iter(values), rows::read)? {
+            items.push(row?);
+        }
     }
+    Ok(items)
 }
 
-fn packed(id: &str) -> Value {
-    Value::Blob(pack(id).to_vec())
+/// Only the values vary within one combination of filters, so that a statement is prepared once.
+fn written<'a>(stretch: &Stretch<'a>) -> (String, Vec<Value<'a>>) {
+    let Stretch { table, index, conditions, order } = stretch;
+    let index = index.map_or_else(|| "NOT INDEXED".to_owned(), |index| format!("INDEXED BY {index}"));
+    let mut sql = format!("SELECT {} FROM {} {index} WHERE true", table.list, table.name);
+    let mut bound = Vec::new();
+    for condition in conditions {
+        match condition {
+            // Partial indexes are found by the number as it stands in them.
+            Condition::Equal(column, Value::Flag(flag)) => {
+                sql += &format!(" AND {column} = {}", i64::from(*flag));
+            }
+            Condition::Equal(column, value) => {
+                sql += &format!(" AND {column} = ?");
+                bound.push(*value);
+            }
+            Condition::Holds(condition, values) => {
+                sql += " AND ";
+                sql += &condition.replace('@', "INDEXED BY ");
+                bound.extend(values);
+            }
+        }
+    }
+    (format!("{sql} ORDER BY {order} LIMIT ?"), bound)
 }

@@ -1,0 +1,149 @@
+//! What the pages of lists are read from: stretches of indexes, the same for both SQL stores. Each store writes them in
+//! its own SQL.
+//!
+//! Pages go by key, never by offset. What a filter names may lie in several stretches, which are merged.
+
+use std::cmp::Reverse;
+
+use holdshort_core::interrupt::Kind;
+use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
+
+use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
+use crate::table::{Field, Record, Table, Value};
+use crate::tables::{GrantFilter, InterruptFilter, RunFilter, SessionFilter};
+
+/// The rows of one stretch of an index, from a place on, in its order.
+#[derive(Clone, Debug)]
+pub(crate) struct Stretch<'a> {
+    pub(crate) table: Table,
+    /// `None`: the table itself is in order.
+    pub(crate) index: Option<&'static str>,
+    pub(crate) conditions: Vec<Condition<'a>>,
+    pub(crate) order: &'static str,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Condition<'a> {
+    /// The column holds this.
+    Equal(&'static str, Value<'a>),
+    /// SQL of both stores with a `?` for each value. A table whose index is named is followed by `@` and that name.
+    Holds(&'static str, Vec<Value<'a>>),
+}
+
+impl<'a> Stretch<'a> {
+    fn of<R: Record>(index: Option<&'static str>, order: &'static str) -> Self {
+        Self { table: R::TABLE, index, conditions: Vec::new(), order }
+    }
+
+    fn equal<F: Field>(mut self, column: &'static str, value: Option<&'a F>) -> Self {
+        self.conditions.extend(value.map(|value| Condition::Equal(column, value.value())));
+        self
+    }
+
+    fn is(mut self, column: &'static str, flag: bool) -> Self {
+        self.conditions.push(Condition::Equal(column, Value::Flag(flag)));
+        self
+    }
+
+    fn holds(mut self, sql: &'static str, values: Vec<Value<'a>>) -> Self {
+        self.conditions.push(Condition::Holds(sql, values));
+        self
+    }
+
+    /// Newest first, from a place on.
+    fn older<F: Field>(self, sql: &'static str, after: Option<&'a F>) -> Self {
+        match after {
+            Some(id) => self.holds(sql, vec![id.value()]),
+            None => self,
+        }
+    }
+}
+
+/// The runs of a filter that is one stretch by itself. Which ones are is a matter of the store's indexes.
+pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunPlace>) -> Stretch<'a> {
+    let index = match filter {
+        RunFilter { session: Some(_), .. } => Some("runs_by_session"),
+        RunFilter { status: None, workflow: None, .. } => None,
+        RunFilter { .. } => Some("runs_by_state"),
+    };
+    Stretch::of::<RunRow>(index, "run DESC")
+        .equal("session", filter.session.as_ref())
+        .equal("workflow", filter.workflow.as_ref())
+        .equal("status", filter.status.as_ref())
+        .older("run < ?", after.map(|RunPlace(Reverse(run))| run))
+}
+
+/// Each state that the filter names is one stretch.
+pub(crate) fn sessions<'a>(filter: &'a SessionFilter, after: Option<&'a SessionPlace>) -> Vec<Stretch<'a>> {
+    let rest = |mut stretch: Stretch<'a>| {
+        if let Some(workflow) = &filter.workflow {
+            let is_of = "(workflow = ? OR EXISTS (SELECT 1 FROM runs @runs_by_session
+                         WHERE runs.session = sessions.session AND runs.workflow = ?))";
+            stretch = stretch.holds(is_of, vec![workflow.value(), workflow.value()]);
+        }
+        stretch.older("session < ?", after.map(|SessionPlace(Reverse(session))| session))
+    };
+    let order = "session DESC";
+    if filter.states.is_empty() {
+        return vec![rest(Stretch::of::<SessionRow>(None, order))];
+    }
+    let of =
+        |state| rest(Stretch::of::<SessionRow>(Some("sessions_by_state"), order).equal("state", Some(state)));
+    filter.states.iter().map(of).collect()
+}
+
+/// The open ones, then the resolved ones; each half by kind where the filter is no narrower.
+pub(crate) fn interrupts<'a>(
+    filter: &'a InterruptFilter,
+    after: Option<&'a InterruptPlace>,
+) -> [Vec<Stretch<'a>>; 2] {
+    let is_narrow = filter.run.is_some() || filter.session.is_some();
+    let kinds: Vec<Option<&Kind>> = match &filter.kind {
+        None if !is_narrow => Kind::ALL.iter().map(Some).collect(),
+        kind => vec![kind.as_ref()],
+    };
+    let half = |open: bool, by_kind, order| {
+        let index = if is_narrow { "interrupts_by_run" } else { by_kind };
+        let mut stretch = Stretch::of::<InterruptRow>(Some(index), order)
+            .is("open", open)
+            .equal("run", filter.run.as_ref());
+        if let Some(session) = &filter.session {
+            stretch = stretch.equal("session", Some(session));
+            if filter.run.is_none() {
+                let of_it = "run IN (SELECT run FROM runs @runs_by_session WHERE session = ?)";
+                stretch = stretch.holds(of_it, vec![session.value()]);
+            }
+        }
+        stretch
+    };
+    let (mut open, mut resolved) = (Vec::new(), Vec::new());
+    if filter.open != Some(false) && !matches!(after, Some(InterruptPlace::Resolved(_))) {
+        let mut stretch = half(true, "open_interrupts_by_kind", "-risk, interrupt");
+        if let Some(InterruptPlace::Open(Reverse(risk), id)) = after {
+            let least = vec![Value::Number(-i64::from(*risk)), id.value()];
+            stretch = stretch.holds("(-risk, interrupt) > (?, ?)", least);
+        }
+        open.extend(kinds.iter().map(|kind| stretch.clone().equal("kind", *kind)));
+    }
+    if filter.open != Some(true) {
+        let after = match after {
+            Some(InterruptPlace::Resolved(Reverse(id))) => Some(id),
+            Some(InterruptPlace::Open(..)) | None => None,
+        };
+        let stretch =
+            half(false, "resolved_interrupts_by_kind", "interrupt DESC").older("interrupt < ?", after);
+        resolved.extend(kinds.iter().map(|kind| stretch.clone().equal("kind", *kind)));
+    }
+    [open, resolved]
+}
+
+/// Those that stand and those that were revoked are one stretch each.
+pub(crate) fn grants<'a>(filter: &GrantFilter, after: Option<&'a GrantPlace>) -> Vec<Stretch<'a>> {
+    let of = |revoked| {
+        Stretch::of::<GrantRow>(Some("grants_by_state"), "grant_id DESC")
+            .is("revoked", revoked)
+            .older("grant_id < ?", after.map(|GrantPlace(Reverse(grant))| grant))
+    };
+    let asked = |revoked: &bool| filter.revoked.is_none_or(|asked| asked == *revoked);
+    [false, true].into_iter().filter(asked).map(of).collect()
+}
