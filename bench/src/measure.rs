@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use holdshort_testpg as testpg;
 
 use crate::cycle::Row;
-use crate::hand::Place;
+use crate::hand::Database;
 use crate::load::{Until, count, round_trip};
 use crate::plan::{CROWD, Plan};
 use crate::server::Server;
@@ -66,11 +66,11 @@ pub(crate) fn row(
         None => Server::ours(binary, folder)?,
     };
     let mut ours = Side::warm(&server, row, plan, database)?;
-    let place = match database {
-        Some(database) => Place::Url { url: database.database(), connections: CONNECTIONS },
-        None => Place::Folder { folder: folder.join("loop"), commits: whole(ours.commits) },
+    let of_loop = match database {
+        Some(database) => Database::Url { url: database.database(), connections: CONNECTIONS },
+        None => Database::Folder { folder: folder.join("loop"), commits: whole(ours.commits) },
     };
-    let loop_server = Server::hand_written(folder, &place)?;
+    let loop_server = Server::hand_written(folder, &of_loop)?;
     let mut hand = Side::warm(&loop_server, row, plan, database)?;
     let mut syncs = Vec::new();
     for _ in 0..plan.rounds {
@@ -84,10 +84,10 @@ pub(crate) fn row(
     hand.memory = loop_server.memory()?;
     let round_trip = round_trip(&loop_server.target)?;
     drop((server, loop_server));
-    let mut alone = hand::in_process(&place, 1, plan.alone)?;
+    let mut alone = hand::in_process(&of_loop, 1, plan.alone)?;
     let in_process = (alone.cycles_per_second(), stats::percentile(&mut alone.latencies, 50));
     let many_in_process = match database {
-        Some(_) => Some(hand::in_process(&place, CONNECTIONS, plan.together)?.cycles_per_second()),
+        Some(_) => Some(hand::in_process(&of_loop, CONNECTIONS, plan.together)?.cycles_per_second()),
         None => None,
     };
     let postgres = database.map(version).transpose()?;

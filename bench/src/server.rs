@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 
 use crate::cycle::WORKFLOW_FILE;
-use crate::hand::Place;
+use crate::hand::Database;
 
 /// The name of the hidden verb that starts the loop.
 pub(crate) const LOOP_VERB: &str = "serve-loop";
@@ -58,16 +58,16 @@ impl Server {
     }
 
     /// The hand-written loop: this program once more.
-    pub(crate) fn hand_written(folder: &Path, place: &Place) -> Result<Self> {
+    pub(crate) fn hand_written(folder: &Path, database: &Database) -> Result<Self> {
         let data = folder.join("loop");
         fs::create_dir_all(&data)?;
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(LOOP_VERB);
-        match place {
-            Place::Folder { folder, commits } => {
+        match database {
+            Database::Folder { folder, commits } => {
                 command.arg("--data").arg(folder).args(["--commits", &commits.to_string()])
             }
-            Place::Url { url, connections } => {
+            Database::Url { url, connections } => {
                 command.args(["--store", url, "--connections", &connections.to_string()])
             }
         };

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::{Context, Result};
 
-use super::store::{Place, Store};
+use super::store::{Database, Store};
 use super::waiters::Waiters;
 
 pub(super) struct Desk {
@@ -16,14 +16,14 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) async fn open(place: &Place) -> Result<Arc<Self>> {
-        let store = Store::open(place).await?;
+    pub(super) async fn open(database: &Database) -> Result<Arc<Self>> {
+        let store = Store::open(database).await?;
         let (last, open) = store.asked().await?;
         let waiters = Waiters::default();
         for id in open {
             waiters.open(id);
         }
-        Ok(Arc::new(Self { store, waiters, next: AtomicI64::new(last + 1), commits: place.commits() }))
+        Ok(Arc::new(Self { store, waiters, next: AtomicI64::new(last + 1), commits: database.commits() }))
     }
 
     pub(super) async fn ask(&self, payload: String) -> Result<i64> {

@@ -7,15 +7,15 @@ use anyhow::Result;
 use tokio::task::JoinSet;
 
 use super::desk::Desk;
-use super::store::Place;
+use super::store::Database;
 use crate::cycle::PAYLOAD_BYTES;
 use crate::load::Sample;
 
 /// So many askers at once, each with its own person.
-pub(crate) fn in_process(place: &Place, concurrency: usize, time: Duration) -> Result<Sample> {
+pub(crate) fn in_process(database: &Database, concurrency: usize, time: Duration) -> Result<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let desk = Desk::open(place).await?;
+        let desk = Desk::open(database).await?;
         let began = Instant::now();
         let mut askers = JoinSet::new();
         for _ in 0..concurrency {

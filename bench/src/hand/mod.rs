@@ -13,4 +13,4 @@ mod waiters;
 
 pub(crate) use in_process::in_process;
 pub(crate) use serve::{Options, serve};
-pub(crate) use store::Place;
+pub(crate) use store::Database;

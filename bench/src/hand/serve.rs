@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 use super::desk::Desk;
-use super::store::Place;
+use super::store::Database;
 
 const OPERATOR: &str = "loop-operator-0123456789abcdef0123456789abcdef";
 const AGENT: &str = "loop-agent-0123456789abcdef0123456789abcdef";
@@ -41,13 +41,13 @@ pub(crate) struct Options {
 pub(crate) fn serve(options: &Options) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let place = match (&options.store, &options.data) {
-            (Some(url), _) => Place::Url { url: url.clone(), connections: options.connections },
+        let database = match (&options.store, &options.data) {
+            (Some(url), _) => Database::Url { url: url.clone(), connections: options.connections },
             (None, folder) => {
-                Place::Folder { folder: folder.clone().unwrap_or_default(), commits: options.commits }
+                Database::Folder { folder: folder.clone().unwrap_or_default(), commits: options.commits }
             }
         };
-        let desk = Desk::open(&place).await?;
+        let desk = Desk::open(&database).await?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let listening = format!("http://{}", listener.local_addr()?);
         let ready = json!({ "listening": listening, "token": OPERATOR, "agent_token": AGENT });

@@ -11,7 +11,7 @@ use super::sqlite::Sqlite;
 const POSTGRES_COMMITS: u32 = 3;
 
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Database {
     /// With so many durable commits a cycle.
     Folder { folder: PathBuf, commits: u32 },
     /// With so many connections to the database.
@@ -23,7 +23,7 @@ pub(super) enum Store {
     Postgres(Postgres),
 }
 
-impl Place {
+impl Database {
     /// Durable commits of one cycle; the first asks, the second decides, the others follow by themselves.
     pub(super) fn commits(&self) -> u32 {
         match self {
@@ -34,10 +34,12 @@ impl Place {
 }
 
 impl Store {
-    pub(super) async fn open(place: &Place) -> Result<Self> {
-        match place {
-            Place::Folder { folder, .. } => Ok(Self::Sqlite(Sqlite::open(folder)?)),
-            Place::Url { url, connections } => Ok(Self::Postgres(Postgres::open(url, *connections).await?)),
+    pub(super) async fn open(database: &Database) -> Result<Self> {
+        match database {
+            Database::Folder { folder, .. } => Ok(Self::Sqlite(Sqlite::open(folder)?)),
+            Database::Url { url, connections } => {
+                Ok(Self::Postgres(Postgres::open(url, *connections).await?))
+            }
         }
     }
 

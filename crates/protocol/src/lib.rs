@@ -38,8 +38,8 @@ pub use list::List;
 pub use login::{Identity, Link, LinkRequest, Login, Redeem};
 pub use marked::LookAlikes;
 pub use plan::{
-    DraftSubtask, ModelMessage, ModelRequest, ModelRole, Place, Plan, PlanDraft, PlanLayout, PlanVersion,
-    Replan, Subtask, SubtaskStatus,
+    DraftSubtask, ModelMessage, ModelRequest, ModelRole, NodePosition, Plan, PlanDraft, PlanLayout,
+    PlanVersion, Replan, Subtask, SubtaskStatus,
 };
 pub use problem::{FieldError, Problem};
 pub use run::{

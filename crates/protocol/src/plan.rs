@@ -97,11 +97,11 @@ pub struct DraftSubtask {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlanLayout {
     /// One per subtask, in their order, no two the same.
-    pub places: Vec<Place>,
+    pub places: Vec<NodePosition>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Place {
+pub struct NodePosition {
     /// Its column: right of everything that it depends on.
     pub layer: u64,
     pub row: u64,

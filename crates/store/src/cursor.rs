@@ -1,4 +1,4 @@
-//! Places in lists: the sort key of a row, as an order and as the text of a cursor. Shared by all stores, so
+//! Sort keys of rows in lists, as an order and as the text of a cursor. Shared by all stores, so
 //! that a list has one order. Never holds anything but keys of rows.
 
 use std::cmp::Reverse;
@@ -9,26 +9,26 @@ use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use crate::journal::Error;
 use crate::tables::{Cursor, Page};
 
-/// A run's place: newest first. Ids are drawn in order of time.
+/// What sorts runs: newest first. Ids are drawn in order of time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct RunPlace(pub(crate) Reverse<RunId>);
+pub(crate) struct RunSortKey(pub(crate) Reverse<RunId>);
 
-/// An interrupt's place: open ones by risk, then oldest first; after them the resolved ones, newest first.
+/// What sorts interrupts: open ones by risk, then oldest first; after them the resolved ones, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum InterruptPlace {
+pub(crate) enum InterruptSortKey {
     Open(Reverse<u8>, InterruptId),
     Resolved(Reverse<InterruptId>),
 }
 
-/// A grant's place: newest first.
+/// What sorts grants: newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct GrantPlace(pub(crate) Reverse<GrantId>);
+pub(crate) struct GrantSortKey(pub(crate) Reverse<GrantId>);
 
-/// A session's place: newest first.
+/// What sorts sessions: newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct SessionPlace(pub(crate) Reverse<SessionId>);
+pub(crate) struct SessionSortKey(pub(crate) Reverse<SessionId>);
 
-impl RunPlace {
+impl RunSortKey {
     pub(crate) fn of(row: &RunRow) -> Self {
         Self(Reverse(row.run.clone()))
     }
@@ -45,7 +45,7 @@ impl RunPlace {
     }
 }
 
-impl InterruptPlace {
+impl InterruptSortKey {
     pub(crate) fn of(row: &InterruptRow) -> Self {
         if row.open {
             Self::Open(Reverse(row.risk), row.interrupt.clone())
@@ -70,7 +70,7 @@ impl InterruptPlace {
     }
 }
 
-impl GrantPlace {
+impl GrantSortKey {
     pub(crate) fn of(row: &GrantRow) -> Self {
         Self(Reverse(row.grant.clone()))
     }
@@ -87,7 +87,7 @@ impl GrantPlace {
     }
 }
 
-impl SessionPlace {
+impl SessionSortKey {
     pub(crate) fn of(row: &SessionRow) -> Self {
         Self(Reverse(row.session.clone()))
     }

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
+use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::table::{Field, Record, Table, Value};
 use crate::tables::{GrantFilter, InterruptFilter, RunFilter, SessionFilter};
 
@@ -60,7 +60,7 @@ impl<'a> Stretch<'a> {
 }
 
 /// The runs of a filter that is one stretch by itself. Which ones are is a matter of the store's indexes.
-pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunPlace>) -> Stretch<'a> {
+pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunSortKey>) -> Stretch<'a> {
     let index = match filter {
         RunFilter { session: Some(_), .. } => Some("runs_by_session"),
         RunFilter { status: None, workflow: None, .. } => None,
@@ -70,18 +70,18 @@ pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunPlace>) -> St
         .equal("session", filter.session.as_ref())
         .equal("workflow", filter.workflow.as_ref())
         .equal("status", filter.status.as_ref())
-        .older("run < ?", after.map(|RunPlace(Reverse(run))| run))
+        .older("run < ?", after.map(|RunSortKey(Reverse(run))| run))
 }
 
 /// Each state that the filter names is one stretch.
-pub(crate) fn sessions<'a>(filter: &'a SessionFilter, after: Option<&'a SessionPlace>) -> Vec<Stretch<'a>> {
+pub(crate) fn sessions<'a>(filter: &'a SessionFilter, after: Option<&'a SessionSortKey>) -> Vec<Stretch<'a>> {
     let rest = |mut stretch: Stretch<'a>| {
         if let Some(workflow) = &filter.workflow {
             let is_of = "(workflow = ? OR EXISTS (SELECT 1 FROM runs @runs_by_session
                          WHERE runs.session = sessions.session AND runs.workflow = ?))";
             stretch = stretch.holds(is_of, vec![workflow.value(), workflow.value()]);
         }
-        stretch.older("session < ?", after.map(|SessionPlace(Reverse(session))| session))
+        stretch.older("session < ?", after.map(|SessionSortKey(Reverse(session))| session))
     };
     let order = "session DESC";
     if filter.states.is_empty() {
@@ -95,7 +95,7 @@ pub(crate) fn sessions<'a>(filter: &'a SessionFilter, after: Option<&'a SessionP
 /// The open ones, then the resolved ones; each half by kind where the filter is no narrower.
 pub(crate) fn interrupts<'a>(
     filter: &'a InterruptFilter,
-    after: Option<&'a InterruptPlace>,
+    after: Option<&'a InterruptSortKey>,
 ) -> [Vec<Stretch<'a>>; 2] {
     let is_narrow = filter.run.is_some() || filter.session.is_some();
     let kinds: Vec<Option<&Kind>> = match &filter.kind {
@@ -117,9 +117,9 @@ pub(crate) fn interrupts<'a>(
         stretch
     };
     let (mut open, mut resolved) = (Vec::new(), Vec::new());
-    if filter.open != Some(false) && !matches!(after, Some(InterruptPlace::Resolved(_))) {
+    if filter.open != Some(false) && !matches!(after, Some(InterruptSortKey::Resolved(_))) {
         let mut stretch = half(true, "open_interrupts_by_kind", "-risk, interrupt");
-        if let Some(InterruptPlace::Open(Reverse(risk), id)) = after {
+        if let Some(InterruptSortKey::Open(Reverse(risk), id)) = after {
             let least = vec![Value::Number(-i64::from(*risk)), id.value()];
             stretch = stretch.holds("(-risk, interrupt) > (?, ?)", least);
         }
@@ -127,8 +127,8 @@ pub(crate) fn interrupts<'a>(
     }
     if filter.open != Some(true) {
         let after = match after {
-            Some(InterruptPlace::Resolved(Reverse(id))) => Some(id),
-            Some(InterruptPlace::Open(..)) | None => None,
+            Some(InterruptSortKey::Resolved(Reverse(id))) => Some(id),
+            Some(InterruptSortKey::Open(..)) | None => None,
         };
         let stretch =
             half(false, "resolved_interrupts_by_kind", "interrupt DESC").older("interrupt < ?", after);
@@ -138,11 +138,11 @@ pub(crate) fn interrupts<'a>(
 }
 
 /// Those that stand and those that were revoked are one stretch each.
-pub(crate) fn grants<'a>(filter: &GrantFilter, after: Option<&'a GrantPlace>) -> Vec<Stretch<'a>> {
+pub(crate) fn grants<'a>(filter: &GrantFilter, after: Option<&'a GrantSortKey>) -> Vec<Stretch<'a>> {
     let of = |revoked| {
         Stretch::of::<GrantRow>(Some("grants_by_state"), "grant_id DESC")
             .is("revoked", revoked)
-            .older("grant_id < ?", after.map(|GrantPlace(Reverse(grant))| grant))
+            .older("grant_id < ?", after.map(|GrantSortKey(Reverse(grant))| grant))
     };
     let asked = |revoked: &bool| filter.revoked.is_none_or(|asked| asked == *revoked);
     [false, true].into_iter().filter(asked).map(of).collect()

@@ -155,8 +155,8 @@ pub struct Decider {
 impl FromRequestParts<AuthState> for Caller {
     type Rejection = Refused;
 
-    async fn from_request_parts(parts: &mut Parts, door: &AuthState) -> Answer<Self> {
-        let Decider { known, needs } = Decider::from_request_parts(parts, door).await?;
+    async fn from_request_parts(parts: &mut Parts, auth: &AuthState) -> Answer<Self> {
+        let Decider { known, needs } = Decider::from_request_parts(parts, auth).await?;
         known.may(needs)
     }
 }
@@ -164,8 +164,8 @@ impl FromRequestParts<AuthState> for Caller {
 impl FromRequestParts<AuthState> for Decider {
     type Rejection = Refused;
 
-    async fn from_request_parts(parts: &mut Parts, door: &AuthState) -> Answer<Self> {
-        let known = door.known(&parts.headers, &Credentials::of(&parts.headers)?)?;
+    async fn from_request_parts(parts: &mut Parts, auth: &AuthState) -> Answer<Self> {
+        let known = auth.known(&parts.headers, &Credentials::of(&parts.headers)?)?;
         Ok(Self { known, needs: needed(parts)? })
     }
 }

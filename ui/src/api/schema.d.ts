@@ -1905,7 +1905,7 @@ export interface components {
         Origin: "native" | "external";
         /** @enum {string} */
         Outcome: "approved" | "rejected" | "answered" | "expired" | "cancelled" | "superseded";
-        Place: {
+        NodePosition: {
             /**
              * Format: int64
              * @description Its column: right of everything that it depends on.
@@ -1948,7 +1948,7 @@ export interface components {
         /** @description Where the subtasks of a draft are drawn. */
         PlanLayout: {
             /** @description One per subtask, in their order, no two the same. */
-            places: components["schemas"]["Place"][];
+            places: components["schemas"]["NodePosition"][];
         };
         /** @description What was planned at some time: `{id, description, agent?, depends_on[]}` each. */
         PlanVersion: {

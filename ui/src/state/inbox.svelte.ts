@@ -53,7 +53,7 @@ export function followInbox(): () => void {
 async function noteExpiry(data: unknown): Promise<void> {
   const { interrupt: id, cause } = data as { interrupt: string; cause: string };
   // Whoever has its card open sees how it ends.
-  if (cause !== "expiry" || (route.place.view === "inbox" && route.place.interrupt === id)) return;
+  if (cause !== "expiry" || (route.now.view === "inbox" && route.now.interrupt === id)) return;
   const known = inbox.items.find((item) => item.id === id) ?? (await get<Interrupt>(`/v1/interrupts/${id}`).catch(() => undefined));
   if (known) inbox.expired = [{ id, title: known.title }, ...inbox.expired];
 }

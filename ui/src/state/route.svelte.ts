@@ -1,8 +1,8 @@
-// Where the person is: the address bar, as one of the app's places. Links are plain links; a click on one stays here.
-// A place opens at its top; going back finds it as it was left.
+// Where the person is: the address bar, as one of the views of the app. Links are plain links; a click on one stays here.
+// A view opens at its top; going back finds it as it was left.
 import { tick } from "svelte";
 
-export type Place =
+export type Route =
   | { view: "inbox"; interrupt?: string }
   | { view: "runs" }
   | { view: "new_run" }
@@ -11,7 +11,7 @@ export type Place =
   | { view: "login"; code: string }
   | { view: "nowhere" };
 
-export function place(path: string, hash: string): Place {
+export function routeOf(path: string, hash: string): Route {
   const parts = path.split("/").filter(Boolean);
   const [view, id] = parts;
   if (parts.length > 2) return { view: "nowhere" };
@@ -33,7 +33,7 @@ export function place(path: string, hash: string): Place {
 }
 
 export const route = $state({
-  place: place(location.pathname, location.hash),
+  now: routeOf(location.pathname, location.hash),
   /** The person has moved within the app: the focus follows. At the start it is the browser's. */
   moved: false,
 });
@@ -43,7 +43,7 @@ history.scrollRestoration = "manual";
 
 function read(): void {
   route.moved = true;
-  route.place = place(location.pathname, location.hash);
+  route.now = routeOf(location.pathname, location.hash);
 }
 
 export function go(path: string, how: "push" | "replace" = "push"): void {
@@ -68,7 +68,7 @@ document.addEventListener("click", (click) => {
   // A place on this page: the browser goes there, with the focus.
   if (link.hash && link.pathname === location.pathname) return;
   // Pages of the server, such as /docs/errors/stale, are not the app's.
-  if (place(link.pathname, "").view === "nowhere") return;
+  if (routeOf(link.pathname, "").view === "nowhere") return;
   click.preventDefault();
   go(link.pathname);
 });

@@ -7,18 +7,18 @@ use super::Plan;
 
 /// The column and the row of a subtask, both counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct NodePosition {
     /// Longer than every chain of dependencies before it.
     pub layer: usize,
     pub row: usize,
 }
 
 impl Plan {
-    /// One place per subtask, in the order of the plan, no two the same. A subtask in a cycle, or behind one, which
+    /// One position per subtask, in the order of the plan, no two the same. A subtask in a cycle, or behind one, which
     /// no checked plan has, stands in the first layer.
-    pub fn layout(&self) -> Vec<Place> {
+    pub fn layout(&self) -> Vec<NodePosition> {
         let layers = self.layers();
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<NodePosition> = Vec::new();
         let last = layers.iter().max().map_or(0, |last| last + 1);
         let mut rows: BTreeMap<usize, usize> = BTreeMap::new();
         for layer in 0..last {
@@ -28,7 +28,7 @@ impl Plan {
             rows.extend(members.into_iter().enumerate().map(|(row, at)| (at, row)));
         }
         for (at, layer) in layers.into_iter().enumerate() {
-            places.push(Place { layer, row: rows.get(&at).copied().unwrap_or_default() });
+            places.push(NodePosition { layer, row: rows.get(&at).copied().unwrap_or_default() });
         }
         places
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub use layout::Place;
+pub use layout::NodePosition;
 pub use read::{around, beside, candidates, read, sent};
 
 use crate::limits;

@@ -1,4 +1,4 @@
-//! The door: every input comes in here, and leaves as events or as a rejection.
+//! Where every input of a run comes in, and leaves as events or as a rejection.
 
 use std::collections::BTreeSet;
 

@@ -66,9 +66,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         session: &SessionId,
         actor: Actor,
     ) -> Result<Arc<Session>, Error> {
-        let standing = self.change_session(session, session::Input::Suspend, &actor).await?;
+        let changed = self.change_session(session, session::Input::Suspend, &actor).await?;
         self.send_to_runs(session, &Input::Tick, &actor).await?;
-        Ok(standing)
+        Ok(changed)
     }
 
     /// Lets runs start in the session again, and those that rested with it go on.
@@ -78,12 +78,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: Actor,
     ) -> Result<Arc<Session>, Error> {
         let before = self.session(session).await?;
-        let standing = self.change_session(session, session::Input::Resume, &actor).await?;
+        let changed = self.change_session(session, session::Input::Resume, &actor).await?;
         if before.state == State::Suspended {
             self.resume_paused_with(&before, &actor).await?;
         }
         self.send_to_runs(session, &Input::Tick, &actor).await?;
-        Ok(standing)
+        Ok(changed)
     }
 
     /// Resumes runs that an earlier version paused one by one when it suspended the session: they did not follow it.
@@ -132,9 +132,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
             // None lived when it was found idle; one that started since is cancelled.
             End::Expired => {
-                let standing = self.change_session(session, session::Input::Close { reason }, &actor).await?;
+                let changed = self.change_session(session, session::Input::Close { reason }, &actor).await?;
                 self.send_to_runs(session, &cancel("its session expired"), &actor).await?;
-                Ok(standing)
+                Ok(changed)
             }
         }
     }
@@ -180,17 +180,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: &Actor,
     ) -> Result<Arc<Session>, Error> {
         self.require_session(id).await?;
-        // What changes nothing must not be told from what others have changed since.
+        // What changes nothing must not be told from what others have current since.
         if self.is_shared() {
             self.streams.forget(&StreamId::Session(id.clone()));
         }
         for _ in 0..ATTEMPTS {
-            let (standing, chain) = self.session_chain(id).await?;
-            let events = standing.handle(self.clock.now(), actor, input.clone())?;
+            let (current, chain) = self.session_chain(id).await?;
+            let events = current.handle(self.clock.now(), actor, input.clone())?;
             if events.is_empty() {
-                return Ok(standing);
+                return Ok(current);
             }
-            let mut session = (*standing).clone();
+            let mut session = (*current).clone();
             apply(&mut session, &events);
             let appended = self.append_plain(&events, chain, rows_of(&events, &session), Vec::new()).await?;
             if let Some(chain) = appended {

@@ -209,14 +209,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.streams.forget(&StreamId::System);
         }
         for _ in 0..ATTEMPTS {
-            let (standing, chain) = self.system_chain().await?;
-            let events = standing.handle(self.clock.now(), &actor, input.clone())?;
+            let (current, chain) = self.system_chain().await?;
+            let events = current.handle(self.clock.now(), &actor, input.clone())?;
             if events.is_empty() {
-                return Ok(standing);
+                return Ok(current);
             }
             if self.append_plain(&events, chain, Rows::default(), Vec::new()).await?.is_some() {
                 let now = self.system().await?;
-                if standing.frozen && !now.frozen {
+                if current.frozen && !now.frozen {
                     self.sweep().await?;
                 }
                 return Ok(now);

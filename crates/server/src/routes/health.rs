@@ -29,8 +29,8 @@ pub(crate) async fn alive() -> Json<Health> {
     get, path = "/readyz", tag = "health", operation_id = "ready",
     responses((status = 200, description = "It can serve", body = Health), OpenReady)
 )]
-pub(crate) async fn ready(State(door): State<AuthState>) -> Answer<Json<Health>> {
-    door.ready().await?;
+pub(crate) async fn ready(State(auth): State<AuthState>) -> Answer<Json<Health>> {
+    auth.ready().await?;
     Ok(Json(Health { status: "ok".to_owned() }))
 }
 

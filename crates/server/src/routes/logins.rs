@@ -42,9 +42,9 @@ pub(crate) async fn invite(caller: Caller) -> Answer<(StatusCode, Json<Link>)> {
         Enters
     )
 )]
-pub(crate) async fn enter(State(door): State<AuthState>, body: Body) -> Answer<Response> {
+pub(crate) async fn enter(State(auth): State<AuthState>, body: Body) -> Answer<Response> {
     let Redeem { code } = body.json().await?;
-    let logins::Issued { cookie, secret, expires_at } = door.redeem(code).await?;
+    let logins::Issued { cookie, secret, expires_at } = auth.redeem(code).await?;
     let login = Login {
         secret,
         person: "operator".to_owned(),

@@ -112,7 +112,7 @@ fn needs(
 }
 
 /// The whole service, guards included.
-pub(crate) fn service(door: AuthState, names: Arc<Names>) -> Router {
+pub(crate) fn service(auth: AuthState, names: Arc<Names>) -> Router {
     let (router, _) = router().split_for_parts();
     router
         .merge(pages::router())
@@ -121,7 +121,7 @@ pub(crate) fn service(door: AuthState, names: Arc<Names>) -> Router {
         .method_not_allowed_fallback(|| async { Refused::of(Code::MethodNotAllowed) })
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state(names, guard::check_origin))
-        .with_state(door)
+        .with_state(auth)
 }
 
 async fn nothing(uri: Uri, headers: HeaderMap) -> Response {

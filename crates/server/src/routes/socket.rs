@@ -22,16 +22,16 @@ use crate::socket;
     responses((status = 101, description = "The connection is a WebSocket from here on"), Opens)
 )]
 pub(crate) async fn open(
-    State(door): State<AuthState>,
+    State(auth): State<AuthState>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
     let upgrade =
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
     let known = if headers.contains_key(AUTHORIZATION) {
-        Some(socket::caller(&door, &headers, &Credentials::of(&headers)?)?)
+        Some(socket::caller(&auth, &headers, &Credentials::of(&headers)?)?)
     } else {
         None
     };
-    socket::open(upgrade, door, headers, known)
+    socket::open(upgrade, auth, headers, known)
 }

@@ -21,8 +21,8 @@ use super::incoming;
 pub(crate) const NEEDS: Needs = any(Permission::Read);
 
 /// Somebody who comes over a socket: what it does is recorded with that channel.
-pub(crate) fn caller(door: &AuthState, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
-    let known = door.known(headers, given)?;
+pub(crate) fn caller(auth: &AuthState, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
+    let known = auth.known(headers, given)?;
     let known = match given {
         Credentials::Token(_) => known.through("ws"),
         Credentials::Secret(_) => known,
@@ -33,7 +33,7 @@ pub(crate) fn caller(door: &AuthState, headers: &HeaderMap, given: &Credentials<
 /// Waits for `hello`, and lets in whoever says it rightly.
 pub(super) async fn receive(
     incoming: &mut SplitStream<WebSocket>,
-    door: &AuthState,
+    auth: &AuthState,
     headers: &HeaderMap,
     known: Option<Caller>,
     pace: Pace,
@@ -42,7 +42,7 @@ pub(super) async fn receive(
     let received = timeout(pace.hello, incoming::next(incoming, pace.silence)).await;
     match received.map_err(|_| unauthenticated("nobody said `hello` in time"))??.frame {
         Ok(ClientFrame::Hello(hello)) => {
-            who(door, headers, known, &hello).map_err(|refused| match refused.code() {
+            who(auth, headers, known, &hello).map_err(|refused| match refused.code() {
                 Code::TooManyRequests => End::OverRate(refused),
                 Code::TooManyConnections => End::Full(refused),
                 _ => End::Unauthenticated(refused),
@@ -53,11 +53,11 @@ pub(super) async fn receive(
     }
 }
 
-fn who(door: &AuthState, headers: &HeaderMap, known: Option<Caller>, hello: &Hello) -> Answer<Caller> {
+fn who(auth: &AuthState, headers: &HeaderMap, known: Option<Caller>, hello: &Hello) -> Answer<Caller> {
     match (&hello.token, &hello.secret, known) {
         (Some(_), Some(_), _) => Err(Refused::invalid_at("/secret", "send it or `token`, not both")),
-        (Some(token), None, _) => caller(door, headers, &Credentials::Token(token)),
-        (None, Some(secret), _) => caller(door, headers, &Credentials::Secret(secret)),
+        (Some(token), None, _) => caller(auth, headers, &Credentials::Token(token)),
+        (None, Some(secret), _) => caller(auth, headers, &Credentials::Secret(secret)),
         (None, None, Some(known)) => Ok(known),
         (None, None, None) => Err(Refused::of(Code::Unauthenticated)),
     }

@@ -37,16 +37,16 @@ pub(crate) use hello::{NEEDS, caller};
 /// Answers the request that a socket begins with. `known` is who it is, where the request said so.
 pub(crate) fn open(
     upgrade: WebSocketUpgrade,
-    door: AuthState,
+    auth: AuthState,
     headers: HeaderMap,
     known: Option<Caller>,
 ) -> Answer<Response> {
-    let pace = door.pace();
+    let pace = auth.pace();
     // Whoever has not said who it is takes no place among the streams yet.
     let permit = known.as_ref().map(|caller| caller.app.place()).transpose()?;
     let connection = connections::current();
     Ok(line::limited(upgrade).on_upgrade(async move |socket| {
-        serve(socket, &door, headers, Guest { known, permit, connection }, pace).await;
+        serve(socket, &auth, headers, Guest { known, permit, connection }, pace).await;
     }))
 }
 
@@ -59,22 +59,22 @@ struct Guest {
     connection: Option<Arc<Connection>>,
 }
 
-async fn serve(socket: WebSocket, door: &AuthState, headers: HeaderMap, mut guest: Guest, pace: Pace) {
+async fn serve(socket: WebSocket, auth: &AuthState, headers: HeaderMap, mut guest: Guest, pace: Pace) {
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(pace.patience);
     let mut writing = pin!(line::write(sink, queue, pace.ping));
     let end = tokio::select! {
-        end = converse(&mut incoming, door, headers, &mut guest, pace, outbox) => end,
+        end = converse(&mut incoming, auth, headers, &mut guest, pace, outbox) => end,
         // Only a broken connection ends it before the outbox is gone.
         _ = &mut writing => return,
-        () = door.stopped() => End::Stopping,
+        () = auth.stopped() => End::Stopping,
     };
     Box::pin(line::goodbye(&end, end::frame(&end), writing, incoming)).await;
 }
 
 async fn converse(
     incoming: &mut SplitStream<WebSocket>,
-    door: &AuthState,
+    auth: &AuthState,
     headers: HeaderMap,
     guest: &mut Guest,
     pace: Pace,
@@ -87,7 +87,7 @@ async fn converse(
         }
     };
     let received = tokio::select! {
-        received = Box::pin(hello::receive(incoming, door, &headers, guest.known.take(), pace)) => received,
+        received = Box::pin(hello::receive(incoming, auth, &headers, guest.known.take(), pace)) => received,
         () = evicted => Err(End::Evicted),
     };
     let caller = match received {

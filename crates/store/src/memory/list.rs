@@ -6,7 +6,7 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
 use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
+use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::tables::{Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter};
 
 #[derive(Debug, Default)]
@@ -31,25 +31,25 @@ impl RowMaps {
         self.grants.extend(rows.grants.into_iter().map(|row| (row.grant.clone(), row)));
     }
 
-    pub(super) fn runs(&self, filter: &RunFilter, after: Option<&RunPlace>, limit: usize) -> Page<RunRow> {
+    pub(super) fn runs(&self, filter: &RunFilter, after: Option<&RunSortKey>, limit: usize) -> Page<RunRow> {
         let mut rows: Vec<_> = self
             .runs
             .values()
             .filter(|row| filter.status.is_none_or(|status| row.status == status))
             .filter(|row| filter.workflow.as_ref().is_none_or(|workflow| row.workflow == *workflow))
             .filter(|row| matches_session(filter.session.as_ref(), &row.session))
-            .map(|row| (RunPlace::of(row), row))
+            .map(|row| (RunSortKey::of(row), row))
             .filter(|(place, _)| after.is_none_or(|after| place > after))
             .collect();
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         let items = rows.into_iter().take(limit.saturating_add(1)).map(|(_, row)| row.clone()).collect();
-        Page::cut(items, limit, |row| RunPlace::of(row).encode())
+        Page::cut(items, limit, |row| RunSortKey::of(row).encode())
     }
 
     pub(super) fn sessions(
         &self,
         filter: &SessionFilter,
-        after: Option<&SessionPlace>,
+        after: Option<&SessionSortKey>,
         limit: usize,
     ) -> Page<SessionRow> {
         let is_of = |row: &SessionRow, workflow: &String| {
@@ -62,9 +62,9 @@ impl RowMaps {
             .rev()
             .filter(|row| filter.states.is_empty() || filter.states.contains(&row.state))
             .filter(|row| filter.workflow.as_ref().is_none_or(|workflow| is_of(row, workflow)))
-            .filter(|row| after.is_none_or(|after| SessionPlace::of(row) > *after));
+            .filter(|row| after.is_none_or(|after| SessionSortKey::of(row) > *after));
         let items = rows.take(limit.saturating_add(1)).cloned().collect();
-        Page::cut(items, limit, |row| SessionPlace::of(row).encode())
+        Page::cut(items, limit, |row| SessionSortKey::of(row).encode())
     }
 
     pub(super) fn idle_sessions(&self, now: Timestamp, limit: usize) -> Vec<SessionId> {
@@ -83,7 +83,7 @@ impl RowMaps {
     pub(super) fn interrupts(
         &self,
         filter: &InterruptFilter,
-        after: Option<&InterruptPlace>,
+        after: Option<&InterruptSortKey>,
         limit: usize,
     ) -> Page<InterruptRow> {
         let mut rows: Vec<_> = self
@@ -94,12 +94,12 @@ impl RowMaps {
             .filter(|row| filter.kind.is_none_or(|kind| row.kind == kind))
             .filter(|row| matches_session(filter.session.as_ref(), &row.session))
             .filter(|row| filter.session.is_none() || filter.run.is_some() || self.is_with_its_run(row))
-            .map(|row| (InterruptPlace::of(row), row))
+            .map(|row| (InterruptSortKey::of(row), row))
             .filter(|(place, _)| after.is_none_or(|after| place > after))
             .collect();
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         let items = rows.into_iter().take(limit.saturating_add(1)).map(|(_, row)| row.clone()).collect();
-        Page::cut(items, limit, |row| InterruptPlace::of(row).encode())
+        Page::cut(items, limit, |row| InterruptSortKey::of(row).encode())
     }
 
     /// The interrupts of a session are found over its runs.
@@ -110,7 +110,7 @@ impl RowMaps {
     pub(super) fn grants(
         &self,
         filter: &GrantFilter,
-        after: Option<&GrantPlace>,
+        after: Option<&GrantSortKey>,
         limit: usize,
     ) -> Page<GrantRow> {
         let rows = self
@@ -118,9 +118,9 @@ impl RowMaps {
             .values()
             .rev()
             .filter(|row| filter.revoked.is_none_or(|revoked| row.revoked == revoked))
-            .filter(|row| after.is_none_or(|after| GrantPlace::of(row) > *after));
+            .filter(|row| after.is_none_or(|after| GrantSortKey::of(row) > *after));
         let items = rows.take(limit.saturating_add(1)).cloned().collect();
-        Page::cut(items, limit, |row| GrantPlace::of(row).encode())
+        Page::cut(items, limit, |row| GrantSortKey::of(row).encode())
     }
 
     /// The ids of the runs that `key` keeps, in order of that key.

@@ -7,7 +7,7 @@ use holdshort_core::time::Timestamp;
 use super::Memory;
 use super::list::RowMaps;
 
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
+use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::journal::Error;
 use crate::tables::{
     Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
@@ -24,7 +24,7 @@ impl Tables for Memory {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<RunRow>, Error> {
-        let after = after.map(|cursor| RunPlace::decode(cursor)).transpose()?;
+        let after = after.map(|cursor| RunSortKey::decode(cursor)).transpose()?;
         Ok(self.state()?.tables.runs(filter, after.as_ref(), limit))
     }
 
@@ -38,7 +38,7 @@ impl Tables for Memory {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<SessionRow>, Error> {
-        let after = after.map(|cursor| SessionPlace::decode(cursor)).transpose()?;
+        let after = after.map(|cursor| SessionSortKey::decode(cursor)).transpose()?;
         Ok(self.state()?.tables.sessions(filter, after.as_ref(), limit))
     }
 
@@ -56,7 +56,7 @@ impl Tables for Memory {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<InterruptRow>, Error> {
-        let after = after.map(|cursor| InterruptPlace::decode(cursor)).transpose()?;
+        let after = after.map(|cursor| InterruptSortKey::decode(cursor)).transpose()?;
         Ok(self.state()?.tables.interrupts(filter, after.as_ref(), limit))
     }
 
@@ -70,7 +70,7 @@ impl Tables for Memory {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<GrantRow>, Error> {
-        let after = after.map(|cursor| GrantPlace::decode(cursor)).transpose()?;
+        let after = after.map(|cursor| GrantSortKey::decode(cursor)).transpose()?;
         Ok(self.state()?.tables.grants(filter, after.as_ref(), limit))
     }
 

@@ -8,7 +8,7 @@ use tokio_postgres::types::ToSql;
 use super::column::{at_most, get, id};
 use super::pool::Pool;
 use super::rows;
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
+use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::journal::Error;
 use crate::stretch::{self, Condition, Stretch};
 use crate::table::{Record, Value};
@@ -17,7 +17,7 @@ use crate::tables::{Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionF
 pub(super) async fn runs(
     pool: &Pool,
     filter: &RunFilter,
-    after: Option<&RunPlace>,
+    after: Option<&RunSortKey>,
     limit: usize,
 ) -> Result<Page<RunRow>, Error> {
     let statuses = match filter {
@@ -28,19 +28,19 @@ pub(super) async fn runs(
     let filters: Vec<_> = statuses.into_iter().map(|status| RunFilter { status, ..filter.clone() }).collect();
     let stretches: Vec<_> = filters.iter().map(|filter| stretch::runs(filter, after)).collect();
     let mut items = all(pool, &stretches, limit).await?;
-    items.sort_by_cached_key(RunPlace::of);
-    Ok(Page::cut(items, limit, |row| RunPlace::of(row).encode()))
+    items.sort_by_cached_key(RunSortKey::of);
+    Ok(Page::cut(items, limit, |row| RunSortKey::of(row).encode()))
 }
 
 pub(super) async fn sessions(
     pool: &Pool,
     filter: &SessionFilter,
-    after: Option<&SessionPlace>,
+    after: Option<&SessionSortKey>,
     limit: usize,
 ) -> Result<Page<SessionRow>, Error> {
     let mut items = all(pool, &stretch::sessions(filter, after), limit).await?;
-    items.sort_by_cached_key(SessionPlace::of);
-    Ok(Page::cut(items, limit, |row| SessionPlace::of(row).encode()))
+    items.sort_by_cached_key(SessionSortKey::of);
+    Ok(Page::cut(items, limit, |row| SessionSortKey::of(row).encode()))
 }
 
 pub(super) async fn idle_sessions(
@@ -61,23 +61,23 @@ pub(super) async fn idle_sessions(
 pub(super) async fn interrupts(
     pool: &Pool,
     filter: &InterruptFilter,
-    after: Option<&InterruptPlace>,
+    after: Option<&InterruptSortKey>,
     limit: usize,
 ) -> Result<Page<InterruptRow>, Error> {
     let mut items = all(pool, &stretch::interrupts(filter, after).concat(), limit).await?;
-    items.sort_by_cached_key(InterruptPlace::of);
-    Ok(Page::cut(items, limit, |row| InterruptPlace::of(row).encode()))
+    items.sort_by_cached_key(InterruptSortKey::of);
+    Ok(Page::cut(items, limit, |row| InterruptSortKey::of(row).encode()))
 }
 
 pub(super) async fn grants(
     pool: &Pool,
     filter: &GrantFilter,
-    after: Option<&GrantPlace>,
+    after: Option<&GrantSortKey>,
     limit: usize,
 ) -> Result<Page<GrantRow>, Error> {
     let mut items = all(pool, &stretch::grants(filter, after), limit).await?;
-    items.sort_by_cached_key(GrantPlace::of);
-    Ok(Page::cut(items, limit, |row| GrantPlace::of(row).encode()))
+    items.sort_by_cached_key(GrantSortKey::of);
+    Ok(Page::cut(items, limit, |row| GrantSortKey::of(row).encode()))
 }
 
 pub(super) async fn due(

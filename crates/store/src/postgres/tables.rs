@@ -5,7 +5,7 @@ use holdshort_core::projection::{GrantRow, InterruptRow, RunRow, SessionRow};
 use holdshort_core::time::Timestamp;
 
 use super::{Postgres, list, rows};
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
+use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::journal::Error;
 use crate::tables::{
     Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
@@ -22,7 +22,7 @@ impl Tables for Postgres {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<RunRow>, Error> {
-        let after = after.map(|cursor| RunPlace::decode(cursor)).transpose()?;
+        let after = after.map(|cursor| RunSortKey::decode(cursor)).transpose()?;
         list::runs(&self.pool, filter, after.as_ref(), limit).await
     }
 
@@ -36,7 +36,7 @@ impl Tables for Postgres {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<SessionRow>, Error> {
-        let after = after.map(|cursor| SessionPlace::decode(cursor)).transpose()?;
+        let after = after.map(|cursor| SessionSortKey::decode(cursor)).transpose()?;
         list::sessions(&self.pool, filter, after.as_ref(), limit).await
     }
 
@@ -54,7 +54,7 @@ impl Tables for Postgres {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<InterruptRow>, Error> {
-        let after = after.map(|cursor| InterruptPlace::decode(cursor)).transpose()?;
+        let after = after.map(|cursor| InterruptSortKey::decode(cursor)).transpose()?;
         list::interrupts(&self.pool, filter, after.as_ref(), limit).await
     }
 
@@ -68,7 +68,7 @@ impl Tables for Postgres {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<GrantRow>, Error> {
-        let after = after.map(|cursor| GrantPlace::decode(cursor)).transpose()?;
+        let after = after.map(|cursor| GrantSortKey::decode(cursor)).transpose()?;
         list::grants(&self.pool, filter, after.as_ref(), limit).await
     }
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params, params_from_iter};
 use super::column::{Key, Time, id, number};
 use super::read::at_most;
 use super::rows;
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
+use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::journal::Error;
 use crate::stretch::{self, Condition, Stretch};
 use crate::table::{Record, Value};
@@ -18,7 +18,7 @@ use crate::tables::{Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionF
 pub(super) fn runs(
     connection: &Connection,
     filter: &RunFilter,
-    after: Option<&RunPlace>,
+    after: Option<&RunSortKey>,
     limit: usize,
 ) -> Result<Page<RunRow>, Error> {
     let snapshot = connection.unchecked_transaction()?;
@@ -27,8 +27,8 @@ pub(super) fn runs(
     for filter in stretches(&snapshot, filter)? {
         items.extend(all(&snapshot, &[stretch::runs(&filter, after)], wanted)?);
     }
-    items.sort_by_cached_key(RunPlace::of);
-    Ok(Page::cut(items, limit, |row| RunPlace::of(row).encode()))
+    items.sort_by_cached_key(RunSortKey::of);
+    Ok(Page::cut(items, limit, |row| RunSortKey::of(row).encode()))
 }
 
 /// The filter as filters that are each one stretch of an index.
@@ -68,13 +68,13 @@ fn workflows(connection: &Connection, status: Status) -> Result<Vec<String>, Err
 pub(super) fn sessions(
     connection: &Connection,
     filter: &SessionFilter,
-    after: Option<&SessionPlace>,
+    after: Option<&SessionSortKey>,
     limit: usize,
 ) -> Result<Page<SessionRow>, Error> {
     let snapshot = connection.unchecked_transaction()?;
     let mut items = all(&snapshot, &stretch::sessions(filter, after), limit.saturating_add(1))?;
-    items.sort_by_cached_key(SessionPlace::of);
-    Ok(Page::cut(items, limit, |row| SessionPlace::of(row).encode()))
+    items.sort_by_cached_key(SessionSortKey::of);
+    Ok(Page::cut(items, limit, |row| SessionSortKey::of(row).encode()))
 }
 
 pub(super) fn idle_sessions(
@@ -98,7 +98,7 @@ pub(super) fn idle_sessions(
 pub(super) fn interrupts(
     connection: &Connection,
     filter: &InterruptFilter,
-    after: Option<&InterruptPlace>,
+    after: Option<&InterruptSortKey>,
     limit: usize,
 ) -> Result<Page<InterruptRow>, Error> {
     let snapshot = connection.unchecked_transaction()?;
@@ -108,20 +108,20 @@ pub(super) fn interrupts(
     if items.len() < wanted {
         items.extend(all(&snapshot, &resolved, wanted)?);
     }
-    items.sort_by_cached_key(InterruptPlace::of);
-    Ok(Page::cut(items, limit, |row| InterruptPlace::of(row).encode()))
+    items.sort_by_cached_key(InterruptSortKey::of);
+    Ok(Page::cut(items, limit, |row| InterruptSortKey::of(row).encode()))
 }
 
 pub(super) fn grants(
     connection: &Connection,
     filter: &GrantFilter,
-    after: Option<&GrantPlace>,
+    after: Option<&GrantSortKey>,
     limit: usize,
 ) -> Result<Page<GrantRow>, Error> {
     let snapshot = connection.unchecked_transaction()?;
     let mut items = all(&snapshot, &stretch::grants(filter, after), limit.saturating_add(1))?;
-    items.sort_by_cached_key(GrantPlace::of);
-    Ok(Page::cut(items, limit, |row| GrantPlace::of(row).encode()))
+    items.sort_by_cached_key(GrantSortKey::of);
+    Ok(Page::cut(items, limit, |row| GrantSortKey::of(row).encode()))
 }
 
 pub(super) fn runnable(connection: &Connection, limit: usize) -> Result<Vec<RunId>, Error> {

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use super::writer::Job;
 use super::{Sqlite, list, rows};
-use crate::cursor::{GrantPlace, InterruptPlace, RunPlace, SessionPlace};
+use crate::cursor::{GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey};
 use crate::journal::Error;
 use crate::tables::{
     Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
@@ -24,7 +24,7 @@ impl Tables for Sqlite {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<RunRow>, Error> {
-        let after = after.map(|cursor| RunPlace::decode(cursor)).transpose()?;
+        let after = after.map(|cursor| RunSortKey::decode(cursor)).transpose()?;
         let filter = filter.clone();
         self.pool.read(move |connection| list::runs(connection, &filter, after.as_ref(), limit)).await
     }
@@ -39,7 +39,7 @@ impl Tables for Sqlite {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<SessionRow>, Error> {
-        let after = after.map(|cursor| SessionPlace::decode(cursor)).transpose()?;
+        let after = after.map(|cursor| SessionSortKey::decode(cursor)).transpose()?;
         let filter = filter.clone();
         self.pool.read(move |connection| list::sessions(connection, &filter, after.as_ref(), limit)).await
     }
@@ -58,7 +58,7 @@ impl Tables for Sqlite {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<InterruptRow>, Error> {
-        let after = after.map(|cursor| InterruptPlace::decode(cursor)).transpose()?;
+        let after = after.map(|cursor| InterruptSortKey::decode(cursor)).transpose()?;
         let filter = filter.clone();
         self.pool.read(move |connection| list::interrupts(connection, &filter, after.as_ref(), limit)).await
     }
@@ -73,7 +73,7 @@ impl Tables for Sqlite {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<GrantRow>, Error> {
-        let after = after.map(|cursor| GrantPlace::decode(cursor)).transpose()?;
+        let after = after.map(|cursor| GrantSortKey::decode(cursor)).transpose()?;
         let filter = filter.clone();
         self.pool.read(move |connection| list::grants(connection, &filter, after.as_ref(), limit)).await
     }

@@ -3,15 +3,15 @@
 //!
 //! A feed is pulled: it reads the next event when it is asked for one, and waits for a commit when there is none. It
 //! holds no state that matters: a client that comes back with a cursor gets what follows. `source.rs` reads the
-//! events, `recent.rs` shares the newest among all followers, `told.rs` encodes them, `sight.rs` decides who may see
+//! events, `recent.rs` shares the newest among all followers, `encoded.rs` encodes them, `sight.rs` decides who may see
 //! them.
 
+mod encoded;
 pub mod position;
 mod recent;
 mod sight;
 mod source;
 pub mod sse;
-mod told;
 
 use std::sync::Arc;
 use std::vec;
@@ -21,16 +21,16 @@ use holdshort_engine::real;
 use holdshort_protocol::{Code, Preview};
 use tokio::sync::{broadcast, watch};
 
+pub use encoded::Words;
 pub use recent::{Recent, keep_reading};
 pub use sight::{Owners, Sight};
 pub use source::{Source, page};
-pub use told::Words;
 
 use crate::app::App;
 use crate::limits::READ_EVENTS;
 use crate::problem::Refused;
 use crate::view;
-use told::Told;
+use encoded::EncodedEvent;
 
 /// What a feed gives. It ends with the run that it follows, or after a problem of the store.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ struct Feed {
     /// `None`: there will be none, or nobody wants them.
     previews: Option<broadcast::Receiver<real::Preview>>,
     /// Read and not yet given.
-    found: vec::IntoIter<Arc<Told>>,
+    found: vec::IntoIter<Arc<EncodedEvent>>,
     state: State,
 }
 
@@ -97,8 +97,8 @@ enum State {
 impl Feed {
     async fn next(&mut self) -> Option<Item> {
         loop {
-            if let Some(told) = self.found.next() {
-                match self.give(&told).await {
+            if let Some(event) = self.found.next() {
+                match self.give(&event).await {
                     Some(item) => return Some(item),
                     None => continue,
                 }
@@ -151,11 +151,11 @@ impl Feed {
         Ok(())
     }
 
-    async fn give(&mut self, told: &Told) -> Option<Item> {
-        self.source.pass(told);
-        let words = match self.source.shows(&self.sight, told).await {
+    async fn give(&mut self, event: &EncodedEvent) -> Option<Item> {
+        self.source.pass(event);
+        let words = match self.source.shows(&self.sight, event).await {
             Ok(false) => return None,
-            Ok(true) => told.words(self.source.count()),
+            Ok(true) => event.words(self.source.count()),
             Err(refused) => Err(refused),
         };
         if self.source.is_over() {

@@ -12,7 +12,7 @@ use holdshort_store::{Error, Log, Positioned};
 use tokio::sync::{Notify, watch};
 use tokio::time::sleep;
 
-use super::told::Told;
+use super::encoded::EncodedEvent;
 use crate::app::App;
 use crate::limits::{READ_EVENTS, RECENT_BYTES};
 
@@ -32,7 +32,7 @@ pub struct Recent {
 struct Held {
     /// Those that follow this position are here, without a gap. `None`: nothing is read now.
     after: Option<u64>,
-    events: VecDeque<Arc<Told>>,
+    events: VecDeque<Arc<EncodedEvent>>,
     bytes: usize,
 }
 
@@ -52,23 +52,24 @@ impl Recent {
     }
 
     /// The next events after a position. `None`: some of them are in the journal alone.
-    pub(super) fn after(&self, position: u64, limit: usize) -> Option<Vec<Arc<Told>>> {
+    pub(super) fn after(&self, position: u64, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         if held.after? > position {
             return None;
         }
-        let first = held.events.partition_point(|told| told.position <= Some(position));
+        let first = held.events.partition_point(|event| event.position <= Some(position));
         Some(held.events.range(first..).take(limit).cloned().collect())
     }
 
     /// The next events of a run. `None`: they are in the journal alone, or there are none.
-    pub(super) fn of_run(&self, run: &RunId, since: u64, limit: usize) -> Option<Vec<Arc<Told>>> {
+    pub(super) fn of_run(&self, run: &RunId, since: u64, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        let is_of_run = |told: &&Arc<Told>| matches!(&told.sealed.stream, StreamId::Run(of) if of == run);
+        let is_of_run =
+            |event: &&Arc<EncodedEvent>| matches!(&event.sealed.stream, StreamId::Run(of) if of == run);
         let mut events = Vec::new();
         // From the last one back: what follows is in most cases among the last few.
-        for told in held.events.iter().rev().filter(is_of_run).take_while(|told| told.sealed.seq > since) {
-            events.push(told.clone());
+        for event in held.events.iter().rev().filter(is_of_run).take_while(|event| event.sealed.seq > since) {
+            events.push(event.clone());
         }
         events.reverse();
         events.truncate(limit);
@@ -80,16 +81,16 @@ impl Recent {
     }
 
     fn add(&self, events: Vec<Positioned>) {
-        let events: Vec<_> = events.into_iter().map(Told::by_position).collect();
+        let events: Vec<_> = events.into_iter().map(EncodedEvent::by_position).collect();
         let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
-        for told in events {
-            held.bytes += told.bytes();
-            held.events.push_back(told);
+        for event in events {
+            held.bytes += event.bytes();
+            held.events.push_back(event);
         }
         while held.events.len() > self.most || held.bytes > RECENT_BYTES {
-            let Some(told) = held.events.pop_front() else { return };
-            held.bytes -= told.bytes();
-            held.after = told.position;
+            let Some(event) = held.events.pop_front() else { return };
+            held.bytes -= event.bytes();
+            held.after = event.position;
         }
     }
 }

@@ -8,7 +8,7 @@ use holdshort_protocol::{Event, List};
 use holdshort_store::Log;
 use tokio::sync::watch;
 
-use super::told::{Count, Told};
+use super::encoded::{Count, EncodedEvent};
 use super::{Sight, position};
 use crate::app::App;
 use crate::limits::{PAGE_BYTES, READ_EVENTS, SCANNED_EVENTS};
@@ -64,7 +64,7 @@ impl Source {
     }
 
     /// The next events, where they have been read for all who follow.
-    pub(super) fn recent(&self, app: &App, limit: usize) -> Option<Vec<Arc<Told>>> {
+    pub(super) fn recent(&self, app: &App, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         match self {
             Self::Run { run, since, .. } => app.recent.of_run(run, *since, limit),
             Self::All { after } | Self::Inbox { after } => app.recent.after(*after, limit),
@@ -76,28 +76,28 @@ impl Source {
         &self,
         app: &App,
         limit: usize,
-    ) -> Result<Vec<Arc<Told>>, holdshort_store::Error> {
+    ) -> Result<Vec<Arc<EncodedEvent>>, holdshort_store::Error> {
         match self {
             Self::Run { run, since, .. } => {
                 let events = app.journal().read(&StreamId::Run(run.clone()), *since, limit).await?;
-                Ok(events.into_iter().map(Told::by_seq).collect())
+                Ok(events.into_iter().map(EncodedEvent::by_seq).collect())
             }
             Self::All { after } | Self::Inbox { after } => {
                 let events = app.journal().tail(*after, limit).await?;
-                Ok(events.into_iter().map(Told::by_position).collect())
+                Ok(events.into_iter().map(EncodedEvent::by_position).collect())
             }
         }
     }
 
     /// What follows is read after this event.
-    pub(super) fn pass(&mut self, told: &Told) {
+    pub(super) fn pass(&mut self, event: &EncodedEvent) {
         match self {
             Self::Run { since, ended, .. } => {
-                *since = told.sealed.seq;
-                *ended = told.ends_a_run();
+                *since = event.sealed.seq;
+                *ended = event.ends_a_run();
             }
             Self::All { after } | Self::Inbox { after } => {
-                if let Some(position) = told.position {
+                if let Some(position) = event.position {
                     *after = position;
                 }
             }
@@ -105,11 +105,11 @@ impl Source {
     }
 
     /// Whether the event is asked for, and the caller's to see. Each follower asks for itself.
-    pub(super) async fn shows(&self, sight: &Sight, told: &Told) -> Answer<bool> {
+    pub(super) async fn shows(&self, sight: &Sight, event: &EncodedEvent) -> Answer<bool> {
         match self {
             Self::Run { .. } => Ok(true),
-            Self::Inbox { .. } if !told.is_of_an_inbox() => Ok(false),
-            Self::All { .. } | Self::Inbox { .. } => sight.sees(&told.sealed.stream).await,
+            Self::Inbox { .. } if !event.is_of_an_inbox() => Ok(false),
+            Self::All { .. } | Self::Inbox { .. } => sight.sees(&event.sealed.stream).await,
         }
     }
 
@@ -146,15 +146,15 @@ pub async fn page(mut source: Source, sight: Sight, limit: usize) -> Answer<List
         // One more than is shown, to see whether anything follows.
         let wanted = (limit - items.len() + 1).min(READ_EVENTS);
         let read = source.read(&app, wanted).await?;
-        for told in &read {
+        for event in &read {
             if items.len() == limit || bytes > PAGE_BYTES || passed == SCANNED_EVENTS {
                 return Ok(List { items, next_cursor: Some(source.cursor()) });
             }
-            if source.shows(&sight, told).await? {
-                bytes += told.bytes();
-                items.push(told.event(source.count())?);
+            if source.shows(&sight, event).await? {
+                bytes += event.bytes();
+                items.push(event.event(source.count())?);
             }
-            source.pass(told);
+            source.pass(event);
             passed += 1;
         }
         if read.len() < wanted {

@@ -13,7 +13,7 @@ pub fn of_run(run: &Run) -> Vec<wire::Plan> {
 fn of(run: &Run, phase: &str, planned: &Planned) -> Option<wire::Plan> {
     let version = planned.settled.unwrap_or(planned.version());
     let shown = planned.versions.get(version.checked_sub(1)?)?;
-    let subtask = |(subtask, place): (&plan::Subtask, plan::Place)| {
+    let subtask = |(subtask, place): (&plan::Subtask, plan::NodePosition)| {
         let step = run.step_of_subtask(phase, &subtask.id);
         wire::Subtask {
             id: subtask.id.clone(),
@@ -56,7 +56,8 @@ pub fn layout(draft: wire::PlanDraft) -> wire::PlanLayout {
         depends_on: subtask.depends_on,
     };
     let draft = plan::Plan { subtasks: draft.subtasks.into_iter().map(subtask).collect() };
-    let place = |place: plan::Place| wire::Place { layer: place.layer as u64, row: place.row as u64 };
+    let place =
+        |place: plan::NodePosition| wire::NodePosition { layer: place.layer as u64, row: place.row as u64 };
     wire::PlanLayout { places: draft.layout().into_iter().map(place).collect() }
 }
 

@@ -27,8 +27,8 @@ use self::card::Card;
 use self::form::{Form, Typed};
 use super::frame;
 
-pub(super) async fn show(State(door): State<AuthState>, Id(token): Id<String>) -> Response {
-    match door.holder(&token).await {
+pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -> Response {
+    match auth.holder(&token).await {
         Ok(Holder { app, asked, interrupt, .. }) => match model(&app, &asked.run).await {
             Ok(model) => draw(&interrupt, model.as_deref(), News::None),
             Err(refused) => frame::refused(&refused),
@@ -46,12 +46,12 @@ async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     })
 }
 
-pub(super) async fn decide(State(door): State<AuthState>, Id(token): Id<String>, body: Body) -> Response {
-    take(&door, &token, body).await.unwrap_or_else(|refused| frame::refused(&refused))
+pub(super) async fn decide(State(auth): State<AuthState>, Id(token): Id<String>, body: Body) -> Response {
+    take(&auth, &token, body).await.unwrap_or_else(|refused| frame::refused(&refused))
 }
 
-async fn take(door: &AuthState, token: &str, body: Body) -> Answer<Response> {
-    let Holder { app, actor, asked, mut interrupt } = door.holder(token).await?;
+async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
+    let Holder { app, actor, asked, mut interrupt } = auth.holder(token).await?;
     let typed: Typed = body.form().await?;
     let model = model(&app, &asked.run).await?;
     let model = model.as_deref();

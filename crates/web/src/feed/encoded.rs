@@ -14,7 +14,7 @@ use super::position;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
-pub(super) struct Told {
+pub(super) struct EncodedEvent {
     pub(super) sealed: Sealed,
     /// Where it was read in the order of commits.
     pub(super) position: Option<u64>,
@@ -39,7 +39,7 @@ pub struct Words {
     json: Range<usize>,
 }
 
-impl Told {
+impl EncodedEvent {
     pub(super) fn by_seq(sealed: Sealed) -> Arc<Self> {
         Arc::new(Self::new(sealed, None))
     }
