@@ -90,6 +90,7 @@ export const later = {
   "run.call.timed_out": "ran out of time",
   "run.call.line": "{n} line",
   "run.call.lines": "{n} lines",
+  "run.call.entry": "{n} entry",
   "run.call.entries": "{n} entries",
   "run.call.nothing": "nothing",
   "run.call.result": "Result of the call",

@@ -71,7 +71,7 @@ function done({ data, look, result }: Call): ReturnType<typeof ending> {
   if (code !== undefined) return { tone: code === 0 ? "clear" : "stop", text: t("run.call.exit", { code }) };
   if (at(look, "diff")) return { tone: "clear", text: t("run.call.done") };
   const entries = list(data, "entries").length || number(data, "entries");
-  if (entries) return { tone: "plain", text: t("run.call.entries", { n: entries }) };
+  if (entries) return { tone: "plain", text: t(Number(entries) === 1 ? "run.call.entry" : "run.call.entries", { n: entries }) };
   const lines = (result ?? "").trimEnd().split("\n").length;
   return { tone: "plain", text: result?.trim() ? t(lines === 1 ? "run.call.line" : "run.call.lines", { n: lines }) : t("run.call.nothing") };
 }
