@@ -120,25 +120,23 @@ type Parameter = Box<dyn ToSql + Sync + Send>;
 /// a statement is prepared once.
 fn written(stretch: &Stretch<'_>, values: &mut Vec<Parameter>) -> Option<String> {
     let Stretch { table, conditions, order, .. } = stretch;
-    let mut sql = format!("(SELECT {} FROM {} WHERE true", table.list, table.name);
+    let mut wanted = vec!["true".to_owned()];
     for condition in conditions {
-        sql += " AND ";
-        match condition {
-            Condition::Equal(column, Value::Flag(true)) => sql += column,
-            Condition::Equal(column, Value::Flag(false)) => sql += &format!("NOT {column}"),
-            Condition::Equal(column, value) => sql += &format!("{column} = {}", bind(value, values)?),
+        wanted.push(match condition {
+            Condition::Equal(column, Value::Flag(true)) => (*column).to_owned(),
+            Condition::Equal(column, Value::Flag(false)) => format!("NOT {column}"),
+            Condition::Equal(column, value) => format!("{column} = {}", bind(value, values)?),
             Condition::Holds(condition, bound) => {
-                let mut bound = bound.iter();
-                for (n, part) in condition.split('?').enumerate() {
-                    if n > 0 {
-                        sql += &bind(bound.next()?, values)?;
-                    }
-                    sql += &without_indexes(part);
+                let mut condition = without_indexes(condition);
+                for value in bound {
+                    condition = condition.replacen('?', &bind(value, values)?, 1);
                 }
+                condition
             }
-        }
+        });
     }
-    Some(format!("{sql} ORDER BY {order} LIMIT $1)"))
+    let (list, name, wanted) = (table.list, table.name, wanted.join(" AND "));
+    Some(format!("(SELECT {list} FROM {name} WHERE {wanted} ORDER BY {order} LIMIT $1)"))
 }
 
 fn bind(value: &Value<'_>, values: &mut Vec<Parameter>) -> Option<String> {

@@ -189,24 +189,21 @@ fn all<R: Record>(connection: &Connection, stretches: &[Stretch<'_>], limit: usi
 fn written<'a>(stretch: &Stretch<'a>) -> (String, Vec<Value<'a>>) {
     let Stretch { table, index, conditions, order } = stretch;
     let index = index.map_or_else(|| "NOT INDEXED".to_owned(), |index| format!("INDEXED BY {index}"));
-    let mut sql = format!("SELECT {} FROM {} {index} WHERE true", table.list, table.name);
-    let mut bound = Vec::new();
+    let (mut wanted, mut bound) = (vec!["true".to_owned()], Vec::new());
     for condition in conditions {
-        match condition {
+        wanted.push(match condition {
             // Partial indexes are found by the number as it stands in them.
-            Condition::Equal(column, Value::Flag(flag)) => {
-                sql += &format!(" AND {column} = {}", i64::from(*flag));
-            }
+            Condition::Equal(column, Value::Flag(flag)) => format!("{column} = {}", i64::from(*flag)),
             Condition::Equal(column, value) => {
-                sql += &format!(" AND {column} = ?");
                 bound.push(*value);
+                format!("{column} = ?")
             }
             Condition::Holds(condition, values) => {
-                sql += " AND ";
-                sql += &condition.replace('@', "INDEXED BY ");
                 bound.extend(values);
+                condition.replace('@', "INDEXED BY ")
             }
-        }
+        });
     }
-    (format!("{sql} ORDER BY {order} LIMIT ?"), bound)
+    let (list, name, wanted) = (table.list, table.name, wanted.join(" AND "));
+    (format!("SELECT {list} FROM {name} {index} WHERE {wanted} ORDER BY {order} LIMIT ?"), bound)
 }
