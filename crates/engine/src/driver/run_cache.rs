@@ -312,29 +312,3 @@ impl RunCache {
 fn is_idle(slot: &Slot) -> bool {
     slot.as_ref().is_none_or(|loaded| !loaded.is_at_work())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whoever is told of a step looks at once, when the lock that it was taken under may still be held.
-    #[tokio::test]
-    async fn a_released_run_is_seen_before_its_lock_is_let_go() {
-        let (cache, id) = (RunCache::default(), "run_01kd2ae0007zj8m4cs9w1qv3xz".parse::<RunId>().unwrap());
-        let entry = cache.get(&id);
-        let mut slot = entry.lock().await;
-        let run = Run::new(id.clone(), Arc::new(holdshort_workflow::external()));
-        let loaded = slot.insert(LoadedRun::new(run, Chain::START, 1, true));
-        loaded.chain.seq = 3;
-        cache.release(&id, &entry, &slot);
-        assert_eq!(cache.peek(&id).map(|(_, seq)| seq), Some(3));
-        cache.appends(&id);
-        assert!(cache.peek(&id).is_none());
-        assert!(cache.glance(&id).is_some());
-        slot.as_mut().unwrap().chain.seq = 4;
-        cache.release(&id, &entry, &slot);
-        assert_eq!(cache.peek(&id).map(|(_, seq)| seq), Some(4));
-        drop(slot);
-        assert_eq!(cache.peek(&id).map(|(_, seq)| seq), Some(4));
-    }
-}
