@@ -106,6 +106,8 @@ pub(super) struct CacheEntry {
     told: AtomicU64,
     /// The run as whoever was at it last left it: for those who read it while somebody else is at it.
     seen: Mutex<Option<Seen>>,
+    /// When it was last let go, as [`Inner::releases`] counts.
+    released: AtomicU64,
 }
 
 /// A run as it was committed.
@@ -171,7 +173,9 @@ pub(super) struct RunCache(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     entries: HashMap<RunId, Arc<CacheEntry>>,
-    idle: VecDeque<RunId>,
+    /// Runs that were let go, each with when: the last time counts.
+    idle: VecDeque<(RunId, u64)>,
+    releases: u64,
     /// The loaded runs of interrupts that were open here.
     asked: HashMap<InterruptId, RunId>,
 }
@@ -290,11 +294,15 @@ impl RunCache {
             }
             return;
         }
-        inner.idle.push_back(run.clone());
+        inner.releases += 1;
+        let now = inner.releases;
+        entry.released.store(now, Ordering::Relaxed);
+        inner.idle.push_back((run.clone(), now));
         while inner.idle.len() > IDLE {
-            let Some(oldest) = inner.idle.pop_front() else { break };
-            let Inner { entries, idle, asked } = &mut *inner;
-            let Some(entry) = entries.get(&oldest).filter(|_| !idle.contains(&oldest)) else { continue };
+            let Some((oldest, at)) = inner.idle.pop_front() else { break };
+            let Inner { entries, asked, .. } = &mut *inner;
+            let is_last = |entry: &&Arc<CacheEntry>| entry.released.load(Ordering::Relaxed) == at;
+            let Some(entry) = entries.get(&oldest).filter(is_last) else { continue };
             let Some(slot) = entry.try_lock().filter(|slot| Arc::strong_count(entry) == 1 && is_idle(slot))
             else {
                 continue;
