@@ -102,7 +102,8 @@ fn end_of(run: &Run, session: &Session) -> String {
     format!("{:?} {}, {open} open, {actions} actions, {grants} grants, {text}\n", ended.status, ended.reason)
 }
 
-/// Writes new journals: `NEW_JOURNAL=v3 cargo test -p holdshort-core`. Existing ones stay as they are.
+/// Writes new journals, named after the format version of their events: `NEW_JOURNAL=2 cargo test -p holdshort-core`.
+/// Existing ones stay as they are.
 #[test]
 fn new_journals_are_written_on_demand() {
     let Ok(version) = std::env::var("NEW_JOURNAL") else { return };
