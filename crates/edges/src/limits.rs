@@ -22,5 +22,9 @@ pub(crate) const CODELAB_SUBTASK_RESULT_CHARS: usize = 500;
 pub(crate) const CODELAB_AUDIT_PAGE_DEFAULT: u16 = 100;
 /// Events that one answer of the audit log reads.
 pub(crate) const CODELAB_AUDIT_EVENTS: usize = 100_000;
+/// Sessions that the list of a `CodeLab` client looks at.
+pub(crate) const CODELAB_SESSIONS: usize = 1_000;
+/// Events of a session's stream, from the newest on, in which what was said is looked for.
+pub(crate) const CODELAB_HISTORY_EVENTS: u64 = 500;
 /// What an agent says, where it stands with a request. All of it stands where it was said.
 pub(crate) const MARS_SAID_CHARS: usize = 2_000;

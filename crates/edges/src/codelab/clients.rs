@@ -180,6 +180,11 @@ impl Client {
             {
                 Ok(false)
             }
+            // Claimed too often, it is left to whoever looks what waits.
+            Err(refused) if refused.code() == Code::LimitReached => {
+                tracing::warn!(run = %run.id, "a call is not handed out any more: {}", refused.0.detail);
+                Ok(false)
+            }
             Err(refused) => Err(refused),
         }
     }
