@@ -165,16 +165,18 @@ fn decision<'r>(run: &Run, interrupt: &'r Interrupt) -> Option<Decided<'r>> {
 /// The message that words with a decision became, as `run/decide/steps.rs` says them to the run.
 fn brought(run: &Run, interrupt: &Interrupt, option: &str, text: &str) -> Option<String> {
     let effect = interrupt.offers(option)?.effect;
+    // The run ends with these words, unless the plan before goes on.
+    let ends = effect == Effect::CancelRun || effect == Effect::FailRun && !run.replaces_a_plan(interrupt);
     match (&interrupt.opened.about, effect) {
-        (_, Effect::CancelRun) => None,
-        // The run ends with these words, unless the plan before goes on.
-        (About::Plan(_), Effect::FailRun) if !run.replaces_a_plan(interrupt) => None,
         (About::Plan(_), Effect::Replan) => Some(another_plan(text).trim().to_owned()),
         (About::Limit(step), Effect::Proceed) => Some(said_about(step, text.trim())),
-        (About::Ending(_), Effect::Proceed) => None,
-        (About::Plan(_) | About::Limit(_) | About::Ending(_), _) => Some(text.trim().to_owned()),
+        (About::Plan(_) | About::Limit(_), _) if !ends => Some(text.trim().to_owned()),
+        (About::Ending(_), other) if !ends && other != Effect::Proceed => Some(text.trim().to_owned()),
         (
-            About::Call(_)
+            About::Plan(_)
+            | About::Limit(_)
+            | About::Ending(_)
+            | About::Call(_)
             | About::BeforeStep(_)
             | About::AfterStep(_)
             | About::Phase(_)

@@ -160,7 +160,7 @@ fn a_conversation_has_so_many_runs_and_no_more() {
     ] {
         let mut world = limited(runs);
         let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!("a start") };
-        start.front = takes_front.then(|| FrontStart { agent: None });
+        start.front = takes_front.then_some(FrontStart { agent: None });
         let operator = holdshort_core::actor::Actor::operator("rest");
         assert_eq!(world.try_send(&operator, Input::Start(start)).err(), refused, "{runs} {takes_front}");
     }

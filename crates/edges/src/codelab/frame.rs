@@ -115,13 +115,13 @@ pub(super) enum Frame {
 pub(super) struct Facts<T> {
     content: String,
     #[serde(flatten)]
-    facts: T,
+    top: T,
     metadata: T,
 }
 
 impl<T: Clone> Facts<T> {
     pub(super) fn new(content: String, facts: T) -> Self {
-        Self { content, metadata: facts.clone(), facts }
+        Self { content, metadata: facts.clone(), top: facts }
     }
 }
 

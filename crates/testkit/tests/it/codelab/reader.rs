@@ -1,7 +1,11 @@
 //! The clients of the source system as strict readers (contract B15): both gateways, and the IDE behind them. What one
 //! of them would drop, misread or show as an empty bubble fails here. It stands on every connection of these tests.
 
-#![expect(dead_code, reason = "fields are there to be required, not to be looked at")]
+#![expect(
+    dead_code,
+    clippy::struct_field_names,
+    reason = "fields are there to be required, under the names of the wire"
+)]
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
