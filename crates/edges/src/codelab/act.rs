@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use holdshort_core::id::InterruptId;
-use holdshort_core::interrupt::{About, Decision, Holder, Interrupt, Kind, Outcome};
+use holdshort_core::interrupt::{About, Decision, Holder, Interrupt, Kind, Outcome, Resolution};
 use holdshort_core::run::{Call, CallEnd, CallState, ClientOutcome, Input, Run};
 use holdshort_protocol::Code;
 use holdshort_store::Tables;
@@ -227,24 +227,15 @@ async fn asked_about(session: &Session, id: &str) -> Answer<(Arc<Run>, Interrupt
         };
     }
     let (run, call) = call_of(session, id).await?;
-    let interrupt = approval_of(&run, &call).ok_or_else(unknown)?;
-    Ok((run, interrupt))
+    let asked = run.approval_of(&call).ok_or_else(unknown)?.opened.interrupt.clone();
+    Ok((run, asked))
 }
 
 /// What asks about a call that nobody has let run: it is open, or was answered with no.
 fn undecided(run: &Run, call: &str) -> Option<InterruptId> {
-    let asked = approval_of(run, call)?;
-    let resolution = run.interrupts.get(&asked)?.resolution.as_ref();
-    resolution.is_none_or(|resolution| resolution.outcome == Outcome::Rejected).then_some(asked)
-}
-
-/// The last time that a person was asked about a call.
-fn approval_of(run: &Run, call: &str) -> Option<InterruptId> {
-    let about = About::Call(call.to_owned());
-    let asked = run.interrupts.iter().filter(|(_, interrupt)| {
-        interrupt.opened.kind == Kind::ToolApproval && interrupt.opened.about == about
-    });
-    asked.max_by_key(|(_, interrupt)| interrupt.opened_seq).map(|(id, _)| id.clone())
+    let asked = run.approval_of(call)?;
+    let was_rejected = |resolution: &Resolution| resolution.outcome == Outcome::Rejected;
+    asked.resolution.as_ref().is_none_or(was_rejected).then(|| asked.opened.interrupt.clone())
 }
 
 /// What a person made of a call's arguments, under the names that the tool has here.

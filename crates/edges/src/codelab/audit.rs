@@ -8,7 +8,7 @@ use axum::Json;
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
-use holdshort_core::run::{Authority, Fact, Run};
+use holdshort_core::run::{Fact, Run};
 use holdshort_core::time::Timestamp;
 use holdshort_protocol::Code;
 use holdshort_store::{InterruptFilter, Log, RunFilter, Tables};
@@ -226,9 +226,8 @@ fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) ->
         // Handed out without a decision, and the person at the IDE said no.
         (Kind::ClientCall, About::Call(id)) => {
             let call = run.calls.get(id)?;
-            let is_decided = matches!(call.authority, Some(Authority::Interrupt(_)));
             let why = made.filter(|made| made.option == "error")?.text.as_deref().and_then(act::rejection);
-            let why = why.filter(|_| !is_decided)?;
+            let why = why.filter(|_| !run.is_approved(id))?;
             entry["event_type"] = json!(TOOL);
             entry["decision"] = json!("reject");
             entry["feedback"] = json!(why);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use holdshort_core::id::{InterruptId, RunId};
-use holdshort_core::interrupt::{About, Claim, Holder, Interrupt, Kind};
+use holdshort_core::interrupt::{About, Claim, Holder, Interrupt};
 use holdshort_core::run::{Input, Run};
 use holdshort_engine::Error;
 use holdshort_protocol::Code;
@@ -287,12 +287,4 @@ fn claimed_by(run: &Run, holder: &Holder) -> Vec<InterruptId> {
     };
     let theirs = run.interrupts.iter().filter(|(_, each)| is_theirs(each) && is_to_run(each));
     theirs.map(|(id, _)| id.clone()).collect()
-}
-
-/// The interrupt that hands out a call; `None` where the call is not, or not any more, with a client.
-pub(super) fn handed_out<'r>(run: &'r Run, call: &str) -> Option<&'r Interrupt> {
-    let mut open = run.open_interrupts().map(|(_, interrupt)| interrupt);
-    open.find(|each| {
-        each.opened.kind == Kind::ClientCall && each.opened.about == About::Call(call.to_owned())
-    })
 }

@@ -19,7 +19,7 @@ use holdshort_web::problem::{Answer, Refused};
 use tokio::sync::watch;
 
 use super::activity::Activity;
-use super::clients::{Client, handed_out};
+use super::clients::Client;
 use super::frame::{Frame, Told};
 use super::frame_id::FrameId;
 use super::projector::Teller;
@@ -150,7 +150,7 @@ impl Follower {
             None => None,
         };
         self.opening.push(Told { frame: self.info(run, standing, &agent), id: Some(place) });
-        let but = run.and_then(|run| handed_out(run, ids::call_of(&run.id, brought?)?));
+        let but = run.and_then(|run| run.handed_out(ids::call_of(&run.id, brought?)?));
         let but = but.map(|interrupt| &interrupt.opened.interrupt);
         // What was told before and is still to run is told again; the rest of what stands follows by itself.
         for (id, interrupt) in run.map(open::interrupts).unwrap_or_default() {
@@ -464,7 +464,7 @@ impl Follower {
     /// What hands a call out, as far as is read.
     fn to_run(&self, call: &str) -> Option<(&Run, &Interrupt)> {
         let run = &self.teller.as_ref()?.run;
-        Some((run, handed_out(run, ids::call_of(&run.id, call)?)?))
+        Some((run, run.handed_out(ids::call_of(&run.id, call)?)?))
     }
 
     /// Calls that another connection let go, or that wait for one.

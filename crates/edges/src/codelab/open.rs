@@ -1,7 +1,7 @@
 //! What waits for the client, as frames: the same when it opens, and for whoever connects later (contract B12).
 
 use holdshort_core::id::InterruptId;
-use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
+use holdshort_core::interrupt::{About, Interrupt, Kind};
 use holdshort_core::run::Run;
 use serde_json::{Value, json};
 
@@ -71,12 +71,6 @@ pub(super) fn redelivered(frame: &mut Frame) {
 fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     let About::Call(id) = &interrupt.opened.about else { return None };
     let call = run.calls.get(id)?;
-    let is_approved = || {
-        run.interrupts.values().any(|each| {
-            let is_yes = each.resolution.as_ref().is_some_and(|it| it.outcome == Outcome::Approved);
-            is_yes && each.opened.kind == Kind::ToolApproval && each.opened.about == interrupt.opened.about
-        })
-    };
     let reasons: Vec<&str> =
         interrupt.opened.risk.reasons.iter().map(|reason| reason.text.as_str()).collect();
     Some(Frame::ToolCall {
@@ -86,7 +80,7 @@ fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
         requires_approval: asks,
         agent: interrupt.opened.agent.as_deref().map(|agent| names::agent(agent).to_owned()),
         reason: (asks && !reasons.is_empty()).then(|| reasons.join("; ")),
-        metadata: (!asks && is_approved()).then(|| json!({ "approved": true })),
+        metadata: (!asks && run.is_approved(id)).then(|| json!({ "approved": true })),
     })
 }
 
