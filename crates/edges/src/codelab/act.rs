@@ -7,11 +7,11 @@ use holdshort_core::interrupt::{About, Decision, Holder, Interrupt, Kind, Outcom
 use holdshort_core::run::{Call, CallEnd, CallState, ClientOutcome, Input, Run};
 use holdshort_protocol::Code;
 use holdshort_store::Tables;
+use holdshort_web::call_claims::Client;
 use holdshort_web::limits::SESSION_RUNS;
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Value, json};
 
-use super::clients::Client;
 use super::frame::Frame;
 use super::message::{Message, PlanDecision, SwitchAgent, ToolDecision, ToolResult, Verdict};
 use super::session::{Session, Words};

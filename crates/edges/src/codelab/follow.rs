@@ -14,12 +14,12 @@ use holdshort_core::interrupt::{Interrupt, Kind};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Fact, Run};
 use holdshort_store::Log;
+use holdshort_web::call_claims::Client;
 use holdshort_web::limits::READ_EVENTS;
 use holdshort_web::problem::{Answer, Refused};
 use tokio::sync::watch;
 
 use super::activity::Activity;
-use super::clients::Client;
 use super::frame::{Frame, Told};
 use super::frame_id::FrameId;
 use super::projector::Teller;

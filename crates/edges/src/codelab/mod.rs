@@ -3,13 +3,12 @@
 //! Both say the same messages (`message.rs`) and hear the same frames (`frame.rs`). A session of theirs is a name
 //! for one of ours (`session.rs`); what a message does is in `act.rs`, and what happened is told by `projector.rs`, from
 //! the journal alone: a connection that comes back hears what is still open, or all that followed (`frame_id.rs`), and
-//! nothing runs inside a request. Which of several connections runs a call is in `clients.rs`.
+//! nothing runs inside a request. Which of several connections runs a call is in `web/src/call_claims.rs`.
 //! Words are never parsed: only `plan_decision` and `hitl_decision` decide.
 
 mod act;
 mod activity;
 mod audit;
-mod clients;
 mod figures;
 mod follow;
 mod frame;
@@ -34,10 +33,9 @@ use axum::routing::{get, post};
 use axum::{Extension, Router};
 use holdshort_core::rights::Permission;
 use holdshort_web::auth::AuthState;
+use holdshort_web::call_claims::Clients;
 use holdshort_web::needs::{Needs, all};
 use holdshort_web::problem::Answer;
-
-use clients::Clients;
 
 /// The workflow that a session's runs are of.
 const WORKFLOW: &str = "codelab_ide";

@@ -16,11 +16,12 @@ use holdshort_protocol::Code;
 use holdshort_store::{Log, Tables};
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
+use holdshort_web::call_claims::Key;
 use holdshort_web::limits::LINE_BYTES;
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Map, json};
 
-use super::{WORKFLOW, clients, names};
+use super::{WORKFLOW, names};
 
 #[derive(Clone)]
 pub(super) struct Session {
@@ -51,7 +52,7 @@ impl Session {
     }
 
     /// What connections to it share.
-    pub(super) fn key(&self) -> clients::Key {
+    pub(super) fn key(&self) -> Key {
         (self.caller.actor.id.clone(), self.name.clone())
     }
 

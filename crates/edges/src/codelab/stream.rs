@@ -16,6 +16,7 @@ use futures::stream;
 use holdshort_web::app::App;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
+use holdshort_web::call_claims::{Client, Clients};
 use holdshort_web::problem::{Answer, Refused};
 use serde::Deserialize;
 use serde_json::Value;
@@ -23,7 +24,6 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Interval, MissedTickBehavior, interval_at};
 
 use super::act;
-use super::clients::{Client, Clients};
 use super::follow::Follower;
 use super::frame::{Frame, Told};
 use super::message::{self, Message};
