@@ -323,3 +323,25 @@ async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame
     session.say(words).await?;
     Ok(Vec::new())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_no_of_the_ide_is_told_from_an_error() {
+        let table = [
+            ("User rejected: not in this folder", Some("not in this folder")),
+            ("  User rejected:no  ", Some("no")),
+            ("User rejected: ", Some("")),
+            ("User rejected", Some("")),
+            ("User rejected the certificate", None),
+            ("Error: User rejected: x", None),
+            ("user rejected: x", None),
+            ("", None),
+        ];
+        for (error, why) in table {
+            assert_eq!(rejection(error), why, "{error}");
+        }
+    }
+}

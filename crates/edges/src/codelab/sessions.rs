@@ -70,9 +70,10 @@ pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> 
         }
         cursor = found.next;
         if cursor.is_none() || total >= CODELAB_SESSIONS {
-            let (offset, limit) = (page.offset, limit);
-            let listed = json!({ "sessions": sessions, "total": total, "limit": limit, "offset": offset });
-            return Ok(Json(listed));
+            let offset = page.offset;
+            return Ok(Json(
+                json!({ "sessions": sessions, "total": total, "limit": limit, "offset": offset }),
+            ));
         }
     }
 }
@@ -84,7 +85,7 @@ async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     let given = opened_with.get("name").and_then(Value::as_str).map(str::to_owned);
     let given = match given {
         Some(given) => Some(given),
-        None => said_in_the_first_run(caller, row).await?,
+        None => name_in_its_runs(caller, row).await?,
     };
     if let Some(given) = given
         && let Ok(session) = Session::of(caller.clone(), given)
@@ -96,7 +97,7 @@ async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
 }
 
 /// Sessions of earlier versions have their names in their runs.
-async fn said_in_the_first_run(caller: &Caller, row: &SessionRow) -> Answer<Option<String>> {
+async fn name_in_its_runs(caller: &Caller, row: &SessionRow) -> Answer<Option<String>> {
     let runs = view::session::newest_runs(&caller.app, &row.session).await?;
     let Some(run) = runs.last() else { return Ok(None) };
     let run = caller.app.run_now(&run.run).await?;

@@ -45,9 +45,9 @@ pub(super) async fn open(
     Extension(clients): Extension<Arc<Clients>>,
     body: Body,
 ) -> Response {
-    begin(caller, &clients, body).await.unwrap_or_else(|refused| {
-        events(RawBody::from(chunk(&[Frame::refused(&refused).into(), Frame::REFUSED.into()])))
-    })
+    begin(caller, &clients, body)
+        .await
+        .unwrap_or_else(|refused| events(RawBody::from(chunk(&refusal(&refused)))))
 }
 
 async fn begin(caller: Caller, clients: &Arc<Clients>, body: Body) -> Answer<Response> {
@@ -86,8 +86,15 @@ async fn begin(caller: Caller, clients: &Arc<Clients>, body: Body) -> Answer<Res
     if let Some(message) = message {
         // Whoever speaks has nothing else at hand: what was handed out before may be lost.
         let speaks = matches!(message, Message::User { .. } | Message::Switch(_)) && since.is_none();
-        let answers = act::carry_out(&session, &client, message).await.map_err(below_message)?;
-        frames.extend(answers.into_iter().map(Told::from));
+        match act::carry_out(&session, &client, message).await.map_err(below_message) {
+            Ok(answers) => frames.extend(answers.into_iter().map(Told::from)),
+            // The session is there, and whoever began it goes on in it.
+            Err(refused) if is_new => {
+                frames.extend(refusal(&refused));
+                return Ok(events(RawBody::from(chunk(&frames))));
+            }
+            Err(refused) => return Err(refused),
+        }
         if speaks {
             frames.extend(follower.handed_out().await?);
         }
@@ -147,6 +154,11 @@ fn chunk(frames: &[Told]) -> Bytes {
         chunk.extend(["event: ", frame.frame.event(), "\ndata: ", &frame.text(), "\n\n"]);
     }
     chunk.into()
+}
+
+/// All that a message is answered with that is not carried out.
+fn refusal(refused: &Refused) -> [Told; 2] {
+    [Frame::refused(refused), Frame::REFUSED].map(Told::from)
 }
 
 /// The places of a message as it stands in the body.

@@ -56,6 +56,15 @@ async fn a_message_without_a_session_begins_one() {
         post_refused(&server, &json!({ "message": message })).await;
     }
     assert_eq!(get(&server, "sessions").await["total"], 1);
+    // What is refused in a session that it began names the session: the next message goes on in it.
+    let poet = json!({ "type": "switch_agent", "agent_type": "poet", "content": "Sing." });
+    let frames = post_body(&server, &json!({ "message": poet })).await;
+    assert_eq!(kinds(&frames), ["session_info", "error", "done"]);
+    model.push("orchestrator", Scripted::text("Here I am."));
+    let session = frames[0]["session_id"].as_str().unwrap();
+    let frames = post(&server, session, &user("Who is there?")).await;
+    assert_eq!(the(&frames, "assistant_message")["content"], "Here I am.");
+    assert_eq!(get(&server, "sessions").await["total"], 2);
 }
 
 /// The IDE is gone with the call that it was handed: it is found, and handed out again with the next word.
