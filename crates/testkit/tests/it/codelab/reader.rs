@@ -9,7 +9,7 @@
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 type Object = Map<String, Value>;
 
@@ -223,27 +223,94 @@ struct Planned {
     failed: u64,
 }
 
+fn parsed<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    T::deserialize(value).map_err(|error| error.to_string())
+}
+
 fn read<T: DeserializeOwned>(value: &Value) -> T {
-    T::deserialize(value).unwrap_or_else(|error| panic!("a client misreads this: {error}\n{value:#}"))
+    parsed(value).unwrap_or_else(|error| panic!("a client misreads this: {error}\n{value:#}"))
 }
 
 /// A frame, as the IDE parses it.
 pub(crate) fn frame(value: &Value) {
-    read::<Any>(value);
-    match read(value) {
-        Heard::AssistantMessage { content, token, .. } => assert_eq!(content.0, token.0, "{value:#}"),
-        Heard::ToolCall { tool_name, arguments, .. } if tool_name.0 == "list_files" => {
-            assert!(arguments["path"].is_string(), "{value:#}");
+    checked(value).unwrap_or_else(|error| panic!("the IDE misreads this: {error}\n{value:#}"));
+}
+
+fn checked(value: &Value) -> Result<(), String> {
+    parsed::<Any>(value)?;
+    let (is_read, what) = match parsed(value)? {
+        Heard::AssistantMessage { content, token, .. } => (content.0 == token.0, "token and content"),
+        Heard::ToolCall { tool_name, arguments, .. } => match tool_name.0.as_str() {
+            "list_files" => (arguments.get("path").is_some_and(Value::is_string), "path"),
+            "search_in_code" => (arguments.get("query").is_some_and(Value::is_string), "query"),
+            _ => (true, ""),
+        },
+        Heard::PlanNotification { metadata, .. } => {
+            (metadata.subtask_count == metadata.subtasks.len() as u64, "subtask_count")
         }
-        Heard::ToolCall { tool_name, arguments, .. } if tool_name.0 == "search_in_code" => {
-            assert!(arguments["query"].is_string(), "{value:#}");
-        }
-        Heard::PlanNotification { metadata, .. } => assert_eq!(
-            metadata.subtask_count,
-            metadata.subtasks.len() as u64,
-            "the count is that of the list: {value:#}"
+        _ => (true, ""),
+    };
+    if is_read { Ok(()) } else { Err(what.to_owned()) }
+}
+
+/// What the clients misread, and did of what was sent before they were asked.
+#[test]
+fn what_a_client_would_misread_is_noticed() {
+    let completed = |result: Value| {
+        json!({ "type": "subtask_completed", "content": "Done.", "result": result, "metadata": {
+            "plan_id": "p", "subtask_id": "s", "status": "completed", "completion_reason": "final_answer" } })
+    };
+    let call = |tool: &str, arguments: Value| {
+        json!({ "type": "tool_call", "call_id": "c", "tool_name": tool, "arguments": arguments,
+            "requires_approval": false })
+    };
+    let switched = |to: &str| {
+        json!({ "type": "agent_switched", "content": "on", "from_agent": "ask", "to_agent": to, "reason": "why",
+            "metadata": { "from_agent": "ask", "to_agent": to, "reason": "why" } })
+    };
+    let said = |token: &str| json!({ "type": "assistant_message", "content": "Hi.", "token": token, "is_final": true });
+    let table = [
+        (said("Hi."), true),
+        (said("Ho."), false),
+        (json!({ "type": "assistant_message", "content": "Hi.", "is_final": true }), false),
+        (completed(json!({ "content": "text" })), true),
+        (completed(json!("text")), false),
+        (call("read_file", json!({ "path": "a" })), true),
+        (call("read_file", json!("a")), false),
+        (call("search_files", json!({ "query": "a" })), false),
+        (call("search_in_code", json!({ "pattern": "a" })), false),
+        (call("list_files", json!({})), false),
+        (switched("code"), true),
+        (switched("coder"), false),
+        (json!({ "type": "agent_switched", "from": "ask", "to": "code" }), false),
+        (json!({ "type": "status", "status": "paused" }), false),
+        (json!({ "type": "status", "status": "paused", "content": " " }), false),
+        (
+            json!({ "type": "plan_approval_required", "content": "A plan.", "approval_request_id": "r",
+            "plan_id": "p", "plan_summary": "- s1" }),
+            false,
         ),
-        _ => {}
+        (json!({ "type": "shout", "content": "Hi." }), false),
+    ];
+    for (frame, is_read) in table {
+        let checked = checked(&frame);
+        assert_eq!(checked.is_ok(), is_read, "{frame}: {checked:?}");
+    }
+}
+
+/// Both gateways read an answer to its end, whatever stands around it, and hear nothing of another status.
+#[test]
+fn an_answer_is_read_as_the_gateways_read_it() {
+    let said = r#"{"type":"assistant_message","content":"Hi.","token":"Hi.","is_final":true}"#;
+    let begun = r#"{"type":"session_info","session_id":"s","content":"New.","agent":"ask"}"#;
+    let whole = format!(
+        "event: message\ndata: {begun}\n\n: ping\n\nevent: message\ndata: {said}\n\nevent: done\ndata: x"
+    );
+    assert_eq!(answer(200, &whole).as_deref(), Some("s"));
+    let unnamed = format!("data: {said}\n\n");
+    for (status, body) in [(400, whole.as_str()), (200, unnamed.as_str()), (200, "")] {
+        let read = std::panic::catch_unwind(|| answer(status, body));
+        assert!(read.is_err(), "{status} {body}");
     }
 }
 
