@@ -44,11 +44,11 @@ class Tools:
         files = (file for file in self._place(path).rglob("*") if file.is_file())
         return "\n".join(sorted(str(file.relative_to(self.folder)) for file in files))
 
-    def _search_files(self, pattern, path="."):
+    def _search_in_code(self, query, path="."):
         found = []
         for name in self._list_files(path).splitlines():
             for number, line in enumerate(self._place(name).read_text(errors="replace").splitlines(), 1):
-                if pattern in line:
+                if query in line:
                     found.append(f"{name}:{number}: {line}")
         return "\n".join(found) or "nothing found"
 
@@ -142,7 +142,7 @@ class Ide:
             elif metadata.get("limit"):
                 await self.decide(metadata["request_id"], "Let it go on?")
         elif kind == "agent_switched":
-            print(f"[{frame['from']} -> {frame['to']}]")
+            print(f"[{frame['from_agent']} -> {frame['to_agent']}]")
         elif kind == "plan_notification":
             await self.decide_plan(frame)
         elif kind == "tool_call":
@@ -155,7 +155,8 @@ class Ide:
             else:
                 await self.run_tool(frame)
         elif kind == "subtask_completed":
-            print(f"[{frame['subtask_id']} {frame['status']}] {frame.get('result') or frame.get('error') or ''}")
+            brought = frame.get("result", {}).get("content") or frame.get("error", "")
+            print(f"[{frame['subtask_id']} {frame['status']}] {brought}")
         elif kind == "plan_completed":
             print(f"[plan {frame['plan_status']}: {frame['completed']} of {frame['total_subtasks']}]")
         elif kind == "error":

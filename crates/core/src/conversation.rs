@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use crate::interrupt::{Interrupt, Kind, Outcome};
+use crate::interrupt::{About, Effect, Interrupt, Kind, Outcome};
 use crate::limits::{EARLIER_BYTES, EARLIER_RESULT_BYTES};
 use crate::projection::Status;
-use crate::run::{Progress, Run, said_about};
+use crate::run::{Progress, Run, another_plan, said_about};
 
 /// What stands around each word, in bytes.
 const LABEL: usize = 20;
@@ -96,13 +96,13 @@ impl Turn {
     /// One run, as a later run of its conversation is told of it.
     pub fn of(run: &Run) -> Self {
         let decided = decided(run);
-        // What came with a decision is told with it, and once.
-        let is_told = |message: &str| {
-            let about =
-                |each: &Decided<'_>| each.step.is_some_and(|step| said_about(step, each.text) == message);
-            decided.iter().any(|each| each.text == message || about(each))
-        };
-        let messages = run.messages.iter().filter(|message| !is_told(message)).map(ToString::to_string);
+        let mut messages: Vec<String> = run.messages.iter().map(ToString::to_string).collect();
+        // The message that a decision brought is told with the decision, and no other for being the same.
+        for brought in decided.iter().filter_map(|each| each.brought.as_ref()) {
+            if let Some(at) = messages.iter().position(|message| message == brought) {
+                messages.remove(at);
+            }
+        }
         let said = std::iter::once(begun_with(run)).chain(messages);
         let decided = decided.iter().map(|each| format!("({}) {}", each.about, each.text));
         Self { said: said.chain(decided).collect(), came: came(run) }
@@ -129,18 +129,19 @@ fn begun_with(run: &Run) -> String {
 
 /// What a person answered to an agent, or said with a decision.
 struct Decided<'r> {
-    step: Option<&'r str>,
     about: String,
     text: &'r str,
+    /// The message to the run that it came with, if any.
+    brought: Option<String>,
 }
 
 fn decided(run: &Run) -> Vec<Decided<'_>> {
     let mut asked: Vec<_> = run.interrupts.values().map(|interrupt| &**interrupt).collect();
     asked.sort_by_key(|interrupt| interrupt.opened_seq);
-    asked.into_iter().filter_map(decision).collect()
+    asked.into_iter().filter_map(|interrupt| decision(run, interrupt)).collect()
 }
 
-fn decision(interrupt: &Interrupt) -> Option<Decided<'_>> {
+fn decision<'r>(run: &Run, interrupt: &'r Interrupt) -> Option<Decided<'r>> {
     let made = interrupt.settled_by()?;
     let text = made.text.as_deref().filter(|text| !text.trim().is_empty())?;
     let title = interrupt.content_text("title");
@@ -157,7 +158,34 @@ fn decision(interrupt: &Interrupt) -> Option<Decided<'_>> {
         | Kind::Review
         | Kind::UnknownOutcome => return None,
     };
-    Some(Decided { step: interrupt.opened.step.as_deref(), about, text })
+    let brought = brought(run, interrupt, &made.option, text);
+    Some(Decided { about, text, brought })
+}
+
+/// The message that words with a decision became, as `run/decide/steps.rs` says them to the run.
+fn brought(run: &Run, interrupt: &Interrupt, option: &str, text: &str) -> Option<String> {
+    let effect = interrupt.offers(option)?.effect;
+    // The run ends with these words, unless the plan before goes on.
+    let ends = effect == Effect::CancelRun || effect == Effect::FailRun && !run.replaces_a_plan(interrupt);
+    match (&interrupt.opened.about, effect) {
+        (About::Plan(_), Effect::Replan) => Some(another_plan(text).trim().to_owned()),
+        (About::Limit(step), Effect::Proceed) => Some(said_about(step, text.trim())),
+        (About::Plan(_) | About::Limit(_), _) if !ends => Some(text.trim().to_owned()),
+        (About::Ending(_), other) if !ends && other != Effect::Proceed => Some(text.trim().to_owned()),
+        (
+            About::Plan(_)
+            | About::Limit(_)
+            | About::Ending(_)
+            | About::Call(_)
+            | About::BeforeStep(_)
+            | About::AfterStep(_)
+            | About::Phase(_)
+            | About::Failure(_)
+            | About::Printed(_)
+            | About::External,
+            _,
+        ) => None,
+    }
 }
 
 fn came(run: &Run) -> String {

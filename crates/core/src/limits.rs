@@ -74,6 +74,12 @@ pub const WHOLE_RESULTS: usize = 3;
 /// Comments on one interrupt.
 pub const COMMENTS: usize = 200;
 
+/// How often one interrupt may be claimed: a client that comes and goes claims its calls each time.
+pub const CLAIMS: u32 = 1_000;
+
+/// Front runs of one conversation.
+pub const FRONT_RUNS: usize = 10_000;
+
 /// Earlier front runs that the next run of a conversation is told of.
 pub const EARLIER_RUNS: usize = 50;
 

@@ -90,6 +90,8 @@ pub struct Session {
     pub grants: BTreeMap<GrantId, Grant>,
     pub state: State,
     pub front: Front,
+    /// How often something was said in its conversation.
+    pub said: u64,
     /// `None` where a run's start made it.
     pub opened: Option<Opened>,
     /// `None` before its state was ever set.
@@ -140,6 +142,8 @@ pub enum Rejection {
     NotIdle,
     #[error("the request does not fit")]
     Invalid(Vec<Problem>),
+    #[error("the limit `{name}` of {limit} is reached")]
+    Limit { name: &'static str, limit: u64 },
 }
 
 impl Session {
@@ -151,6 +155,7 @@ impl Session {
             grants: BTreeMap::new(),
             state: State::Open,
             front: Front::default(),
+            said: 0,
             opened: None,
             changed: None,
         }
@@ -187,6 +192,9 @@ impl Session {
                 Ok(vec![Event { content, ..self.event(now, actor, fact) }])
             }
             Input::Continue { runs } if self.front.runs.is_empty() => {
+                if runs.len() > limits::FRONT_RUNS {
+                    return Err(Rejection::Limit { name: "front_runs", limit: limits::FRONT_RUNS as u64 });
+                }
                 let taken = runs.into_iter().map(|run| Fact::FrontTaken { run, agent: None });
                 Ok(taken.map(|fact| self.event(now, actor, fact)).collect())
             }
@@ -260,7 +268,7 @@ impl Session {
                 }
                 self.change(self.state, at);
             }
-            Fact::Said { .. } => {}
+            Fact::Said { .. } => self.said += 1,
             Fact::SessionSuspended => self.change(State::Suspended, at),
             Fact::SessionResumed => self.change(State::Open, at),
             Fact::SessionClosed { reason } => self.change(State::Closed(*reason), at),

@@ -1,7 +1,5 @@
 //! Named limits of the edges, beside those of all that is served. Each is a typed error when it is hit.
 
-use std::time::Duration;
-
 /// Counts, texts, phases and words that the config of a MARS client may hold.
 pub(crate) const MARS_COUNT: u64 = 10_000;
 pub(crate) const MARS_TEXT_BYTES: usize = 4_096;
@@ -11,9 +9,6 @@ pub(crate) const MARS_WORDS: usize = 100;
 pub(crate) const MARS_SESSIONS: usize = 10_000;
 /// How long nothing may happen in a session that it makes before it expires: 24 hours (contract A30).
 pub(crate) const MARS_IDLE_MS: u64 = 24 * 3_600 * 1_000;
-/// How often the calls of a client that left are tried to be let go, and the time between two tries.
-pub(crate) const CODELAB_LET_GO_ATTEMPTS: usize = 60;
-pub(crate) const CODELAB_LET_GO_PAUSE: Duration = Duration::from_secs(1);
 /// Why another agent goes on; what is cancelled for it is told so.
 pub(crate) const CODELAB_SWITCH_REASON_BYTES: usize = 4 * 1024;
 /// A subtask's result (contract B7).
@@ -22,5 +17,9 @@ pub(crate) const CODELAB_SUBTASK_RESULT_CHARS: usize = 500;
 pub(crate) const CODELAB_AUDIT_PAGE_DEFAULT: u16 = 100;
 /// Events that one answer of the audit log reads.
 pub(crate) const CODELAB_AUDIT_EVENTS: usize = 100_000;
+/// Sessions that the list of a `CodeLab` client looks at.
+pub(crate) const CODELAB_SESSIONS: usize = 1_000;
+/// Events of a session's stream, from the newest on, in which what was said is looked for.
+pub(crate) const CODELAB_HISTORY_EVENTS: u64 = 500;
 /// What an agent says, where it stands with a request. All of it stands where it was said.
 pub(crate) const MARS_SAID_CHARS: usize = 2_000;

@@ -211,10 +211,11 @@ refuses! {
     /// Of what is said in a session: it answers, steers or starts.
     Says: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused, Code::NotAnApprover,
-          Code::AlreadyResolved, Code::Expired],
+          Code::AlreadyResolved, Code::Expired, Code::LimitReached],
         SESSION;
     /// Of what is done with an interrupt and resolves nothing.
-    Acts: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NotAnApprover, Code::AlreadyResolved, Code::AlreadyClaimed];
+    Acts: ANY, BODY, CHANGE, OF_A_RUN,
+        &[Code::NotAnApprover, Code::AlreadyResolved, Code::AlreadyClaimed, Code::LimitReached];
     Decides: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::Stale, Code::Expired];
     Steers: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotExternal], SESSION;

@@ -9,6 +9,7 @@
 //! | bodies, queries, keys | [`body`], [`query`], [`idempotency`], `accept` |
 //! | refusals: problem+json | [`problem`] |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`connections`], `patient_stream` |
+//! | which connection of a client runs a call | [`call_claims`] |
 //! | one WebSocket line | [`line`] |
 //! | one follower of events, one SSE line | [`feed`] |
 //! | from the journal's types to those of the wire | [`view`]; [`decide`] and [`wait`] answer with it |
@@ -18,6 +19,7 @@ pub mod app;
 pub mod asked;
 pub mod auth;
 pub mod body;
+pub mod call_claims;
 pub mod connections;
 pub mod decide;
 pub mod feed;

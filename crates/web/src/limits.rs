@@ -122,3 +122,7 @@ pub const NODE_LEASES: usize = 10_000;
 
 /// Files of the folder of workflows.
 pub const WORKFLOW_FILES: usize = 1_000;
+
+/// How often the calls of a client that left are tried to be let go, and the time between two tries.
+pub const LET_GO_ATTEMPTS: usize = 60;
+pub const LET_GO_PAUSE: Duration = Duration::from_secs(1);

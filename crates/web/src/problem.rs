@@ -112,6 +112,9 @@ impl From<Error> for Refused {
             Error::Session(rejection @ session::Rejection::Closed(_)) => {
                 Self::new(Code::SessionClosed, rejection.to_string())
             }
+            Error::Session(rejection @ session::Rejection::Limit { .. }) => {
+                Self::new(Code::LimitReached, rejection.to_string())
+            }
             // Each opening draws an id of its own, and nobody but the engine lets a session expire.
             Error::Session(session::Rejection::AlreadyThere | session::Rejection::NotIdle) => {
                 tracing::error!(%error, "the engine made a mistake");
@@ -175,6 +178,7 @@ impl From<DecisionRefusal> for Refused {
             DecisionRefusal::Expired => Self::new(Code::Expired, said),
             DecisionRefusal::AlreadyResolved => Self::new(Code::AlreadyResolved, said),
             DecisionRefusal::Claimed { .. } => Self::new(Code::AlreadyClaimed, said),
+            DecisionRefusal::Limit { .. } => Self::new(Code::LimitReached, said),
             DecisionRefusal::Stale { current } => {
                 let mut refused = Self::new(Code::Stale, said);
                 refused.0.version = Some(current);

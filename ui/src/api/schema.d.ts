@@ -2414,8 +2414,10 @@ export interface components {
          * @description `already_resolved`: The interrupt is resolved already.
          *
          *     `already_claimed`: Somebody else is at the interrupt.
+         *
+         *     `limit_reached`: A limit is reached.
          */
-        "already_resolved-or-already_claimed": {
+        "already_resolved-or-already_claimed-or-limit_reached": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2426,11 +2428,13 @@ export interface components {
         /**
          * @description `already_resolved`: The interrupt is resolved already.
          *
+         *     `limit_reached`: A limit is reached.
+         *
          *     `session_suspended`: The session is suspended.
          *
          *     `session_closed`: The session is closed.
          */
-        "already_resolved-or-session_suspended-or-session_closed": {
+        "already_resolved-or-limit_reached-or-session_suspended-or-session_closed": {
             headers: {
                 [name: string]: unknown;
             };
@@ -3320,7 +3324,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["already_resolved-or-already_claimed"];
+            409: components["responses"]["already_resolved-or-already_claimed-or-limit_reached"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -3391,7 +3395,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["already_resolved-or-already_claimed"];
+            409: components["responses"]["already_resolved-or-already_claimed-or-limit_reached"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -3518,7 +3522,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["already_resolved-or-already_claimed"];
+            409: components["responses"]["already_resolved-or-already_claimed-or-limit_reached"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -4509,7 +4513,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["already_resolved-or-session_suspended-or-session_closed"];
+            409: components["responses"]["already_resolved-or-limit_reached-or-session_suspended-or-session_closed"];
             410: components["responses"]["expired"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];

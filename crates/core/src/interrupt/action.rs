@@ -50,6 +50,9 @@ impl Interrupt {
         match &self.claim {
             Some(claim) if claim.by == actor.id && claim.holder.as_ref() == holder => Ok(false),
             Some(claim) if over != Some(claim.seq) => Err(Refusal::Claimed { by: claim.by.clone() }),
+            Some(_) | None if self.claims >= limits::CLAIMS => {
+                Err(Refusal::Limit { name: "claims", limit: limits::CLAIMS.into() })
+            }
             Some(_) | None => Ok(true),
         }
     }

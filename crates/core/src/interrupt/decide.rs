@@ -48,6 +48,8 @@ pub enum Refusal {
     Stale { current: u64 },
     #[error("`{by}` has claimed it")]
     Claimed { by: String },
+    #[error("the limit `{name}` of {limit} is reached")]
+    Limit { name: &'static str, limit: u64 },
     #[error("the decision does not fit the interrupt")]
     Invalid(Vec<Problem>),
 }

@@ -185,6 +185,8 @@ pub struct Interrupt {
     /// The decisions that stand: of each person the last one.
     pub votes: Vec<Vote>,
     pub claim: Option<Claim>,
+    /// How often it was claimed.
+    pub claims: u32,
     pub comments: Vec<Comment>,
     pub resolution: Option<Resolution>,
 }
@@ -230,6 +232,7 @@ impl Interrupt {
             version: 1,
             votes: Vec::new(),
             claim: None,
+            claims: 0,
             comments: Vec::new(),
             resolution: None,
         }
@@ -256,6 +259,7 @@ impl Interrupt {
             && *interrupt == self.opened.interrupt
         {
             self.claim = Some(Claim { by: by.clone(), holder: holder.clone(), at: event.at, seq });
+            self.claims += 1;
         }
         if let Fact::InterruptReleased { interrupt } = fact
             && *interrupt == self.opened.interrupt

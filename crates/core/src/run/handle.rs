@@ -110,6 +110,9 @@ impl Draft<'_> {
 
     fn start(&mut self, start: Start) -> Result<(), Rejection> {
         self.require_open_session()?;
+        if start.front.is_some() && self.cx.session.front.runs.len() >= limits::FRONT_RUNS {
+            return Err(Rejection::Limit { name: "front_runs", limit: limits::FRONT_RUNS as u64 });
+        }
         let mut problems = schema::check(&self.run.definition.input, &start.input, "/input");
         if let Some(problem) = json::unsafe_part(&start.input) {
             problems.push(Problem::new("/input", format!("holds something that can not be kept: {problem}")));

@@ -52,7 +52,7 @@ pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
 pub use progress::Progress;
 pub use reader::{Part, StepStanding};
-pub use request::said_about;
+pub use request::{another_plan, said_about};
 pub use said::words;
 pub use spent::Spent;
 pub use state::{

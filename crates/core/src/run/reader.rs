@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Run, Step, StepEnd, Trouble};
+use super::{CallState, Run, Step, StepEnd, Trouble};
 use crate::definition::{Phase, PhaseKind};
 use crate::id::InterruptId;
-use crate::interrupt::{About, Cause, Effect, Interrupt, Opened};
+use crate::interrupt::{About, Cause, Effect, Interrupt, Kind, Opened, Outcome};
 use crate::plan::{Plan, Subtask};
 
 /// A subtask in the plan that is carried out.
@@ -79,6 +79,28 @@ impl Run {
             self.interrupts.values().map(|each| &**each).filter(by_people).collect();
         decided.sort_by_key(|each| each.resolution.as_ref().map(|resolution| resolution.seq));
         decided
+    }
+
+    /// What hands a call out to a client; `None` where it is not, or not any more, with one.
+    pub fn handed_out(&self, call: &str) -> Option<&Interrupt> {
+        let CallState::WithClient(id) = &self.calls.get(call)?.state else { return None };
+        self.interrupts.get(id).map(|each| &**each).filter(|each| each.is_open())
+    }
+
+    /// The last time that people were asked whether a call may run.
+    pub fn approval_of(&self, call: &str) -> Option<&Interrupt> {
+        let is_about = |each: &&Interrupt| {
+            each.opened.kind == Kind::ToolApproval
+                && matches!(&each.opened.about, About::Call(of) if of == call)
+        };
+        let asked = self.interrupts.values().map(|each| &**each).filter(is_about);
+        asked.max_by_key(|each| each.opened_seq)
+    }
+
+    /// Whether a person let a call run.
+    pub fn is_approved(&self, call: &str) -> bool {
+        let resolution = self.approval_of(call).and_then(|asked| asked.resolution.as_ref());
+        resolution.is_some_and(|resolution| resolution.outcome == Outcome::Approved)
     }
 
     /// The limit at which, or the reply with which, a person let a step end whose agent had more to do.

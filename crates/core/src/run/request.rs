@@ -133,6 +133,11 @@ fn result_text(call: &Call) -> String {
     }
 }
 
+/// What a planner is told whose plan a person does not want.
+pub fn another_plan(text: &str) -> String {
+    format!("A person wants another plan: {text}")
+}
+
 /// What later steps are told of words that came with a decision about this one.
 pub fn said_about(step: &str, text: &str) -> String {
     format!("A person said about `{step}`: {text}")

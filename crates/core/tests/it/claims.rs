@@ -69,6 +69,32 @@ fn a_claim_is_one_persons_and_resolves_nothing() {
 }
 
 #[test]
+fn an_interrupt_is_claimed_so_often_and_no_more() {
+    let mut world = held();
+    let id = world.open(Kind::ToolApproval);
+    let interrupt = world.run.interrupts.get_mut(&id).expect("it is open");
+    std::sync::Arc::make_mut(interrupt).claims = limits::CLAIMS - 1;
+    let (ann, bob) = (person("ann"), person("bob"));
+    let (claim, release) = (claim(&world), release(&world));
+    let limit = format!("✗ Limit {{ name: \"claims\", limit: {} }}", limits::CLAIMS);
+    let table = [
+        (&ann, &claim, "interrupt_claimed"),
+        // What stands is no further claim, and others hear who has it.
+        (&ann, &claim, "–"),
+        (&bob, &claim, "✗ Claimed { by: \"ann\" }"),
+        (&ann, &release, "interrupt_released"),
+        (&ann, &claim, limit.as_str()),
+        (&bob, &claim, limit.as_str()),
+    ];
+    for (n, (actor, input, expected)) in table.into_iter().enumerate() {
+        assert_eq!(told(&mut world, actor, input.clone()), expected, "row {n}");
+    }
+    // It keeps nobody from deciding.
+    let decide = Input::Decide { interrupt: id, decision: choose("reject"), holder: None };
+    world.try_send(&bob, decide).expect("it is taken");
+}
+
+#[test]
 fn whoever_may_not_decide_may_not_claim_or_comment() {
     let mut world = held();
     let id = world.open(Kind::ToolApproval);

@@ -59,6 +59,32 @@ fn heard(world: &World) -> String {
     request.messages.iter().find_map(of_call).expect("the call has a result")
 }
 
+/// What readers are told of a call: whether people were asked, whether one let it run, whether a client has it.
+#[test]
+fn readers_see_how_far_a_call_is() {
+    let seen = |world: &World| {
+        let run = &world.run;
+        (run.approval_of("call_1").is_some(), run.is_approved("call_1"), run.handed_out("call_1").is_some())
+    };
+    let asked = || worked(vec![calls(&[store()]), says("Done.")]);
+    let mut free = worked(vec![calls(&[fetch()]), says("Done.")]);
+    assert_eq!(seen(&free), (false, false, true));
+    free.person(done("call_1", "x"));
+    assert_eq!(seen(&free), (false, false, false));
+    let table = [
+        (choose("approve"), (true, true, true)),
+        (edit(json!({ "path": "b.txt", "content": "x" })), (true, true, true)),
+        (choose("reject"), (true, false, false)),
+    ];
+    for (decision, expected) in table {
+        let mut world = asked();
+        assert_eq!(seen(&world), (true, false, false));
+        world.decide(Kind::ToolApproval, decision.clone());
+        world.work();
+        assert_eq!(seen(&world), expected, "{decision:?}");
+    }
+}
+
 #[test]
 fn what_is_free_is_handed_out_at_once_and_the_answer_is_its_result() {
     let mut world = worked(vec![calls(&[fetch()]), says("Done.")]);

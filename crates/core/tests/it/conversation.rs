@@ -4,9 +4,9 @@
 use holdshort_core::conversation::{Turn, told};
 use holdshort_core::event;
 use holdshort_core::interrupt::Kind;
-use holdshort_core::limits::{EARLIER_BYTES, EARLIER_RESULT_BYTES};
+use holdshort_core::limits::{EARLIER_BYTES, EARLIER_RESULT_BYTES, FRONT_RUNS};
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Config, FrontStart, Input, words};
+use holdshort_core::run::{Config, FrontStart, Input, Rejection, words};
 use holdshort_core::session;
 use serde_json::json;
 
@@ -116,6 +116,62 @@ fn a_later_run_is_told_of_the_earlier_ones() {
     // It stands in no event: what was said is kept where it was said.
     later.work();
     assert!(later.log.iter().all(|event| !format!("{event:?}").contains("dark now")));
+}
+
+/// Words beside a decision that are the same as those with it are told as often as they were said.
+#[test]
+fn equal_words_are_told_as_often_as_they_were_said() {
+    let question = || calls(&[("ask_human", json!({ "question": "Which page?" }))]);
+    let table = [
+        (Kind::Question, question(), "answer", "(asked: Which page?) so"),
+        (Kind::ToolApproval, calls(&[command("make x")]), "reject", "(run_command: make x: reject) so"),
+    ];
+    for (kind, script, option, told) in table {
+        for beside in [0, 1, 2] {
+            let mut world = front(vec![script.clone(), says("Done."), says("Done.")]);
+            world.work();
+            for _ in 0..beside {
+                world.message("so");
+            }
+            world.decide(kind, choose_with(option, "so"));
+            world.work();
+            let said = Turn::of(&world.run).said;
+            let mut expected = vec!["Do it".to_owned()];
+            expected.extend(vec!["so".to_owned(); beside]);
+            expected.push(told.to_owned());
+            assert_eq!(said, expected, "{kind:?}, {beside} times beside it");
+        }
+    }
+}
+
+#[test]
+fn a_conversation_has_so_many_runs_and_no_more() {
+    let limited = |runs: usize| {
+        let mut world = World::new(definition()).with("work", vec![says("Done.")]);
+        world.session.front.runs = vec![world.run.id.clone(); runs].into();
+        world
+    };
+    let limit = FRONT_RUNS as u64;
+    for (runs, takes_front, refused) in [
+        (FRONT_RUNS - 1, true, None),
+        (FRONT_RUNS, true, Some(Rejection::Limit { name: "front_runs", limit })),
+        // What is started in another way is no part of it.
+        (FRONT_RUNS, false, None),
+    ] {
+        let mut world = limited(runs);
+        let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!("a start") };
+        start.front = takes_front.then_some(FrontStart { agent: None });
+        let operator = holdshort_core::actor::Actor::operator("rest");
+        assert_eq!(world.try_send(&operator, Input::Start(start)).err(), refused, "{runs} {takes_front}");
+    }
+    let world = limited(0);
+    let operator = holdshort_core::actor::Actor::operator("rest");
+    for (runs, refused) in
+        [(FRONT_RUNS, None), (FRONT_RUNS + 1, Some(session::Rejection::Limit { name: "front_runs", limit }))]
+    {
+        let input = session::Input::Continue { runs: vec![world.run.id.clone(); runs] };
+        assert_eq!(world.session.handle(world.now, &operator, input).err(), refused, "{runs}");
+    }
 }
 
 #[test]

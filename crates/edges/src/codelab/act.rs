@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use holdshort_core::id::InterruptId;
-use holdshort_core::interrupt::{About, Decision, Holder, Interrupt, Kind};
+use holdshort_core::interrupt::{About, Decision, Holder, Interrupt, Kind, Outcome, Resolution};
 use holdshort_core::run::{Call, CallEnd, CallState, ClientOutcome, Input, Run};
 use holdshort_protocol::Code;
 use holdshort_store::Tables;
+use holdshort_web::call_claims::Client;
 use holdshort_web::limits::SESSION_RUNS;
 use holdshort_web::problem::{Answer, Refused};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::clients::Client;
 use super::frame::Frame;
 use super::message::{Message, PlanDecision, SwitchAgent, ToolDecision, ToolResult, Verdict};
 use super::session::{Session, Words};
-use super::{ids, open, plan};
+use super::{ids, names, open, plan};
 
 /// Frames that answer the message beside what the journal tells; most messages have none.
 pub(super) async fn carry_out(session: &Session, client: &Client, message: Message) -> Answer<Vec<Frame>> {
@@ -135,14 +135,11 @@ fn limit_notice(run: &Run) -> Option<Frame> {
     let (id, _) = open::interrupts(run)
         .into_iter()
         .find(|(_, interrupt)| interrupt.opened.kind == Kind::Continuation)?;
-    Some(Frame::AssistantMessage {
-        content: format!(
-            "A limit waits for your decision: send `hitl_decision` with the `call_id` `{id}`, and `approve` to let it \
-             go on or `reject` to end it. What you said was not heard by anybody."
-        ),
-        metadata: Some(json!({ "request_id": id.as_str(), "waiting": true })),
-        is_final: true,
-    })
+    let content = format!(
+        "A limit waits for your decision: send `hitl_decision` with the `call_id` `{id}`, and `approve` to let it go \
+         on or `reject` to end it. What you said was not heard by anybody."
+    );
+    Some(Frame::says(content, Some(json!({ "request_id": id.as_str(), "waiting": true })), true))
 }
 
 /// While a plan waits no words run it (contract B4).
@@ -152,14 +149,12 @@ fn plan_notice(run: &Run) -> Option<Frame> {
         interrupt.opened.kind == Kind::PlanApproval && !run.replaces_a_plan(interrupt)
     })?;
     let plan_id = ids::plan(id);
-    Some(Frame::AssistantMessage {
-        content: format!(
-            "The plan {plan_id} waits for your decision, and nothing runs before it: send `plan_decision` with \
-             `approve`, `edit` or `reject`. What you said was not heard by anybody."
-        ),
-        metadata: Some(json!({ "plan_id": plan_id, "approval_request_id": id.as_str(), "waiting": true })),
-        is_final: true,
-    })
+    let content = format!(
+        "The plan {plan_id} waits for your decision, and nothing runs before it: send `plan_decision` with `approve`, \
+         `edit` or `reject`. What you said was not heard by anybody."
+    );
+    let metadata = json!({ "plan_id": plan_id, "approval_request_id": id.as_str(), "waiting": true });
+    Some(Frame::says(content, Some(metadata), true))
 }
 
 async fn decide_plan(session: &Session, wish: PlanDecision) -> Answer<Vec<Frame>> {
@@ -171,7 +166,9 @@ async fn decide_plan(session: &Session, wish: PlanDecision) -> Answer<Vec<Frame>
     };
     let (option, edit) = match (wish.verdict, &wish.subtasks) {
         (Verdict::Approve, _) => ("approve", None),
-        (Verdict::Edit | Verdict::Modify, Some(subtasks)) => ("edit", Some(plan::edit(subtasks)?)),
+        (Verdict::Edit | Verdict::Modify, Some(subtasks)) => {
+            ("edit", Some(plan::edit(&run.definition, subtasks)?))
+        }
         (Verdict::Modify, None) => ("revise", None),
         (Verdict::Reject, _) => ("reject", None),
         (Verdict::Edit, None) => return Err(Refused::invalid_at("/modified_subtasks", "is missing")),
@@ -210,7 +207,7 @@ async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> 
     let decision = Decision {
         option: option.to_owned(),
         text: wish.feedback,
-        edit: wish.arguments.unwrap_or_default(),
+        edit: wish.arguments.map(|edit| edited(&run, &interrupt, edit)).unwrap_or_default(),
         version: None,
     };
     let decided = decide(session, &run, &interrupt, decision, Some(client.decides_in(&run.id))).await;
@@ -230,21 +227,46 @@ async fn asked_about(session: &Session, id: &str) -> Answer<(Arc<Run>, Interrupt
         };
     }
     let (run, call) = call_of(session, id).await?;
-    let interrupt = approval_of(&run, &call).ok_or_else(unknown)?;
-    Ok((run, interrupt))
+    let asked = run.approval_of(&call).ok_or_else(unknown)?.opened.interrupt.clone();
+    Ok((run, asked))
 }
 
-/// The last time that a person was asked about a call.
-fn approval_of(run: &Run, call: &str) -> Option<InterruptId> {
-    let about = About::Call(call.to_owned());
-    let asked = run.interrupts.iter().filter(|(_, interrupt)| {
-        interrupt.opened.kind == Kind::ToolApproval && interrupt.opened.about == about
-    });
-    asked.max_by_key(|(_, interrupt)| interrupt.opened_seq).map(|(id, _)| id.clone())
+/// What asks about a call that nobody has let run: it is open, or was answered with no.
+fn undecided(run: &Run, call: &str) -> Option<InterruptId> {
+    let asked = run.approval_of(call)?;
+    let was_rejected = |resolution: &Resolution| resolution.outcome == Outcome::Rejected;
+    asked.resolution.as_ref().is_none_or(was_rejected).then(|| asked.opened.interrupt.clone())
+}
+
+/// What a person made of a call's arguments, under the names that the tool has here.
+fn edited(run: &Run, interrupt: &InterruptId, edit: Value) -> Value {
+    let about = run.interrupts.get(interrupt).map(|asked| &asked.opened.about);
+    match about {
+        Some(About::Call(call)) => match run.calls.get(call) {
+            Some(call) => names::edited(&call.tool, edit),
+            None => edit,
+        },
+        _ => edit,
+    }
+}
+
+/// What an IDE says in place of a decision: its person was asked there, said no, and perhaps why.
+pub(super) fn rejection(error: &str) -> Option<&str> {
+    let why = error.trim().strip_prefix("User rejected")?;
+    if why.is_empty() { Some(why) } else { why.strip_prefix(':').map(str::trim) }
 }
 
 async fn take_result(session: &Session, wish: ToolResult) -> Answer<Vec<Frame>> {
     let (run, call) = call_of(session, &wish.call_id).await?;
+    if let Err(text) = &wish.outcome
+        && let Some(why) = rejection(text)
+        && let Some(asked) = undecided(&run, &call)
+    {
+        let text = Some(why.to_owned()).filter(|why| !why.is_empty());
+        let decision = Decision { option: "reject".to_owned(), text, ..Decision::default() };
+        decide(session, &run, &asked, decision, None).await?;
+        return Ok(Vec::new());
+    }
     let outcome = match wish.outcome {
         Ok(text) => ClientOutcome::Done { text },
         Err(text) => ClientOutcome::Failed { text },
@@ -290,14 +312,36 @@ async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
 /// Another agent goes on with what the person says. What the one before it was about is given up: it hears what was
 /// said, and no two agents work in one session.
 async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame>> {
-    session.check_agent(&wish.agent)?;
+    let chosen = session.agent(&wish.agent)?;
     let last = session.last().await?;
     let live = last.as_ref().filter(|run| run.ended.is_none());
     if let Some(waiting) = live.and_then(|live| plan_notice(live)) {
         return Ok(vec![waiting]);
     }
-    let agent = Some(wish.agent.as_str());
+    let agent = Some(chosen.as_str());
     let words = Words { text: &wish.content, agent, reason: wish.reason.as_deref(), ..Words::default() };
     session.say(words).await?;
     Ok(Vec::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_no_of_the_ide_is_told_from_an_error() {
+        let table = [
+            ("User rejected: not in this folder", Some("not in this folder")),
+            ("  User rejected:no  ", Some("no")),
+            ("User rejected: ", Some("")),
+            ("User rejected", Some("")),
+            ("User rejected the certificate", None),
+            ("Error: User rejected: x", None),
+            ("user rejected: x", None),
+            ("", None),
+        ];
+        for (error, why) in table {
+            assert_eq!(rejection(error), why, "{error}");
+        }
+    }
 }

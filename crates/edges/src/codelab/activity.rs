@@ -35,6 +35,21 @@ impl Activity {
             Self::Frozen => "frozen",
         }
     }
+
+    /// The same for whoever reads it.
+    pub(super) fn sentence(self) -> &'static str {
+        match self {
+            Self::GoesOn(status) | Self::Rests(status) => match status {
+                Status::Queued | Status::Running => "Agents are at work.",
+                Status::Waiting => "Something waits for you.",
+                Status::Paused => "The session is paused.",
+                Status::Completed => "The work is done.",
+                Status::Failed => "The work has failed.",
+                Status::Cancelled => "The work was cancelled.",
+            },
+            Self::Frozen => "Nothing begins while the installation is frozen; then it goes on.",
+        }
+    }
 }
 
 /// Whether something is under way, also in a pause or a freeze: what was begun comes to its end.

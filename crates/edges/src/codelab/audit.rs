@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::person::Person;
 use super::session::Session;
-use super::{WORKFLOW, ids, plan};
+use super::{WORKFLOW, act, ids, names, plan};
 use crate::limits::{CODELAB_AUDIT_EVENTS, CODELAB_AUDIT_PAGE_DEFAULT};
 
 /// To look whether a run holds decisions takes as long as to read so many.
@@ -52,8 +52,8 @@ pub(super) async fn read(Person(caller): Person, Params(query): Params<AuditQuer
     }
     let wanted = match query.event_type.as_deref() {
         Some(PLAN) => &[Kind::PlanApproval][..],
-        Some(_) => &[Kind::ToolApproval, Kind::Continuation],
-        None => &[Kind::PlanApproval, Kind::ToolApproval, Kind::Continuation],
+        Some(_) => &[Kind::ToolApproval, Kind::Continuation, Kind::ClientCall],
+        None => &[Kind::PlanApproval, Kind::ToolApproval, Kind::Continuation, Kind::ClientCall],
     };
     let limit = usize::from(limit);
     let mut audit =
@@ -216,11 +216,24 @@ fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) ->
         (Kind::ToolApproval, About::Call(id)) => {
             entry["event_type"] = json!(TOOL);
             entry["call_id"] = json!(ids::call(&run.id, id));
-            entry["tool_name"] = json!(run.calls.get(id)?.tool);
-            entry["original_arguments"] = original(interrupt);
+            let tool = &run.calls.get(id)?.tool;
+            entry["tool_name"] = json!(names::tool(tool));
+            entry["original_arguments"] = original(tool, interrupt);
             if let Some(edit) = edit {
-                entry["modified_arguments"] = edit.clone();
+                entry["modified_arguments"] = names::arguments(tool, edit);
             }
+        }
+        // Handed out without a decision, and the person at the IDE said no.
+        (Kind::ClientCall, About::Call(id)) => {
+            let call = run.calls.get(id)?;
+            let why = made.filter(|made| made.option == "error")?.text.as_deref().and_then(act::rejection);
+            let why = why.filter(|_| !run.is_approved(id))?;
+            entry["event_type"] = json!(TOOL);
+            entry["decision"] = json!("reject");
+            entry["feedback"] = json!(why);
+            entry["call_id"] = json!(ids::call(&run.id, id));
+            entry["tool_name"] = json!(names::tool(&call.tool));
+            entry["original_arguments"] = original(&call.tool, interrupt);
         }
         _ => return None,
     }
@@ -228,11 +241,12 @@ fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) ->
 }
 
 /// As the person saw them.
-fn original(interrupt: &Interrupt) -> Value {
-    interrupt.content.pointer("/payload/arguments").cloned().unwrap_or_default()
+fn original(tool: &str, interrupt: &Interrupt) -> Value {
+    names::arguments(tool, interrupt.content.pointer("/payload/arguments").unwrap_or(&Value::Null))
 }
 
-fn session_id(run: &Run) -> &str {
+/// As the client calls the session of a run.
+pub(super) fn session_id(run: &Run) -> &str {
     let input = run.started.as_ref().map(|started| &started.input);
     input.and_then(|input| input.get("session_id")).and_then(Value::as_str).unwrap_or_default()
 }

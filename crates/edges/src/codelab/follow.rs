@@ -14,17 +14,17 @@ use holdshort_core::interrupt::{Interrupt, Kind};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Fact, Run};
 use holdshort_store::Log;
+use holdshort_web::call_claims::Client;
 use holdshort_web::limits::READ_EVENTS;
 use holdshort_web::problem::{Answer, Refused};
 use tokio::sync::watch;
 
 use super::activity::Activity;
-use super::clients::{Client, handed_out};
 use super::frame::{Frame, Told};
 use super::frame_id::FrameId;
 use super::projector::Teller;
 use super::session::Session;
-use super::{WORKFLOW, ids, open};
+use super::{ids, names, open};
 
 pub(super) struct Follower {
     session: Session,
@@ -59,8 +59,8 @@ struct Commits {
     session: Option<watch::Receiver<u64>>,
     /// Of the installation: a freeze holds back what would go on.
     system: watch::Receiver<u64>,
-    /// Where there is no session yet: of everything.
-    all: watch::Receiver<u64>,
+    /// Where there is no session yet: of sessions that are opened.
+    opened: watch::Receiver<u64>,
 }
 
 impl Follower {
@@ -77,7 +77,7 @@ impl Follower {
             run: None,
             session: None,
             system: driver.watch_stream(&StreamId::System),
-            all: driver.journal().watch(),
+            opened: driver.watch_opened(),
         };
         let mut follower = Self {
             session,
@@ -118,7 +118,7 @@ impl Follower {
         self.is_owed = false;
         let standing = self.standing_now().await?;
         let run = self.teller.as_ref().map(|teller| &teller.run);
-        self.opening = vec![Told { frame: self.info(run, standing, self.agent()), id: Some(here) }];
+        self.opening = vec![Told { frame: self.info(run, standing, &self.agent()), id: Some(here) }];
         Ok(())
     }
 
@@ -149,8 +149,8 @@ impl Follower {
             Some(run) => Some(Activity::of(&self.session, run).await?),
             None => None,
         };
-        self.opening.push(Told { frame: self.info(run, standing, agent), id: Some(place) });
-        let but = run.and_then(|run| handed_out(run, ids::call_of(&run.id, brought?)?));
+        self.opening.push(Told { frame: self.info(run, standing, &agent), id: Some(place) });
+        let but = run.and_then(|run| run.handed_out(ids::call_of(&run.id, brought?)?));
         let but = but.map(|interrupt| &interrupt.opened.interrupt);
         // What was told before and is still to run is told again; the rest of what stands follows by itself.
         for (id, interrupt) in run.map(open::interrupts).unwrap_or_default() {
@@ -217,6 +217,22 @@ impl Follower {
         Ok(told)
     }
 
+    /// What was handed out before the client came and has no result: a call whose client is gone is this one's now.
+    pub(super) async fn handed_out(&self) -> Answer<Vec<Told>> {
+        let (Some(before), Some(run)) = (&self.teller, self.session.last().await?) else {
+            return Ok(Vec::new());
+        };
+        let mut told = Vec::new();
+        for (id, interrupt) in open::interrupts(&run) {
+            let was_there = before.run.id == run.id && before.run.interrupts.contains_key(id);
+            let is_lost = interrupt.opened.kind == Kind::ClientCall && was_there;
+            if is_lost && self.client.takes_over(&run, interrupt).await? && self.client.tells(id) {
+                told.extend(open::again(&run, interrupt).into_iter().map(Told::from));
+            }
+        }
+        Ok(told)
+    }
+
     /// The questions that wait, for a client that hears nothing else of what stands.
     pub(super) fn questions(&self) -> Vec<Told> {
         let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Vec::new() };
@@ -225,16 +241,17 @@ impl Follower {
         questions.flat_map(|(_, interrupt)| open::frames(run, interrupt)).map(Told::from).collect()
     }
 
-    fn info(&self, run: Option<&Run>, standing: Option<Activity>, agent: String) -> Frame {
+    fn info(&self, run: Option<&Run>, standing: Option<Activity>, agent: &str) -> Frame {
         let open = |kinds: &[Kind]| {
             let open = run.into_iter().flat_map(Run::open_interrupts);
             open.filter(|(_, interrupt)| kinds.contains(&interrupt.opened.kind)).count()
         };
         Frame::SessionInfo {
             session_id: self.session.name.clone(),
+            content: standing.map_or("A new session.", Activity::sentence).to_owned(),
             status: standing.map_or("new", Activity::word),
             run_id: run.map(|run| run.id.to_string()),
-            agent,
+            agent: names::agent(agent).to_owned(),
             // What a person must decide; what is handed out to be run needs nobody.
             pending_approvals: open(&[Kind::ToolApproval, Kind::Continuation]),
             pending_plans: open(&[Kind::PlanApproval]),
@@ -249,7 +266,7 @@ impl Follower {
 
     /// A session begins with the agent that the workflow begins with.
     fn first_agent(&self) -> String {
-        let base = self.session.caller.app.library.get(WORKFLOW);
+        let base = self.session.workflow().ok();
         base.as_deref().and_then(Definition::front_agent).unwrap_or_default().to_owned()
     }
 
@@ -314,7 +331,7 @@ impl Follower {
         let session = async {
             match &mut commits.session {
                 Some(session) => session.changed().await,
-                None => commits.all.changed().await,
+                None => commits.opened.changed().await,
             }
         };
         let woken = tokio::select! {
@@ -363,13 +380,9 @@ impl Follower {
         let why = match standing {
             Activity::GoesOn(_) => return Ok(Vec::new()),
             Activity::Rests(_) => None,
-            Activity::Frozen => Some(Frame::Status {
-                status: standing.word(),
-                content: Some("Nothing begins while the installation is frozen; then it goes on.".to_owned()),
-                metadata: None,
-            }),
+            Activity::Frozen => Some(Frame::status(standing.word(), standing.sentence())),
         };
-        Ok(why.into_iter().chain([Frame::Done { status: standing.word() }]).map(Told::from).collect())
+        Ok(why.into_iter().chain([Frame::done(standing)]).map(Told::from).collect())
     }
 
     /// Reads on, in the run that is followed or the one after it.
@@ -451,7 +464,7 @@ impl Follower {
     /// What hands a call out, as far as is read.
     fn to_run(&self, call: &str) -> Option<(&Run, &Interrupt)> {
         let run = &self.teller.as_ref()?.run;
-        Some((run, handed_out(run, ids::call_of(&run.id, call)?)?))
+        Some((run, run.handed_out(ids::call_of(&run.id, call)?)?))
     }
 
     /// Calls that another connection let go, or that wait for one.

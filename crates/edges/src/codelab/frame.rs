@@ -1,10 +1,12 @@
-//! Frames out: what a client hears, as the source system writes it (contract B3). Nulls are left out.
+//! Frames out: what a client hears, as the clients of the source system parse it (contracts B3, B15). Nulls are left
+//! out. Which client reads which field is in `docs/reference/edges/codelab.md`.
 
 use holdshort_protocol::FieldError;
 use holdshort_web::problem::Refused;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::activity::Activity;
 use super::frame_id::FrameId;
 
 /// A frame as it goes out.
@@ -32,9 +34,10 @@ impl From<Frame> for Told {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Frame {
-    /// The first frame of a connection.
+    /// The first frame of a socket, and of an answer that begins a session or goes on after a place.
     SessionInfo {
         session_id: String,
+        content: String,
         status: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
         run_id: Option<String>,
@@ -47,25 +50,29 @@ pub(super) enum Frame {
     },
     Status {
         status: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        content: Option<String>,
+        content: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
+    /// [`Frame::says`] makes it.
     AssistantMessage {
         content: String,
+        /// The same words: one client joins tokens, the other shows contents.
+        token: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
         is_final: bool,
     },
     /// The later form of `plan_notification` (contract B14).
     PlanApprovalRequired {
+        content: String,
         approval_request_id: String,
         plan_id: String,
-        plan_summary: String,
+        plan_summary: PlanSummary,
     },
     PlanNotification {
         content: String,
+        plan_id: String,
         metadata: PlanMetadata,
         is_final: bool,
     },
@@ -83,39 +90,10 @@ pub(super) enum Frame {
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
-    AgentSwitched {
-        from: String,
-        to: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
-    },
-    SubtaskStarted {
-        plan_id: String,
-        subtask_id: String,
-        description: String,
-        agent: String,
-        index: usize,
-        total: usize,
-    },
-    SubtaskCompleted {
-        plan_id: String,
-        subtask_id: String,
-        status: &'static str,
-        completion_reason: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        result: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<String>,
-    },
-    PlanCompleted {
-        plan_id: String,
-        plan_status: &'static str,
-        total_subtasks: usize,
-        completed: usize,
-        failed: usize,
-        skipped: usize,
-        is_final: bool,
-    },
+    AgentSwitched(Facts<Switched>),
+    SubtaskStarted(Facts<Started>),
+    SubtaskCompleted(Facts<Completed>),
+    PlanCompleted(Facts<Planned>),
     Error {
         error: String,
         content: String,
@@ -127,13 +105,88 @@ pub(super) enum Frame {
     /// Nothing more comes by itself: the run waits, is paused, or has ended.
     Done {
         status: &'static str,
+        content: &'static str,
+        is_final: bool,
     },
+}
+
+/// Facts that some clients read at the top of a frame and others in its `metadata`, and what they come to in words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Facts<T> {
+    content: String,
+    #[serde(flatten)]
+    top: T,
+    metadata: T,
+}
+
+impl<T: Clone> Facts<T> {
+    pub(super) fn new(content: String, facts: T) -> Self {
+        Self { content, metadata: facts.clone(), top: facts }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Switched {
+    from: String,
+    to: String,
+    from_agent: String,
+    to_agent: String,
+    reason: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Started {
+    pub(super) plan_id: String,
+    pub(super) subtask_id: String,
+    pub(super) description: String,
+    pub(super) agent: String,
+    pub(super) status: &'static str,
+    pub(super) index: usize,
+    pub(super) total: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Completed {
+    pub(super) plan_id: String,
+    pub(super) subtask_id: String,
+    pub(super) status: &'static str,
+    pub(super) completion_reason: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) result: Option<Brought>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<String>,
+}
+
+/// A result is an object for every client.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Brought {
+    pub(super) content: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Planned {
+    pub(super) plan_id: String,
+    pub(super) plan_status: &'static str,
+    pub(super) total_subtasks: usize,
+    pub(super) completed: usize,
+    pub(super) failed: usize,
+    pub(super) skipped: usize,
+    pub(super) is_final: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct PlanSummary {
+    pub(super) goal: String,
+    pub(super) subtasks_count: usize,
+    pub(super) total_estimated_time: &'static str,
+    pub(super) subtasks: Vec<Subtask>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct PlanMetadata {
     pub(super) plan_id: String,
     pub(super) approval_request_id: String,
+    pub(super) original_task: String,
     pub(super) subtask_count: usize,
     pub(super) subtasks: Vec<Subtask>,
     pub(super) requires_approval: bool,
@@ -146,20 +199,50 @@ pub(super) struct PlanMetadata {
 pub(super) struct Subtask {
     pub(super) id: String,
     pub(super) description: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) agent: Option<String>,
+    pub(super) agent: String,
     pub(super) dependencies: Vec<String>,
     pub(super) status: &'static str,
+    pub(super) estimated_time: &'static str,
 }
 
+/// Agents here estimate no time; clients show this word.
+pub(super) const UNESTIMATED: &str = "unknown";
+
 impl Frame {
-    pub(super) fn status(status: &'static str) -> Self {
-        Self::Status { status, content: None, metadata: None }
+    /// The name of its event where it is sent as a server-sent event: clients forward a `message`, show an `error`, and
+    /// leave with `done`.
+    pub(super) fn event(&self) -> &'static str {
+        match self {
+            Self::Done { .. } => "done",
+            Self::Error { .. } => "error",
+            Self::SessionInfo { .. }
+            | Self::Status { .. }
+            | Self::AssistantMessage { .. }
+            | Self::PlanApprovalRequired { .. }
+            | Self::PlanNotification { .. }
+            | Self::ToolCall { .. }
+            | Self::AgentSwitched(_)
+            | Self::SubtaskStarted(_)
+            | Self::SubtaskCompleted(_)
+            | Self::PlanCompleted(_) => "message",
+        }
     }
 
     /// What an agent said, or what is said in its place.
-    pub(super) fn said(content: impl Into<String>, is_final: bool) -> Self {
-        Self::AssistantMessage { content: content.into(), metadata: None, is_final }
+    pub(super) fn says(content: impl Into<String>, metadata: Option<Value>, is_final: bool) -> Self {
+        let content = content.into();
+        Self::AssistantMessage { token: content.clone(), content, metadata, is_final }
+    }
+
+    pub(super) fn status(status: &'static str, content: impl Into<String>) -> Self {
+        Self::Status { status, content: content.into(), metadata: None }
+    }
+
+    pub(super) fn switched(from: &str, to: &str, reason: String) -> Self {
+        let (from, to) = (from.to_owned(), to.to_owned());
+        let content = format!("{from} → {to}: {reason}");
+        let (from_agent, to_agent) = (from.clone(), to.clone());
+        Self::AgentSwitched(Facts::new(content, Switched { from, to, from_agent, to_agent, reason }))
     }
 
     /// A message that is not carried out. The connection stays, and nothing has changed.
@@ -184,4 +267,12 @@ impl Frame {
             is_final: true,
         }
     }
+
+    pub(super) fn done(activity: Activity) -> Self {
+        Self::Done { status: activity.word(), content: activity.sentence(), is_final: true }
+    }
+
+    /// Ends an answer whose message was not carried out.
+    pub(super) const REFUSED: Self =
+        Self::Done { status: "refused", content: "The message was not carried out.", is_final: true };
 }

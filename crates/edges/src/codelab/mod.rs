@@ -1,20 +1,21 @@
-//! The `CodeLab` edge (contracts B1 to B14): an IDE over a WebSocket, or a gateway over server-sent events.
+//! The `CodeLab` edge (contracts B1 to B15): an IDE over a WebSocket, or a gateway over server-sent events.
 //!
 //! Both say the same messages (`message.rs`) and hear the same frames (`frame.rs`). A session of theirs is a name
 //! for one of ours (`session.rs`); what a message does is in `act.rs`, and what happened is told by `projector.rs`, from
 //! the journal alone: a connection that comes back hears what is still open, or all that followed (`frame_id.rs`), and
-//! nothing runs inside a request. Which of several connections runs a call is in `clients.rs`.
+//! nothing runs inside a request. Which of several connections runs a call is in `web/src/call_claims.rs`.
 //! Words are never parsed: only `plan_decision` and `hitl_decision` decide.
 
 mod act;
 mod activity;
 mod audit;
-mod clients;
+mod figures;
 mod follow;
 mod frame;
 mod frame_id;
 mod ids;
 mod message;
+mod names;
 mod open;
 mod person;
 mod plan;
@@ -22,6 +23,7 @@ mod projector;
 mod raw;
 mod rest;
 mod session;
+mod sessions;
 mod socket;
 mod stream;
 
@@ -31,10 +33,9 @@ use axum::routing::{get, post};
 use axum::{Extension, Router};
 use holdshort_core::rights::Permission;
 use holdshort_web::auth::AuthState;
+use holdshort_web::call_claims::Clients;
 use holdshort_web::needs::{Needs, all};
 use holdshort_web::problem::Answer;
-
-use clients::Clients;
 
 /// The workflow that a session's runs are of.
 const WORKFLOW: &str = "codelab_ide";
@@ -49,11 +50,18 @@ pub(super) fn router() -> Router<AuthState> {
         // An IDE decides for the person before it.
         .route("/ws/{session_id}", STEER.on(get(socket::open)))
         .route("/agent/message/stream", STEER.on(post(stream::open)))
+        .route("/sessions", READ.on(get(sessions::list)).merge(STEER.on(post(sessions::begin))))
+        .route("/sessions/{session_id}/history", READ.on(get(sessions::history)))
         .route("/sessions/{session_id}/pending-approvals", READ.on(get(rest::pending_approvals)))
         .route("/sessions/{session_id}/pending-plans", READ.on(get(rest::pending_plans)))
         .route("/sessions/{session_id}/plans", READ.on(get(rest::plans)))
         .route("/sessions/{session_id}/plans/{plan_id}/pause", STEER.on(post(rest::pause)))
         .route("/sessions/{session_id}/plans/{plan_id}/resume", HALT.on(post(rest::resume)))
+        .route("/agents", READ.on(get(sessions::agents)))
+        .route("/agents/{session_id}/current", READ.on(get(sessions::current)))
+        .route("/health", get(figures::health))
+        .route("/events/stats", READ.on(get(figures::stats)))
+        .route("/events/metrics", READ.on(get(figures::metrics)))
         .route("/events/audit-log", AUDIT.on(get(audit::read)))
         .layer(Extension(Arc::new(Clients::default())))
 }

@@ -1,12 +1,12 @@
 //! What waits for the client, as frames: the same when it opens, and for whoever connects later (contract B12).
 
 use holdshort_core::id::InterruptId;
-use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
+use holdshort_core::interrupt::{About, Interrupt, Kind};
 use holdshort_core::run::Run;
 use serde_json::{Value, json};
 
-use super::frame::{Frame, PlanMetadata};
-use super::{ids, plan};
+use super::frame::Frame;
+use super::{ids, names, plan};
 
 /// Open interrupts of a run, oldest first.
 pub(super) fn interrupts(run: &Run) -> Vec<(&InterruptId, &Interrupt)> {
@@ -34,34 +34,22 @@ pub(super) fn frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
 
 fn plan_frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     let Some(found) = interrupt.plan() else { return vec![elsewhere(interrupt)] };
-    let opened = &interrupt.opened;
-    let (plan_id, request) = (ids::plan(&opened.interrupt), opened.interrupt.to_string());
-    let subtasks = plan::subtasks(run, plan::phase(interrupt), &found);
-    let count = subtasks.len();
+    let (plan_summary, metadata) = plan::waiting(run, interrupt, &found);
+    let (plan_id, count) = (metadata.plan_id.clone(), metadata.subtask_count);
     let content = format!(
         "Plan of {count} subtasks:\n{}\n\nNothing of it runs before you decide: answer with \
          {{\"type\": \"plan_decision\", \"plan_id\": \"{plan_id}\", \"decision\": \"approve\"}}, or with the \
          decision \"edit\" and `modified_subtasks`, or \"reject\" and `feedback`.",
-        found.text()
+        plan::lines(&metadata.subtasks)
     );
     vec![
         Frame::PlanApprovalRequired {
-            approval_request_id: request.clone(),
+            content: format!("A plan of {count} subtasks waits for your decision."),
+            approval_request_id: metadata.approval_request_id.clone(),
             plan_id: plan_id.clone(),
-            plan_summary: found.text(),
+            plan_summary,
         },
-        Frame::PlanNotification {
-            content,
-            metadata: PlanMetadata {
-                plan_id,
-                approval_request_id: request,
-                subtask_count: count,
-                subtasks,
-                requires_approval: true,
-                expires_at: opened.expires_at.map(|at| at.to_string()),
-            },
-            is_final: true,
-        },
+        Frame::PlanNotification { content, plan_id, metadata, is_final: true },
     ]
 }
 
@@ -83,22 +71,16 @@ pub(super) fn redelivered(frame: &mut Frame) {
 fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     let About::Call(id) = &interrupt.opened.about else { return None };
     let call = run.calls.get(id)?;
-    let is_approved = || {
-        run.interrupts.values().any(|each| {
-            let is_yes = each.resolution.as_ref().is_some_and(|it| it.outcome == Outcome::Approved);
-            is_yes && each.opened.kind == Kind::ToolApproval && each.opened.about == interrupt.opened.about
-        })
-    };
     let reasons: Vec<&str> =
         interrupt.opened.risk.reasons.iter().map(|reason| reason.text.as_str()).collect();
     Some(Frame::ToolCall {
         call_id: ids::call(&run.id, id),
-        tool_name: call.tool.clone(),
-        arguments: call.arguments.clone(),
+        tool_name: names::tool(&call.tool).to_owned(),
+        arguments: names::arguments(&call.tool, &call.arguments),
         requires_approval: asks,
-        agent: interrupt.opened.agent.clone(),
+        agent: interrupt.opened.agent.as_deref().map(|agent| names::agent(agent).to_owned()),
         reason: (asks && !reasons.is_empty()).then(|| reasons.join("; ")),
-        metadata: (!asks && is_approved()).then(|| json!({ "approved": true })),
+        metadata: (!asks && run.is_approved(id)).then(|| json!({ "approved": true })),
     })
 }
 
@@ -110,8 +92,7 @@ fn limit(interrupt: &Interrupt) -> Frame {
          on with a fresh budget; or with the decision \"reject\": it ends with what there is.",
         interrupt.content_text("title")
     );
-    let metadata = Some(json!({ "request_id": id, "limit": true }));
-    Frame::AssistantMessage { content, metadata, is_final: true }
+    Frame::says(content, Some(json!({ "request_id": id, "limit": true })), true)
 }
 
 /// An agent asks: the next `user_message` is the answer.
@@ -130,7 +111,7 @@ fn question(interrupt: &Interrupt) -> Frame {
     if let Some(choices) = payload.get("choices").filter(|choices| !choices.is_null()) {
         metadata["choices"] = choices.clone();
     }
-    Frame::AssistantMessage { content, metadata: Some(metadata), is_final: true }
+    Frame::says(content, Some(metadata), true)
 }
 
 /// The source system has no words for it: a person decides in the inbox.
@@ -138,10 +119,10 @@ fn elsewhere(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     Frame::Status {
         status: "waiting",
-        content: Some(format!(
+        content: format!(
             "{}. This is decided in Holdshort's inbox, or with `holdshort decide {id}`.",
             interrupt.content_text("title")
-        )),
+        ),
         metadata: Some(json!({ "request_id": id, "kind": interrupt.opened.kind.as_str() })),
     }
 }

@@ -1,13 +1,14 @@
 //! Plans on the wire: subtasks both ways, and where a plan stands in its run.
 
+use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
 use holdshort_core::plan::{self, Plan};
 use holdshort_core::run::{Progress, Run, StepEnd};
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Map, Value, json};
 
-use super::frame::Subtask;
-use super::ids;
+use super::frame::{PlanMetadata, PlanSummary, Subtask, UNESTIMATED};
+use super::{ids, names};
 
 /// The planning phase whose plan an interrupt asks about.
 pub(super) fn phase(interrupt: &Interrupt) -> Option<&str> {
@@ -37,18 +38,52 @@ pub(super) fn id(run: &Run, planning: &str) -> String {
 /// The subtasks of a plan as they are now.
 pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Subtask> {
     // Who does what names nobody.
-    let usual = planning.and_then(|planning| {
-        let mut controls = run.definition.phases.iter().filter_map(|phase| phase.kind.control());
-        controls.find(|control| control.plan == planning).map(|control| control.agent.clone())
-    });
+    let mut controls = run.definition.phases.iter().filter_map(|phase| phase.kind.control());
+    let usual = controls.find(|control| planning.is_none_or(|planning| control.plan == planning));
+    let usual = usual.map_or("", |control| &control.agent);
     let subtask = |subtask: &plan::Subtask| Subtask {
         id: subtask.id.clone(),
         description: subtask.description.clone(),
-        agent: subtask.agent.clone().or_else(|| usual.clone()),
+        agent: names::agent(subtask.agent.as_deref().unwrap_or(usual)).to_owned(),
         dependencies: subtask.depends_on.clone(),
         status: planning.map_or("pending", |planning| status(run.progress(planning, &subtask.id))),
+        estimated_time: UNESTIMATED,
     };
     plan.subtasks.iter().map(subtask).collect()
+}
+
+/// A plan that waits for a decision: for a client that shows a summary, and for one that shows subtasks.
+pub(super) fn waiting(run: &Run, interrupt: &Interrupt, found: &Plan) -> (PlanSummary, PlanMetadata) {
+    let opened = &interrupt.opened;
+    let subtasks = subtasks(run, phase(interrupt), found);
+    let summary = PlanSummary {
+        goal: run.task().into_owned(),
+        subtasks_count: subtasks.len(),
+        total_estimated_time: UNESTIMATED,
+        subtasks: subtasks.clone(),
+    };
+    let metadata = PlanMetadata {
+        plan_id: ids::plan(&opened.interrupt),
+        approval_request_id: opened.interrupt.to_string(),
+        original_task: run.task().into_owned(),
+        subtask_count: subtasks.len(),
+        subtasks,
+        requires_approval: true,
+        expires_at: opened.expires_at.map(|at| at.to_string()),
+    };
+    (summary, metadata)
+}
+
+/// One line for each subtask.
+pub(super) fn lines(subtasks: &[Subtask]) -> String {
+    let line = |each: &Subtask| {
+        let needs = match each.dependencies.as_slice() {
+            [] => String::new(),
+            needs => format!(" (after {})", needs.join(", ")),
+        };
+        format!("- {}: [{}] {}{needs}", each.id, each.agent, each.description)
+    };
+    subtasks.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// This wire has no word for what the end of the run left: what was at work has failed, the rest was skipped.
@@ -76,7 +111,7 @@ const OURS: &str = "depends_on";
 
 /// `modified_subtasks` as the native edit of a plan. What a client sends back of what it was shown beyond the plan
 /// itself (status, result …) is no part of a plan.
-pub(super) fn edit(subtasks: &Value) -> Answer<Value> {
+pub(super) fn edit(definition: &Definition, subtasks: &Value) -> Answer<Value> {
     let Some(items) = subtasks.as_array() else {
         return Err(Refused::invalid_at("/modified_subtasks", "is not a list"));
     };
@@ -89,6 +124,9 @@ pub(super) fn edit(subtasks: &Value) -> Answer<Value> {
         let mut subtask = Map::new();
         for (theirs, ours) in [("id", "id"), ("description", "description"), ("agent", "agent")] {
             match fields.get(theirs) {
+                Some(Value::String(text)) if ours == "agent" => {
+                    subtask.insert(ours.to_owned(), json!(names::agent_of(definition, text)))
+                }
                 Some(Value::String(text)) => subtask.insert(ours.to_owned(), json!(text)),
                 Some(_) => return Err(Refused::invalid_at(&at(&format!("/{theirs}")), "is not a text")),
                 None => {

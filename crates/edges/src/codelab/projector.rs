@@ -11,8 +11,8 @@ use holdshort_core::run::{Fact, Part, Run, StepEnd, StepRole};
 use holdshort_web::view::word;
 use serde_json::{Value, json};
 
-use super::frame::Frame;
-use super::{ids, open, plan};
+use super::frame::{Brought, Completed, Facts, Frame, Planned, Started};
+use super::{ids, names, open, plan};
 use crate::limits::CODELAB_SUBTASK_RESULT_CHARS;
 
 pub(super) struct Teller {
@@ -34,8 +34,8 @@ impl Teller {
         let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
         let text = event.content.as_text();
         match fact {
-            Fact::RunPaused | Fact::RunSuspended => vec![Frame::status("paused")],
-            Fact::RunResumed | Fact::RunUnsuspended => vec![Frame::status("running")],
+            Fact::RunPaused | Fact::RunSuspended => vec![Frame::status("paused", "The session is paused.")],
+            Fact::RunResumed | Fact::RunUnsuspended => vec![Frame::status("running", "It goes on.")],
             Fact::ModelStarted { step, turn, attempt, .. } => {
                 // The step goes on: somebody has said something meanwhile.
                 let mut frames: Vec<Frame> = self.overtaken(step).into_iter().collect();
@@ -49,14 +49,13 @@ impl Teller {
                 Vec::new()
             }
             Fact::ModelFailed { retry_at: Some(_), .. } => {
-                vec![Frame::Status { status: "retrying", content: Some(text.to_owned()), metadata: None }]
+                vec![Frame::status("retrying", text)]
             }
             Fact::HandedOver { from, to, call, .. } => {
                 self.agent.clone_from(to);
                 let said = self.run.calls.get(call);
                 let reason = said.and_then(|call| call.argument("reason").or(call.argument("message")));
-                let (from, to) = (from.clone(), to.clone());
-                vec![Frame::AgentSwitched { from, to, reason: reason.map(str::to_owned) }]
+                vec![switched(from, to, reason.unwrap_or("the work was handed over"))]
             }
             Fact::StepEnded { step, end } => {
                 let last = self.overtaken(step).filter(|_| *end != StepEnd::Completed);
@@ -119,35 +118,41 @@ impl Teller {
 
     fn says(&self, step: &str, text: &str) -> Frame {
         let agent = self.run.steps.get(step).map_or(self.agent.as_str(), |step| &step.agent);
-        let metadata = Some(json!({ "agent": agent }));
-        Frame::AssistantMessage { content: text.to_owned(), metadata, is_final: false }
+        Frame::says(text, Some(json!({ "agent": names::agent(agent) })), false)
     }
 
     /// An agent is asked for its next word. `begins`: for its first one in this step.
     fn at_work(&mut self, step: &str, begins: bool) -> Vec<Frame> {
         let Some(found) = self.run.steps.get(step) else { return Vec::new() };
+        let part = self.run.part(step);
         let mut frames = Vec::new();
         if found.agent != self.agent {
             let from = std::mem::replace(&mut self.agent, found.agent.clone());
             if !from.is_empty() {
-                frames.push(Frame::AgentSwitched {
-                    from,
-                    to: found.agent.clone(),
-                    // The run's first agent may be one that a person chose.
-                    reason: Some(&self.run).filter(|run| run.steps.len() == 1).and_then(reason),
+                // The run's first agent may be one that a person chose.
+                let chosen = Some(&self.run).filter(|run| run.steps.len() == 1).and_then(reason);
+                let reason = chosen.unwrap_or(if part.is_some() {
+                    "the plan gives it the next subtask"
+                } else {
+                    "it was chosen to go on"
                 });
+                frames.push(switched(&from, &found.agent, reason));
             }
         }
-        if begins && let Some(part) = self.run.part(step) {
+        if begins && let Some(part) = part {
             let plan_id = plan::id(&self.run, part.planning);
-            frames.push(Frame::SubtaskStarted {
+            let agent = names::agent(&found.agent).to_owned();
+            let content = format!("{agent} begins subtask {} of {}.", part.number, part.of);
+            let started = Started {
                 plan_id: plan_id.clone(),
                 subtask_id: part.subtask.id.clone(),
                 description: part.subtask.description.clone(),
-                agent: found.agent.clone(),
+                agent,
+                status: "in_progress",
                 index: part.number,
                 total: part.of,
-            });
+            };
+            frames.push(Frame::SubtaskStarted(Facts::new(content, started)));
             frames.push(progress(&part, &plan_id, "in_progress"));
         }
         frames
@@ -157,12 +162,17 @@ impl Teller {
         if let Some(part) = self.run.part(step) {
             let plan_id = plan::id(&self.run, part.planning);
             let status = plan::ended(end);
+            let text = Some(cut(text)).filter(|text| !text.is_empty());
+            let content = match &text {
+                Some(text) => format!("Subtask {} of {} {status}: {text}", part.number, part.of),
+                None => format!("Subtask {} of {} {status}.", part.number, part.of),
+            };
             let (result, error) = match end {
-                StepEnd::Completed => (Some(cut(text)), None),
-                StepEnd::Failed | StepEnd::Skipped => (None, Some(cut(text))),
+                StepEnd::Completed => (text.map(|content| Brought { content }), None),
+                StepEnd::Failed | StepEnd::Skipped => (None, text),
             };
             let progress = progress(&part, &plan_id, status);
-            let completed = Frame::SubtaskCompleted {
+            let completed = Completed {
                 plan_id,
                 subtask_id: part.subtask.id.clone(),
                 status,
@@ -172,17 +182,17 @@ impl Teller {
                     StepEnd::Failed => "error",
                     StepEnd::Skipped => "skipped",
                 },
-                result: result.filter(|text| !text.is_empty()),
-                error: error.filter(|text| !text.is_empty()),
+                result,
+                error,
             };
-            return vec![completed, progress];
+            return vec![Frame::SubtaskCompleted(Facts::new(content, completed)), progress];
         }
         let Some(found) = self.run.steps.get(step) else { return Vec::new() };
         let planned = self.run.plans.get(&found.phase).is_some_and(|plan| plan.settled.is_some());
         let answers = matches!(found.role, StepRole::Worker | StepRole::Planner) && !planned;
         if answers && end == StepEnd::Completed && !text.is_empty() {
-            let metadata = Some(json!({ "agent": found.agent }));
-            return vec![Frame::AssistantMessage { content: text.to_owned(), metadata, is_final: true }];
+            let metadata = Some(json!({ "agent": names::agent(&found.agent) }));
+            return vec![Frame::says(text, metadata, true)];
         }
         Vec::new()
     }
@@ -195,15 +205,21 @@ impl Teller {
         if let Some(option) = option {
             metadata["decision"] = json!(option);
         }
+        let mut about = interrupt.content_text("title").to_owned();
         if let About::Call(call) = &opened.about
             && opened.kind != Kind::PlanApproval
         {
             metadata["call_id"] = json!(ids::call(&self.run.id, call));
+            if let Some(call) = self.run.calls.get(call) {
+                names::tool(&call.tool).clone_into(&mut about);
+            }
         }
-        let status =
-            |status, metadata| vec![Frame::Status { status, content: None, metadata: Some(metadata) }];
+        let status = |status, metadata, about: &str| {
+            let content = format!("{about}: {}.", word(&outcome));
+            vec![Frame::Status { status, content, metadata: Some(metadata) }]
+        };
         if opened.kind != Kind::PlanApproval {
-            return status("request_resolved", metadata);
+            return status("request_resolved", metadata, &about);
         }
         metadata["plan_id"] = json!(ids::plan(&opened.interrupt));
         // Another version than the one that is carried out: that one goes on.
@@ -213,7 +229,7 @@ impl Teller {
             Outcome::Expired if goes_on => {
                 ("Nobody decided on the other plan in time: the plan goes on as it was.".to_owned(), false)
             }
-            Outcome::Approved => return status("plan_approved", metadata),
+            Outcome::Approved => return status("plan_approved", metadata, "The plan"),
             Outcome::Rejected => (with("The plan is cancelled.", said), true),
             Outcome::Expired => ("Nobody decided on the plan in time: it is dropped.".to_owned(), true),
             Outcome::Answered => {
@@ -226,9 +242,11 @@ impl Teller {
                 };
                 (with(sentence, said), false)
             }
-            Outcome::Cancelled | Outcome::Superseded => return status("request_resolved", metadata),
+            Outcome::Cancelled | Outcome::Superseded => {
+                return status("request_resolved", metadata, "The plan");
+            }
         };
-        vec![Frame::AssistantMessage { content, metadata: Some(metadata), is_final }]
+        vec![Frame::says(content, Some(metadata), is_final)]
     }
 
     fn ended(&self, text: &str) -> Vec<Frame> {
@@ -248,7 +266,11 @@ impl Teller {
                 let count = |status| subtasks.iter().filter(|each| each.status == status).count();
                 let (completed, failed, skipped) = (count("completed"), count("failed"), count("skipped"));
                 let total = subtasks.len();
-                frames.push(Frame::PlanCompleted {
+                let content = format!(
+                    "The plan is {plan_status}: {completed} of {total} subtasks completed, {failed} failed, \
+                     {skipped} skipped."
+                );
+                let planned = Planned {
                     plan_id: plan::id(&self.run, planning),
                     plan_status,
                     total_subtasks: total,
@@ -256,12 +278,8 @@ impl Teller {
                     failed,
                     skipped,
                     is_final: true,
-                });
-                let summary = format!(
-                    "The plan is {plan_status}: {completed} of {total} subtasks completed, {failed} failed, \
-                     {skipped} skipped."
-                );
-                frames.push(Frame::said(summary, ended.status == Status::Completed));
+                };
+                frames.push(Frame::PlanCompleted(Facts::new(content, planned)));
             }
         }
         match ended.status {
@@ -269,7 +287,7 @@ impl Teller {
                 let text = if text.is_empty() { ended.reason.clone() } else { text.to_owned() };
                 frames.push(Frame::failed(&ended.reason, text));
             }
-            Status::Cancelled => frames.push(Frame::said(with("Cancelled.", text), true)),
+            Status::Cancelled => frames.push(Frame::says(with("Cancelled.", text), None, true)),
             Status::Completed | Status::Queued | Status::Running | Status::Waiting | Status::Paused => {}
         }
         frames
@@ -277,19 +295,20 @@ impl Teller {
 }
 
 /// Why a run begins with another agent, where somebody said so.
-fn reason(run: &Run) -> Option<String> {
-    run.started.as_ref()?.input.get("reason")?.as_str().map(str::to_owned)
+fn reason(run: &Run) -> Option<&str> {
+    run.started.as_ref()?.input.get("reason")?.as_str()
+}
+
+fn switched(from: &str, to: &str, reason: &str) -> Frame {
+    Frame::switched(names::agent(from), names::agent(to), reason.to_owned())
 }
 
 /// The document's form of progress (contract E11).
 fn progress(part: &Part<'_>, plan_id: &str, status: &str) -> Frame {
     let metadata: Value =
         json!({ "subtask_id": part.subtask.id, "subtask_status": status, "plan_id": plan_id });
-    Frame::AssistantMessage {
-        content: format!("Subtask {}/{}: {}", part.number, part.of, part.subtask.description),
-        metadata: Some(metadata),
-        is_final: false,
-    }
+    let content = format!("Subtask {}/{}: {}", part.number, part.of, part.subtask.description);
+    Frame::says(content, Some(metadata), false)
 }
 
 fn with(sentence: &str, text: &str) -> String {

@@ -10,104 +10,105 @@ use holdshort_web::query::{Id, Ids};
 use holdshort_web::view;
 use serde_json::{Value, json};
 
+use super::audit::session_id;
 use super::person::Person;
 use super::session::Session;
-use super::{ids, open, plan};
+use super::{ids, names, open, plan};
 
-/// `GET /sessions/{id}/pending-approvals`.
+/// `GET /sessions/{id}/pending-approvals`: calls that wait for a decision, and calls that were handed out and have no
+/// result. Plans, limits and questions stand beside them: one entry of another kind would hide the calls from an IDE.
 pub(super) async fn pending_approvals(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = known(caller, name).await?;
     let run = session.last().await?;
-    let open = run.as_deref().map(open::interrupts).unwrap_or_default();
-    let items: Vec<Value> =
-        open.into_iter().filter_map(|(_, interrupt)| approval(run.as_deref()?, interrupt)).collect();
-    Ok(Json(json!({ "session_id": session.name, "count": items.len(), "pending_approvals": items })))
+    let found = |of: fn(&Run, &Interrupt) -> Option<Value>| pending(run.as_deref(), of);
+    let calls = found(call);
+    Ok(Json(json!({
+        "session_id": session.name,
+        "count": calls.len(),
+        "pending_approvals": calls,
+        "pending_plans": found(waiting_plan),
+        "pending_questions": found(question),
+    })))
 }
 
-/// What a person must decide: a call, a limit, a plan, a question. What is to run is handed out to whoever connects.
-fn approval(run: &Run, interrupt: &Interrupt) -> Option<Value> {
+fn pending(run: Option<&Run>, of: fn(&Run, &Interrupt) -> Option<Value>) -> Vec<Value> {
+    let Some(run) = run else { return Vec::new() };
+    open::interrupts(run).into_iter().filter_map(|(_, interrupt)| of(run, interrupt)).collect()
+}
+
+/// What every request has.
+fn request(interrupt: &Interrupt, kind: &str, subject: &str) -> Value {
     let opened = &interrupt.opened;
+    let reasons: Vec<&str> = opened.risk.reasons.iter().map(|reason| reason.text.as_str()).collect();
     let mut item = json!({
         "request_id": opened.interrupt.as_str(),
+        "request_type": kind,
+        "subject": subject,
+        "reason": reasons.join("; "),
         "created_at": interrupt.opened_at.to_string(),
-        "reason": opened.risk.reasons.iter().map(|reason| reason.text.as_str()).collect::<Vec<_>>().join("; "),
     });
     if let Some(at) = opened.expires_at {
         item["expires_at"] = json!(at.to_string());
     }
-    match (opened.kind, &opened.about) {
-        (Kind::ToolApproval, About::Call(id)) => {
-            let call = run.calls.get(id)?;
-            item["request_type"] = json!("tool");
-            item["subject"] = json!(call.tool);
-            item["details"] = json!({
-                "agent": opened.agent,
-                "requires_approval": true,
-                "title": interrupt.content_text("title"),
-            });
-            item["call_id"] = json!(ids::call(&run.id, id));
-            item["tool_name"] = json!(call.tool);
-            item["arguments"] = call.arguments.clone();
-        }
-        (Kind::Continuation, _) => {
-            item["request_type"] = json!("limit");
-            item["subject"] = json!(interrupt.content_text("title"));
-            item["details"] = json!({ "agent": opened.agent });
-            item["call_id"] = json!(opened.interrupt.as_str());
-        }
-        (Kind::Question, _) => {
-            item["request_type"] = json!("question");
-            item["subject"] = json!(interrupt.content_text("title"));
-            item["details"] = json!({ "agent": opened.agent });
-            for field in ["question", "context", "choices"] {
-                let found = interrupt.content.get("payload").and_then(|payload| payload.get(field));
-                if let Some(found) = found.filter(|found| !found.is_null()) {
-                    item["details"][field] = found.clone();
-                }
-            }
-        }
-        (Kind::PlanApproval, _) => {
-            let plan = interrupt.plan()?;
-            item["request_type"] = json!("plan");
-            item["subject"] = json!(ids::plan(&opened.interrupt));
-            item["details"] = json!({
-                "plan_id": ids::plan(&opened.interrupt),
-                "subtask_count": plan.subtasks.len(),
-                "plan_summary": plan.text(),
-            });
-        }
+    item
+}
+
+fn call(run: &Run, interrupt: &Interrupt) -> Option<Value> {
+    let opened = &interrupt.opened;
+    let (Kind::ToolApproval | Kind::ClientCall, About::Call(id)) = (opened.kind, &opened.about) else {
+        return None;
+    };
+    let call = run.calls.get(id)?;
+    let (tool, asks) = (names::tool(&call.tool), opened.kind == Kind::ToolApproval);
+    let mut item = request(interrupt, "tool", tool);
+    item["details"] = json!({
+        "agent": opened.agent.as_deref().map(names::agent),
+        "requires_approval": asks,
+        "title": interrupt.content_text("title"),
+    });
+    item["call_id"] = json!(ids::call(&run.id, id));
+    item["tool_name"] = json!(tool);
+    item["arguments"] = names::arguments(&call.tool, &call.arguments);
+    item["requires_approval"] = json!(asks);
+    Some(item)
+}
+
+/// A limit or a question of an agent.
+fn question(_: &Run, interrupt: &Interrupt) -> Option<Value> {
+    let opened = &interrupt.opened;
+    let kind = match opened.kind {
+        Kind::Continuation => "limit",
+        Kind::Question => "question",
         _ => return None,
+    };
+    let mut item = request(interrupt, kind, interrupt.content_text("title"));
+    item["details"] = json!({ "agent": opened.agent.as_deref().map(names::agent) });
+    let payload = interrupt.content.get("payload").filter(|_| kind == "question");
+    for field in ["question", "context", "choices"] {
+        if let Some(found) = payload.and_then(|payload| payload.get(field)).filter(|found| !found.is_null()) {
+            item["details"][field] = found.clone();
+        }
     }
+    if kind == "limit" {
+        item["call_id"] = json!(opened.interrupt.as_str());
+    }
+    Some(item)
+}
+
+fn waiting_plan(run: &Run, interrupt: &Interrupt) -> Option<Value> {
+    let found = interrupt.plan()?;
+    let (_, metadata) = plan::waiting(run, interrupt, &found);
+    let mut item = json!(metadata);
+    item["session_id"] = json!(session_id(run));
+    item["is_approved"] = json!(false);
+    item["created_at"] = json!(interrupt.opened_at.to_string());
     Some(item)
 }
 
 /// `GET /sessions/{id}/pending-plans`.
 pub(super) async fn pending_plans(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = known(caller, name).await?;
-    let run = session.last().await?;
-    let open = run.as_deref().map(open::interrupts).unwrap_or_default();
-    let items: Vec<Value> = open
-        .into_iter()
-        .filter_map(|(id, interrupt)| {
-            let run = run.as_deref()?;
-            let found = interrupt.plan()?;
-            let mut item = json!({
-                "plan_id": ids::plan(id),
-                "approval_request_id": id.as_str(),
-                "session_id": session.name,
-                "original_task": run.task(),
-                "subtask_count": found.subtasks.len(),
-                "subtasks": plan::subtasks(run, plan::phase(interrupt), &found),
-                "requires_approval": true,
-                "is_approved": false,
-                "created_at": interrupt.opened_at.to_string(),
-            });
-            if let Some(at) = interrupt.opened.expires_at {
-                item["expires_at"] = json!(at.to_string());
-            }
-            Some(item)
-        })
-        .collect();
+    let items = pending(session.last().await?.as_deref(), waiting_plan);
     Ok(Json(json!({ "session_id": session.name, "count": items.len(), "pending_plans": items })))
 }
 
@@ -126,7 +127,7 @@ pub(super) async fn plans(Person(caller): Person, Id(name): Id<String>) -> Answe
                     json!({
                         "id": subtask.id,
                         "description": subtask.description,
-                        "agent": subtask.agent.as_deref().or(shown.agent.as_deref()),
+                        "agent": subtask.agent.as_deref().or(shown.agent.as_deref()).map(names::agent),
                         "dependencies": subtask.depends_on,
                         "status": plan::status(run.progress(&shown.phase, &subtask.id)),
                         "layer": subtask.layer,

@@ -13,14 +13,15 @@ use holdshort_core::session::Open;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_engine::{IdempotencyKey, NextRun, OpenSession, Say};
 use holdshort_protocol::Code;
-use holdshort_store::Log;
+use holdshort_store::{Log, Tables};
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
+use holdshort_web::call_claims::Key;
 use holdshort_web::limits::LINE_BYTES;
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Map, json};
 
-use super::{WORKFLOW, clients};
+use super::{WORKFLOW, names};
 
 #[derive(Clone)]
 pub(super) struct Session {
@@ -51,7 +52,7 @@ impl Session {
     }
 
     /// What connections to it share.
-    pub(super) fn key(&self) -> clients::Key {
+    pub(super) fn key(&self) -> Key {
         (self.caller.actor.id.clone(), self.name.clone())
     }
 
@@ -64,10 +65,28 @@ impl Session {
         if let Some(found) = self.caller.app.journal().key(&key.scope, &key.key).await? {
             return self.keep(&found.reference).map(Some);
         }
-        match self.first_by_keys().await? {
-            Some(run) => self.keep(self.caller.app.run_row(&run).await?.session.as_str()).map(Some),
+        if let Some(run) = self.first_by_keys().await? {
+            return self.keep(self.caller.app.run_row(&run).await?.session.as_str()).map(Some);
+        }
+        // One that was begun without a name goes by its id.
+        let Ok(id) = self.name.parse::<SessionId>() else { return Ok(None) };
+        let row = self.caller.app.journal().session(&id).await?;
+        match row.filter(|row| row.workflow.as_deref() == Some(WORKFLOW)) {
+            Some(row) => self.keep(row.session.as_str()).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// A new one, which goes by its id.
+    pub(super) async fn begin(person: Caller) -> Answer<Self> {
+        let open = Open { workflow: Some(WORKFLOW.to_owned()), ..Open::default() };
+        let (driver, actor) = (person.app.driver.clone(), person.actor.clone());
+        let opened =
+            detached(async move { driver.open_session(OpenSession { open, key: None }, actor).await })
+                .await?;
+        let session = Self { caller: person, name: opened.session.to_string(), id: Arc::default() };
+        session.keep(&session.name)?;
+        Ok(session)
     }
 
     async fn first_by_keys(&self) -> Answer<Option<RunId>> {
@@ -92,7 +111,7 @@ impl Session {
     }
 
     /// Ours, opened where it is not there yet.
-    async fn opened(&self) -> Answer<SessionId> {
+    pub(super) async fn opened(&self) -> Answer<SessionId> {
         if let Some(id) = self.id().await? {
             let driver = &self.caller.app.driver;
             if driver.session(&id).await?.front.runs.is_empty() {
@@ -140,7 +159,7 @@ impl Session {
         }
     }
 
-    /// A session is there once something was said in it.
+    /// A session is there once it was opened, or something was said in it.
     pub(super) async fn known(&self) -> Answer<SessionId> {
         self.id().await?.ok_or_else(|| Refused::not_found("session"))
     }
@@ -153,17 +172,23 @@ impl Session {
         Ok(self.caller.app.send(run, input, self.caller.actor.clone()).await?)
     }
 
-    fn workflow(&self) -> Answer<Arc<Definition>> {
-        self.caller.app.library.get(WORKFLOW).ok_or_else(|| Refused::of(Code::UnknownWorkflow))
+    pub(super) fn workflow(&self) -> Answer<Arc<Definition>> {
+        Self::workflow_of(&self.caller)
     }
 
-    pub(super) fn check_agent(&self, agent: &str) -> Answer<()> {
+    pub(super) fn workflow_of(caller: &Caller) -> Answer<Arc<Definition>> {
+        caller.app.library.get(WORKFLOW).ok_or_else(|| Refused::of(Code::UnknownWorkflow))
+    }
+
+    /// The agent of the workflow that a client's name means.
+    pub(super) fn agent(&self, name: &str) -> Answer<String> {
         let definition = self.workflow()?;
+        let agent = names::agent_of(&definition, name);
         if definition.agents.contains_key(agent) {
-            return Ok(());
+            return Ok(agent.to_owned());
         }
-        let known: Vec<&str> = definition.agents.keys().map(String::as_str).collect();
-        let rule = format!("no agent is called `{agent}`; there are: {}", known.join(", "));
+        let known: Vec<&str> = definition.agents.keys().map(|agent| names::agent(agent)).collect();
+        let rule = format!("no agent is called `{name}`; there are: {}", known.join(", "));
         Err(Refused::invalid_at("/agent_type", rule))
     }
 

@@ -12,12 +12,12 @@ use axum::response::Response;
 use futures::StreamExt;
 use futures::stream::SplitStream;
 use holdshort_protocol::Code;
+use holdshort_web::call_claims::{Client, Clients};
 use holdshort_web::line::{self, End, Outbox, Unsent};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
 use serde::Deserialize;
 
-use super::clients::{Client, Clients};
 use super::follow::Follower;
 use super::frame::{Frame, Told};
 use super::person::Person;

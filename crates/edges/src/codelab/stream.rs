@@ -1,5 +1,8 @@
 //! `POST /agent/message/stream`: one message, and what follows from it as server-sent events, until nothing goes on
 //! by itself. The stream only reads the journal: whoever leaves changes nothing (lesson 4).
+//!
+//! Whatever is refused here is an answer as any other, with an `error` event: the gateways of the source system hear
+//! nothing of a 4xx (contract B15). Only who is not let in gets one.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -7,12 +10,13 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::body::{Body as RawBody, Bytes};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 use holdshort_web::app::App;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
+use holdshort_web::call_claims::{Client, Clients};
 use holdshort_web::problem::{Answer, Refused};
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,7 +24,6 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Interval, MissedTickBehavior, interval_at};
 
 use super::act;
-use super::clients::{Client, Clients};
 use super::follow::Follower;
 use super::frame::{Frame, Told};
 use super::message::{self, Message};
@@ -29,7 +32,8 @@ use super::session::Session;
 
 #[derive(Deserialize)]
 struct Post {
-    session_id: String,
+    /// Left out by a client whose message begins a session.
+    session_id: Option<String>,
     /// Left out by a client that comes back to hear what follows.
     message: Option<Value>,
     /// The `id` of the last frame that the client has heard.
@@ -41,7 +45,9 @@ pub(super) async fn open(
     Extension(clients): Extension<Arc<Clients>>,
     body: Body,
 ) -> Response {
-    begin(caller, &clients, body).await.unwrap_or_else(refuse)
+    begin(caller, &clients, body)
+        .await
+        .unwrap_or_else(|refused| events(RawBody::from(chunk(&refusal(&refused)))))
 }
 
 async fn begin(caller: Caller, clients: &Arc<Clients>, body: Body) -> Answer<Response> {
@@ -53,7 +59,14 @@ async fn begin(caller: Caller, clients: &Arc<Clients>, body: Body) -> Answer<Res
     };
     let app = caller.app.clone();
     let permit = app.place()?;
-    let session = Session::of(caller, session_id)?;
+    let is_new = session_id.is_none();
+    let session = match (session_id, &message) {
+        (Some(name), _) => Session::of(caller, name)?,
+        (None, Some(Message::User { request: None, .. } | Message::Switch(_))) => {
+            Session::begin(caller).await?
+        }
+        (None, _) => return Err(Refused::invalid_at("/session_id", "missing field `session_id`")),
+    };
     let client = Arc::new(clients.connect(session.caller.clone(), session.key()).await?);
     // Whoever brings the result of a call is not told to run it.
     let brought =
@@ -62,24 +75,43 @@ async fn begin(caller: Caller, clients: &Arc<Clients>, body: Body) -> Answer<Res
     let mut follower =
         Follower::attach(session.clone(), client.clone(), since.as_deref(), brought.as_deref()).await?;
     let mut frames = follower.opening();
+    // A gateway takes it for the beginning of a session.
+    if !is_new && since.is_none() {
+        frames.clear();
+    }
     // What stands was told by the answer before; but words that name no question must not answer one unseen.
     if since.is_none() && matches!(message, Some(Message::User { request: None, .. })) {
         frames.extend(follower.questions());
     }
     if let Some(message) = message {
-        let answers = act::carry_out(&session, &client, message).await.map_err(below_message)?;
-        frames.extend(answers.into_iter().map(Told::from));
+        // Whoever speaks has nothing else at hand: what was handed out before may be lost.
+        let speaks = matches!(message, Message::User { .. } | Message::Switch(_)) && since.is_none();
+        match act::carry_out(&session, &client, message).await.map_err(below_message) {
+            Ok(answers) => frames.extend(answers.into_iter().map(Told::from)),
+            // The session is there, and whoever began it goes on in it.
+            Err(refused) if is_new => {
+                frames.extend(refusal(&refused));
+                return Ok(events(RawBody::from(chunk(&frames))));
+            }
+            Err(refused) => return Err(refused),
+        }
+        if speaks {
+            frames.extend(follower.handed_out().await?);
+        }
     }
     follower.look();
     let mut ping = interval_at(tokio::time::Instant::now() + app.pace.ping, app.pace.ping);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let events = Events { follower, client, frames, ping, app: app.clone(), _permit: permit };
-    let body = RawBody::from_stream(stream::unfold(Some(events), async |events| next(events?).await));
+    let answer = Events { follower, client, frames, ping, app: app.clone(), _permit: permit };
+    Ok(events(RawBody::from_stream(stream::unfold(Some(answer), async |answer| next(answer?).await))))
+}
+
+fn events(body: RawBody) -> Response {
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
-    Ok((headers, body).into_response())
+    (headers, body).into_response()
 }
 
 struct Events {
@@ -119,23 +151,17 @@ async fn next(mut events: Events) -> Option<(Chunk, Option<Events>)> {
 fn chunk(frames: &[Told]) -> Bytes {
     let mut chunk = String::new();
     for frame in frames {
-        chunk.extend(["data: ", &frame.text(), "\n\n"]);
+        chunk.extend(["event: ", frame.frame.event(), "\ndata: ", &frame.text(), "\n\n"]);
     }
     chunk.into()
+}
+
+/// All that a message is answered with that is not carried out.
+fn refusal(refused: &Refused) -> [Told; 2] {
+    [Frame::refused(refused), Frame::REFUSED].map(Told::from)
 }
 
 /// The places of a message as it stands in the body.
 fn below_message(refused: Refused) -> Refused {
     refused.in_words(|error| error.pointer.insert_str(0, "/message"))
-}
-
-/// What is not carried out is a 400 with the frame as its body (contract B1). A server that fails says so as
-/// everywhere.
-fn refuse(refused: Refused) -> Response {
-    let status = refused.0.status;
-    if matches!(status, 400 | 404 | 409 | 410 | 422) {
-        let frame = Told::from(Frame::refused(&refused)).text();
-        return (StatusCode::BAD_REQUEST, [(CONTENT_TYPE, "application/json")], frame).into_response();
-    }
-    refused.into_response()
 }

@@ -48,6 +48,8 @@ pub struct Driver<J, C, E> {
     definitions: Definitions,
     /// Of streams that somebody follows: how far each has come.
     watchers: Mutex<HashMap<StreamId, watch::Sender<u64>>>,
+    /// How many sessions were opened, as far as this process knows.
+    opened: watch::Sender<u64>,
     /// Rung when a deadline may have come closer.
     pub(crate) deadline: Notify,
     /// Rung when other nodes may have left something to do.
@@ -67,6 +69,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             beginnings: Beginnings::default(),
             definitions: Definitions::default(),
             watchers: Mutex::default(),
+            opened: watch::Sender::new(0),
             deadline: Notify::new(),
             others: Notify::new(),
             changed: AtomicBool::new(false),
@@ -274,8 +277,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         watchers.entry(stream.clone()).or_insert_with(|| watch::Sender::new(0)).subscribe()
     }
 
+    /// Follows the opening of sessions, for those whose session is not there yet.
+    pub fn watch_opened(&self) -> watch::Receiver<u64> {
+        self.opened.subscribe()
+    }
+
     /// Tells those who follow a stream that it has this event.
     fn tell(&self, stream: &StreamId, seq: u64) {
+        if seq == 1 && matches!(stream, StreamId::Session(_)) {
+            self.opened.send_modify(|opened| *opened += 1);
+        }
         if let Some(sender) = lock(&self.watchers).get(stream) {
             sender.send_if_modified(|told| *told < seq && std::mem::replace(told, seq) < seq);
         }

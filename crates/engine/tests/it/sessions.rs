@@ -67,6 +67,21 @@ impl<J: Journal> Stage<J> {
     }
 }
 
+/// Who waits for a session to be opened sleeps through everything else that is written.
+#[tokio::test]
+async fn only_the_opening_of_a_session_wakes_who_waits_for_one() {
+    let stage = on(Arc::new(Memory::new()));
+    let mut opened = stage.driver.watch_opened();
+    stage.start().await;
+    stage.world.settle().await;
+    assert!(!opened.has_changed().unwrap(), "a run says nothing of sessions");
+    let session = stage.open_session().await;
+    assert!(opened.has_changed().unwrap());
+    opened.mark_unchanged();
+    stage.driver.suspend_session(&session, operator()).await.unwrap();
+    assert!(!opened.has_changed().unwrap(), "nor does what becomes of one");
+}
+
 #[tokio::test]
 async fn a_session_is_there_before_its_first_run() {
     let stage = Stage::solo(asks_once());

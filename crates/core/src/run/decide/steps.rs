@@ -13,7 +13,7 @@ use crate::event::Content;
 use crate::interrupt::{Effect, Interrupt};
 use crate::plan;
 use crate::run::draft::Draft;
-use crate::run::{Fact, StepEnd, StepRole};
+use crate::run::{Fact, StepEnd, StepRole, another_plan};
 
 impl Draft<'_> {
     /// The plan of a planning phase, or a newer version of one that is carried out already.
@@ -41,7 +41,7 @@ impl Draft<'_> {
                     let text = format!("no plan was approved in {limit} iterations{}", why(taken));
                     self.fail_run("plan_iterations", text);
                 } else {
-                    self.tell_run(&format!("A person wants another plan: {}", taken.text));
+                    self.tell_run(&another_plan(taken.text));
                 }
             }
             _ if planned.held => {

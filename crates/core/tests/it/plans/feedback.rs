@@ -1,10 +1,11 @@
 //! What people say on the way reaches the steps that start later (contract A15).
 
+use holdshort_core::conversation::Turn;
 use holdshort_core::definition::StepGates;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::FailureKind;
 
-use super::{approved, gated, planned, planning, proposes, request, say, subtask};
+use super::{approved, gated, planned, planning, proposed, proposes, request, say, subtask};
 use crate::world::{Answer, World, calls, choose, choose_with, fails, read, says};
 
 /// Lengths of what was said, the oldest first, and which of it a later step is told.
@@ -99,6 +100,24 @@ fn what_is_said_to_the_planner_after_a_failure_reaches_the_subtasks() {
     world.work();
     world.decide(Kind::PlanApproval, choose("approve"));
     assert_eq!((heard(&world, "plan/plan"), heard(&world, "work/a")), (1, 1));
+}
+
+/// Whoever goes on with the conversation is told the words beside a decision and those with it, each as often as they
+/// were said.
+#[test]
+fn words_with_a_decision_on_a_plan_are_told_once_beside_equal_ones() {
+    for option in ["approve", "revise", "reject"] {
+        for beside in [0, 1, 2] {
+            let mut world = proposed(planned(planning()), &[subtask("a", &[])]);
+            for _ in 0..beside {
+                world.message("use ISO dates");
+            }
+            world.decide(Kind::PlanApproval, choose_with(option, "use ISO dates"));
+            let said = Turn::of(&world.run).said;
+            let told = said.iter().filter(|said| said.contains("use ISO dates")).count();
+            assert_eq!(told, beside + 1, "{option}, {beside} times beside it: {said:?}");
+        }
+    }
 }
 
 fn heard(world: &World, step: &str) -> usize {

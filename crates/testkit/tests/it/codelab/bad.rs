@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
-use super::ide::{Ide, post, post_refused, the};
+use super::ide::{Ide, post, post_refused, post_request, the};
 use super::{on_plan, plans, served, subtask, user};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -48,17 +48,18 @@ async fn a_wrong_message_is_an_error_frame_and_the_socket_stays() {
     assert_eq!(ide.next().await["code"], "malformed_json");
     assert_eq!(server.events(&run).await.len(), events, "nothing was written");
 
-    // The same posted is a 400 with the same words.
+    // The same posted is an answer with the same words.
     for (message, code) in &table {
-        let (status, body) = post_refused(&server, &json!({ "session_id": "s", "message": message })).await;
-        assert_eq!((status, &body["type"], &body["code"]), (400, &json!("error"), &json!(code)), "{message}");
+        let refused = post_refused(&server, &json!({ "session_id": "s", "message": message })).await;
+        assert_eq!(refused["code"], *code, "{message}");
     }
-    for body in [json!({}), json!({ "session_id": "s" }), json!({ "message": user("x") }), json!([])] {
-        assert_eq!(post_refused(&server, &body).await.0, 400, "{body}");
+    let on_nothing = json!({ "message": decision("approve") });
+    for body in [json!({}), json!({ "session_id": "s" }), on_nothing, json!([])] {
+        assert_eq!(post_refused(&server, &body).await["code"], "invalid_request", "{body}");
     }
     let broken = server.request(Method::POST, "/edges/codelab/agent/message/stream");
-    let broken = broken.header("content-type", "application/json").body("{");
-    assert_eq!(server.send(broken).await.status, 400);
+    let broken = post_request(broken.header("content-type", "application/json").body("{")).await;
+    assert_eq!(the(&broken, "error")["code"], "malformed_json");
     assert_eq!(server.events(&run).await.len(), events, "nothing was written");
 
     // And the plan is still there to be decided on.

@@ -4,7 +4,7 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-use super::ide::{Ide, kinds, post, the};
+use super::ide::{Ide, get, kinds, post, the};
 use super::{assert_paired, conversation, on_call, result, served};
 
 fn write(path: &str) -> (&'static str, Value) {
@@ -23,7 +23,9 @@ async fn coding(steps: Vec<Scripted>) -> (ScriptedModel, TestServer, Ide) {
     let mut ide = Ide::connect(&server, "s").await;
     ide.say(&json!({ "type": "switch_agent", "agent_type": "coder", "content": "Write it." })).await;
     let switched = ide.next().await;
-    assert_eq!(switched, json!({ "type": "agent_switched", "from": "orchestrator", "to": "coder" }));
+    let facts = json!({ "from": "orchestrator", "to": "code", "from_agent": "orchestrator", "to_agent": "code",
+        "reason": "it was chosen to go on" });
+    assert_eq!((&switched["type"], &switched["metadata"]), (&json!("agent_switched"), &facts));
     (model, server, ide)
 }
 
@@ -169,11 +171,11 @@ async fn an_open_call_is_found_again() {
     let (_model, mut server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
     let call = ide.next().await;
     drop(ide);
-    let path = "/edges/codelab/sessions/s/pending-approvals";
-    let before = server.get(path).await.ok();
+    let path = "sessions/s/pending-approvals";
+    let before = get(&server, path).await;
     server.kill();
     server.start().await;
-    assert_eq!(server.get(path).await.ok(), before);
+    assert_eq!(get(&server, path).await, before);
     let item = &before["pending_approvals"][0];
     assert_eq!(
         (&before["count"], &item["request_type"], &item["call_id"], &item["tool_name"], &item["arguments"]),
@@ -335,11 +337,11 @@ async fn a_repeat_is_harmless_whenever_it_comes() {
     let repeated = async || {
         let events = server.get("/v1/audit/verify").await.ok()["events"].clone();
         for message in [&decision, &brought] {
-            assert_eq!(kinds(&post(&server, "s", message).await), ["session_info", "done"]);
+            assert_eq!(kinds(&post(&server, "s", message).await), ["done"]);
         }
         for message in [on_call(&call, "reject"), result(&call, "something else")] {
             let body = json!({ "session_id": "s", "message": message });
-            assert_eq!(super::ide::post_refused(&server, &body).await.0, 400, "{message}");
+            super::ide::post_refused(&server, &body).await;
         }
         assert_eq!(server.get("/v1/audit/verify").await.ok()["events"], events);
     };
@@ -398,10 +400,14 @@ async fn a_call_is_decided_on_by_the_request() {
     let calls = [read("a"), write("b"), write("c"), write("d")];
     let (_model, server, mut ide) = coding(vec![Scripted::calls(calls)]).await;
     ide.find("done").await;
-    let path = "/edges/codelab/sessions/s/pending-approvals";
-    let pending = server.get(path).await.ok();
-    let [b, c, d] = [0, 1, 2].map(|n| &pending["pending_approvals"][n]);
-    assert_eq!((&pending["count"], &b["tool_name"]), (&json!(3), &json!("write_file")));
+    let path = "sessions/s/pending-approvals";
+    let pending = get(&server, path).await;
+    let asked = |pending: &Value| -> Vec<Value> {
+        let calls = pending["pending_approvals"].as_array().unwrap().iter();
+        calls.filter(|call| call["requires_approval"] == true).cloned().collect()
+    };
+    let [b, c, d] = &asked(&pending)[..] else { panic!("three are asked about: {pending}") };
+    assert_eq!((&pending["count"], &b["tool_name"]), (&json!(4), &json!("write_file")), "one is handed out");
     let decision = |call: &Value, request: &Value| {
         let mut decision = json!({ "type": "hitl_decision", "decision": "approve" });
         for (key, id) in [("call_id", call), ("request_id", request)] {
@@ -416,7 +422,7 @@ async fn a_call_is_decided_on_by_the_request() {
         let refused = ide.refused(&decision(&call["call_id"], &request["request_id"])).await;
         assert_eq!(refused["errors"][0]["pointer"], "/request_id", "{refused}");
     }
-    assert_eq!(server.get(path).await.ok(), pending);
+    assert_eq!(get(&server, path).await, pending);
     let ways = [
         decision(&Value::Null, &b["request_id"]),
         decision(&c["call_id"], &c["request_id"]),
@@ -426,7 +432,12 @@ async fn a_call_is_decided_on_by_the_request() {
         ide.say(way).await;
         let frames = ide.until("done").await;
         assert_eq!(the(&frames, "tool_call")["metadata"], json!({ "approved": true }), "{way}");
-        assert_eq!(server.get(path).await.ok()["count"], 2 - n);
+        let left = get(&server, path).await;
+        assert_eq!(
+            (&left["count"], asked(&left).len()),
+            (&json!(4), 2 - n),
+            "it waits for its result: {left}"
+        );
     }
     let info = Ide::open(&server, "s").await.next().await;
     assert_eq!(info["pending_approvals"], 0, "{info}");

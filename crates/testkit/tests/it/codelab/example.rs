@@ -59,7 +59,7 @@ async fn the_client_approves_a_plan_and_runs_its_calls() {
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}");
     assert_eq!(std::fs::read_to_string(folder.join("notes/hello.txt")).unwrap(), "hello\n");
-    for line in ["[orchestrator -> coder]", "Subtask 2/2: do explain", "[plan completed: 2 of 2]"] {
+    for line in ["[orchestrator -> code]", "Subtask 2/2: do explain", "[plan completed: 2 of 2]"] {
         assert!(out.contains(line), "no `{line}` in {out}");
     }
     let told = model.requests_of("coder").pop().unwrap().texts().join("\n");

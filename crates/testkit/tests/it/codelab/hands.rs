@@ -1,7 +1,7 @@
 //! A call is handed out to one connection, whoever else is there (design, invariant 7).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
-use holdshort_testkit::server::TestServer;
+use holdshort_testkit::server::{TestServer, eventually};
 use serde_json::{Value, json};
 
 use super::ide::{Ide, kinds, post, the};
@@ -97,6 +97,25 @@ async fn an_answer_that_ended_keeps_its_call() {
     assert_eq!(the(&frames, "assistant_message")["content"], "Done.");
     let heard = socket.until("done").await;
     assert_eq!(to_run(&heard).len(), 0, "{heard:#?}");
+}
+
+/// Whoever says something over HTTP is handed what was lost, and nothing that a window is at.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_word_takes_no_call_from_a_window_that_is_there() {
+    let (_model, server) = coding(vec![read("a")]).await;
+    let mut window = Ide::connect(&server, "s").await;
+    window.say(&user("Code.")).await;
+    let call = window.find("tool_call").await;
+    let frames = post(&server, "s", &user("How far?")).await;
+    assert_eq!(to_run(&frames).len(), 0, "{frames:#?}");
+    drop(window);
+    // As soon as it is seen to be gone.
+    let again = eventually("the window is gone", async || {
+        let frames = post(&server, "s", &user("And now?")).await;
+        to_run(&frames).first().map(|call| (*call).clone())
+    });
+    let again = again.await;
+    assert_eq!((&again["call_id"], &again["metadata"]), (&call["call_id"], &json!({ "redelivered": true })));
 }
 
 /// A client of the source system runs what it has approved, and says so right behind (B11): what it has said already is

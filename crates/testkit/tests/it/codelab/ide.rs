@@ -1,4 +1,4 @@
-//! An IDE and a gateway, as far as the wire goes.
+//! An IDE and a gateway, as far as the wire goes. Whatever they hear is read strictly (`reader.rs`).
 
 use futures::{SinkExt, StreamExt};
 use holdshort_testkit::server::{PATIENCE, TestServer};
@@ -9,6 +9,8 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
+
+use super::reader;
 
 pub(crate) struct Ide {
     socket: WebSocketStream<TcpStream>,
@@ -82,6 +84,7 @@ impl Ide {
                 Some(Ok(Message::Text(text))) => {
                     let mut frame: Value = serde_json::from_str(&text).unwrap();
                     assert_no_nulls(&frame);
+                    reader::frame(&frame);
                     if let Some(Value::String(id)) = frame.as_object_mut().unwrap().remove("id") {
                         self.place = id;
                     }
@@ -98,7 +101,10 @@ impl Ide {
         let mut frames = Vec::new();
         loop {
             match timeout(PATIENCE, self.socket.next()).await.expect("a socket that says nothing") {
-                Some(Ok(Message::Text(text))) => frames.push(serde_json::from_str(&text).unwrap()),
+                Some(Ok(Message::Text(text))) => {
+                    frames.push(serde_json::from_str(&text).unwrap());
+                    reader::frame(&frames[frames.len() - 1]);
+                }
                 Some(Ok(Message::Close(close))) => return (frames, close.map(|close| close.code.into())),
                 Some(Ok(_)) => {}
                 Some(Err(_)) | None => return (frames, None),
@@ -158,22 +164,37 @@ pub(crate) async fn post(server: &TestServer, session: &str, message: &Value) ->
 /// The same with any body, as the frames come.
 pub(crate) async fn post_body(server: &TestServer, body: &Value) -> Vec<Value> {
     let request = server.request(Method::POST, "/edges/codelab/agent/message/stream").json(body);
+    post_request(request).await
+}
+
+/// The same with any request.
+pub(crate) async fn post_request(request: reqwest::RequestBuilder) -> Vec<Value> {
     let read = async {
         let response = request.send().await.unwrap();
         let status = response.status().as_u16();
         let text = response.text().await.unwrap();
-        assert_eq!(status, 200, "{text}");
-        let frames = text.split("\n\n").filter_map(|event| event.strip_prefix("data: "));
-        frames.map(|frame| serde_json::from_str(frame).unwrap()).collect()
+        reader::answer(status, &text);
+        let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+        let frames: Vec<Value> = data.map(|frame| serde_json::from_str(frame).unwrap()).collect();
+        frames.iter().for_each(assert_no_nulls);
+        frames
     };
     timeout(PATIENCE, read).await.expect("the stream ends")
 }
 
-/// The status and the body of a post that is refused.
-pub(crate) async fn post_refused(server: &TestServer, body: &Value) -> (u16, Value) {
-    let request = server.request(Method::POST, "/edges/codelab/agent/message/stream").json(body);
-    let answer = server.send(request).await;
-    (answer.status, answer.body)
+/// The error with which a post is refused, which is all that it is answered with.
+pub(crate) async fn post_refused(server: &TestServer, body: &Value) -> Value {
+    let mut frames = post_body(server, body).await;
+    assert_eq!(kinds(&frames), ["error", "done"], "{frames:#?}");
+    assert_eq!((&frames[0]["is_final"], &frames[1]["status"]), (&json!(false), &json!("refused")));
+    frames.remove(0)
+}
+
+/// What is read without a stream; it is there.
+pub(crate) async fn get(server: &TestServer, path: &str) -> Value {
+    let found = server.get(&format!("/edges/codelab/{path}")).await.ok();
+    reader::rest(path, &found);
+    found
 }
 
 /// What the frames are, in order.

@@ -3,12 +3,14 @@
 mod away;
 mod bad;
 mod calls;
+mod clients;
 mod docs;
 mod example;
 mod handoffs;
 mod hands;
 pub(crate) mod ide;
 mod plans;
+mod reader;
 mod reads;
 mod talk;
 
@@ -56,6 +58,12 @@ fn on_call(call: &Value, decision: &str) -> Value {
 
 pub(crate) fn result(call: &Value, text: &str) -> Value {
     json!({ "type": "tool_result", "call_id": call["call_id"], "result": text })
+}
+
+/// The status of the frame that ends what followed.
+fn done(frame: &Value) -> &str {
+    assert_eq!(frame["type"], "done", "{frame}");
+    frame["status"].as_str().unwrap()
 }
 
 /// The messages that the model was sent last, without the system's.

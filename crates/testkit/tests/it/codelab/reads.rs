@@ -4,7 +4,7 @@ use holdshort_testkit::model::Scripted;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::ide::{post, the};
+use super::ide::{get, post, the};
 use super::{on_call, on_plan, plans, served, subtask, user};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -26,7 +26,7 @@ async fn plans_are_read_paused_and_audited() {
     assert_eq!(server.get("/edges/codelab/events/audit-log?session_id=s").await.status, 404);
 
     let plan = the(&post(&server, "s", &user("Build it.")).await, "plan_notification").clone();
-    let pending = server.get("/edges/codelab/sessions/s/pending-plans").await.ok();
+    let pending = get(&server, "sessions/s/pending-plans").await;
     let item = &pending["pending_plans"][0];
     assert!(item.as_object().unwrap().values().all(|field| !field.is_null()), "{item}");
     assert_eq!(
@@ -34,14 +34,14 @@ async fn plans_are_read_paused_and_audited() {
         (&json!(1), &plan["metadata"]["plan_id"], &json!("Build it."), &json!(false))
     );
     assert_eq!(item["subtasks"], plan["metadata"]["subtasks"]);
-    let approvals = server.get("/edges/codelab/sessions/s/pending-approvals").await.ok();
-    assert_eq!(approvals["pending_approvals"][0]["request_type"], "plan");
+    let approvals = get(&server, "sessions/s/pending-approvals").await;
+    assert_eq!((&approvals["count"], &approvals["pending_plans"][0]), (&json!(0), item));
 
     let mut approve = on_plan(&plan, "approve");
     approve["feedback"] = json!("go");
     let frames = post(&server, "s", &approve).await;
     let call = the(&frames, "tool_call").clone();
-    assert_eq!(server.get("/edges/codelab/sessions/s/pending-plans").await.ok()["count"], 0);
+    assert_eq!(get(&server, "sessions/s/pending-plans").await["count"], 0);
 
     // What depends on what, and how far it is.
     let shown = server.get("/edges/codelab/sessions/s/plans").await.ok();
@@ -61,7 +61,7 @@ async fn plans_are_read_paused_and_audited() {
     };
     assert_eq!(steer("pause").await.ok()["status"], "paused");
     let frames = post(&server, "s", &on_call(&call, "reject")).await;
-    assert_eq!(frames.last().unwrap(), &json!({ "type": "done", "status": "paused" }));
+    assert_eq!(super::done(frames.last().unwrap()), "paused");
     assert_eq!(model.requests_of("coder").len(), 1);
     assert_eq!(steer("resume").await.ok()["status"], "running");
     let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();

@@ -4,7 +4,7 @@ use holdshort_testkit::model::Scripted;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::ide::{Ide, kinds, post, post_refused, the};
+use super::ide::{Ide, get, kinds, post, post_refused, the};
 use super::{WORKFLOW, conversation, on_plan, plans, served, served_with, subtask, user};
 
 /// An agent asks, in either way: the next word is the answer.
@@ -23,23 +23,23 @@ async fn a_question_is_answered_by_the_next_word() {
         (&question["content"], &question["is_final"], &question["metadata"]["choices"]),
         (&json!("Light or dark?"), &json!(true), &json!(["light", "dark"]))
     );
-    assert_eq!(frames.last().unwrap(), &json!({ "type": "done", "status": "waiting" }));
+    assert_eq!(super::done(frames.last().unwrap()), "waiting");
     // Whoever connects hears it too.
     let mut ide = Ide::connect(&server, "s").await;
     assert_eq!(ide.next().await, question);
     // And it can be read.
-    let pending = server.get("/edges/codelab/sessions/s/pending-approvals").await.ok();
-    let item = &pending["pending_approvals"][0];
+    let pending = get(&server, "sessions/s/pending-approvals").await;
+    let item = &pending["pending_questions"][0];
     assert_eq!(
         (&pending["count"], &item["request_type"], &item["request_id"], &item["details"]["choices"]),
-        (&json!(1), &json!("question"), &question["metadata"]["request_id"], &json!(["light", "dark"]))
+        (&json!(0), &json!("question"), &question["metadata"]["request_id"], &json!(["light", "dark"]))
     );
 
     let frames = post(&server, "s", &user("dark")).await;
     assert_eq!(conversation(&model)[2]["content"], "dark", "it is the result of the call");
     // Words that name no question are told first what they answer.
-    assert_eq!(kinds(&frames), ["session_info", "assistant_message", "status", "assistant_message", "done"]);
-    assert_eq!((&frames[1], &frames[3]["content"]), (&question, &json!("And which page do you mean?")));
+    assert_eq!(kinds(&frames), ["assistant_message", "status", "assistant_message", "done"]);
+    assert_eq!((&frames[0], &frames[2]["content"]), (&question, &json!("And which page do you mean?")));
     let frames = post(&server, "s", &user("Settings.")).await;
     assert_eq!(frames[frames.len() - 2]["content"], "Then it is dark.");
     assert_eq!(frames.last().unwrap()["status"], "completed");
@@ -70,21 +70,18 @@ async fn a_failure_and_a_limit_are_said() {
     let frames = post(&server, "limited", &user("No, stop!")).await;
     let notice = the(&frames, "assistant_message");
     assert_eq!((&notice["metadata"]["waiting"], &notice["metadata"]["request_id"]), (&json!(true), id));
-    let pending = server.get("/edges/codelab/sessions/limited/pending-approvals").await.ok();
+    let pending = get(&server, "sessions/limited/pending-approvals").await;
+    let item = &pending["pending_questions"][0];
     assert_eq!(
-        (
-            &pending["count"],
-            &pending["pending_approvals"][0]["request_type"],
-            &pending["pending_approvals"][0]["call_id"]
-        ),
-        (&json!(1), &json!("limit"), id)
+        (&pending["count"], &item["request_type"], &item["call_id"]),
+        (&json!(0), &json!("limit"), id)
     );
     let decide = |decision: &str| {
         json!({ "type": "hitl_decision", "call_id": id, "decision": decision, "feedback": "Go on.",
             "modified_arguments": (decision == "edit").then(|| json!({})) })
     };
     let edit = json!({ "session_id": "limited", "message": decide("edit") });
-    assert_eq!(post_refused(&server, &edit).await.1["errors"][0]["pointer"], "/message/decision");
+    assert_eq!(post_refused(&server, &edit).await["errors"][0]["pointer"], "/message/decision");
     assert_eq!(model.requests().len(), asked);
     let frames = post(&server, "limited", &decide("approve")).await;
     assert_eq!(the(&frames, "assistant_message")["content"], "Enough.");
@@ -115,7 +112,7 @@ async fn an_answer_never_lands_on_another_question() {
     };
     let (colour, delete) = (question("Which colour?"), question("Delete the database?"));
     let unnamed = json!({ "session_id": "s", "message": user("blue") });
-    let refused = post_refused(&server, &unnamed).await.1;
+    let refused = post_refused(&server, &unnamed).await;
     assert_eq!(
         (&refused["type"], &refused["errors"][0]["pointer"]),
         (&json!("error"), &json!("/message/request_id"))
@@ -130,13 +127,13 @@ async fn an_answer_never_lands_on_another_question() {
     };
     post(&server, "s", &answer(&colour, "blue")).await;
     // Said by somebody who has not heard that the first one is answered.
-    let refused = post_refused(&server, &json!({ "session_id": "s", "message": user("yes, blue") })).await.1;
+    let refused = post_refused(&server, &json!({ "session_id": "s", "message": user("yes, blue") })).await;
     assert_eq!(refused["errors"][0]["pointer"], "/message/request_id", "{refused}");
     let again = json!({ "session_id": "s", "message": answer(&colour, "yes, blue") });
-    assert_eq!(post_refused(&server, &again).await.1["code"], "already_resolved");
+    assert_eq!(post_refused(&server, &again).await["code"], "already_resolved");
     let nothing =
         json!({ "session_id": "s", "message": answer(&json!("int_01k6f0000000000000000000cc"), "x") });
-    assert_eq!(post_refused(&server, &nothing).await.1["code"], "not_found");
+    assert_eq!(post_refused(&server, &nothing).await["code"], "not_found");
     let frames = post(&server, "s", &answer(&delete, "no")).await;
     assert_eq!(the(&frames, "assistant_message")["content"], "Blue it is.");
     let told = conversation(&model);
@@ -192,7 +189,7 @@ async fn a_switch_that_can_not_begin_cancels_nothing() {
         ("x".to_owned(), "x".repeat(70_000), "/message/reason"),
     ];
     for (content, reason, pointer) in cases {
-        let refused = post_refused(&server, &switch(&content, &reason)).await.1;
+        let refused = post_refused(&server, &switch(&content, &reason)).await;
         assert_eq!(refused["errors"][0]["pointer"], pointer, "{refused}");
     }
     let statuses = async || {
@@ -203,7 +200,7 @@ async fn a_switch_that_can_not_begin_cancels_nothing() {
     // Nothing begins in a session that is suspended; what was at work there goes on after it.
     let session = server.get("/v1/runs").await.ok()["items"][0]["session"].as_str().unwrap().to_owned();
     server.post(&format!("/v1/sessions/{session}/suspend"), &json!({})).await.ok();
-    let refused = post_refused(&server, &switch("why?", "curious")).await.1;
+    let refused = post_refused(&server, &switch("why?", "curious")).await;
     assert_eq!((&refused["code"], statuses().await), (&json!("session_suspended"), vec![json!("paused")]));
     server.post(&format!("/v1/sessions/{session}/resume"), &json!({})).await.ok();
     assert_eq!(statuses().await, ["waiting"]);
@@ -218,7 +215,7 @@ async fn sessions_are_by_themselves() {
     let plan = the(&frames, "plan_notification").clone();
     let switch = json!({ "type": "switch_agent", "agent_type": "ask", "content": "Explain it." });
     let frames = post(&server, "one", &switch).await;
-    assert_eq!(kinds(&frames), ["session_info", "assistant_message", "done"]);
+    assert_eq!(kinds(&frames), ["assistant_message", "done"]);
     assert_eq!(the(&frames, "assistant_message")["metadata"]["waiting"], true);
 
     let mut other = Ide::connect(&server, "two").await;
@@ -227,8 +224,8 @@ async fn sessions_are_by_themselves() {
     other.say(&user("Hello.")).await;
     let heard = other.until("done").await;
     assert_eq!(kinds(&heard), ["assistant_message", "done"], "nothing of the other session");
-    assert_eq!(server.get("/edges/codelab/sessions/two/pending-plans").await.ok()["count"], 0);
-    assert_eq!(server.get("/edges/codelab/sessions/one/pending-plans").await.ok()["count"], 1);
+    assert_eq!(get(&server, "sessions/two/pending-plans").await["count"], 0);
+    assert_eq!(get(&server, "sessions/one/pending-plans").await["count"], 1);
 
     // What was said before goes on with the session, and only with it.
     model.push("orchestrator", Scripted::text("I said hello."));
@@ -256,8 +253,8 @@ async fn a_freeze_is_said() {
     assert_eq!((&frames[1]["status"], &frames[2]["status"]), (&json!("frozen"), &json!("frozen")));
     assert_eq!(Ide::open(&server, "s").await.next().await["status"], "frozen");
     let frames = post(&server, "other", &user("Hello.")).await;
-    assert_eq!(kinds(&frames), ["session_info", "status", "done"]);
-    assert_eq!((&frames[1]["status"], &frames[2]["status"]), (&json!("frozen"), &json!("frozen")));
+    assert_eq!(kinds(&frames), ["status", "done"]);
+    assert_eq!((&frames[0]["status"], &frames[1]["status"]), (&json!("frozen"), &json!("frozen")));
     assert_eq!(model.requests().len(), 1);
     // Then it goes on by itself.
     model.push("orchestrator", Scripted::text("Hello."));
@@ -280,7 +277,7 @@ async fn a_pause_is_done_when_nothing_is_under_way() {
     steer("pause").await;
     assert_eq!(ide.next().await["status"], "paused");
     model.release();
-    assert_eq!(ide.next().await, json!({ "type": "done", "status": "paused" }));
+    assert_eq!(super::done(&ide.next().await), "paused");
     steer("resume").await;
     let frames = ide.until("done").await;
     assert_eq!(kinds(&frames), ["status", "assistant_message", "done"]);

@@ -8,23 +8,23 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use holdshort_core::id::{InterruptId, RunId};
-use holdshort_core::interrupt::{About, Claim, Holder, Interrupt, Kind};
+use holdshort_core::interrupt::{About, Claim, Holder, Interrupt};
 use holdshort_core::run::{Input, Run};
 use holdshort_engine::Error;
 use holdshort_protocol::Code;
 use holdshort_store::Leases;
-use holdshort_web::app::App;
-use holdshort_web::auth::Caller;
-use holdshort_web::problem::{Answer, Refused};
 use tokio::sync::Notify;
 
-use crate::limits::{CODELAB_LET_GO_ATTEMPTS, CODELAB_LET_GO_PAUSE};
+use crate::app::App;
+use crate::auth::Caller;
+use crate::limits::{LET_GO_ATTEMPTS, LET_GO_PAUSE};
+use crate::problem::{Answer, Refused};
 
 /// Whose session it is, and its name.
-pub(super) type Key = (String, String);
+pub type Key = (String, String);
 
 #[derive(Default)]
-pub(super) struct Clients {
+pub struct Clients {
     /// How this node is called in the journal.
     node: OnceLock<u64>,
     connected: Mutex<Connected>,
@@ -46,7 +46,7 @@ struct Room {
 }
 
 /// One connection. Dropping it is leaving.
-pub(super) struct Client {
+pub struct Client {
     clients: Arc<Clients>,
     caller: Caller,
     key: Key,
@@ -68,7 +68,7 @@ struct Held {
 }
 
 impl Clients {
-    pub(super) async fn connect(self: &Arc<Self>, caller: Caller, key: Key) -> Answer<Client> {
+    pub async fn connect(self: &Arc<Self>, caller: Caller, key: Key) -> Answer<Client> {
         let node = self.node(&caller.app).await?;
         let left = Arc::new(Notify::new());
         let mut connected = self.lock();
@@ -107,7 +107,7 @@ impl Clients {
 
 impl Client {
     /// Who decides about a call in this run, and is to have it.
-    pub(super) fn decides_in(&self, run: &RunId) -> Holder {
+    pub fn decides_in(&self, run: &RunId) -> Holder {
         self.held().decided_in.insert(run.clone());
         self.holder.clone()
     }
@@ -124,7 +124,7 @@ impl Client {
     }
 
     /// For a call that has just been handed out: whether it is this connection's to run.
-    pub(super) async fn takes(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
+    pub async fn takes(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         match &handed_out.claim {
             Some(claim) if claim.holder.as_ref() == Some(&self.holder) => {
                 self.has(run, handed_out);
@@ -155,7 +155,7 @@ impl Client {
 
     /// For a call that was handed out before this connection came: whether it is this one's now. A client that comes
     /// anew takes also what an answer over HTTP was told: nobody knows whether that client is still there.
-    pub(super) async fn takes_over(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
+    pub async fn takes_over(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
             room.kept.remove(&handed_out.opened.interrupt);
         }
@@ -180,6 +180,11 @@ impl Client {
             {
                 Ok(false)
             }
+            // Claimed too often, it is left to whoever looks what waits.
+            Err(refused) if refused.code() == Code::LimitReached => {
+                tracing::warn!(run = %run.id, "a call is not handed out any more: {}", refused.0.detail);
+                Ok(false)
+            }
             Err(refused) => Err(refused),
         }
     }
@@ -189,13 +194,13 @@ impl Client {
     }
 
     /// Whether a call of this connection is to be told: once.
-    pub(super) fn tells(&self, handed_out: &InterruptId) -> bool {
+    pub fn tells(&self, handed_out: &InterruptId) -> bool {
         let mut held = self.held();
         held.calls.contains_key(handed_out) && held.told.insert(handed_out.clone())
     }
 
     /// A call is over: nobody has it any more.
-    pub(super) fn over(&self, handed_out: &InterruptId) {
+    pub fn over(&self, handed_out: &InterruptId) {
         let mut held = self.held();
         held.calls.remove(handed_out);
         held.told.remove(handed_out);
@@ -206,12 +211,12 @@ impl Client {
     }
 
     /// Resolves when another connection of the session has left.
-    pub(super) async fn left(&self) {
+    pub async fn left(&self) {
         self.left.notified().await;
     }
 
     /// An answer over HTTP has come to its end: its client has what it was told.
-    pub(super) fn ended(&self) {
+    pub fn ended(&self) {
         self.held().is_over = true;
     }
 }
@@ -250,7 +255,7 @@ impl Drop for Client {
 /// Lets go whatever a connection that is gone has claimed in a run: calls that it was handed, and approvals whose calls
 /// would be handed to it.
 async fn let_go(caller: &Caller, run: &RunId, holder: &Holder, kept: &BTreeSet<InterruptId>) {
-    for _ in 0..CODELAB_LET_GO_ATTEMPTS {
+    for _ in 0..LET_GO_ATTEMPTS {
         let mut failed = None;
         let claimed = match caller.app.run_now(run).await {
             Ok(run) => claimed_by(&run, holder),
@@ -269,7 +274,7 @@ async fn let_go(caller: &Caller, run: &RunId, holder: &Holder, kept: &BTreeSet<I
         }
         let Some(error) = failed else { return };
         tracing::warn!(%run, %error, "the calls of a client that left are not let go yet");
-        tokio::time::sleep(CODELAB_LET_GO_PAUSE).await;
+        tokio::time::sleep(LET_GO_PAUSE).await;
     }
 }
 
@@ -282,12 +287,4 @@ fn claimed_by(run: &Run, holder: &Holder) -> Vec<InterruptId> {
     };
     let theirs = run.interrupts.iter().filter(|(_, each)| is_theirs(each) && is_to_run(each));
     theirs.map(|(id, _)| id.clone()).collect()
-}
-
-/// The interrupt that hands out a call; `None` where the call is not, or not any more, with a client.
-pub(super) fn handed_out<'r>(run: &'r Run, call: &str) -> Option<&'r Interrupt> {
-    let mut open = run.open_interrupts().map(|(_, interrupt)| interrupt);
-    open.find(|each| {
-        each.opened.kind == Kind::ClientCall && each.opened.about == About::Call(call.to_owned())
-    })
 }

@@ -1,0 +1,57 @@
+//! `/health`, `/events/stats`, `/events/metrics`: that it is there, and how much happens, counted from the journal and
+//! its rows.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use holdshort_core::projection::RunRow;
+use holdshort_store::{InterruptFilter, Log, RunFilter, Tables};
+use holdshort_web::app::App;
+use holdshort_web::limits::PAGE;
+use holdshort_web::problem::Answer;
+use serde_json::{Value, json};
+
+use super::WORKFLOW;
+use super::person::Person;
+
+/// For whoever asks: it names no version and reads nothing.
+pub(super) async fn health() -> Json<Value> {
+    Json(json!({ "status": "healthy", "service": "holdshort", "version": "1" }))
+}
+
+/// The journal takes every event or fails the request, so that none is lost behind it.
+pub(super) async fn stats(Person(caller): Person) -> Answer<Json<Value>> {
+    let events = caller.app.journal().head().await?.events;
+    let newest = newest_runs(&caller.app).await?;
+    let last = newest.iter().map(|run| run.updated_at).max();
+    let mut stats = json!({
+        "total_published": events,
+        "successful_handlers": events,
+        "failed_handlers": 0,
+        "success_rate": 1.0,
+    });
+    if let Some(last) = last {
+        stats["last_event_time"] = json!(last.to_string());
+    }
+    Ok(Json(stats))
+}
+
+/// Of the newest runs, and of what was asked newest.
+pub(super) async fn metrics(Person(caller): Person) -> Answer<Json<Value>> {
+    let mut runs: BTreeMap<&str, usize> = BTreeMap::new();
+    for run in newest_runs(&caller.app).await? {
+        *runs.entry(run.status.as_str()).or_default() += 1;
+    }
+    let mut asked: BTreeMap<&str, usize> = BTreeMap::new();
+    let interrupts = caller.app.journal().interrupts(&InterruptFilter::default(), None, PAGE.into()).await?;
+    for interrupt in interrupts.items {
+        *asked.entry(interrupt.kind.as_str()).or_default() += 1;
+    }
+    let metrics = json!({ "runs": runs, "requests": asked });
+    Ok(Json(json!({ "metrics": metrics, "computed": {}, "timestamp": caller.app.now().to_string() })))
+}
+
+async fn newest_runs(app: &App) -> Answer<Vec<RunRow>> {
+    let filter = RunFilter { workflow: Some(WORKFLOW.to_owned()), ..RunFilter::default() };
+    Ok(app.journal().runs(&filter, None, PAGE.into()).await?.items)
+}

@@ -1,0 +1,91 @@
+//! Agents and tools under the names that the IDE has (contract B15). Both names are understood; what is sent out is the
+//! IDE's.
+
+use holdshort_core::definition::Definition;
+use serde_json::Value;
+
+/// Ours, and the IDE's.
+type Names = &'static [(&'static str, &'static str)];
+
+const AGENTS: Names = &[("coder", "code")];
+const TOOLS: Names = &[("search_files", "search_in_code")];
+/// What the IDE calls an argument of a tool that is ours under another name.
+const ARGUMENTS: &[(&str, &str, &str)] = &[("search_files", "pattern", "query")];
+
+fn theirs(names: Names, name: &str) -> &str {
+    names.iter().find(|(ours, _)| *ours == name).map_or(name, |(_, theirs)| theirs)
+}
+
+/// The agent as the IDE calls it.
+pub(super) fn agent(name: &str) -> &str {
+    theirs(AGENTS, name)
+}
+
+/// The agent that either name means in this workflow.
+pub(super) fn agent_of<'n>(definition: &Definition, name: &'n str) -> &'n str {
+    let is_known = |name: &str| definition.agents.contains_key(name);
+    let other = AGENTS.iter().find_map(|(ours, theirs)| match name {
+        _ if name == *theirs => Some(*ours),
+        _ if name == *ours => Some(*theirs),
+        _ => None,
+    });
+    other.filter(|other| !is_known(name) && is_known(other)).unwrap_or(name)
+}
+
+/// The tool as the IDE calls it.
+pub(super) fn tool(name: &str) -> &str {
+    theirs(TOOLS, name)
+}
+
+/// A call's arguments under the names of the IDE.
+pub(super) fn arguments(tool: &str, arguments: &Value) -> Value {
+    let mut arguments = arguments.clone();
+    if let Some(fields) = arguments.as_object_mut() {
+        for (_, ours, theirs) in ARGUMENTS.iter().filter(|(of, _, _)| *of == tool) {
+            if let Some(value) = fields.remove(*ours) {
+                fields.entry(*theirs).or_insert(value);
+            }
+        }
+        // The IDE lists no folder without being told which.
+        if tool == "list_files" {
+            fields.entry("path").or_insert_with(|| Value::from("."));
+        }
+    }
+    arguments
+}
+
+/// Arguments that a person edited, under the names that the tool has here.
+pub(super) fn edited(tool: &str, mut arguments: Value) -> Value {
+    if let Some(fields) = arguments.as_object_mut() {
+        for (_, ours, theirs) in ARGUMENTS.iter().filter(|(of, _, _)| *of == tool) {
+            if let Some(value) = fields.remove(*theirs) {
+                fields.entry(*ours).or_insert(value);
+            }
+        }
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_goes_out_has_the_names_of_the_ide_and_comes_back_under_ours() {
+        assert_eq!((agent("coder"), agent("code"), agent("debug")), ("code", "code", "debug"));
+        assert_eq!((tool("search_files"), tool("read_file")), ("search_in_code", "read_file"));
+        let table = [
+            ("search_files", json!({ "pattern": "x" }), json!({ "query": "x" })),
+            ("search_in_code", json!({ "query": "x" }), json!({ "query": "x" })),
+            ("list_files", json!({}), json!({ "path": "." })),
+            ("list_files", json!({ "path": "src" }), json!({ "path": "src" })),
+            ("read_file", json!({ "path": "a" }), json!({ "path": "a" })),
+        ];
+        for (name, ours, theirs) in table {
+            assert_eq!(arguments(name, &ours), theirs, "{name}");
+        }
+        assert_eq!(edited("search_files", json!({ "query": "y" })), json!({ "pattern": "y" }));
+    }
+}

@@ -1,0 +1,489 @@
+//! The clients of the source system as strict readers (contract B15): both gateways, and the IDE behind them. What one
+//! of them would drop, misread or show as an empty bubble fails here. It stands on every connection of these tests.
+
+#![expect(
+    dead_code,
+    clippy::struct_field_names,
+    reason = "fields are there to be required, under the names of the wire"
+)]
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+type Object = Map<String, Value>;
+
+/// Agents and tools that the IDE knows.
+const AGENTS: &[&str] = &["orchestrator", "code", "architect", "debug", "ask"];
+const TOOLS: &[&str] = &[
+    "read_file",
+    "write_file",
+    "list_files",
+    "search_in_code",
+    "execute_command",
+    "delete_file",
+    "move_file",
+    "create_directory",
+];
+
+/// A text that is shown: an empty one would be an empty bubble.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Shown(String);
+
+impl TryFrom<String> for Shown {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if text.trim().is_empty() { Err("an empty bubble") } else { Ok(Self(text)) }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Agent(String);
+
+impl TryFrom<String> for Agent {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        if AGENTS.contains(&name.as_str()) { Ok(Self(name)) } else { Err(format!("an agent `{name}`")) }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Tool(String);
+
+impl TryFrom<String> for Tool {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        if TOOLS.contains(&name.as_str()) { Ok(Self(name)) } else { Err(format!("a tool `{name}`")) }
+    }
+}
+
+/// What the IDE reads of every frame before it looks at its type: one field of another type, and the frame is dropped.
+#[derive(Deserialize)]
+struct Any {
+    #[serde(rename = "type")]
+    kind: String,
+    content: Option<String>,
+    token: Option<String>,
+    is_final: Option<bool>,
+    session_id: Option<String>,
+    call_id: Option<String>,
+    tool_name: Option<String>,
+    arguments: Option<Object>,
+    requires_approval: Option<bool>,
+    result: Option<Object>,
+    error: Option<String>,
+    from_agent: Option<String>,
+    to_agent: Option<String>,
+    reason: Option<String>,
+    approval_request_id: Option<String>,
+    plan_id: Option<String>,
+    plan_summary: Option<Object>,
+    status: Option<String>,
+    metadata: Option<Object>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Heard {
+    SessionInfo {
+        session_id: Shown,
+        content: Shown,
+        agent: Agent,
+    },
+    Status {
+        status: Shown,
+        content: Shown,
+    },
+    AssistantMessage {
+        content: Shown,
+        token: Shown,
+        is_final: bool,
+        metadata: Option<Said>,
+    },
+    ToolCall {
+        call_id: Shown,
+        tool_name: Tool,
+        arguments: Object,
+        requires_approval: bool,
+        agent: Option<Agent>,
+    },
+    AgentSwitched {
+        content: Shown,
+        from_agent: Agent,
+        to_agent: Agent,
+        reason: Shown,
+        metadata: Switched,
+    },
+    PlanApprovalRequired {
+        content: Shown,
+        approval_request_id: Shown,
+        plan_id: Shown,
+        plan_summary: Summary,
+    },
+    PlanNotification {
+        content: Shown,
+        plan_id: Shown,
+        metadata: Plan,
+        is_final: bool,
+    },
+    SubtaskStarted {
+        content: Shown,
+        metadata: Started,
+    },
+    SubtaskCompleted {
+        content: Shown,
+        metadata: Completed,
+    },
+    PlanCompleted {
+        content: Shown,
+        metadata: Planned,
+        is_final: bool,
+    },
+    Error {
+        content: Shown,
+        error: Shown,
+        is_final: bool,
+    },
+    Done {
+        status: Shown,
+        content: Shown,
+        is_final: bool,
+    },
+}
+
+#[derive(Deserialize)]
+struct Said {
+    agent: Option<Agent>,
+}
+
+#[derive(Deserialize)]
+struct Switched {
+    from_agent: Agent,
+    to_agent: Agent,
+    reason: Shown,
+}
+
+#[derive(Deserialize)]
+struct Subtask {
+    id: Shown,
+    description: Shown,
+    agent: Agent,
+    estimated_time: Shown,
+    dependencies: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Summary {
+    goal: Shown,
+    subtasks_count: u64,
+    total_estimated_time: Shown,
+    subtasks: Vec<Subtask>,
+}
+
+#[derive(Deserialize)]
+struct Plan {
+    plan_id: Shown,
+    original_task: Shown,
+    subtask_count: u64,
+    subtasks: Vec<Subtask>,
+    requires_approval: bool,
+}
+
+#[derive(Deserialize)]
+struct Started {
+    plan_id: Shown,
+    subtask_id: Shown,
+    description: Shown,
+    agent: Agent,
+    status: Shown,
+}
+
+#[derive(Deserialize)]
+struct Completed {
+    plan_id: Shown,
+    subtask_id: Shown,
+    status: Shown,
+    completion_reason: Shown,
+    result: Option<Object>,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Planned {
+    plan_id: Shown,
+    plan_status: Shown,
+    total_subtasks: u64,
+    completed: u64,
+    failed: u64,
+}
+
+fn parsed<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    T::deserialize(value).map_err(|error| error.to_string())
+}
+
+fn read<T: DeserializeOwned>(value: &Value) -> T {
+    parsed(value).unwrap_or_else(|error| panic!("a client misreads this: {error}\n{value:#}"))
+}
+
+/// A frame, as the IDE parses it.
+pub(crate) fn frame(value: &Value) {
+    checked(value).unwrap_or_else(|error| panic!("the IDE misreads this: {error}\n{value:#}"));
+}
+
+fn checked(value: &Value) -> Result<(), String> {
+    parsed::<Any>(value)?;
+    let (is_read, what) = match parsed(value)? {
+        Heard::AssistantMessage { content, token, .. } => (content.0 == token.0, "token and content"),
+        Heard::ToolCall { tool_name, arguments, .. } => match tool_name.0.as_str() {
+            "list_files" => (arguments.get("path").is_some_and(Value::is_string), "path"),
+            "search_in_code" => (arguments.get("query").is_some_and(Value::is_string), "query"),
+            _ => (true, ""),
+        },
+        Heard::PlanNotification { metadata, .. } => {
+            (metadata.subtask_count == metadata.subtasks.len() as u64, "subtask_count")
+        }
+        _ => (true, ""),
+    };
+    if is_read { Ok(()) } else { Err(what.to_owned()) }
+}
+
+/// What the clients misread, and did of what was sent before they were asked.
+#[test]
+fn what_a_client_would_misread_is_noticed() {
+    let completed = |result: Value| {
+        json!({ "type": "subtask_completed", "content": "Done.", "result": result, "metadata": {
+            "plan_id": "p", "subtask_id": "s", "status": "completed", "completion_reason": "final_answer" } })
+    };
+    let call = |tool: &str, arguments: Value| {
+        json!({ "type": "tool_call", "call_id": "c", "tool_name": tool, "arguments": arguments,
+            "requires_approval": false })
+    };
+    let switched = |to: &str| {
+        json!({ "type": "agent_switched", "content": "on", "from_agent": "ask", "to_agent": to, "reason": "why",
+            "metadata": { "from_agent": "ask", "to_agent": to, "reason": "why" } })
+    };
+    let said = |token: &str| json!({ "type": "assistant_message", "content": "Hi.", "token": token, "is_final": true });
+    let table = [
+        (said("Hi."), true),
+        (said("Ho."), false),
+        (json!({ "type": "assistant_message", "content": "Hi.", "is_final": true }), false),
+        (completed(json!({ "content": "text" })), true),
+        (completed(json!("text")), false),
+        (call("read_file", json!({ "path": "a" })), true),
+        (call("read_file", json!("a")), false),
+        (call("search_files", json!({ "query": "a" })), false),
+        (call("search_in_code", json!({ "pattern": "a" })), false),
+        (call("list_files", json!({})), false),
+        (switched("code"), true),
+        (switched("coder"), false),
+        (json!({ "type": "agent_switched", "from": "ask", "to": "code" }), false),
+        (json!({ "type": "status", "status": "paused" }), false),
+        (json!({ "type": "status", "status": "paused", "content": " " }), false),
+        (
+            json!({ "type": "plan_approval_required", "content": "A plan.", "approval_request_id": "r",
+            "plan_id": "p", "plan_summary": "- s1" }),
+            false,
+        ),
+        (json!({ "type": "shout", "content": "Hi." }), false),
+    ];
+    for (frame, is_read) in table {
+        let checked = checked(&frame);
+        assert_eq!(checked.is_ok(), is_read, "{frame}: {checked:?}");
+    }
+}
+
+/// Both gateways read an answer to its end, whatever stands around it, and hear nothing of another status.
+#[test]
+fn an_answer_is_read_as_the_gateways_read_it() {
+    let said = r#"{"type":"assistant_message","content":"Hi.","token":"Hi.","is_final":true}"#;
+    let begun = r#"{"type":"session_info","session_id":"s","content":"New.","agent":"ask"}"#;
+    let whole = format!(
+        "event: message\ndata: {begun}\n\n: ping\n\nevent: message\ndata: {said}\n\nevent: done\ndata: x"
+    );
+    assert_eq!(answer(200, &whole).as_deref(), Some("s"));
+    let unnamed = format!("data: {said}\n\n");
+    for (status, body) in [(400, whole.as_str()), (200, unnamed.as_str()), (200, "")] {
+        let read = std::panic::catch_unwind(|| answer(status, body));
+        assert!(read.is_err(), "{status} {body}");
+    }
+}
+
+/// What a gateway forwards of an answer, and whether it heard that the answer is over.
+#[derive(Debug, PartialEq)]
+struct Forwarded {
+    frames: Vec<Value>,
+    is_over: bool,
+    /// The session that the later gateway goes on with.
+    session: Option<String>,
+}
+
+/// Line by line, as both gateways read: an event's name, then its data. The document's drops the nulls of a `message`
+/// and forwards any other event as it is; the later one drops the nulls of all, and takes a `session_info` for the
+/// beginning of a session.
+fn forwarded(body: &str, is_later: bool) -> Forwarded {
+    let mut heard = Forwarded { frames: Vec::new(), is_over: false, session: None };
+    let mut event = None;
+    for line in body.lines() {
+        if line.is_empty() {
+            event = None;
+        } else if let Some(name) = line.strip_prefix("event: ") {
+            if name == "done" {
+                heard.is_over = true;
+                break;
+            }
+            event = Some(name);
+        } else if let Some(data) = line.strip_prefix("data: ") {
+            let mut frame: Value = serde_json::from_str(data).expect("JSON");
+            if is_later || event == Some("message") {
+                frame.as_object_mut().expect("an object").retain(|_, value| !value.is_null());
+            }
+            if is_later && frame["type"] == "session_info" {
+                heard.session = frame["session_id"].as_str().map(str::to_owned);
+            }
+            heard.frames.push(frame);
+        } else {
+            assert!(line.starts_with(':'), "a line that no gateway knows: {line}");
+        }
+    }
+    heard
+}
+
+/// An answer over HTTP, through both gateways to the IDE. The session that it begins, if it does.
+pub(crate) fn answer(status: u16, body: &str) -> Option<String> {
+    assert_eq!(status, 200, "the document's gateway is deaf from here on: {body}");
+    let [document, later] = [false, true].map(|is_later| forwarded(body, is_later));
+    assert_eq!(document.frames, later.frames, "both gateways tell the same");
+    assert!(document.is_over && later.is_over, "the answer has an end: {body}");
+    document.frames.iter().for_each(frame);
+    later.session
+}
+
+#[derive(Deserialize)]
+struct Pending {
+    session_id: Shown,
+    pending_approvals: Vec<Approval>,
+    pending_plans: Vec<Plan>,
+    count: u64,
+}
+
+#[derive(Deserialize)]
+struct Approval {
+    request_id: Shown,
+    call_id: Shown,
+    tool_name: Tool,
+    arguments: Object,
+    reason: String,
+    created_at: Shown,
+}
+
+#[derive(Deserialize)]
+struct Sessions {
+    sessions: Vec<Session>,
+    total: u64,
+}
+
+#[derive(Deserialize)]
+struct Session {
+    id: Shown,
+    session_id: Shown,
+    message_count: u64,
+    created_at: Shown,
+    updated_at: Shown,
+    last_activity: Shown,
+    current_agent: Agent,
+    title: Shown,
+    is_active: bool,
+}
+
+#[derive(Deserialize)]
+struct History {
+    session_id: Shown,
+    messages: Vec<Message>,
+    message_count: u64,
+    last_activity: Option<Shown>,
+    current_agent: Agent,
+    agent_history: Vec<Switch>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    role: Shown,
+    content: Option<Shown>,
+}
+
+#[derive(Deserialize)]
+struct Switch {
+    from: Agent,
+    to: Agent,
+    timestamp: Shown,
+}
+
+#[derive(Deserialize)]
+struct AgentInfo {
+    #[serde(rename = "type")]
+    kind: Agent,
+    name: Shown,
+    description: Shown,
+    allowed_tools: Vec<String>,
+    has_file_restrictions: bool,
+}
+
+#[derive(Deserialize)]
+struct Current {
+    session_id: Shown,
+    current_agent: Agent,
+    agent_history: Vec<Switch>,
+    switch_count: u64,
+}
+
+#[derive(Deserialize)]
+struct Health {
+    status: Shown,
+    service: Shown,
+    version: Shown,
+}
+
+#[derive(Deserialize)]
+struct Stats {
+    total_published: u64,
+    successful_handlers: u64,
+    failed_handlers: u64,
+    success_rate: f64,
+}
+
+#[derive(Deserialize)]
+struct Metrics {
+    metrics: Object,
+    computed: Object,
+    timestamp: Shown,
+}
+
+/// What is read without a stream, by the last part of its path.
+pub(crate) fn rest(path: &str, value: &Value) {
+    let path = path.split('?').next().unwrap_or(path);
+    match path.rsplit('/').next().unwrap_or(path) {
+        "pending-approvals" => {
+            let pending: Pending = read(value);
+            assert_eq!(pending.count, pending.pending_approvals.len() as u64, "{value:#}");
+        }
+        "sessions" if value.get("sessions").is_some() => drop(read::<Sessions>(value)),
+        "sessions" => drop(read::<Session>(value)),
+        "history" => {
+            let history: History = read(value);
+            assert_eq!(history.message_count, history.messages.len() as u64, "{value:#}");
+        }
+        "agents" => drop(read::<Vec<AgentInfo>>(value)),
+        "current" => drop(read::<Current>(value)),
+        "health" => drop(read::<Health>(value)),
+        "stats" => drop(read::<Stats>(value)),
+        "metrics" => drop(read::<Metrics>(value)),
+        "pending-plans" | "plans" | "audit-log" => {}
+        other => panic!("no client reads {other}"),
+    }
+}
