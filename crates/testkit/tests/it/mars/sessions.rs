@@ -46,7 +46,7 @@ async fn a_session_is_its_runs() {
     assert_eq!(tasks, [(&once, &done), (&build, &done)]);
     let history = server.get(&format!("{path}/history")).await.ok();
     let said: Vec<&str> =
-        history["history"].as_array().unwrap().iter().filter_map(|one| one["message"].as_str()).collect();
+        history["messages"].as_array().unwrap().iter().filter_map(|one| one["content"].as_str()).collect();
     for words in ["Build it.", "mind the units", "Done.", "And once more."] {
         assert!(said.contains(&words), "{words} in {said:?}");
     }
@@ -120,13 +120,15 @@ async fn a_session_is_made_before_its_first_task() {
     let expected = json!({
         "session_id": session["session_id"], "name": "Release 1.2", "mode": "step_by_step",
         "config": {"mode": "step_by_step", "n_plan_reviews": 0}, "status": "active", "run_count": 0,
+        "current_phase": null, "current_step": null, "conversation_history": [], "context_variables": {},
+        "plan_data": null,
         "version": 1, "created_at": session["created_at"], "updated_at": session["created_at"],
     });
     assert_eq!(session, expected);
     let path = format!("{BASE}/{}", session["session_id"].as_str().unwrap());
     assert_eq!(server.get(&path).await.ok(), expected);
     assert_eq!(server.get(&format!("{path}/runs")).await.ok()["runs"], json!([]));
-    assert_eq!(server.get(&format!("{path}/history")).await.ok()["history"], json!([]));
+    assert_eq!(server.get(&format!("{path}/history")).await.ok()["messages"], json!([]));
     for (query, found) in [
         ("", 1),
         ("?status=active", 1),
@@ -244,7 +246,7 @@ async fn the_end_reaches_every_run() {
     assert_eq!(server.send(server.request(Method::DELETE, &path)).await.ok()["status"], "completed");
     assert_eq!(server.run(&first).await["status"], "cancelled");
     let history = server.get(&format!("{path}/history")).await.ok();
-    assert_eq!(history["history"].as_array().map(Vec::len), Some(53));
+    assert_eq!(history["messages"].as_array().map(Vec::len), Some(53));
 }
 
 /// What a session was made with holds for its tasks, key by key. A task of other phases takes what speaks of none.
