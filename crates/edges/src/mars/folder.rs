@@ -40,7 +40,7 @@ pub(super) async fn settle(app: &App, task: &TaskId, translated: &mut Translated
             translated.config.workspace = Some(folder);
         }
         failed => {
-            tracing::warn!(?failed, folder = %folder.display(), "no folder for a task of the MARS edge")
+            tracing::warn!(?failed, folder = %folder.display(), "no folder for a task of the MARS edge");
         }
     }
     Ok(())

@@ -228,6 +228,11 @@ pub(super) async fn read(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
     let known = known(&caller.app, &id).await?;
     let (mut shown, _) = show(&caller.app, &known).await?;
     shown["conversation_history"] = said(&caller.app, &known, PAGE.into()).await?.into();
+    if let Some(newest) = known.runs.first() {
+        let run = caller.app.run_now(&newest.run).await?;
+        shown["context_variables"] = variables(&run).into();
+        shown["plan_data"] = run.plan_at_work().map(|(_, plan)| approval::plan(&json!(plan))).into();
+    }
     Ok(Json(shown))
 }
 
@@ -236,18 +241,18 @@ pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
     let caller = person(guest)?;
     let mut listed = Vec::new();
     for row in known(&caller.app, &id).await?.runs.into_iter().take(SESSION_RUNS) {
-        let (task, config) = asked(&caller.app, &row.run).await?;
-        let run = caller.app.run_now(&row.run).await?;
+        let begun = caller.app.driver.load_at(&row.run, 1).await?;
+        let (task, config) = (begun.task(), config::of(&begun));
         listed.push(json!({
             "id": row.run.to_string(),
             "run_id": row.run.to_string(),
             "task": task,
             "task_description": task,
-            "agent": run.definition.front_agent().unwrap_or_default(),
-            "model": model_of(&run),
+            "agent": begun.definition.front_agent().unwrap_or_default(),
+            "model": model_of(&begun),
             "completed_at": row.ended_seq.map(|_| row.updated_at.to_string()),
             "is_branch": false,
-            "meta": { "work_dir": work_dir(&run) },
+            "meta": { "work_dir": work_dir(&begun) },
             "mode": config::mode_of(&config),
             "status": State::from(row.status).as_str(),
             "started_at": row.created_at.to_string(),
@@ -384,11 +389,10 @@ async fn show(app: &App, known: &Known) -> Answer<(Value, Value)> {
     };
     let name = made_with.get("name").and_then(Value::as_str);
     let updated = runs.iter().map(|run| run.updated_at).fold(row.changed_at, Ord::max);
-    let now = match runs.first() {
-        Some(newest) => Some(app.run_now(&newest.run).await?),
-        None => None,
+    let (phase, step) = match runs.first().filter(|newest| newest.ended_seq.is_none()) {
+        Some(newest) => at(&*app.run_now(&newest.run).await?),
+        None => (None, None),
     };
-    let (phase, step) = now.as_ref().map(|run| at(run)).unwrap_or_default();
     let shown = json!({
         "session_id": row.session.to_string(),
         "name": name.map_or_else(|| task.chars().take(80).collect(), str::to_owned),
@@ -398,8 +402,8 @@ async fn show(app: &App, known: &Known) -> Answer<(Value, Value)> {
         "current_phase": phase,
         "current_step": step,
         "conversation_history": [],
-        "context_variables": now.as_ref().map(|run| variables(run)).unwrap_or_default(),
-        "plan_data": now.as_ref().and_then(|run| Some(approval::plan(&json!(run.plan_at_work()?.1)))),
+        "context_variables": {},
+        "plan_data": null,
         "run_count": runs.len(),
         "version": session.seq,
         "created_at": row.created_at.to_string(),
@@ -408,11 +412,8 @@ async fn show(app: &App, known: &Known) -> Answer<(Value, Value)> {
     Ok((shown, config))
 }
 
-/// The phase at work, and the number of the step of a plan; nothing once the run is over.
+/// The phase at work, and the number of the step of a plan.
 fn at(run: &Run) -> (Option<String>, Option<usize>) {
-    if run.ended.is_some() {
-        return (None, None);
-    }
     let at_work = run.steps.iter().filter(|(_, step)| step.end.is_none());
     let step = at_work.filter_map(|(id, _)| run.part(id)).map(|part| part.number).min();
     (run.at_phases().first().map(|phase| phase.id.clone()), step)

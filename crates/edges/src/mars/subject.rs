@@ -31,14 +31,12 @@ fn plan(steps: &Value) -> String {
     let field =
         |step: &Value, key: &str| step.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let step = |(number, step): (usize, &Value)| {
+        let who = Some(field(step, "sub_task_agent")).filter(|agent| !agent.is_empty());
+        let who = who.map(|agent| format!(" ({agent})")).unwrap_or_default();
+        let first = format!("{number}. {}{who}", field(step, "sub_task"));
         let bullets = step.get("bullet_points").and_then(Value::as_array).into_iter().flatten();
-        let bullets: String =
-            bullets.filter_map(Value::as_str).map(|bullet| format!("\n   - {bullet}")).collect();
-        let agent = match field(step, "sub_task_agent") {
-            agent if agent.is_empty() => agent,
-            agent => format!(" ({agent})"),
-        };
-        format!("{number}. {}{agent}{bullets}", field(step, "sub_task"))
+        let bullets = bullets.filter_map(Value::as_str).map(|bullet| format!("   - {bullet}"));
+        std::iter::once(first).chain(bullets).collect::<Vec<_>>().join("\n")
     };
     let steps = (1..).zip(steps.as_array().into_iter().flatten()).map(step);
     steps.collect::<Vec<_>>().join("\n")

@@ -23,14 +23,14 @@ impl Panel {
         let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
         match frame["event_type"].as_str().unwrap() {
             "workflow_started" => {
-                self.status = "executing".to_owned();
+                self.status = String::from("executing");
                 self.tokens = 0;
                 self.is_running = true;
                 self.console.push(format!("started: {}", text("task_description")));
             }
             "workflow_state_changed" => self.status = text("status"),
-            "workflow_paused" => self.status = "paused".to_owned(),
-            "workflow_resumed" => self.status = "executing".to_owned(),
+            "workflow_paused" => self.status = String::from("paused"),
+            "workflow_resumed" => self.status = String::from("executing"),
             "workflow_completed" => self.end("completed", "completed".to_owned()),
             "workflow_failed" => self.end("failed", text("error")),
             "workflow_cancelled" => self.end("failed", text("message")),
@@ -49,13 +49,13 @@ impl Panel {
                 self.bubbles.push(text("message"));
             }
             "agent_tool_call" => {
-                self.console.push(format!("[{}] calls {}", text("agent"), text("tool_name")))
+                self.console.push(format!("[{}] calls {}", text("agent"), text("tool_name")));
             }
             "tool_call" => {
-                self.console.push(format!("[{}] {}: {}", text("agent"), text("tool_name"), text("result")))
+                self.console.push(format!("[{}] {}: {}", text("agent"), text("tool_name"), text("result")));
             }
             "code_execution" => {
-                self.console.push(format!("[{}] {}: {}", text("agent"), text("code"), text("result")))
+                self.console.push(format!("[{}] {}: {}", text("agent"), text("code"), text("result")));
             }
             "approval_requested" => self.asked = Some(data.clone()),
             "approval_received" => self.asked = None,

@@ -55,13 +55,13 @@ schema! {
     }
     Graph { run_id: Said, nodes: Vec<Node>, edges: Vec<Edge>, levels: u32 }
     NodeChanged { node_id: Said, old_status: NodeState, new_status: NodeState }
-    Message { agent: Said, role: Role, message: Said }
+    Bubble { agent: Said, role: Role, message: Said }
     Calls { agent: Said, tool_name: Said, call_id: Said, arguments: Map<String, Value> }
     Called { run_id: Said, agent: Said, tool_name: Said, arguments: Map<String, Value>, result: String }
     Executed { run_id: Said, agent: Said, code: Said, language: Said, result: String }
     FilesUpdated { run_id: Said, node_id: Said, files_tracked: u32 }
     FileChanged { file_path: Said, filename: Said }
-    Cost {
+    Spent {
         run_id: Said, agent: Said, step_id: Said, model: Said, tokens: u64, input_tokens: u64, output_tokens: u64,
         cost_usd: f64, total_cost_usd: f64,
     }
@@ -79,14 +79,14 @@ schema! {
     Problem { error_type: Said, message: Said }
     Ended { session_id: Said, work_dir: String, run_id: Said }
     Spoken { role: Role, content: Said, agent: Said, timestamp: Said }
-    Session {
+    Detail {
         session_id: Said, name: Said, mode: Said, status: SessionState, created_at: Said, updated_at: Said,
         #[serde(deserialize_with = "there")] current_phase: Option<Said>,
         #[serde(deserialize_with = "there")] current_step: Option<u32>,
         conversation_history: Vec<Spoken>, context_variables: Map<String, Value>, config: Map<String, Value>,
         #[serde(deserialize_with = "there")] plan_data: Option<Map<String, Value>>,
     }
-    Sessions { sessions: Vec<Session> }
+    Sessions { sessions: Vec<Detail> }
     Run {
         id: Said, mode: Said, agent: String, model: Said, status: State, task_description: Said, started_at: Said,
         #[serde(deserialize_with = "there")] completed_at: Option<Said>,
@@ -101,11 +101,11 @@ schema! {
         inputs: Map<String, Value>, outputs: Map<String, Value>, meta: Map<String, Value>,
     }
     Events { events: Vec<Happened> }
-    File {
+    Made {
         id: Said, file_path: Said, file_name: Said, file_type: String, size_bytes: u64, node_id: Said,
         agent_name: Said, created_at: Said,
     }
-    Files { files: Vec<File> }
+    Files { files: Vec<Made> }
     Share { cost: f64, tokens: u64, input_tokens: u64, output_tokens: u64, call_count: u64 }
     Costs {
         total_cost: f64, total_tokens: u64, input_tokens: u64, output_tokens: u64,
@@ -185,13 +185,13 @@ pub(crate) fn frame(text: &str) -> Value {
         | "step_retry_exhausted" => check::<Step>(data),
         "dag_created" | "dag_updated" => check::<Graph>(data),
         "dag_node_status_changed" => check::<NodeChanged>(data),
-        "agent_message" => check::<Message>(data),
+        "agent_message" => check::<Bubble>(data),
         "agent_tool_call" => check::<Calls>(data),
         "tool_call" => check::<Called>(data),
         "code_execution" => check::<Executed>(data),
         "files_updated" => check::<FilesUpdated>(data),
         "file_created" | "file_updated" => check::<FileChanged>(data),
-        "cost_update" => check::<Cost>(data),
+        "cost_update" => check::<Spent>(data),
         "approval_requested" => check::<Asked>(data),
         "approval_received" => check::<Received>(data),
         "error_occurred" => check::<Problem>(data),
@@ -228,7 +228,7 @@ pub(crate) fn answer(path: &str, body: &Value) {
         "runs" => check::<Runs>(body),
         "history" if is_of_a_run => check::<Events>(body),
         "history" => check::<History>(body),
-        end => by_end.get(end).copied().unwrap_or(check::<Session>)(body),
+        end => by_end.get(end).copied().unwrap_or(check::<Detail>)(body),
     };
     if let Err(error) = read {
         panic!("the client can not read the answer of {path}: {error}\n{body:#}");

@@ -235,6 +235,9 @@ async fn pause_resume_and_cancel_get_in_while_the_model_works() {
     mars.wait("workflow_paused").await;
     mars.say(&json!({"type": "request_state"})).await;
     assert_eq!(mars.wait("status").await["status"], "paused");
+    // What changes nothing is answered with what stands.
+    mars.say(&json!({"type": "pause"})).await;
+    assert_eq!(mars.wait("status").await["status"], "paused");
     mars.say(&json!({"type": "resume"})).await;
     mars.wait("workflow_resumed").await;
     mars.say(&json!({"type": "cancel", "reason": "enough"})).await;

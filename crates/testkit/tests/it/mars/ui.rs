@@ -9,7 +9,7 @@ use super::{Mars, plan, planned, words};
 use crate::play::{ask, count, done, one, write};
 
 /// Every key of the form, as it stands there when nobody has touched it. What is empty is empty.
-pub(crate) fn form(mode: &str, more: &Value) -> Value {
+pub(crate) fn form(mode: &str, touched: &Value) -> Value {
     let mut form: Value = serde_json::from_str(
         r#"{
         "model": "gpt-4.1-2025-04-14", "maxRounds": 25, "maxAttempts": 6, "agent": "engineer",
@@ -28,7 +28,7 @@ pub(crate) fn form(mode: &str, more: &Value) -> Value {
     )
     .unwrap();
     form["mode"] = json!(mode);
-    form.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    form.as_object_mut().unwrap().extend(touched.as_object().unwrap().clone());
     form
 }
 
@@ -332,6 +332,7 @@ async fn a_page_that_comes_back_is_told_nothing_twice() {
     let tokens = page.panel.tokens;
     page.panel.asked = None;
     page.comes_back(&server).await;
+    assert!(page.until("status").await["ignored"].is_null(), "named once");
     page.drawn("plan_approval").await;
     assert_eq!((&page.panel.bubbles, page.panel.tokens), (&bubbles, tokens));
 
