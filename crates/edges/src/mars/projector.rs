@@ -90,6 +90,13 @@ pub(super) fn status(run: &Run) -> Value {
     })
 }
 
+/// State and graph as they stand, told anew.
+pub(super) fn state(run: &Run) -> Vec<Said> {
+    let state = json!({ "status": State::of(run).as_str(), "old_state": null });
+    let graph = graph::of(run).map(|graph| ("dag_updated", graph));
+    std::iter::once(("workflow_state_changed", state)).chain(graph).collect()
+}
+
 fn task(run: &Run) -> &str {
     let task = run.started.as_ref().and_then(|started| started.input.get("task")?.as_str());
     task.unwrap_or_default()

@@ -33,7 +33,7 @@ pub(super) enum Told {
 
 /// Where the run stands; and of one that has just begun what of its config changes nothing (contract E40).
 pub(super) async fn status(caller: &Caller, run: &RunId, idle: &[Idle]) -> Answer<Frame> {
-    let run = loaded(&caller.app, run).await?;
+    let run = caller.app.run_now(run).await?;
     let mut data = projector::status(&run);
     if !idle.is_empty() {
         let named = idle.iter().map(|Idle { key, why }| format!("`{key}` {why}"));
@@ -47,39 +47,31 @@ pub(super) async fn status(caller: &Caller, run: &RunId, idle: &[Idle]) -> Answe
 
 /// What people are asked now, asked again; `last` is the one that is to be seen.
 pub(super) async fn open(caller: &Caller, run: &RunId, last: Option<&str>) -> Answer<Vec<Frame>> {
-    let run = loaded(&caller.app, run).await?;
+    let run = caller.app.run_now(run).await?;
     let mut open = projector::open(&run);
     open.sort_by_key(|(_, data)| data["approval_id"].as_str() == last);
     let frame = |(kind, data)| passing(&caller.app, kind, Some(&run.id), run.session(), data);
     Ok(open.into_iter().map(frame).collect())
 }
 
-/// The graph as it stands, for a client that may have missed what became of it.
-pub(super) async fn graph(caller: &Caller, run: &RunId) -> Answer<Option<Frame>> {
-    let run = loaded(&caller.app, run).await?;
-    let graph = super::graph::of(&run);
-    Ok(graph.map(|data| passing(&caller.app, "dag_updated", Some(&run.id), run.session(), data)))
+/// State and graph as they stand, for a client that may have missed how they came about.
+pub(super) async fn state(caller: &Caller, run: &RunId) -> Answer<Vec<Frame>> {
+    let run = caller.app.run_now(run).await?;
+    let frame = |(kind, data)| passing(&caller.app, kind, Some(&run.id), run.session(), data);
+    Ok(projector::state(&run).into_iter().map(frame).collect())
 }
 
 /// What a decision that stands already came to.
 pub(super) async fn resolved(caller: &Caller, run: &RunId, interrupt: &InterruptId) -> Answer<Frame> {
-    let run = loaded(&caller.app, run).await?;
+    let run = caller.app.run_now(run).await?;
     let interrupt = run.interrupts.get(interrupt);
     let data = interrupt.map(|interrupt| approval::received(&run, interrupt)).unwrap_or_default();
     Ok(say(caller, Some(&run.id), "approval_received", data))
 }
 
-/// The run as it is now: the one in memory, or from the journal.
-async fn loaded(app: &App, run: &RunId) -> Answer<Arc<Run>> {
-    match app.driver.current(run).await {
-        Some(run) => Ok(run),
-        None => Ok(app.driver.load(run).await?),
-    }
-}
-
 /// A run as it is now, and all that was told of it until then.
 pub(super) async fn whole(app: &Arc<App>, run: &RunId) -> Answer<(Arc<Run>, Vec<Frame>)> {
-    let run = loaded(app, run).await?;
+    let run = app.run_now(run).await?;
     let mut telling = Telling::after(app, &run, 0).await?;
     let mut whole = Vec::new();
     while telling.projector.0.seq < run.seq {
@@ -150,7 +142,8 @@ impl Telling {
 }
 
 /// What a client is told from now on. One that names no place goes on where the connection before it stopped; where
-/// nobody here knows that, from where the run stands, with the end of one that has ended.
+/// nobody here knows that, from where the run stands. The end of a run is told to whoever comes: who had heard of it
+/// would not have come.
 pub(super) async fn told(
     caller: &Caller,
     run: &RunId,
@@ -158,11 +151,11 @@ pub(super) async fn told(
     known: Option<FrameId>,
 ) -> Answer<BoxStream<'static, Told>> {
     let app = &caller.app;
-    let run = loaded(app, run).await?;
-    let stands = FrameId::all_of(run.seq - u64::from(run.ended.is_some()).min(run.seq));
+    let run = app.run_now(run).await?;
+    let stands = FrameId::all_of(run.seq.saturating_sub(u64::from(run.ended.is_some())));
     let place = match since {
         Some(since) => place(app, &run, since).await?,
-        None => known.filter(|known| known.seq <= run.seq).unwrap_or(stands),
+        None => known.map_or(stands, |known| known.min(stands)),
     };
     after(app, &run, place).await
 }

@@ -231,22 +231,19 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
     let mut orders = vec![Order::Say(retell::status(caller, &begun.run, &begun.idle).await?)];
     // Once more on the same connection: it is told already.
     if run.as_ref() != Some(&begun.run) || asked.since.is_some() {
-        orders.extend(told(client, &begun.run, asked.since).await?);
+        let since = asked.since.or(begun.is_new.then_some(Since::Time(0)));
+        orders.extend(told(client, &begun.run, since).await?);
         *run = Some(begun.run);
     }
     Ok(orders)
 }
 
-/// Tells the client from a place on.
+/// Tells the client from a place on; one that names none may have lost frames on their way, and is told what stands.
 async fn told(client: &Client, run: &RunId, since: Option<Since>) -> Answer<Vec<Order>> {
     let Client { caller, task, attached, .. } = client;
-    let known = attached.place(task);
-    let tell = retell::told(caller, run, since, known).await?;
-    let graph = match (since, known) {
-        (None, None) => retell::graph(caller, run).await?,
-        _ => None,
-    };
-    Ok(graph.map(Order::Say).into_iter().chain([Order::Tell(tell)]).collect())
+    let tell = retell::told(caller, run, since, attached.place(task)).await?;
+    let state = if since.is_none() { retell::state(caller, run).await? } else { Vec::new() };
+    Ok(state.into_iter().map(Order::Say).chain([Order::Tell(tell)]).collect())
 }
 
 /// Carries out what a client wants of its run. No event tells of what changes nothing: the answer is what stands.

@@ -186,8 +186,10 @@ async fn what_is_no_run_of_this_edge_has_no_tabs() {
     page.until("step_started").await;
     // A task of one step has no plan to draw.
     assert_eq!(get(&server, "runs/t1/dag").await["nodes"], json!([]));
-    for path in ["dag", "history", "files", "costs", "console-log"] {
-        let agent = server.agent_request(reqwest::Method::GET, &format!("{BASE}/runs/t1/{path}"));
+    let tabs = ["dag", "history", "files", "costs", "console-log"].map(|tab| format!("runs/t1/{tab}"));
+    let of_nodes = ["files", "events"].map(|tab| format!("nodes/s1/{tab}?run_id=t1"));
+    for path in tabs.into_iter().chain(of_nodes) {
+        let agent = server.agent_request(reqwest::Method::GET, &format!("{BASE}/{path}"));
         assert_eq!(server.send(agent).await.refusal(), (403, "forbidden_role"), "{path}");
     }
 }

@@ -361,7 +361,12 @@ async fn a_page_that_comes_back_is_told_nothing_twice() {
     let made = std::path::Path::new(result["work_dir"].as_str().unwrap()).join("count.txt");
     let lines = std::fs::read_to_string(made).unwrap();
     assert_eq!((lines.lines().count(), model.requests_of("engineer").len()), (1, 2));
-    // Whoever comes after the end hears of the end.
+    // Whoever comes after the end hears of the end, and of nothing before it.
+    page.panel.is_running = true;
+    page.comes_back(&server).await;
+    page.until("workflow_completed").await;
+    assert_eq!(page.panel.bubbles.iter().filter(|said| *said == "Done.").count(), 1);
+    assert!(!page.panel.is_running && page.panel.nodes[0].1 == "completed");
     page.panel = Panel::default();
     server.restart().await;
     page.comes_back(&server).await;
