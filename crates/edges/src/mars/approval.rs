@@ -145,7 +145,7 @@ fn beside(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<Strin
         (Kind::ToolApproval, _) => {
             let whole = payload.get("arguments").map(subject::arguments).unwrap_or_default();
             json!({
-                "tool_category": payload.get("category").filter(|each| each.is_string()).cloned().unwrap_or_else(|| "code_exec".into()),
+                "tool_category": payload.get("category").and_then(Value::as_str).unwrap_or("code_exec"),
                 "agent_name": opened.agent.as_deref().unwrap_or("unknown"),
                 "prompt": whole.chars().take(MARS_PROMPT_CHARS).collect::<String>(),
                 "can_auto_allow": opened.options.iter().any(|offer| offer.id == "approve_session"),

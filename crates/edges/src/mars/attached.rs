@@ -86,13 +86,12 @@ impl Attachments {
     }
 
     fn forget_the_oldest(&mut self) {
-        let free = self.by_task.iter().filter(|(_, each)| each.replace.is_none());
-        let oldest = free.min_by_key(|(_, each)| each.number).map(|(task, _)| task.clone());
-        if self.by_task.len() > MARS_TASKS
-            && let Some(oldest) = oldest
-        {
-            self.by_task.remove(&oldest);
+        if self.by_task.len() <= MARS_TASKS {
+            return;
         }
+        let left = self.by_task.iter().filter(|(_, each)| each.replace.is_none());
+        let oldest = left.min_by_key(|(_, each)| each.number).map(|(task, _)| task.clone());
+        oldest.and_then(|oldest| self.by_task.remove(&oldest));
     }
 }
 

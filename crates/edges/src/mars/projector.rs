@@ -8,6 +8,7 @@ use holdshort_core::interrupt::{About, Opened};
 use holdshort_core::message::Usage;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Fact, Listed, Run, Step};
+use holdshort_protocol::plain;
 use serde_json::{Value, json};
 
 use super::frame::{Frame, FrameId};
@@ -256,7 +257,8 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
         }
         Fact::OutputReleased { .. } => {
             let title = content.data.get("title").and_then(Value::as_str).unwrap_or_default();
-            vec![("output", json!({ "data": format!("released: {title}"), "released": content.data }))]
+            let line = format!("released: {}", plain::line(title));
+            vec![("output", json!({ "data": line, "released": content.data }))]
         }
         Fact::InterruptOpened(opened) => opened_now(run, before, opened, &content.data),
         Fact::InterruptResolved { interrupt, .. } => {
