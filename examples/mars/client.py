@@ -20,7 +20,7 @@ import uuid
 
 import websockets
 
-# What a key stands for, by where the task holds; `*` is any other text, which goes along as feedback.
+# What a key stands for, by where the task holds (`position`); `*` is any other text, which goes along as feedback.
 ANSWERS = {
     "after_planning": {"y": "approve", "n": "reject", "*": "revise"},
     "before_step": {"y": "approve", "n": "reject", "s": "skip", "*": "approve"},
@@ -71,7 +71,7 @@ class Left(Exception):
 
 def keys_for(asked):
     """The answers to what is asked, as far as they are on offer."""
-    known = ANSWERS.get(asked["checkpoint_type"]) or ANSWERS.get(asked["action"]) or ANSWERS["checkpoint"]
+    known = ANSWERS.get(asked["position"]) or ANSWERS.get(asked["action"]) or ANSWERS["checkpoint"]
     return {key: resolution for key, resolution in known.items() if resolution in asked["options"]}
 
 
@@ -102,10 +102,10 @@ def show(frame):
     """A line for what happened, if there is one to show."""
     data = frame["data"]
     if frame["event_type"] == "approval_requested":
-        say(f"holds at {data['checkpoint_type']}: {data['description']}")
+        say(f"holds at {data['position']}: {data['message']}")
         if "agent_says" in data["context"]:
             say(f"  {data['agent']} says: {data['context']['agent_says']}")
-        for step in (data["context"].get("plan") or {}).get("sub_tasks", []):
+        for step in data["context"].get("plan") or []:
             say(f"  - {step['sub_task']} ({step['sub_task_agent'] or 'engineer'})")
         if "diff" in data["context"]:
             say(f"  {json.dumps(data['context']['diff'])}")
@@ -121,7 +121,9 @@ async def converse(socket, first, lines, seen):
     asking, stands = {}, {"seq": 0, "open_approvals": []}
 
     def is_open(frame):
-        # What is told again may be decided on by now.
+        # What is told again may be decided on by now; what is asked again, without an id, is open.
+        if "id" not in frame:
+            return True
         told_again = int(frame["id"].split(".")[0]) <= stands["seq"]
         return not told_again or frame["data"]["approval_id"] in stands["open_approvals"]
 
@@ -139,6 +141,8 @@ async def converse(socket, first, lines, seen):
                     task.result()
             frame = json.loads(await hear)
             data = frame["data"]
+            if frame["event_type"] == "approval_requested" and data["approval_id"] in asking:
+                continue
             show(frame)
             if frame["event_type"] == "status":
                 stands = data
@@ -178,7 +182,7 @@ async def main():
         sys.exit("HOLDSHORT_TOKEN is not set: it is the `operator` of tokens.json in the server's data folder")
     query = urllib.parse.urlencode({"token": os.environ["HOLDSHORT_TOKEN"]})
     url = f"{base}/edges/mars/ws/{urllib.parse.quote(arguments.id, safe='')}?{query}"
-    lines, seen = lines_of(sys.stdin), {}
+    lines, seen = lines_of(sys.stdin), {"since": 0}
     say(f"task {arguments.id}")
     for wait in (0, 1, 2, 4, 8, 16):  # the server may be on its way back
         await asyncio.sleep(wait)

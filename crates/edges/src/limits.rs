@@ -23,3 +23,11 @@ pub(crate) const CODELAB_SESSIONS: usize = 1_000;
 pub(crate) const CODELAB_HISTORY_EVENTS: u64 = 500;
 /// What an agent says, where it stands with a request. All of it stands where it was said.
 pub(crate) const MARS_SAID_CHARS: usize = 2_000;
+/// What a call would do, beside it in a MARS client's request (contract A24). All of it stands in the description.
+pub(crate) const MARS_PROMPT_CHARS: usize = 500;
+/// A line of the console of a MARS client: what is longer comes in several.
+pub(crate) const MARS_LINE_BYTES: usize = 4_096;
+/// Tasks whose last frame a server remembers, for clients that come back without a place.
+pub(crate) const MARS_TASKS: usize = 10_000;
+/// Messages of a session's history, and events of a run's, that one answer holds at most.
+pub(crate) const MARS_HISTORY: usize = 1_000;

@@ -60,6 +60,7 @@ impl Run {
                 new.entries.extend(self.messages.iter().map(|text| Entry::Note { text: text.clone() }));
                 new.inherited = new.entries.len();
                 new.since = self.seq;
+                new.since_at = event.at;
                 let part = || self.part_to_carry_out(phase, step);
                 new.subtask = subtask.clone().or_else(part).map(|part| part.id);
                 new.judges = self.call_to_judge(step).filter(|_| *role == StepRole::Overseer);
@@ -78,6 +79,7 @@ impl Run {
                     step.end = Some(*end);
                     step.output = content.text.as_deref().map(Arc::from);
                     step.until = Some(seq);
+                    step.until_at = Some(event.at);
                     // What is still out for it counts no longer, and nothing is tried again.
                     step.model = ModelCall::Idle;
                     step.retry_at = None;

@@ -130,6 +130,12 @@ impl Run {
         Some(Part { planning, subtask: &plan.subtasks[at], number: at + 1, of: plan.subtasks.len() })
     }
 
+    /// How often a step may be tried: by itself, and as often as a person may send it back.
+    pub fn attempts_allowed(&self, step: &str) -> u32 {
+        let limits = self.limits(step);
+        limits.attempts.max(1) + limits.redos
+    }
+
     /// The last plan that was settled, with its planning phase: phases come in the order of the definition.
     pub fn plan_at_work(&self) -> Option<(&str, &Arc<Plan>)> {
         let settled = |phase: &Phase| self.plans.get(&phase.id)?.settled();

@@ -107,6 +107,9 @@ pub struct Step {
     /// The event that started it, and the one that ended it.
     pub since: u64,
     pub until: Option<u64>,
+    /// When they happened.
+    pub since_at: Timestamp,
+    pub until_at: Option<Timestamp>,
 }
 
 impl Step {
@@ -142,6 +145,8 @@ impl Step {
             output: None,
             since: 0,
             until: None,
+            since_at: Timestamp::from_millis(0),
+            until_at: None,
         }
     }
 }

@@ -13,9 +13,9 @@ use futures::StreamExt;
 use futures::stream::SplitStream;
 use holdshort_protocol::Code;
 use holdshort_web::call_claims::{Client, Clients};
-use holdshort_web::line::{self, End, Outbox, Unsent};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
+use holdshort_web::websocket::{self, End, Outbox, Unsent};
 use serde::Deserialize;
 
 use super::follow::Follower;
@@ -41,7 +41,7 @@ pub(super) async fn open(
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
     let permit = caller.app.place()?;
     let session = Session::of(caller, name)?;
-    Ok(line::limited(upgrade).on_upgrade(async move |socket| {
+    Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
         serve(socket, session, &clients, since).await;
         drop(permit);
     }))
@@ -51,14 +51,14 @@ async fn serve(socket: WebSocket, session: Session, clients: &Arc<Clients>, sinc
     let app = session.caller.app.clone();
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(app.pace.patience);
-    let mut writing = pin!(line::write(sink, queue, app.pace.ping));
+    let mut writing = pin!(websocket::write(sink, queue, app.pace.ping));
     let end = tokio::select! {
         end = converse(&mut incoming, &session, clients, since.as_deref(), outbox) => end,
         // Only a broken connection ends it before the outbox is gone.
         _ = &mut writing => return,
         () = app.stopped() => End::Stopping,
     };
-    Box::pin(line::goodbye(&end, None, writing, incoming)).await;
+    Box::pin(websocket::goodbye(&end, None, writing, incoming)).await;
 }
 
 /// Messages come in while frames go out (lesson 16); the first is heard once everything that follows will be told. What
@@ -96,7 +96,7 @@ async fn talk(
     let silence = session.caller.app.pace.silence;
     loop {
         let text = {
-            let mut heard = pin!(line::next(incoming, silence));
+            let mut heard = pin!(websocket::next(incoming, silence));
             loop {
                 let next = frames.front().map(Told::text);
                 tokio::select! {

@@ -8,6 +8,7 @@ use holdshort_core::plan::Subtask;
 use holdshort_core::run::{Fact, Input};
 use holdshort_protocol::{Code, Decision};
 use holdshort_store::Tables;
+use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
 use holdshort_web::decide;
 use holdshort_web::problem::{Answer, Refused};
@@ -44,10 +45,11 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
     Ok(was_resolved.then_some(id))
 }
 
-/// The last event of the run after it.
-pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<u64> {
-    match caller.app.send(run, input, caller.actor.clone()).await {
-        Ok(run) => Ok(run.seq),
+/// Whether it changed anything.
+pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<bool> {
+    let (driver, run, actor) = (caller.app.driver.clone(), run.clone(), caller.actor.clone());
+    match detached(async move { driver.change(&run, input, actor).await }).await {
+        Ok(changed) => Ok(changed),
         // The one text that comes with these is why a run is cancelled.
         Err(error) => Err(Refused::from(error).in_words(|error| {
             if error.pointer == "/text" {
@@ -101,6 +103,10 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
         }
         (a, b) => a.as_ref().or(b.as_ref()).filter(|text| !text.is_empty()).cloned(),
     };
+    // Sent by mistake it would release what it says nothing of (contract E42).
+    if words::is_submit(said) && text.as_ref().is_none_or(|text| text.trim().is_empty()) {
+        return Err(Refused::invalid_at("/feedback", "is missing: `submit` sends words"));
+    }
     Ok((offer, text))
 }
 

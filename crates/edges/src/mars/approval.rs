@@ -1,5 +1,5 @@
 //! Approvals as this wire shows them: what is asked, and what came of it. Whether it is approved follows from the
-//! effect of what was decided, never from the word for it (lesson 31).
+//! effect of what was decided, never from the word for it (lesson 31). `subject.rs` writes out what is decided on.
 
 use holdshort_core::interrupt::{About, Cause, Interrupt, Kind, Offer, Opened, Outcome, Resolution};
 use holdshort_core::run::Run;
@@ -7,8 +7,8 @@ use holdshort_protocol::plain;
 use holdshort_web::view::word;
 use serde_json::{Map, Value, json};
 
-use super::words;
-use crate::limits::MARS_SAID_CHARS;
+use super::{config, subject, summary, words};
+use crate::limits::{MARS_PROMPT_CHARS, MARS_SAID_CHARS};
 
 /// What the client wants to see beside the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,17 +18,19 @@ pub(super) struct Display {
     pub(super) step: bool,
 }
 
-/// `approval_requested`. `with` is what the interrupt was opened with, `told` what was said of the plan before.
+/// `approval_requested`. `with` is what the interrupt was opened with.
 ///
-/// `description` and `message` are the runtime's, and of a question the question; what the agent says beside it is
-/// `context.agent_says`.
-pub(super) fn requested(run: &Run, opened: &Opened, with: &Value, told: &[Value], display: Display) -> Value {
+/// `message` is the runtime's, and of a question the question; what the agent says beside it is `context.agent_says`.
+/// `description` is all of what is decided on behind the message: the client draws it first, and the rest on demand
+/// (contract A32).
+pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
+    let display = config::display_of(&config::of(run));
     let text = |pointer: &str| with.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let title = plain::line(text("/title"));
     // The title of a question is the beginning of it.
     let asks = opened.kind == Kind::Question && matches!(opened.about, About::Call(_));
     let asked = if asks { quoted(text("/payload/question")) } else { title.to_string() };
-    let mut context = context(opened, with, told, display);
+    let mut context = context(run, opened, with, display);
     let said = Some(text("/message")).filter(|said| !said.trim().is_empty()).map(quoted);
     let message = match said {
         None => asked,
@@ -38,6 +40,9 @@ pub(super) fn requested(run: &Run, opened: &Opened, with: &Value, told: &[Value]
             asked
         }
     };
+    let whole = subject::of(opened, with, &context);
+    let description =
+        std::iter::once(message.as_str()).chain(whole.as_deref()).collect::<Vec<_>>().join("\n\n");
     let detail = |offer: &Offer| {
         json!({
             "id": words::name(opened, &offer.id),
@@ -48,18 +53,33 @@ pub(super) fn requested(run: &Run, opened: &Opened, with: &Value, told: &[Value]
     };
     json!({
         "approval_id": opened.interrupt.to_string(),
-        "step_id": opened.step,
+        "step_id": step_id(opened),
         "agent": opened.agent,
         "action": action(opened),
-        "description": title,
+        "description": description,
         "message": message,
         "options": words::names(opened),
         "option_details": opened.options.iter().map(detail).collect::<Vec<_>>(),
-        "checkpoint_type": words::position(run, opened),
+        "checkpoint_type": words::style(run, opened),
+        "position": words::position(run, opened),
         "context": context,
         "expires_at": opened.expires_at.map(|at| at.to_string()),
         "default_on_timeout": words::name(opened, &opened.on_expiry),
     })
+}
+
+/// What is asked, as it stands in a run.
+pub(super) fn asked_again(run: &Run, interrupt: &Interrupt) -> Value {
+    requested(run, &interrupt.opened, &interrupt.content)
+}
+
+/// The step that it is about; where it is about none, the phase.
+fn step_id(opened: &Opened) -> &str {
+    let phase = match &opened.about {
+        About::Phase(phase) | About::Plan(phase) => phase,
+        _ => "",
+    };
+    opened.step.as_deref().unwrap_or(phase)
 }
 
 /// What kind of thing is asked (contract E3): the second layer has a kind of its own (A5).
@@ -86,18 +106,19 @@ fn quoted(said: &str) -> String {
     }
 }
 
-fn context(opened: &Opened, asked: &Value, told: &[Value], display: Display) -> Map<String, Value> {
+fn context(run: &Run, opened: &Opened, asked: &Value, display: Display) -> Map<String, Value> {
     let mut context = asked.get("payload").and_then(Value::as_object).cloned().unwrap_or_default();
-    if let Some(plan) = context.get("plan").filter(|_| opened.kind == Kind::PlanApproval).map(plan) {
+    if let Some(plan) = context.get("plan").filter(|_| opened.kind == Kind::PlanApproval).map(steps) {
         context.insert("plan".to_owned(), plan);
-        context.insert("previous_feedback".to_owned(), told.into());
+        context.insert("previous_feedback".to_owned(), summary::plan_feedback(run).into());
     }
+    context.extend(beside(run, opened, &context));
     if matches!(opened.about, About::Phase(_))
         && let Some(results) = context.remove("results")
     {
         let planned = results
             .as_object()
-            .and_then(|all| all.values().find_map(|one| one.get("subtasks").map(|_| plan(one))));
+            .and_then(|all| all.values().find_map(|one| one.get("subtasks").map(|_| steps(one))));
         if let Some(plan) = planned.filter(|_| display.plan) {
             context.insert("plan".to_owned(), plan);
         }
@@ -115,11 +136,43 @@ fn context(opened: &Opened, asked: &Value, told: &[Value], display: Display) -> 
     context
 }
 
+/// What the client draws of some requests, in its own words (contracts A24, A32).
+fn beside(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<String, Value> {
+    let more = match (opened.kind, &opened.about) {
+        (Kind::Question, _) => {
+            json!({ "requires_text_input": true, "input_placeholder": "Type your answer." })
+        }
+        (Kind::ToolApproval, _) => {
+            let whole = payload.get("arguments").map(subject::arguments).unwrap_or_default();
+            json!({
+                "tool_category": payload.get("category").and_then(Value::as_str).unwrap_or("code_exec"),
+                "agent_name": opened.agent.as_deref().unwrap_or("unknown"),
+                "prompt": whole.chars().take(MARS_PROMPT_CHARS).collect::<String>(),
+                "can_auto_allow": opened.options.iter().any(|offer| offer.id == "approve_session"),
+                "session_permissions": {},
+            })
+        }
+        (Kind::Checkpoint, About::BeforeStep(step) | About::AfterStep(step)) => {
+            let part = run.part(step);
+            json!({
+                "step": part.map_or(step.as_str(), |part| part.subtask.description.as_str()),
+                "step_num": part.map_or(1, |part| part.number),
+            })
+        }
+        _ => Value::Null,
+    };
+    more.as_object().cloned().unwrap_or_default()
+}
+
 /// A plan in the form of the source system (contract A8).
 pub(super) fn plan(native: &Value) -> Value {
+    json!({ "sub_tasks": steps(native) })
+}
+
+/// Its steps alone.
+fn steps(native: &Value) -> Value {
     let subtasks = native.get("subtasks").and_then(Value::as_array);
-    let told = subtasks.into_iter().flatten().map(subtask).collect::<Vec<_>>();
-    json!({ "sub_tasks": told })
+    subtasks.into_iter().flatten().map(subtask).collect()
 }
 
 fn subtask(native: &Value) -> Value {
@@ -136,7 +189,7 @@ fn subtask(native: &Value) -> Value {
 
 /// What a subtask says, and its bullets: the last lines, as they were taken in. Put together again it is the same text,
 /// so who sends a plan back untouched has changed nothing.
-fn parts(description: &str) -> (&str, Vec<&str>) {
+pub(super) fn parts(description: &str) -> (&str, Vec<&str>) {
     let (mut words, mut bullets) = (description, Vec::new());
     while let Some((before, bullet)) = words.rsplit_once('\n')
         && let Some(bullet) = bullet.strip_prefix("- ")
@@ -167,8 +220,9 @@ pub(super) fn received(run: &Run, interrupt: &Interrupt) -> Value {
     let spoke = matches!(resolution.cause, Cause::Decision | Cause::Grant(_));
     json!({
         "approval_id": opened.interrupt.to_string(),
-        "step_id": opened.step,
-        "checkpoint_type": words::position(run, opened),
+        "step_id": step_id(opened),
+        "checkpoint_type": words::style(run, opened),
+        "position": words::position(run, opened),
         "approved": released,
         "resolution": resolution.option.as_deref().map(|id| words::name(opened, id)),
         "approval_status": status(offer, resolution, released),

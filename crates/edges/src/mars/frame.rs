@@ -30,33 +30,60 @@ impl Frame {
     }
 }
 
-/// The nth frame of an event of the run's stream, both counted from 1: `17.2` on the wire.
+/// The nth frame of an event of the run's stream, both counted from 1: `17.2` on the wire. The last one of an event
+/// is `17`: who has it goes on behind the event, and needs nothing of what the run was before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FrameId {
     pub(super) seq: u64,
     pub(super) part: u32,
 }
 
-impl Serialize for FrameId {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{}.{}", self.seq, self.part))
+impl FrameId {
+    /// The last frame of an event.
+    pub(super) fn all_of(seq: u64) -> Self {
+        Self { seq, part: u32::MAX }
+    }
+
+    /// The last event that nothing is left to tell of.
+    pub(super) fn whole(self) -> u64 {
+        if self.part == u32::MAX { self.seq } else { self.seq.saturating_sub(1) }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let Some((seq, part)) = text.split_once('.') else { return Some(Self::all_of(text.parse().ok()?)) };
+        Some(Self { seq: seq.parse().ok()?, part: part.parse().ok()? })
     }
 }
 
-impl<'de> Deserialize<'de> for FrameId {
-    /// As it was given out; or a number alone, which is the whole event.
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let refuse = || serde::de::Error::custom("is neither the `id` of a frame nor the number of an event");
-        match Value::deserialize(deserializer)? {
-            Value::Number(seq) => Ok(Self { seq: seq.as_u64().ok_or_else(refuse)?, part: u32::MAX }),
-            Value::String(text) => {
-                let (seq, part) = text.split_once('.').unwrap_or((&text, ""));
-                let part = if part.is_empty() { Some(u32::MAX) } else { part.parse().ok() };
-                let place = seq.parse().ok().zip(part).map(|(seq, part)| Self { seq, part });
-                place.ok_or_else(refuse)
-            }
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => Err(refuse()),
+impl Serialize for FrameId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { seq, part } = self;
+        if *part == u32::MAX {
+            serializer.collect_str(seq)
+        } else {
+            serializer.collect_str(&format_args!("{seq}.{part}"))
         }
+    }
+}
+
+/// From where on a client wants to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Since {
+    Frame(FrameId),
+    /// Milliseconds since 1970 (contract A32); 0 is the beginning.
+    Time(u64),
+}
+
+impl<'de> Deserialize<'de> for Since {
+    /// A text is the `id` of a frame, a number is a time.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let since = match Value::deserialize(deserializer)? {
+            Value::Number(ms) => ms.as_u64().map(Self::Time),
+            Value::String(text) => FrameId::parse(&text).map(Self::Frame),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        let rule = "is neither the `id` of a frame nor a time in milliseconds since 1970";
+        since.ok_or_else(|| serde::de::Error::custom(rule))
     }
 }
 
@@ -70,7 +97,7 @@ pub(super) enum ClientFrame {
     Pause,
     Resume,
     Cancel(Option<String>),
-    RequestState(Option<FrameId>),
+    RequestState(Option<Since>),
 }
 
 /// Starts the task, or attaches to it.
@@ -81,7 +108,7 @@ pub(super) struct Start {
     #[serde(default, deserialize_with = "null_is_nothing")]
     pub(super) config: Map<String, Value>,
     /// What the client has seen of it already.
-    pub(super) since: Option<FrameId>,
+    pub(super) since: Option<Since>,
 }
 
 /// `null` is as good as not there.
@@ -119,7 +146,7 @@ struct Cancel {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RequestState {
-    since: Option<FrameId>,
+    since: Option<Since>,
 }
 
 const KNOWN: &str =
@@ -195,13 +222,15 @@ mod tests {
 
     #[test]
     fn a_place_is_read_as_it_was_given_out() {
-        let place = |value: Value| serde_json::from_value::<FrameId>(value).ok();
-        let given = FrameId { seq: 17, part: 2 };
-        assert_eq!(place(json!(given)), Some(given));
-        assert_eq!(place(json!(17)), Some(FrameId { seq: 17, part: u32::MAX }));
-        assert_eq!(place(json!("17")), Some(FrameId { seq: 17, part: u32::MAX }));
-        for wrong in [json!(-1), json!(1.5), json!("a"), json!("1.x"), json!("x.1"), json!([1]), json!(true)]
-        {
+        let place = |value: Value| serde_json::from_value::<Since>(value).ok();
+        for given in [FrameId { seq: 17, part: 2 }, FrameId::all_of(17)] {
+            assert_eq!(place(json!(given)), Some(Since::Frame(given)));
+        }
+        assert_eq!(json!(FrameId::all_of(17)), "17");
+        assert_eq!([FrameId { seq: 17, part: 2 }.whole(), FrameId::all_of(17).whole()], [16, 17]);
+        assert_eq!(place(json!(17)), Some(Since::Time(17)));
+        let wrong = [json!(-1), json!(1.5), json!("a"), json!("1."), json!("1.x"), json!("x.1"), json!([1])];
+        for wrong in wrong.into_iter().chain([json!(true)]) {
             assert_eq!(place(wrong.clone()), None, "{wrong}");
         }
     }

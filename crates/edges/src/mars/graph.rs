@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use holdshort_core::plan::{Plan, Subtask};
-use holdshort_core::run::{Run, Step, StepEnd, StepStanding};
+use holdshort_core::run::{Run, Step, StepEnd, StepStanding, Trouble};
 use serde_json::{Value, json};
 
-use super::approval;
 use super::projector::Said;
+use super::{approval, steps};
 
 /// A subtask that was begun, by its step.
 pub(super) struct Node {
@@ -77,6 +77,24 @@ pub(super) fn of(run: &Run) -> Option<Value> {
     run.plan_at_work().map(|(planning, plan)| drawn(run, planning, plan))
 }
 
+fn untried() -> Value {
+    json!({ "started_at": null, "completed_at": null, "error": null, "retry_info": null })
+}
+
+/// When a step began and ended, and what went wrong on the way.
+fn tried(run: &Run, id: &str, step: &Step) -> Value {
+    let failed = step.end == Some(StepEnd::Failed) || step.trouble == Trouble::Stuck;
+    let said = step.output.as_deref().filter(|_| step.end == Some(StepEnd::Failed));
+    let error = said.or_else(|| step.last_failure.as_ref().map(|(_, text)| &**text)).filter(|_| failed);
+    let again = json!({ "attemptNumber": step.attempts(), "maxAttempts": run.attempts_allowed(id) });
+    json!({
+        "started_at": step.since_at.to_string(),
+        "completed_at": step.until_at.map(|at| at.to_string()),
+        "error": error,
+        "retry_info": (step.attempts() > 1).then_some(again),
+    })
+}
+
 /// Nodes and edges, with what became of each node.
 fn drawn(run: &Run, planning: &str, plan: &Plan) -> Value {
     let begun = nodes(run);
@@ -84,14 +102,21 @@ fn drawn(run: &Run, planning: &str, plan: &Plan) -> Value {
     let unbegun = if run.ended.is_some() { NEVER } else { PENDING };
     let node = |(number, subtask): (usize, &Subtask)| {
         let step = run.step_of_subtask(planning, &subtask.id);
-        json!({
+        let (task, bullets) = approval::parts(&subtask.description);
+        let mut node = json!({
+            "run_id": run.id.as_str(),
             "type": "agent",
             "status": step.and_then(|(step, _)| statuses.get(step)).copied().unwrap_or(unbegun),
             "step_number": number,
-            "label": subtask.description,
-            "agent": subtask.agent,
+            "label": task,
+            "agent": subtask.agent.as_deref().unwrap_or_default(),
             "id": subtask.id,
-        })
+            "description": subtask.description,
+            "task": task,
+            "bullet_points": bullets,
+        });
+        steps::merge(&mut node, &step.map_or_else(untried, |(id, step)| tried(run, id, step)));
+        node
     };
     let edges = |subtask: &Subtask| {
         let to = subtask.id.clone();
@@ -99,6 +124,7 @@ fn drawn(run: &Run, planning: &str, plan: &Plan) -> Value {
         subtask.depends_on.iter().map(edge).collect::<Vec<_>>()
     };
     json!({
+        "run_id": run.id.as_str(),
         "nodes": (1..).zip(&plan.subtasks).map(node).collect::<Vec<_>>(),
         "edges": plan.subtasks.iter().flat_map(edges).collect::<Vec<_>>(),
         "levels": plan.layout().iter().map(|place| place.layer + 1).max().unwrap_or_default(),

@@ -1,10 +1,12 @@
 //! The MARS edge: `/ws/{task_id}` and `/api/sessions`, as the clients of MARS know them
 //! (contracts A27 to A31).
 //!
-//! `socket.rs` is one connection, `start.rs` starts or attaches, `act.rs` carries out what a client wants, with
-//! `edit.rs` where it changes something. `projector.rs` words an event and the run around it, with `steps.rs`, `calls.rs`, `graph.rs` and
-//! `summary.rs`; `retell.rs` has the run and follows its events.
-//! `config/` makes a workflow of a config, `words.rs` is the table of options, `sessions.rs` the REST beside it.
+//! `socket.rs` is one connection, `start.rs` starts or attaches (`folder.rs`), `act.rs` carries out what a client wants,
+//! with `edit.rs` where it changes something. `projector.rs` words an event and the run around it, with `approval.rs`
+//! (`subject.rs`), `steps.rs`, `calls.rs`, `graph.rs` and `summary.rs`; `retell.rs` has the run and follows its events,
+//! `console.rs` makes lines of text on its way.
+//! `config/` makes a workflow of a config, `words.rs` is the table of options; `sessions.rs` and `runs.rs` are the REST
+//! beside it.
 //! Nothing here drives a run.
 
 mod act;
@@ -12,15 +14,19 @@ mod approval;
 mod attached;
 mod calls;
 mod config;
+mod console;
 mod edit;
+mod folder;
 mod frame;
 mod graph;
 mod projector;
 mod retell;
+mod runs;
 mod sessions;
 mod socket;
 mod start;
 mod steps;
+mod subject;
 mod summary;
 mod words;
 
@@ -54,6 +60,13 @@ pub(super) fn router() -> Router<AuthState> {
         .route("/api/sessions/{id}/runs", READ.on(get(sessions::runs)))
         .route("/api/sessions/{id}/suspend", STEER.on(post(sessions::suspend)))
         .route("/api/sessions/{id}/resume", HALT.on(post(sessions::resume)))
+        .route("/api/runs/{id}/dag", READ.on(get(runs::dag)))
+        .route("/api/runs/{id}/history", READ.on(get(runs::history)))
+        .route("/api/runs/{id}/files", READ.on(get(runs::files)))
+        .route("/api/runs/{id}/costs", READ.on(get(runs::costs)))
+        .route("/api/runs/{id}/console-log", READ.on(get(runs::console)))
+        .route("/api/nodes/{id}/files", READ.on(get(runs::node_files)))
+        .route("/api/nodes/{id}/events", READ.on(get(runs::node_events)))
         .layer(Extension(Arc::new(Attached::default())))
 }
 

@@ -8,6 +8,7 @@ use holdshort_core::interrupt::{About, Opened};
 use holdshort_core::message::Usage;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Fact, Listed, Run, Step};
+use holdshort_protocol::plain;
 use serde_json::{Value, json};
 
 use super::frame::{Frame, FrameId};
@@ -74,25 +75,32 @@ pub(super) type Said = (&'static str, Value);
 /// What stands now, for `status`.
 pub(super) fn status(run: &Run) -> Value {
     let open: Vec<String> = run.asked().map(|(id, _)| id.to_string()).collect();
+    let state = State::of(run).as_str();
+    let message = match open.len() {
+        0 => format!("The task is {state}."),
+        open => format!("The task is {state}; open requests: {open}."),
+    };
     json!({
-        "status": State::of(run).as_str(),
+        "message": message,
+        "status": state,
         "task": task(run),
-        "mode": config::mode_of(&config(run)),
+        "mode": config::mode_of(&config::of(run)),
         "seq": run.seq,
         "open_approvals": open,
         "dag": graph::of(run),
     })
 }
 
+/// State and graph as they stand, told anew.
+pub(super) fn state(run: &Run) -> Vec<Said> {
+    let state = json!({ "status": State::of(run).as_str(), "old_state": null });
+    let graph = graph::of(run).map(|graph| ("dag_updated", graph));
+    std::iter::once(("workflow_state_changed", state)).chain(graph).collect()
+}
+
 fn task(run: &Run) -> &str {
     let task = run.started.as_ref().and_then(|started| started.input.get("task")?.as_str());
     task.unwrap_or_default()
-}
-
-/// The config as the client sent it.
-fn config(run: &Run) -> Value {
-    let config = run.started.as_ref().and_then(|started| started.input.get("config"));
-    config.cloned().unwrap_or_else(|| json!({}))
 }
 
 /// What frames say of the run as it was before their event.
@@ -134,7 +142,8 @@ impl Projector {
         let moved = graph::moved(&before.nodes, run);
         let at = match fact {
             Fact::InterruptOpened(_) => 0,
-            Fact::RunCompleted { .. } | Fact::RunFailed { .. } | Fact::RunCancelled { .. } => said.len() - 1,
+            // The result and the end come last.
+            Fact::RunCompleted { .. } | Fact::RunFailed { .. } | Fact::RunCancelled { .. } => said.len() - 2,
             _ => said.len(),
         };
         said.splice(at..at, moved);
@@ -143,16 +152,26 @@ impl Projector {
             let change = json!({ "status": state.as_str(), "old_state": before.state.as_str() });
             said.insert(0, ("workflow_state_changed", change));
         }
-        let frame = |(part, (event_type, data)): (u32, Said)| Frame {
+        let frame = |id: Option<FrameId>, (event_type, data): Said| Frame {
             event_type,
             timestamp: event.at.to_string(),
             run_id: Some(run.id.to_string()),
             session_id: run.session().map(ToString::to_string),
-            id: Some(FrameId { seq, part }),
+            id,
             data,
         };
-        (1..).zip(said).map(frame).collect()
+        let last = u32::try_from(said.len()).unwrap_or(u32::MAX);
+        let id = |part| if part == last { FrameId::all_of(seq) } else { FrameId { seq, part } };
+        let told = (1..).zip(said).map(|(part, said)| frame(Some(id(part)), said));
+        // The client clears its one panel with every approval: what is still open is asked again (contract A32).
+        let again = if matches!(fact, Fact::InterruptResolved { .. }) { open(run) } else { Vec::new() };
+        told.chain(again.into_iter().map(|said| frame(None, said))).collect()
     }
+}
+
+/// What people are asked now, asked again.
+pub(super) fn open(run: &Run) -> Vec<Said> {
+    run.asked().map(|(_, each)| ("approval_requested", approval::asked_again(run, each))).collect()
 }
 
 fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
@@ -167,10 +186,12 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
             over(run, "workflow_completed", summary::of(run, &content.data, reason))
         }
         Fact::RunFailed { reason } => {
-            over(run, "workflow_failed", json!({ "reason": reason, "error": content.as_text() }))
+            let why = said_or(content.as_text(), || format!("the task failed: {reason}"));
+            over(run, "workflow_failed", json!({ "reason": reason, "error": why }))
         }
         Fact::RunCancelled { reason } => {
-            let told = json!({ "reason": reason, "message": content.as_text(), "by": event.actor.id });
+            let why = said_or(content.as_text(), || format!("cancelled by {}", event.actor.id));
+            let told = json!({ "reason": reason, "message": why, "by": event.actor.id });
             over(run, "workflow_cancelled", told)
         }
         Fact::PhaseStarted { phase } => {
@@ -228,14 +249,17 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
                 json!({ "agent": from, "role": "handoff", "message": message, "step_id": step }),
             )]
         }
-        Fact::ToolStarted { call, attempt, .. } => calls::started(run, call, *attempt).into_iter().collect(),
         Fact::ToolFinished { call, end, code } => {
             calls::finished(run, call, *end, code.as_deref(), content.as_text())
         }
         Fact::PlanSettled { phase, version } => {
             graph::settled(run, phase, *version, before.has_plan).into_iter().collect()
         }
-        Fact::OutputReleased { .. } => vec![("output", json!({ "released": content.data }))],
+        Fact::OutputReleased { .. } => {
+            let title = content.data.get("title").and_then(Value::as_str).unwrap_or_default();
+            let line = format!("released: {}", plain::line(title));
+            vec![("output", json!({ "data": line, "released": content.data }))]
+        }
         Fact::InterruptOpened(opened) => opened_now(run, before, opened, &content.data),
         Fact::InterruptResolved { interrupt, .. } => {
             let resolved = run.interrupts.get(interrupt).into_iter();
@@ -257,20 +281,46 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
 }
 
 fn started(run: &Run, workflow: &str) -> Said {
-    let (task, config) = (task(run), config(run));
+    let (task, config) = (task(run), config::of(run));
     let told = json!({
         "run_id": run.id.as_str(), "task": task, "task_description": task, "mode": config::mode_of(&config),
-        "workflow": workflow, "work_dir": config::said(&config, "work_dir"),
-        "model": config::said(&config, "model"), "config": config,
+        "workflow": workflow, "work_dir": work_dir(run), "agent": run.definition.front_agent().unwrap_or_default(),
+        "model": model_of(run), "config": config,
     });
     ("workflow_started", told)
+}
+
+/// What a run without a model of its own is said to have.
+const USUAL_MODEL: &str = "default";
+
+/// What answers for it.
+pub(super) fn model_of(run: &Run) -> &str {
+    run.config().and_then(|config| config.model.as_deref()).unwrap_or(USUAL_MODEL)
+}
+
+/// The folder that it works in, if it has one.
+pub(super) fn work_dir(run: &Run) -> &str {
+    run.config().and_then(|config| config.workspace.as_deref()).unwrap_or_default()
+}
+
+fn said_or(said: &str, other: impl FnOnce() -> String) -> String {
+    if said.trim().is_empty() { other() } else { said.to_owned() }
 }
 
 /// A person was asked about a failure and nothing came of it: the step has failed with the run.
 fn over(run: &Run, event_type: &'static str, told: Value) -> Vec<Said> {
     let why = told.get("error").and_then(Value::as_str).unwrap_or_default();
     let mut said = steps::cut_off(run, why);
-    said.push((event_type, told));
+    let ended = run.ended.as_ref();
+    let result = json!({
+        "session_id": run.session().map(ToString::to_string).unwrap_or_default(),
+        "run_id": run.id.as_str(),
+        "work_dir": work_dir(run),
+        "status": State::of(run).as_str(),
+        "reason": ended.map(|ended| &ended.reason),
+        "result": ended.map(|ended| &ended.result),
+    });
+    said.extend([("result", result), (event_type, told)]);
     said
 }
 
@@ -285,13 +335,13 @@ fn replied(run: &Run, step: &str, listed: &[Listed], text: &str) -> Vec<Said> {
     said
 }
 
-/// What a request took. Prices are not known here.
+/// What a request took. Prices are not known here: they are 0, for a client that adds them up.
 fn spent(run: &Run, step: &str, model: &str, usage: &Usage) -> Value {
     let (input, output) = (usage.input_tokens, usage.output_tokens);
     json!({
-        "step_id": step, "agent": steps::agent(run, step), "model": model,
+        "run_id": run.id.as_str(), "step_id": step, "agent": steps::agent(run, step), "model": model,
         "tokens": input + output, "input_tokens": input, "output_tokens": output,
-        "cost_usd": null, "total_cost_usd": null,
+        "cost_usd": 0.0, "total_cost_usd": 0.0,
     })
 }
 
@@ -307,8 +357,6 @@ fn opened_now(run: &Run, before: &Before, opened: &Opened, content: &Value) -> V
         let before = before.step.as_ref().filter(|_| is_last);
         said.extend(before.and_then(|before| steps::stuck(run, step, before, why)));
     }
-    let display = config::display_of(&config(run));
-    let feedback = summary::plan_feedback(run);
-    said.push(("approval_requested", approval::requested(run, opened, content, &feedback, display)));
+    said.push(("approval_requested", approval::requested(run, opened, content)));
     said
 }

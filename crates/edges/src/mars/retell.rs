@@ -1,12 +1,13 @@
 //! The run of a task for a client: where it stands, the frames after a place, what a decision came to. Has the run as it
 //! was at that place and follows the events behind it; who is told is `socket.rs`'s to know.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use holdshort_core::id::{InterruptId, RunId, SessionId};
+use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::run::Run;
 use holdshort_engine::real::{Kind, Preview};
 use holdshort_web::app::App;
@@ -15,61 +16,92 @@ use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Value, json};
 
 use super::approval;
-use super::frame::{self, Frame, FrameId};
+use super::config::Idle;
+use super::console::Console;
+use super::frame::{self, Frame, FrameId, Since};
 use super::projector::{self, Projector};
 use crate::follow::{self, News};
 
 /// Text for the client.
 pub(super) enum Told {
-    Event(Utf8Bytes),
+    Event(Utf8Bytes, Option<FrameId>),
     /// One who is behind can do without it.
     Preview(Utf8Bytes),
     /// Why nothing follows.
     Last(Utf8Bytes),
 }
 
-/// Where the run stands.
-pub(super) async fn status(caller: &Caller, run: &RunId) -> Answer<Frame> {
-    let run = loaded(&caller.app, run).await?;
-    Ok(passing(&caller.app, "status", Some(&run.id), run.session(), projector::status(&run)))
+/// Where the run stands; and of one that has just begun what of its config changes nothing (contract E40).
+pub(super) async fn status(caller: &Caller, run: &RunId, idle: &[Idle]) -> Answer<Frame> {
+    let run = caller.app.run_now(run).await?;
+    let mut data = projector::status(&run);
+    if !idle.is_empty() {
+        let named = idle.iter().map(|Idle { key, why }| format!("`{key}` {why}"));
+        let message = data["message"].as_str().unwrap_or_default();
+        let all = named.collect::<Vec<_>>().join("; ");
+        data["message"] = format!("{message} Taken, and without effect here: {all}.").into();
+        data["ignored"] = idle.iter().map(|Idle { key, why }| json!({ "key": key, "why": why })).collect();
+    }
+    Ok(passing(&caller.app, "status", Some(&run.id), run.session(), data))
+}
+
+/// What people are asked now, asked again; `last` is the one that is to be seen.
+pub(super) async fn open(caller: &Caller, run: &RunId, last: Option<&str>) -> Answer<Vec<Frame>> {
+    let run = caller.app.run_now(run).await?;
+    let mut open = projector::open(&run);
+    open.sort_by_key(|(_, data)| data["approval_id"].as_str() == last);
+    let frame = |(kind, data)| passing(&caller.app, kind, Some(&run.id), run.session(), data);
+    Ok(open.into_iter().map(frame).collect())
+}
+
+/// State and graph as they stand, for a client that may have missed how they came about.
+pub(super) async fn state(caller: &Caller, run: &RunId) -> Answer<Vec<Frame>> {
+    let run = caller.app.run_now(run).await?;
+    let frame = |(kind, data)| passing(&caller.app, kind, Some(&run.id), run.session(), data);
+    Ok(projector::state(&run).into_iter().map(frame).collect())
 }
 
 /// What a decision that stands already came to.
 pub(super) async fn resolved(caller: &Caller, run: &RunId, interrupt: &InterruptId) -> Answer<Frame> {
-    let run = loaded(&caller.app, run).await?;
+    let run = caller.app.run_now(run).await?;
     let interrupt = run.interrupts.get(interrupt);
     let data = interrupt.map(|interrupt| approval::received(&run, interrupt)).unwrap_or_default();
     Ok(say(caller, Some(&run.id), "approval_received", data))
 }
 
-/// The run as it is now: the one in memory, or from the journal.
-async fn loaded(app: &App, run: &RunId) -> Answer<Arc<Run>> {
-    match app.driver.current(run).await {
-        Some(run) => Ok(run),
-        None => Ok(app.driver.load(run).await?),
+/// A run as it is now, and all that was told of it until then.
+pub(super) async fn whole(app: &Arc<App>, run: &RunId) -> Answer<(Arc<Run>, Vec<Frame>)> {
+    let run = app.run_now(run).await?;
+    let mut telling = Telling::after(app, &run, 0).await?;
+    let mut whole = Vec::new();
+    while telling.projector.0.seq < run.seq {
+        match telling.next().await {
+            Some(Next::Frames(frames)) => whole.extend(frames.into_iter().filter(|frame| frame.id.is_some())),
+            Some(Next::Preview(..)) => {}
+            Some(Next::Problem(refused)) => return Err(refused),
+            None => break,
+        }
     }
+    Ok((run, whole))
 }
 
 /// A run on its way to be told.
-pub(super) struct Telling {
+struct Telling {
     app: Arc<App>,
     projector: Projector,
     news: BoxStream<'static, News>,
+    console: Console,
 }
 
 /// What comes next of a run.
-pub(super) enum Next {
-    Frames { seq: u64, frames: Vec<Frame> },
-    Preview(Preview),
+enum Next {
+    Frames(Vec<Frame>),
+    /// The lines that it completes.
+    Preview(Preview, Vec<String>),
     Problem(Refused),
 }
 
 impl Telling {
-    /// From its first event on.
-    pub(super) async fn whole(app: &Arc<App>, run: &RunId) -> Answer<Self> {
-        Self::after(app, &loaded(app, run).await?, 0).await
-    }
-
     /// From the event after this one. Nothing before it is told; it is read where the run has gone on since.
     async fn after(app: &Arc<App>, run: &Arc<Run>, seq: u64) -> Answer<Self> {
         let then = match seq {
@@ -78,15 +110,29 @@ impl Telling {
             _ => app.driver.load_at(&run.id, seq).await?,
         };
         let news = follow::run(app.clone(), run.id.clone(), seq);
-        Ok(Self { app: app.clone(), projector: Projector(then), news })
+        Ok(Self { app: app.clone(), projector: Projector(then), news, console: Console::default() })
     }
 
-    pub(super) async fn next(&mut self) -> Option<Next> {
+    async fn next(&mut self) -> Option<Next> {
         Some(match self.news.next().await? {
-            News::Event { seq, event } => Next::Frames { seq, frames: self.projector.tell(seq, &event) },
-            News::Preview(preview) => Next::Preview(preview),
+            News::Event { seq, event } => {
+                self.console.hear(&event);
+                Next::Frames(self.projector.tell(seq, &event))
+            }
+            News::Preview(preview) => {
+                let lines = self.console.lines(&preview);
+                Next::Preview(preview, lines)
+            }
             News::Problem(refused) => Next::Problem(refused),
         })
+    }
+
+    /// The requests that are open and were not told in this telling since the panel was cleared last.
+    fn open(&self, shown: &BTreeSet<String>) -> Vec<Told> {
+        let open = projector::open(&self.projector.0).into_iter();
+        let unseen =
+            open.filter(|(_, data)| data["approval_id"].as_str().is_none_or(|id| !shown.contains(id)));
+        unseen.map(|(event_type, data)| Told::Event(self.passing(event_type, data), None)).collect()
     }
 
     fn passing(&self, event_type: &'static str, data: Value) -> Utf8Bytes {
@@ -95,40 +141,114 @@ impl Telling {
     }
 }
 
-/// The frames after a place, and then those that come.
-pub(super) async fn after(caller: &Caller, run: &RunId, since: FrameId) -> Answer<BoxStream<'static, Told>> {
-    let run = loaded(&caller.app, run).await?;
-    if since.seq > run.seq {
+/// What a client is told from now on. One that names no place goes on where the connection before it stopped; where
+/// nobody here knows that, from where the run stands. The end of a run is told to whoever comes: who had heard of it
+/// would not have come.
+pub(super) async fn told(
+    caller: &Caller,
+    run: &RunId,
+    since: Option<Since>,
+    known: Option<FrameId>,
+) -> Answer<BoxStream<'static, Told>> {
+    let app = &caller.app;
+    let run = app.run_now(run).await?;
+    let stands = FrameId::all_of(run.seq.saturating_sub(u64::from(run.ended.is_some())));
+    let place = match since {
+        Some(since) => place(app, &run, since).await?,
+        None => known.map_or(stands, |known| known.min(stands)),
+    };
+    after(app, &run, place).await
+}
+
+/// The frame after which a client wants to be told.
+async fn place(app: &App, run: &Run, since: Since) -> Answer<FrameId> {
+    let place = match since {
+        Since::Frame(place) => place,
+        Since::Time(ms) => FrameId::all_of(last_before(app, run, ms).await?),
+    };
+    if place.seq > run.seq {
         let rule = format!("is beyond the last event, {}: was it given out for another task?", run.seq);
         return Err(Refused::invalid_at("/since", rule));
     }
-    // Of the event itself there may be more to tell.
-    let seen = if since.part == u32::MAX { since.seq } else { since.seq.saturating_sub(1) };
-    let told =
-        stream::unfold(Telling::after(&caller.app, &run, seen).await?, move |mut telling| async move {
-            let told: Vec<Told> = match telling.next().await? {
-                Next::Frames { frames, .. } => {
-                    let new = frames.into_iter().filter(|frame| frame.id.is_none_or(|place| place > since));
-                    new.map(|frame| Told::Event(frame.text())).collect()
+    Ok(place)
+}
+
+/// The last event that happened up to then. Their times never fall, so few are read.
+async fn last_before(app: &App, run: &Run, ms: u64) -> Answer<u64> {
+    let ms = i64::try_from(ms).unwrap_or(i64::MAX);
+    let stream = StreamId::Run(run.id.clone());
+    let (mut known, mut unknown) =
+        if run.last_at.as_millis() <= ms { (run.seq, run.seq) } else { (0, run.seq) };
+    while known < unknown && ms > 0 {
+        let middle = (known + unknown).div_ceil(2);
+        if app.event(&stream, middle).await?.at.as_millis() <= ms {
+            known = middle;
+        } else {
+            unknown = middle - 1;
+        }
+    }
+    Ok(known)
+}
+
+/// The frames after a place, what is open by then, and then those that come.
+async fn after(app: &Arc<App>, run: &Arc<Run>, since: FrameId) -> Answer<BoxStream<'static, Told>> {
+    let told = Replay {
+        telling: Telling::after(app, run, since.whole()).await?,
+        since,
+        until: Some(run.seq),
+        shown: BTreeSet::new(),
+    };
+    Ok(stream::unfold(told, Replay::next).map(stream::iter).flatten().boxed())
+}
+
+/// The way to where the run stands, and on.
+struct Replay {
+    telling: Telling,
+    since: FrameId,
+    /// Where what is open is asked again; `None` behind it.
+    until: Option<u64>,
+    /// Requests that the client has seen on this way and that nothing cleared.
+    shown: BTreeSet<String>,
+}
+
+impl Replay {
+    async fn next(mut self) -> Option<(Vec<Told>, Self)> {
+        if self.until.take_if(|until| *until <= self.telling.projector.0.seq).is_some() {
+            return Some((self.telling.open(&self.shown), self));
+        }
+        let told = match self.telling.next().await? {
+            Next::Frames(frames) => {
+                let new = frames.into_iter().filter(|frame| frame.id.is_none_or(|place| place > self.since));
+                let new: Vec<Frame> = new.collect();
+                for frame in new.iter().filter(|_| self.until.is_some()) {
+                    match frame.event_type {
+                        "approval_received" => self.shown.clear(),
+                        "approval_requested" => {
+                            self.shown.extend(frame.data["approval_id"].as_str().map(str::to_owned));
+                        }
+                        _ => {}
+                    }
                 }
-                Next::Preview(preview) => {
-                    let kind = match preview.kind {
-                        Kind::Text => "text",
-                        Kind::Output => "output",
-                    };
-                    let data = json!({
-                        "step_id": preview.step, "call_id": preview.call, "kind": kind, "text": preview.text,
-                    });
-                    vec![Told::Preview(telling.passing("output", data))]
-                }
-                Next::Problem(refused) => {
-                    let data = frame::refusal(None, &refused);
-                    vec![Told::Last(telling.passing("error_occurred", data))]
-                }
-            };
-            Some((stream::iter(told), telling))
-        });
-    Ok(told.flatten().boxed())
+                new.into_iter().map(|frame| Told::Event(frame.text(), frame.id)).collect()
+            }
+            Next::Preview(preview, lines) => {
+                let kind = match preview.kind {
+                    Kind::Text => "text",
+                    Kind::Output => "output",
+                };
+                let line = |line| {
+                    let data = json!({ "data": line, "step_id": preview.step, "call_id": preview.call, "kind": kind });
+                    Told::Preview(self.telling.passing("output", data))
+                };
+                lines.into_iter().map(line).collect()
+            }
+            Next::Problem(refused) => {
+                let data = frame::refusal(None, &refused);
+                vec![Told::Last(self.telling.passing("error_occurred", data))]
+            }
+        };
+        Some((told, self))
+    }
 }
 
 /// An answer to the client.

@@ -11,7 +11,7 @@ use holdshort_core::actor::Actor;
 use holdshort_core::event;
 use holdshort_core::id::{RunId, SessionId, StreamId};
 use holdshort_core::projection::{RunRow, SessionRow};
-use holdshort_core::run::Fact;
+use holdshort_core::run::{Fact, Run};
 use holdshort_core::session::{End, Open, Session, State as Standing};
 use holdshort_engine::{Executor, OpenSession};
 use holdshort_protocol::Code;
@@ -27,10 +27,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::config::{self, MODES, Translated, WORKFLOW};
-use super::frame::null_is_nothing;
-use super::projector::State;
-use super::retell::{Next, Telling};
-use super::{CHANNEL, start};
+use super::frame::{Frame, null_is_nothing};
+use super::projector::{State, model_of, work_dir};
+use super::{CHANNEL, approval, retell, runs, start};
 use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS};
 use crate::who::Guest;
 
@@ -45,6 +44,14 @@ pub(super) struct ListQuery {
     status: Option<SessionStatus>,
     mode: Option<String>,
     limit: Option<u16>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HistoryQuery {
+    #[expect(dead_code, reason = "read where the caller is let in")]
+    token: Option<String>,
+    limit: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -125,7 +132,7 @@ impl Known {
     }
 }
 
-fn person(guest: Guest) -> Answer<Caller> {
+pub(super) fn person(guest: Guest) -> Answer<Caller> {
     guest.through(CHANNEL)
 }
 
@@ -219,7 +226,14 @@ pub(super) async fn list(guest: Guest, Params(query): Params<ListQuery>) -> Answ
 pub(super) async fn read(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let known = known(&caller.app, &id).await?;
-    Ok(Json(show(&caller.app, &known).await?.0))
+    let (mut shown, _) = show(&caller.app, &known).await?;
+    shown["conversation_history"] = said(&caller.app, &known, PAGE.into()).await?.into();
+    if let Some(newest) = known.runs.first() {
+        let run = caller.app.run_now(&newest.run).await?;
+        shown["context_variables"] = variables(&run).into();
+        shown["plan_data"] = run.plan_at_work().map(|(_, plan)| approval::plan(&json!(plan))).into();
+    }
+    Ok(Json(shown))
 }
 
 /// `GET /{id}/runs`: newest first.
@@ -227,10 +241,18 @@ pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
     let caller = person(guest)?;
     let mut listed = Vec::new();
     for row in known(&caller.app, &id).await?.runs.into_iter().take(SESSION_RUNS) {
-        let (task, config) = asked(&caller.app, &row.run).await?;
+        let begun = caller.app.driver.load_at(&row.run, 1).await?;
+        let (task, config) = (begun.task(), config::of(&begun));
         listed.push(json!({
+            "id": row.run.to_string(),
             "run_id": row.run.to_string(),
             "task": task,
+            "task_description": task,
+            "agent": begun.definition.front_agent().unwrap_or_default(),
+            "model": model_of(&begun),
+            "completed_at": row.ended_seq.map(|_| row.updated_at.to_string()),
+            "is_branch": false,
+            "meta": { "work_dir": work_dir(&begun) },
             "mode": config::mode_of(&config),
             "status": State::from(row.status).as_str(),
             "started_at": row.created_at.to_string(),
@@ -242,53 +264,46 @@ pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
 }
 
 /// `GET /{id}/history`: what was said, by whom, oldest first: the newest ones, whole.
-pub(super) async fn history(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+pub(super) async fn history(
+    guest: Guest,
+    Id(id): Id<SessionId>,
+    Params(query): Params<HistoryQuery>,
+) -> Answer<Json<Value>> {
     let caller = person(guest)?;
+    let limit = query.limit.map(Some).map_or(Ok(PAGE.into()), runs::limit)?;
+    let messages = said(&caller.app, &known(&caller.app, &id).await?, limit).await?;
+    let total = messages.len();
+    Ok(Json(json!({ "session_id": id.to_string(), "messages": messages, "total": total })))
+}
+
+/// What was said in a session, oldest first: at most so many, the newest.
+async fn said(app: &Arc<App>, known: &Known, limit: usize) -> Answer<Vec<Value>> {
     let mut history: Vec<Value> = Vec::new();
     // From the newest run backwards, until there is as much as is shown.
-    for row in known(&caller.app, &id).await?.runs {
-        let mut said = said_in(&caller.app, &row).await?;
+    for row in &known.runs {
+        let (_, frames) = retell::whole(app, &row.run).await?;
+        let mut said: Vec<Value> = frames.iter().filter_map(message).collect();
         said.append(&mut history);
         history = said;
-        if history.len() >= PAGE.into() {
+        if history.len() >= limit {
             break;
         }
     }
-    let old = history.len().saturating_sub(PAGE.into());
-    Ok(Json(json!({ "session_id": id.to_string(), "history": history.split_off(old) })))
+    let old = history.len().saturating_sub(limit);
+    Ok(history.split_off(old))
 }
 
-/// What was said in a run, oldest first.
-async fn said_in(app: &Arc<App>, row: &RunRow) -> Answer<Vec<Value>> {
-    let mut said = Vec::new();
-    let mut telling = Telling::whole(app, &row.run).await?;
-    let mut told = 0;
-    while told < row.seq {
-        let frames = match telling.next().await {
-            Some(Next::Frames { seq, frames }) => {
-                told = seq;
-                frames
-            }
-            Some(Next::Preview(_)) => continue,
-            Some(Next::Problem(refused)) => return Err(refused),
-            None => break,
-        };
-        for frame in frames {
-            let (agent, role, message) = match frame.event_type {
-                "workflow_started" => (json!("user"), json!("user"), frame.data["task"].clone()),
-                "agent_message" => {
-                    let field = |key: &str| frame.data[key].clone();
-                    (field("agent"), field("role"), field("message"))
-                }
-                _ => continue,
-            };
-            said.push(json!({
-                "run_id": frame.run_id, "timestamp": frame.timestamp,
-                "agent": agent, "role": role, "message": message,
-            }));
-        }
-    }
-    Ok(said)
+/// What a frame says, in the words of a conversation.
+fn message(frame: &Frame) -> Option<Value> {
+    let field = |key: &str| frame.data[key].clone();
+    let (agent, role, content) = match frame.event_type {
+        "workflow_started" => (json!("user"), json!("user"), field("task")),
+        "agent_message" => (field("agent"), field("role"), field("message")),
+        _ => return None,
+    };
+    Some(json!({
+        "run_id": frame.run_id, "timestamp": frame.timestamp, "agent": agent, "role": role, "content": content,
+    }))
 }
 
 /// `POST /{id}/suspend`: pauses what lives, and lets nothing begin.
@@ -374,18 +389,42 @@ async fn show(app: &App, known: &Known) -> Answer<(Value, Value)> {
     };
     let name = made_with.get("name").and_then(Value::as_str);
     let updated = runs.iter().map(|run| run.updated_at).fold(row.changed_at, Ord::max);
+    let (phase, step) = match runs.first().filter(|newest| newest.ended_seq.is_none()) {
+        Some(newest) => at(&*app.run_now(&newest.run).await?),
+        None => (None, None),
+    };
     let shown = json!({
         "session_id": row.session.to_string(),
         "name": name.map_or_else(|| task.chars().take(80).collect(), str::to_owned),
         "mode": config::mode_of(&config),
         "config": config,
         "status": known.status().as_str(),
+        "current_phase": phase,
+        "current_step": step,
+        "conversation_history": [],
+        "context_variables": {},
+        "plan_data": null,
         "run_count": runs.len(),
         "version": session.seq,
         "created_at": row.created_at.to_string(),
         "updated_at": updated.to_string(),
     });
     Ok((shown, config))
+}
+
+/// The phase at work, and the number of the step of a plan.
+fn at(run: &Run) -> (Option<String>, Option<usize>) {
+    let at_work = run.steps.iter().filter(|(_, step)| step.end.is_none());
+    let step = at_work.filter_map(|(id, _)| run.part(id)).map(|part| part.number).min();
+    (run.at_phases().first().map(|phase| phase.id.clone()), step)
+}
+
+/// What the work so far has brought: the folder, and the output of each step that has ended.
+fn variables(run: &Run) -> Map<String, Value> {
+    let outputs =
+        run.steps.iter().filter_map(|(id, step)| Some((id.clone(), json!(step.output.as_deref()?))));
+    let folder = Some(work_dir(run)).filter(|folder| !folder.is_empty());
+    folder.map(|folder| ("work_dir".to_owned(), json!(folder))).into_iter().chain(outputs).collect()
 }
 
 /// What a run was asked: the task, and the config as it was sent.

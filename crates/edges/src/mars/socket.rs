@@ -16,15 +16,15 @@ use holdshort_core::run::Input;
 use holdshort_protocol::Code;
 use holdshort_web::auth::{AuthState, Caller};
 use holdshort_web::limits::ANSWERS;
-use holdshort_web::line::{self, End, Outbox};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
+use holdshort_web::websocket::{self, End, Outbox};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::attached::Attached;
-use super::frame::{self, ClientFrame, Frame, FrameId, Heard};
+use super::attached::{Attached, Hold};
+use super::frame::{self, ClientFrame, Frame, FrameId, Heard, Since};
 use super::retell::{self, Told};
 use super::start::{self, TaskId};
 use super::{CHANNEL, act};
@@ -43,9 +43,10 @@ pub(super) async fn open(
     let upgrade =
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
     let permit = caller.app.place()?;
-    Ok(line::limited(upgrade).on_upgrade(async move |socket| {
-        let client = Client { caller, task };
-        serve(socket, &client, &attached, &door).await;
+    Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
+        let mut hold = attached.take(&task);
+        let client = Client { caller, task, number: hold.number(), attached };
+        serve(socket, &client, &mut hold, &door).await;
         drop(permit);
     }))
 }
@@ -54,14 +55,16 @@ pub(super) async fn open(
 struct Client {
     caller: Caller,
     task: TaskId,
+    attached: Arc<Attached>,
+    /// Of this connection among those of the task.
+    number: u64,
 }
 
-async fn serve(socket: WebSocket, client: &Client, attached: &Attached, door: &AuthState) {
-    let mut hold = attached.take(&client.task);
+async fn serve(socket: WebSocket, client: &Client, hold: &mut Hold, door: &AuthState) {
     let pace = client.caller.app.pace;
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(pace.patience);
-    let mut writing = pin!(line::write(sink, queue, pace.ping));
+    let mut writing = pin!(websocket::write(sink, queue, pace.ping));
     let end = tokio::select! {
         end = converse(&mut incoming, client, outbox) => Some(end),
         // Only a broken connection ends it before the outbox is gone.
@@ -69,14 +72,15 @@ async fn serve(socket: WebSocket, client: &Client, attached: &Attached, door: &A
         () = door.stopped() => Some(End::Stopping),
         _ = &mut hold.replaced => Some(End::Replaced),
     };
-    attached.leave(&client.task, hold.number());
+    client.attached.leave(&client.task, client.number);
     let Some(end) = end else { return };
-    Box::pin(line::goodbye(&end, None, writing, incoming)).await;
+    Box::pin(websocket::goodbye(&end, None, writing, incoming)).await;
 }
 
 async fn converse(incoming: &mut SplitStream<WebSocket>, client: &Client, outbox: Outbox) -> End {
     let (orders, taken) = mpsc::channel(ANSWERS);
-    let mut telling = pin!(tell(taken, outbox));
+    let note = |frame| client.attached.told(&client.task, client.number, frame);
+    let mut telling = pin!(tell(taken, outbox, note));
     let end = tokio::select! {
         end = listen(incoming, client, orders) => end,
         Err(end) = &mut telling => return end,
@@ -95,7 +99,8 @@ enum Order {
     Tell(BoxStream<'static, Told>),
 }
 
-async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Result<(), End> {
+/// `note` hears of each frame that has a place.
+async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox, note: impl Fn(FrameId)) -> Result<(), End> {
     let mut telling: BoxStream<'static, Told> = stream::pending().boxed();
     loop {
         tokio::select! {
@@ -106,7 +111,10 @@ async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Result<(), E
                 Some(Order::Tell(stream)) => telling = stream.chain(stream::pending()).boxed(),
             },
             Some(told) = telling.next() => match told {
-                Told::Event(text) => outbox.put(text).await?,
+                Told::Event(text, place) => {
+                    outbox.put(text).await?;
+                    place.into_iter().for_each(&note);
+                }
                 Told::Preview(text) => outbox.offer(text),
                 Told::Last(text) => {
                     outbox.put(text).await?;
@@ -121,7 +129,7 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
     let pace = client.caller.app.pace;
     let mut run: Option<RunId> = None;
     loop {
-        let Heard { kind, run: named, frame } = match line::next(incoming, pace.silence).await {
+        let Heard { kind, run: named, frame } = match websocket::next(incoming, pace.silence).await {
             Ok(Some(text)) => frame::read(&text),
             Ok(None) => Heard::refused(Code::MalformedJson, "frames are text, not binary"),
             Err(end) => return end,
@@ -152,31 +160,23 @@ async fn carry_out(
     named: Option<&Value>,
     frame: ClientFrame,
 ) -> Answer<Vec<Order>> {
-    let caller = &client.caller;
-    let app = &caller.app;
+    let Client { caller, task, .. } = client;
     if let ClientFrame::Start(asked) = frame {
-        if asked.since.is_some() && start::find(app, &client.task).await?.is_none() {
-            let rule = "nothing has been told of this task: it was not started yet";
-            return Err(Refused::invalid_at("/since", rule));
-        }
-        let started = start::start(caller, &client.task, &asked).await?;
-        // Once more on the same connection: it is told already.
-        if run.as_ref() == Some(&started) && asked.since.is_none() {
-            return Ok(vec![Order::Say(retell::status(caller, &started).await?)]);
-        }
-        let told = retell::after(caller, &started, asked.since.unwrap_or_default()).await?;
-        let status = retell::status(caller, &started).await?;
-        *run = Some(started);
-        return Ok(vec![Order::Say(status), Order::Tell(told)]);
+        return begin(client, run, &asked).await;
     }
     // Whoever comes back may say anything first: the task is known. A sign of life asks for nothing.
     let known = match run {
         None if frame == ClientFrame::Ping && named.is_none() => None,
-        None => start::find(app, &client.task).await?,
+        None => start::find(&caller.app, task).await?,
         Some(known) => Some(known.clone()),
     };
-    // Clients that name it in every frame mean the run of this task, or another one by mistake.
-    if named.is_some_and(|named| named.as_str() != known.as_ref().map(RunId::as_str)) {
+    // Clients that name it in every frame mean the run of this task, by its id or by the task's.
+    let is_ours = |named: &Value| {
+        named.as_str().is_some_and(|named| {
+            named == task.name() || known.as_ref().is_some_and(|run| run.as_str() == named)
+        })
+    };
+    if named.is_some_and(|named| !is_ours(named)) {
         return Err(Refused::invalid_at("/run_id", "is not the run of this task"));
     }
     if frame == ClientFrame::Ping {
@@ -186,55 +186,86 @@ async fn carry_out(
         let rule = "nothing runs under this id: the first frame is {\"task\", \"config\"}";
         return Err(Refused::new(Code::NotFound, rule));
     };
-    let is_new = run.is_none();
-    let from = match &frame {
+    let since = match &frame {
         ClientFrame::RequestState(since) => *since,
         _ => None,
     };
-    let told = match from {
-        Some(place) => Some(retell::after(caller, &known, place).await?),
-        None if is_new => Some(retell::after(caller, &known, FrameId::default()).await?),
-        None => None,
+    let attach = match (since, run.is_none()) {
+        (None, false) => Vec::new(),
+        (since, _) => told(client, &known, since).await?,
     };
     // Attached only once there is something to tell it with.
     *run = Some(known.clone());
-    let mut orders = Vec::new();
-    let done = match frame {
-        ClientFrame::Start(_) | ClientFrame::Ping => Ok(()),
-        ClientFrame::Resolve(resolve) => match act::resolve(caller, &known, resolve).await {
-            // No event will tell of it: it stands already.
-            Ok(Some(id)) => {
-                retell::resolved(caller, &known, &id).await.map(|again| orders.push(Order::Say(again)))
-            }
-            Ok(None) => Ok(()),
-            Err(refused) => Err(refused),
-        },
-        ClientFrame::Pause => steered(caller, &known, Input::Pause, &mut orders).await,
-        ClientFrame::Resume => steered(caller, &known, Input::Resume, &mut orders).await,
-        ClientFrame::Cancel(text) => steered(caller, &known, Input::Cancel { text }, &mut orders).await,
-        ClientFrame::RequestState(_) => {
-            retell::status(caller, &known).await.map(|status| orders.push(Order::Say(status)))
+    let asks =
+        if let ClientFrame::Resolve(resolve) = &frame { Some(resolve.approval_id.clone()) } else { None };
+    let mut orders = match answer(caller, &known, frame).await {
+        Ok(answer) => answer,
+        // Said also where the connection is attached by what is refused. A refused decision has cleared the client's
+        // panel: it is asked again (contract E41).
+        Err(refused) => {
+            let data = frame::refusal(kind, &refused);
+            let error = retell::say(caller, Some(&known), "error_occurred", data);
+            let open = match &asks {
+                Some(id) => retell::open(caller, &known, Some(id)).await?,
+                None => Vec::new(),
+            };
+            std::iter::once(error).chain(open).map(Order::Say).collect()
         }
     };
-    // Told also where what was asked is refused: the connection is attached.
-    if let Err(refused) = done {
-        if told.is_none() {
-            return Err(refused);
-        }
-        let data = frame::refusal(kind, &refused);
-        orders.push(Order::Say(retell::say(caller, Some(&known), "error_occurred", data)));
-    }
-    orders.extend(told.map(Order::Tell));
+    orders.extend(attach);
     Ok(orders)
 }
 
-/// Where nothing changes no event will tell of it: the answer is what stands.
-async fn steered(caller: &Caller, run: &RunId, input: Input, orders: &mut Vec<Order>) -> Answer<()> {
-    let before = caller.app.run_row(run).await?.seq;
-    if act::steer(caller, run, input).await? == before {
-        orders.push(Order::Say(retell::status(caller, run).await?));
+/// Starts the task, or attaches to it.
+async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -> Answer<Vec<Order>> {
+    let Client { caller, task, attached, .. } = client;
+    let unseen = [None, Some(Since::Time(0))];
+    if !unseen.contains(&asked.since) && start::find(&caller.app, task).await?.is_none() {
+        let rule = "nothing has been told of this task: it was not started yet";
+        return Err(Refused::invalid_at("/since", rule));
     }
-    Ok(())
+    let begun = start::start(caller, task, asked).await?;
+    if begun.is_new {
+        attached.begun(task);
+    }
+    let mut orders = vec![Order::Say(retell::status(caller, &begun.run, &begun.idle).await?)];
+    // Once more on the same connection: it is told already.
+    if run.as_ref() != Some(&begun.run) || asked.since.is_some() {
+        let since = asked.since.or(begun.is_new.then_some(Since::Time(0)));
+        orders.extend(told(client, &begun.run, since).await?);
+        *run = Some(begun.run);
+    }
+    Ok(orders)
+}
+
+/// Tells the client from a place on; one that names none may have lost frames on their way, and is told what stands.
+async fn told(client: &Client, run: &RunId, since: Option<Since>) -> Answer<Vec<Order>> {
+    let Client { caller, task, attached, .. } = client;
+    let tell = retell::told(caller, run, since, attached.place(task)).await?;
+    let state = if since.is_none() { retell::state(caller, run).await? } else { Vec::new() };
+    Ok(state.into_iter().map(Order::Say).chain([Order::Tell(tell)]).collect())
+}
+
+/// Carries out what a client wants of its run. No event tells of what changes nothing: the answer is what stands.
+async fn answer(caller: &Caller, run: &RunId, frame: ClientFrame) -> Answer<Vec<Order>> {
+    let steer = match frame {
+        ClientFrame::Resolve(resolve) => {
+            let Some(id) = act::resolve(caller, run, resolve).await? else { return Ok(Vec::new()) };
+            let again = retell::resolved(caller, run, &id).await?;
+            let open = retell::open(caller, run, None).await?;
+            return Ok(std::iter::once(again).chain(open).map(Order::Say).collect());
+        }
+        ClientFrame::Start(_) | ClientFrame::Ping => return Ok(Vec::new()),
+        ClientFrame::RequestState(_) => None,
+        ClientFrame::Pause => Some(Input::Pause),
+        ClientFrame::Resume => Some(Input::Resume),
+        ClientFrame::Cancel(text) => Some(Input::Cancel { text }),
+    };
+    let changed = match steer {
+        Some(input) => act::steer(caller, run, input).await?,
+        None => false,
+    };
+    if changed { Ok(Vec::new()) } else { Ok(vec![Order::Say(retell::status(caller, run, &[]).await?)]) }
 }
 
 #[cfg(test)]
@@ -248,9 +279,10 @@ mod tests {
     async fn what_can_not_be_read_ends_the_conversation() {
         let (orders, taken) = mpsc::channel(2);
         let (outbox, mut queue) = Outbox::new(Duration::from_secs(1));
-        let told = [Told::Event("one".into()), Told::Last("broken".into()), Told::Event("two".into())];
+        let event = |text: &'static str| Told::Event(text.into(), None);
+        let told = [event("one"), Told::Last("broken".into()), event("two")];
         assert!(orders.send(Order::Tell(stream::iter(told).boxed())).await.is_ok());
-        assert!(matches!(tell(taken, outbox).await, Err(End::Unreadable)));
+        assert!(matches!(tell(taken, outbox, drop).await, Err(End::Unreadable)));
         assert_eq!(queue.recv().await.as_deref(), Some("one"));
         assert_eq!(queue.recv().await.as_deref(), Some("broken"));
         assert_eq!(queue.recv().await, None);

@@ -16,9 +16,10 @@ use holdshort_web::limits::IDEMPOTENCY_KEY_BYTES;
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::json;
 
-use super::config::{self, WORKFLOW};
-use super::frame::{ClientFrame, Start};
-use super::sessions;
+use super::config::{self, Idle, WORKFLOW};
+use super::frame::ClientFrame;
+pub(super) use super::frame::Start;
+use super::{folder, sessions};
 
 /// A client's own name for a task, with the person whose it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +39,16 @@ impl TaskId {
         Ok(Self { person: caller.actor.id.clone(), name: name.to_owned() })
     }
 
+    /// As the client has it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A name for what belongs to it and to nothing else.
+    pub(super) fn digest(&self) -> Digest {
+        Digest::of_json(&json!([self.person, self.name]))
+    }
+
     fn scope(&self) -> String {
         format!("{} /edges/mars/ws", self.person)
     }
@@ -50,8 +61,22 @@ pub(super) async fn find(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
     known.map(|key| parse(key.reference)).transpose()
 }
 
+/// A task that was started, now or before.
+pub(super) struct Begun {
+    pub(super) run: RunId,
+    pub(super) is_new: bool,
+    /// What is to be said once of its config.
+    pub(super) idle: Vec<Idle>,
+}
+
+impl Begun {
+    fn before(run: RunId) -> Self {
+        Self { run, is_new: false, idle: Vec::new() }
+    }
+}
+
 /// Starts the task, or finds the run that it has already. The same id with another task is refused.
-pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answer<RunId> {
+pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answer<Begun> {
     let app = &caller.app;
     if start.task.trim().is_empty() {
         return Err(Refused::invalid_at("/task", "is empty: what shall be done?"));
@@ -61,7 +86,9 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
     // Before the config is read: what it meant when the run started is none of today's business.
     match app.driver.made_with(Some(&key)).await {
         Ok(None) => {}
-        Ok(Some(run)) => return run.parse().map_err(|_| Refused::of(Code::Internal)),
+        Ok(Some(run)) => {
+            return run.parse().map(Begun::before).map_err(|_| Refused::of(Code::Internal));
+        }
         Err(Error::KeyReused) => return Err(another()),
         Err(error) => return Err(error.into()),
     }
@@ -74,7 +101,9 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
     if let Some(session) = &session {
         config = config::within(&sessions::config_of(app, session).await?, &config);
     }
-    let translated = config::translate(&config, &*base(app)?).map_err(Refused::invalid)?;
+    let mut translated = config::translate(&config, &*base(app)?).map_err(Refused::invalid)?;
+    folder::settle(app, task, &mut translated).await?;
+    let idle = translated.idle;
     let start = StartRun {
         definition: Arc::new(translated.definition),
         session,
@@ -87,7 +116,8 @@ pub(super) async fn start(caller: &Caller, task: &TaskId, start: &Start) -> Answ
     };
     let (driver, actor) = (app.driver.clone(), caller.actor.clone());
     match detached(async move { driver.start(start, actor).await }).await {
-        Ok(started) => Ok(started.run),
+        Ok(started) if started.is_replayed() => Ok(Begun::before(started.run)),
+        Ok(started) => Ok(Begun { run: started.run, is_new: true, idle }),
         Err(Error::KeyReused) => Err(another()),
         Err(Error::NotFound) => Err(unknown_session()),
         Err(error) => Err(in_words(error.into())),

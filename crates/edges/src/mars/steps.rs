@@ -123,6 +123,11 @@ fn named(run: &Run, id: &str) -> Value {
     json!({ "step_id": id, "step_number": run.part(id).map(|part| part.number) })
 }
 
+/// The node of the graph that a step is: its subtask; a step of no plan is its own.
+pub(super) fn node_of<'r>(run: &'r Run, id: &'r str) -> &'r str {
+    run.steps.get(id).and_then(|step| step.subtask.as_deref()).unwrap_or(id)
+}
+
 /// Who works on it now.
 pub(super) fn agent<'r>(run: &'r Run, id: &str) -> &'r str {
     run.steps.get(id).map(|step| step.agent.as_str()).unwrap_or_default()

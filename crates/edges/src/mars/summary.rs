@@ -51,13 +51,13 @@ fn decided(run: &Run) -> impl Iterator<Item = (&Interrupt, Value)> {
 }
 
 fn is_on_a_plan(each: &Interrupt, received: &Value) -> bool {
-    received["checkpoint_type"] == "after_planning" && each.opened.step.is_some()
+    received["position"] == "after_planning" && each.opened.step.is_some()
 }
 
 fn step_feedback(each: &Interrupt, received: &Value) -> Option<Value> {
     let step = each.opened.step.as_ref().filter(|_| !is_on_a_plan(each, received))?;
     let feedback = received["feedback"].as_str().filter(|feedback| !feedback.is_empty())?;
-    let timing = match (received["resolution"].as_str(), received["checkpoint_type"].as_str()) {
+    let timing = match (received["resolution"].as_str(), received["position"].as_str()) {
         (Some("redo"), _) => "redo",
         (_, Some("after_step")) => "after",
         (_, Some("before_step")) => "before",
@@ -68,7 +68,7 @@ fn step_feedback(each: &Interrupt, received: &Value) -> Option<Value> {
 
 fn intervention(each: &Interrupt, received: &Value) -> Value {
     json!({
-        "step": each.opened.step, "checkpoint_type": received["checkpoint_type"],
+        "step": each.opened.step, "checkpoint_type": received["checkpoint_type"], "position": received["position"],
         "resolution": received["resolution"], "feedback": received["feedback"], "by": received["by"],
     })
 }

@@ -8,16 +8,26 @@ use holdshort_core::run::Run;
 /// One option: our id, what this wire calls it, and what else a client may call it.
 struct Word(&'static str, &'static str, &'static [&'static str]);
 
+/// The web UI's two words for whatever asks for words (contract E42): `submit` is the option that takes them, `exit`
+/// the one that leaves.
+const SUBMIT: &str = "submit";
+const EXIT: &str = "exit";
+
 const APPROVE: &[&str] = &["approved", "accept", "accepted", "allow", "continue", "continued", "proceed"];
-const REJECT: &[&str] = &["rejected", "deny", "denied", "abort", "aborted", "decline", "terminate"];
+const REJECT: &[&str] = &["rejected", "deny", "denied", "abort", "aborted", "decline", "terminate", EXIT];
 const MODIFY: &[&str] = &["modified", "edited"];
+/// Where words ride along with an approval: guidance, a note.
+const APPROVE_WITH_WORDS: &[&str] =
+    &["approved", "accept", "accepted", "allow", "continue", "continued", "proceed", SUBMIT];
+const CONTINUE: &[&str] = &["continued", "approve", "approved", "accept", "proceed", SUBMIT];
+const ABORT: &[&str] = &["aborted", "reject", "rejected", "terminate", EXIT];
 
 /// In the conversation of an agent, at a checkpoint that it must pass, an approval has the words of A5.
 const AGENT: &[Word] = &[
     Word("approve", "continue", &["approved", "accept", "allow", "proceed", "continued"]),
     Word("edit", "edit", &["modify", "modified", "edited"]),
-    Word("respond", "provide_instructions", &["instruct", "instructions"]),
-    Word("reject", "abort", &["rejected", "deny", "denied", "aborted", "terminate"]),
+    Word("respond", "provide_instructions", &["instruct", "instructions", SUBMIT]),
+    Word("reject", "abort", &["rejected", "deny", "denied", "aborted", "terminate", EXIT]),
 ];
 
 fn words(opened: &Opened) -> &'static [Word] {
@@ -29,7 +39,7 @@ fn words(opened: &Opened) -> &'static [Word] {
                     Word("approve", "allow", &["approved", "accept", "allowed", "continue", "proceed"]),
                     Word("approve_session", "allow_session", &["allowed_session"]),
                     Word("edit", "edit", &["modify", "modified", "edited"]),
-                    Word("respond", "provide_instructions", &["instruct", "instructions"]),
+                    Word("respond", "provide_instructions", &["instruct", "instructions", SUBMIT]),
                     Word("reject", "deny", &["rejected", "denied", "abort", "aborted"]),
                 ]
             }
@@ -39,7 +49,7 @@ fn words(opened: &Opened) -> &'static [Word] {
                 &[
                     Word("approve", "approve", APPROVE),
                     Word("edit", "modify", MODIFY),
-                    Word("revise", "revise", &["revised", "revision", "replan"]),
+                    Word("revise", "revise", &["revised", "revision", "replan", SUBMIT]),
                     Word("reject", "reject", REJECT),
                 ]
             }
@@ -47,16 +57,16 @@ fn words(opened: &Opened) -> &'static [Word] {
         Kind::Checkpoint if matches!(opened.about, About::AfterStep(_)) => {
             const {
                 &[
-                    Word("continue", "continue", &["continued", "approve", "approved", "accept", "proceed"]),
+                    Word("continue", "continue", CONTINUE),
                     Word("redo", "redo", &["redone"]),
-                    Word("abort", "abort", &["aborted", "reject", "rejected", "terminate"]),
+                    Word("abort", "abort", ABORT),
                 ]
             }
         }
         Kind::Checkpoint | Kind::Review => {
             const {
                 &[
-                    Word("approve", "approve", APPROVE),
+                    Word("approve", "approve", APPROVE_WITH_WORDS),
                     Word("edit", "modify", MODIFY),
                     Word("skip", "skip", &["skipped"]),
                     Word("reject", "reject", REJECT),
@@ -68,17 +78,17 @@ fn words(opened: &Opened) -> &'static [Word] {
                 &[
                     Word("retry", "retry", &["retried"]),
                     Word("skip", "skip", &["skipped"]),
-                    Word("hand_over", "hand_over", &[]),
-                    Word("abort", "abort", &["aborted", "reject", "rejected", "terminate"]),
+                    Word("hand_over", "hand_over", &[SUBMIT]),
+                    Word("abort", "abort", ABORT),
                 ]
             }
         }
         Kind::Question => {
             const {
                 &[
-                    Word("answer", "submit", &["respond", "answered", "submitted"]),
+                    Word("answer", SUBMIT, &["respond", "answered", "submitted"]),
                     Word("skip", "skip", &["skipped"]),
-                    Word("cancel", "cancel", &["cancelled"]),
+                    Word("cancel", "cancel", &["cancelled", EXIT]),
                 ]
             }
         }
@@ -86,21 +96,32 @@ fn words(opened: &Opened) -> &'static [Word] {
             const {
                 &[
                     Word("continue", "continue", &["continued", "approve", "approved", "accept", "proceed"]),
-                    Word("instruct", "provide_instructions", &["instructions", "respond"]),
-                    Word("abort", "abort", &["aborted", "reject", "rejected", "terminate"]),
+                    Word("instruct", "provide_instructions", &["instructions", "respond", SUBMIT]),
+                    Word("abort", "abort", ABORT),
                 ]
             }
         }
         Kind::Continuation => {
             const {
                 &[
-                    Word("continue", "continue", &["continued", "approve", "approved"]),
+                    Word("continue", "continue", &["continued", "approve", "approved", SUBMIT]),
                     Word("finish", "finish", &["done", "finished"]),
-                    Word("cancel", "cancel", &["cancelled", "reject", "rejected", "abort"]),
+                    Word("cancel", "cancel", &["cancelled", "reject", "rejected", "abort", EXIT]),
                 ]
             }
         }
-        Kind::Choice | Kind::Turn | Kind::ClientCall | Kind::UnknownOutcome => &[],
+        Kind::UnknownOutcome => {
+            const {
+                &[
+                    Word("happened", "happened", &[SUBMIT]),
+                    Word("rerun", "rerun", &[]),
+                    Word("skip", "skip", &["skipped"]),
+                    Word("abort", "abort", ABORT),
+                ]
+            }
+        }
+        Kind::Choice => const { &[Word("custom", "custom", &[SUBMIT])] },
+        Kind::Turn | Kind::ClientCall => &[],
     }
 }
 
@@ -122,7 +143,7 @@ pub(super) fn names(opened: &Opened) -> Vec<&str> {
 
 /// The option that a client means, if it is on offer: by its name here, by our own, or by another word for it.
 pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<&'o Offer> {
-    let said = said.trim().to_lowercase().replace(['-', ' '], "_");
+    let said = canonical(said);
     let offered = |id: &str| opened.options.iter().find(|offer| offer.id == id);
     let by_name = words(opened).iter().find(|word| word.1 == said).and_then(|word| offered(word.0));
     by_name.or_else(|| offered(&said)).or_else(|| {
@@ -130,7 +151,26 @@ pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<&'o Offer> {
     })
 }
 
-/// Where it stands in the run: `checkpoint_type` (contract E3).
+/// Whether it is the word that says something with it.
+pub(super) fn is_submit(said: &str) -> bool {
+    canonical(said) == SUBMIT
+}
+
+fn canonical(said: &str) -> String {
+    said.trim().to_lowercase().replace(['-', ' '], "_")
+}
+
+/// What the client draws it as: `checkpoint_type` (contract A32).
+pub(super) fn style<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
+    match opened.kind {
+        Kind::PlanApproval => Kind::PlanApproval.as_str(),
+        Kind::Escalation => "ag2_dynamic",
+        Kind::ToolApproval if is_of_an_agent(opened) => "ag2_dynamic",
+        _ => position(run, opened),
+    }
+}
+
+/// Where it stands in the run (contract E3).
 pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     let of = |source: Source| opened.risk.reasons.iter().find(move |reason| reason.source == source);
     match (&opened.about, opened.kind) {
@@ -210,6 +250,7 @@ mod tests {
         let tool = opened(Kind::ToolApproval, &call(), &[Source::Default]);
         let must = opened(Kind::ToolApproval, &call(), &[Source::Workflow, Source::Checkpoint]);
         let error = opened(Kind::Error, &About::Failure("s".to_owned()), &[]);
+        let question = opened(Kind::Question, &call(), &[]);
         let table = [
             (&plan, "Approved", Some("approve")),
             (&plan, "modify", Some("edit")),
@@ -228,6 +269,18 @@ mod tests {
             (&error, "retry", Some("retry")),
             (&error, "approve", None),
             (&error, "", None),
+            (&plan, "submit", Some("revise")),
+            (&plan, "exit", Some("reject")),
+            (&before, "submit", Some("approve")),
+            (&before, "exit", Some("reject")),
+            (&after, "submit", Some("continue")),
+            (&tool, "submit", Some("respond")),
+            // Whoever refuses a call does not leave.
+            (&tool, "exit", None),
+            (&must, "exit", Some("reject")),
+            (&error, "submit", Some("hand_over")),
+            (&question, "submit", Some("answer")),
+            (&question, "exit", Some("cancel")),
         ];
         for (opened, said, meant) in table {
             let found = choose(opened, said).map(|offer| offer.id.as_str());

@@ -93,6 +93,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.give(run, input, None, actor).await?.run)
     }
 
+    /// The same; whether anything came of it. What others did meanwhile is not counted.
+    pub async fn change(self: &Arc<Self>, run: &RunId, input: Input, actor: Actor) -> Result<bool, Error> {
+        Ok(self.give(run, input, None, actor).await?.wrote)
+    }
+
     /// The same; `key` goes into the append of the input.
     async fn give(
         self: &Arc<Self>,

@@ -25,6 +25,8 @@ const ATTEMPTS: usize = 20;
 /// A step that is durable.
 pub(super) struct Stepped {
     pub(super) run: Arc<Run>,
+    /// There was something to write.
+    pub(super) wrote: bool,
     /// A grant was added: other runs of the session may have open asks that it covers.
     pub(super) granted: bool,
     /// What the input asks, or decides on.
@@ -94,10 +96,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     if loaded.driven_here {
                         self.perform(loaded);
                     }
-                    return Ok(Stepped { run: loaded.run.clone(), granted: false, about: None });
+                    return Ok(Stepped {
+                        run: loaded.run.clone(),
+                        wrote: false,
+                        granted: false,
+                        about: None,
+                    });
                 }
                 Ok(Tried::Done(Done { granted, about })) if !adopts => {
-                    return Ok(Stepped { run: loaded.run.clone(), granted, about });
+                    return Ok(Stepped { run: loaded.run.clone(), wrote: true, granted, about });
                 }
                 Ok(Tried::Driven) => {
                     drives = false;

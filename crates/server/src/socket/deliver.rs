@@ -6,8 +6,8 @@ use holdshort_protocol::Code;
 use holdshort_protocol::frame::ServerFrame;
 use holdshort_web::feed::Item;
 use holdshort_web::limits::SUBSCRIPTIONS;
-use holdshort_web::line::{Outbox, Unsent};
 use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::websocket::{Outbox, Unsent};
 use tokio::sync::mpsc;
 use tokio_stream::StreamMap;
 

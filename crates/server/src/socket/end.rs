@@ -2,7 +2,7 @@
 
 use axum::extract::ws::Utf8Bytes;
 use holdshort_protocol::frame::{Reason, ServerFrame};
-use holdshort_web::line::End;
+use holdshort_web::websocket::End;
 
 use super::write;
 

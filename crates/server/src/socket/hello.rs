@@ -8,11 +8,11 @@ use holdshort_protocol::Code;
 use holdshort_protocol::frame::{ClientFrame, Hello, ServerFrame};
 use holdshort_web::auth::{AuthState, Caller, Credentials};
 use holdshort_web::feed::position;
-use holdshort_web::line::End;
 use holdshort_web::needs::{Needs, any};
 use holdshort_web::pace::Pace;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::view;
+use holdshort_web::websocket::End;
 use tokio::time::timeout;
 
 use super::incoming;

@@ -9,8 +9,8 @@ use holdshort_protocol::Code;
 use holdshort_protocol::frame::ClientFrame;
 use holdshort_web::body::read_strict;
 use holdshort_web::limits::LINE_BYTES;
-use holdshort_web::line::{self, End};
 use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::websocket::{self, End};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(super) struct Received {
 
 /// The next frame. Pings and pongs are signs of life and nothing else.
 pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duration) -> Result<Received, End> {
-    match line::next(incoming, silence).await? {
+    match websocket::next(incoming, silence).await? {
         Some(text) => read(&text),
         None => Err(End::NotJson(Refused::new(Code::MalformedJson, "frames are text, not binary"))),
     }
@@ -30,7 +30,7 @@ pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duratio
 
 /// A frame by itself, as whoever has no socket reads it.
 pub(crate) fn read_text(text: &str) -> Answer<ClientFrame> {
-    match line::fits(text).and_then(|()| read(text)) {
+    match websocket::fits(text).and_then(|()| read(text)) {
         Ok(received) => received.frame,
         Err(
             End::NotJson(refused)

@@ -8,10 +8,10 @@ use holdshort_protocol::frame::{ClientFrame, Decide, Ping, ServerFrame, Tell, Un
 use holdshort_web::auth::Caller;
 use holdshort_web::decide;
 use holdshort_web::limits::OVER_RATE_FRAMES;
-use holdshort_web::line::End;
 use holdshort_web::needs::any;
 use holdshort_web::pace::Pace;
 use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::websocket::End;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 

@@ -27,9 +27,9 @@ use futures::stream::SplitStream;
 use holdshort_web::auth::{AuthState, Caller};
 use holdshort_web::connections::{self, Connection};
 use holdshort_web::limits::ANSWERS;
-use holdshort_web::line::{self, End, Outbox};
 use holdshort_web::pace::Pace;
 use holdshort_web::problem::Answer;
+use holdshort_web::websocket::{self, End, Outbox};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 pub(crate) use hello::{NEEDS, caller};
@@ -45,7 +45,7 @@ pub(crate) fn open(
     // Whoever has not said who it is takes no place among the streams yet.
     let permit = known.as_ref().map(|caller| caller.app.place()).transpose()?;
     let connection = connections::current();
-    Ok(line::limited(upgrade).on_upgrade(async move |socket| {
+    Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
         serve(socket, &auth, headers, Guest { known, permit, connection }, pace).await;
     }))
 }
@@ -62,14 +62,14 @@ struct Guest {
 async fn serve(socket: WebSocket, auth: &AuthState, headers: HeaderMap, mut guest: Guest, pace: Pace) {
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(pace.patience);
-    let mut writing = pin!(line::write(sink, queue, pace.ping));
+    let mut writing = pin!(websocket::write(sink, queue, pace.ping));
     let end = tokio::select! {
         end = converse(&mut incoming, auth, headers, &mut guest, pace, outbox) => end,
         // Only a broken connection ends it before the outbox is gone.
         _ = &mut writing => return,
         () = auth.stopped() => End::Stopping,
     };
-    Box::pin(line::goodbye(&end, end::frame(&end), writing, incoming)).await;
+    Box::pin(websocket::goodbye(&end, end::frame(&end), writing, incoming)).await;
 }
 
 async fn converse(

@@ -50,6 +50,7 @@ impl Planned {
             data: json!({
                 "path": self.place.to_string(),
                 "sha256": Digest::of(self.after.as_bytes()),
+                "bytes": self.after.len(),
                 "added": diff.added,
                 "removed": diff.removed,
             }),

@@ -44,7 +44,7 @@ async fn an_edit_is_shown_then_done() {
         outcome,
         Outcome::Done {
             text: "changed a.txt (+2 −1 lines)".into(),
-            data: json!({"path": "a.txt", "sha256": Digest::of("one\n2\n2½\nthree\n".as_bytes()), "added": 2, "removed": 1}),
+            data: json!({"path": "a.txt", "sha256": Digest::of("one\n2\n2½\nthree\n".as_bytes()), "bytes": 16, "added": 2, "removed": 1}),
         }
     );
     assert_eq!(bench.content("a.txt"), "one\n2\n2½\nthree\n");

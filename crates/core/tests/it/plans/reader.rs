@@ -31,6 +31,9 @@ fn a_step_is_told_with_its_tries_and_its_trouble() {
         }
         world.work();
         all.push(told(&world.run));
+        let step = &world.run.steps["work/a"];
+        assert_eq!(step.until.is_some(), step.until_at.is_some_and(|until| until >= step.since_at));
+        assert_eq!(world.run.attempts_allowed("work/a"), 5, "three tries, two redos");
         all
     };
     let done = told_at(&[

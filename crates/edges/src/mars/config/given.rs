@@ -11,11 +11,14 @@ use super::mode;
 use crate::limits::{MARS_COUNT, MARS_TEXT_BYTES};
 
 /// Other names of keys, in the web's form too.
-const ALIASES: [(&str, &str); 4] = [
+const ALIASES: [(&str, &str); 7] = [
     ("max_attempts", "max_n_attempts"),
     ("workspace", "work_dir"),
     ("tool_approvals", "tool_approval"),
+    ("plan_instructions", "planner_instructions"),
     ("session", "session_id"),
+    ("active_session_id", "session_id"),
+    ("copilot_session_id", "session_id"),
 ];
 
 pub(super) struct Item {
@@ -23,18 +26,19 @@ pub(super) struct Item {
     pub(super) value: Value,
 }
 
-/// Keys as they were given, by their canonical names. One that is null is not given.
+/// Keys as they were given, by their canonical names. One that is null, or an empty text, is a form field that nobody
+/// filled in: it is not given.
 #[derive(Default)]
 pub(super) struct Given(BTreeMap<String, Item>);
 
 impl Given {
     pub(super) fn of(map: &Map<String, Value>, base: &str, problems: &mut Vec<Problem>) -> Self {
         let mut given = BTreeMap::new();
-        for (key, value) in map.iter().filter(|(_, value)| !value.is_null()) {
+        for (key, value) in map.iter().filter(|(_, value)| !value.is_null() && *value != "") {
             let pointer = format!("{base}/{}", escape(key));
             let name = canonical(key);
             let item = Item { pointer: pointer.clone(), value: value.clone() };
-            if let Some(other) = given.insert(name, item) {
+            if let Some(other) = given.insert(name, item).filter(|other: &Item| other.value != *value) {
                 problems.push(Problem::new(
                     pointer,
                     format!("says the same as {}: leave one out", other.pointer),

@@ -51,8 +51,7 @@ pub(super) fn usual(definition: &mut Definition) {
 pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>) {
     let time_ms = reader.time_ms("timeout_seconds");
     let on_timeout = reader.one_of("default_on_timeout", &[("reject", "reject"), ("approve", "approve")]);
-    let mut dropped = ALLOWED.to_vec();
-    dropped.retain(|(key, ..)| reader.flag(key) == Some(false));
+    let dropped = dropped(reader);
     let is_checkpoint = matches!(phase.kind, PhaseKind::Checkpoint(_));
     for (asked, _) in USUAL {
         let by_gate = asks(phase, asked);
@@ -88,6 +87,13 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
         }
     }
     phase.kinds.retain(|_, gate| *gate != KindGate::default());
+}
+
+/// What is switched off.
+pub(super) fn dropped(reader: &mut Reader<'_>) -> Vec<(&'static str, Interrupt, &'static str)> {
+    let mut dropped = ALLOWED.to_vec();
+    dropped.retain(|(key, ..)| reader.flag(key) == Some(false));
+    dropped
 }
 
 /// Whether the phase asks for it by the gates that it has.

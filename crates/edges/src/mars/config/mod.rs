@@ -1,11 +1,12 @@
 //! `config` of a client's first frame as data: a workflow, made from a base by typed changes (contracts A9 to A16).
 //!
-//! Nothing is passed over: a key that is not known, that is of the copilot, or that means nothing in the mode is an
-//! error that names it. `given.rs` reads values, `mode.rs` says which phases there are, `phases.rs` makes them,
+//! Nothing is passed over: a key that is not known is an error that names it, and one that changes nothing is named
+//! with why (`idle.rs`). `given.rs` reads values, `mode.rs` says which phases there are, `phases.rs` makes them,
 //! `gates.rs` says where people speak, `kinds.rs` what each phase says of its own requests.
 
 mod gates;
 mod given;
+mod idle;
 mod kinds;
 mod mode;
 mod phases;
@@ -28,8 +29,11 @@ pub(super) struct Translated {
     pub(super) config: run::Config,
     /// The session that the run continues, as the client names it.
     pub(super) session: Option<String>,
+    /// What was taken and changes nothing.
+    pub(super) idle: Vec<Idle>,
 }
 
+pub(super) use idle::Idle;
 pub(super) use mode::LISTED as MODES;
 
 /// Keys that speak of no single phase.
@@ -49,30 +53,12 @@ const RUN: &[&str] = &[
     "ag2_smart_criteria",
 ];
 
-/// Keys of the copilot (contract A17).
-const COPILOT: &[&str] = &[
-    "available_agents",
-    "enable_planning",
-    "use_dynamic_routing",
-    "complexity_threshold",
-    "intelligent_routing",
-    "use_copilot_control",
-    "auto_continue",
-    "continuous_mode",
-    "auto_approve_simple",
-    "conversational",
-    "enable_phase_tools",
-    "max_turns",
-    "control_model",
-    "copilot_session_id",
-];
-
 /// The workflow and the run's own settings, or everything that is wrong with the config.
 pub(super) fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Translated, Vec<Problem>> {
     let mut problems = Vec::new();
     let top = Given::of(config, "/config", &mut problems);
     let mut reader = Reader { own: &top, top: None, keys: RUN, problems: &mut problems };
-    let chosen = mode::read(&mut reader);
+    let (chosen, has_variants) = mode::read(&mut reader);
     let model = reader.text("model");
     let workspace = reader.text("work_dir");
     let session = reader.text("session_id");
@@ -85,46 +71,29 @@ pub(super) fn translate(config: &Map<String, Value>, base: &Definition) -> Resul
         "required": ["task"],
     });
     let made = phases::make(&chosen, &top, base, &mut problems);
+    phases::check(&chosen, &top, base, &mut problems);
     gates::set(&mut definition, &made, &top, &mut problems);
-    models(&mut definition, &top, &mut problems);
+    agents(&mut definition, &top, &mut problems);
     definition.phases = made.into_iter().map(|made| made.phase).collect();
     phases::keep_what_is_used(&mut definition);
-    for (key, item) in top.items() {
-        if let Some(why) = refused(key, &chosen, base) {
-            problems.push(Problem::new(&item.pointer, why));
-        }
-    }
+    let idle = idle::of(&top, (&chosen, has_variants), (&definition, base), &mut problems);
     problems.sort_by(|a, b| (&a.pointer, &a.message).cmp(&(&b.pointer, &b.message)));
     problems.dedup();
     if !problems.is_empty() {
         return Err(problems);
     }
     let config = run::Config { workspace, model, unattended, ..run::Config::default() };
-    Ok(Translated { definition, config, session })
+    Ok(Translated { definition, config, session, idle })
 }
 
-/// Why a key of the config can not be there.
-fn refused(key: &str, chosen: &[mode::Chosen], base: &Definition) -> Option<String> {
-    let of_an_agent = key.strip_suffix("_model").is_some_and(|agent| base.agents.contains_key(agent));
-    if RUN.contains(&key) || of_an_agent || chosen.iter().any(|phase| phase.kind.keys().contains(&key)) {
-        return None;
-    }
-    Some(if COPILOT.contains(&key) {
-        "is of the copilot, which this version does not support yet".to_owned()
-    } else if mode::Kind::ALL.iter().any(|kind| kind.keys().contains(&key)) {
-        let phases: Vec<&str> = chosen.iter().map(|phase| phase.kind.as_str()).collect();
-        format!("means nothing here: the phases are {}", phases.join(", "))
-    } else {
-        "is not a known key".to_owned()
-    })
-}
-
-/// `engineer_model` and the like.
-fn models(definition: &mut Definition, top: &Given, problems: &mut Vec<Problem>) {
+/// `engineer_model`, `planner_instructions` and the like.
+fn agents(definition: &mut Definition, top: &Given, problems: &mut Vec<Problem>) {
     for (name, agent) in &mut definition.agents {
-        let key = format!("{name}_model");
         let mut reader = Reader { own: top, top: None, keys: &[], problems };
-        agent.model = reader.text(&key).or(agent.model.take());
+        agent.model = reader.text(&format!("{name}_model")).or(agent.model.take());
+        if let Some(more) = reader.text(&format!("{name}_instructions")) {
+            agent.instructions = format!("{}\n{more}", agent.instructions.trim_end());
+        }
     }
 }
 
@@ -144,6 +113,12 @@ pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) ->
         }
     }
     merged
+}
+
+/// The config of a run as its client sent it.
+pub(super) fn of(run: &run::Run) -> Value {
+    let config = run.started.as_ref().and_then(|started| started.input.get("config"));
+    config.cloned().unwrap_or_else(|| json!({}))
 }
 
 /// What a config says under this name, however it is written.

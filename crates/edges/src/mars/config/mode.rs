@@ -121,23 +121,41 @@ pub(super) const APPROVALS: [(&str, Approval); 8] = [
     ("before_each_step", Approval::BeforeStep),
 ];
 
+/// What else a client may write there that asks nobody here: the copilot's own word.
+pub(super) const COPILOT_APPROVAL: (&str, Approval) = ("conversational", Approval::Never);
+
+/// Where the steps of a phase ask.
+#[derive(Clone, Copy)]
+pub(super) enum Asks {
+    /// As the mode says: the web UI's form sends `approvalMode` with every mode (contract A32).
+    Always(Approval),
+    /// As `approval_mode` says, and without one so.
+    Unless(Approval),
+}
+
 /// A phase to be made.
 pub(super) struct Chosen {
     pub(super) kind: Kind,
-    /// Where its steps ask unless the config says otherwise.
-    pub(super) approval: Approval,
+    pub(super) asks: Asks,
     /// Keys that are its alone.
     pub(super) own: Given,
     pub(super) pointer: String,
 }
 
 impl Chosen {
-    fn new(kind: Kind) -> Self {
-        Self::asking(kind, if kind == Kind::HitlControl { Approval::BeforeStep } else { Approval::Never })
+    fn new(kind: Kind, asks: Asks) -> Self {
+        Self { kind, asks, own: Given::default(), pointer: "/config/mode".to_owned() }
     }
 
-    fn asking(kind: Kind, approval: Approval) -> Self {
-        Self { kind, approval, own: Given::default(), pointer: "/config/mode".to_owned() }
+    /// A phase whose steps nobody is asked about.
+    pub(super) fn quiet(kind: Kind) -> Self {
+        Self::new(kind, Asks::Always(Approval::Never))
+    }
+
+    /// Whether a key beside the phases changes this one.
+    pub(super) fn heeds(&self, key: &str) -> bool {
+        let is_fixed = key == "approval_mode" && matches!(self.asks, Asks::Always(_));
+        self.kind.keys().contains(&key) && !is_fixed
     }
 }
 
@@ -217,7 +235,9 @@ pub(super) fn told(mode: &str) -> String {
     listed.map_or(name, |(listed, _)| (*listed).to_owned())
 }
 
-pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Chosen> {
+/// The phases, and whether `hitl_variant` says which.
+pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Chosen>, bool) {
+    let variant = reader.one_of("hitl_variant", &VARIANTS);
     if let (Some(_), Some(item)) = (reader.item("mode"), reader.item("preset")) {
         reader.refuse(item, "is a mode too: leave one of the two out");
     }
@@ -227,7 +247,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Chosen> {
                 reader.refuse(other, "says which phases there are, and so does `phases`: leave one out");
             }
         }
-        return listed(&item.value, &item.pointer, reader.problems);
+        return (listed(&item.value, &item.pointer, reader.problems), false);
     }
     let (key, words) = match reader.item("preset") {
         Some(_) => ("preset", PRESETS.to_vec()),
@@ -240,30 +260,29 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Chosen> {
         }
         _ => reader.one_of(key, &words),
     };
-    let variant = reader.one_of("hitl_variant", &VARIANTS);
-    if let Some(item) = reader.item("hitl_variant").filter(|_| mode != Some(Mode::HitlInteractive)) {
-        reader.refuse(item, "is a variant of the mode `hitl-interactive`");
-    }
-    let human_control = |approval| Chosen::asking(Kind::HitlControl, approval);
-    match (mode.unwrap_or(Mode::OneShot), variant.unwrap_or(Variant::FullInteractive)) {
-        (Mode::OneShot, _) => vec![Chosen::new(Kind::OneShot)],
+    let phases = match (mode.unwrap_or(Mode::OneShot), variant.unwrap_or(Variant::FullInteractive)) {
+        (Mode::OneShot, _) => vec![Chosen::quiet(Kind::OneShot)],
         (Mode::PlanningControl | Mode::Preset(Preset::Autonomous), _) => {
-            vec![Chosen::new(Kind::Planning), Chosen::new(Kind::Control)]
+            vec![Chosen::quiet(Kind::Planning), Chosen::quiet(Kind::Control)]
         }
-        (Mode::IdeaGeneration, _) => vec![Chosen::new(Kind::IdeaGeneration)],
+        (Mode::IdeaGeneration, _) => vec![Chosen::quiet(Kind::IdeaGeneration)],
         (Mode::HitlInteractive, Variant::FullInteractive) => {
-            vec![Chosen::new(Kind::HitlPlanning), human_control(Approval::Both)]
+            let control = Chosen::new(Kind::HitlControl, Asks::Unless(Approval::Both));
+            vec![Chosen::quiet(Kind::HitlPlanning), control]
         }
         (Mode::HitlInteractive, Variant::PlanningOnly) | (Mode::Preset(Preset::ReviewPlan), _) => {
-            vec![Chosen::new(Kind::HitlPlanning), Chosen::new(Kind::Control)]
+            vec![Chosen::quiet(Kind::HitlPlanning), Chosen::quiet(Kind::Control)]
         }
         (Mode::HitlInteractive, Variant::ErrorRecovery) | (Mode::Preset(Preset::ErrorRecovery), _) => {
-            vec![Chosen::new(Kind::Planning), human_control(Approval::OnError)]
+            let control = Chosen::new(Kind::HitlControl, Asks::Always(Approval::OnError));
+            vec![Chosen::quiet(Kind::Planning), control]
         }
         (Mode::Preset(Preset::StepByStep), _) => {
-            vec![Chosen::new(Kind::HitlPlanning), human_control(Approval::BeforeStep)]
+            let control = Chosen::new(Kind::HitlControl, Asks::Unless(Approval::BeforeStep));
+            vec![Chosen::quiet(Kind::HitlPlanning), control]
         }
-    }
+    };
+    (phases, mode == Some(Mode::HitlInteractive))
 }
 
 /// `[{type, config}]`, one after the other.
@@ -294,7 +313,8 @@ fn listed(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Vec<Chos
             problems.push(Problem::new(format!("{at}/type"), why));
             continue;
         };
-        let mut phase = Chosen { pointer: at.clone(), ..Chosen::new(kind) };
+        let usual = if kind == Kind::HitlControl { Approval::BeforeStep } else { Approval::Never };
+        let mut phase = Chosen { pointer: at.clone(), ..Chosen::new(kind, Asks::Unless(usual)) };
         match fields.get("config") {
             None | Some(Value::Null) => {}
             Some(Value::Object(config)) => phase.own = Given::of(config, &format!("{at}/config"), problems),

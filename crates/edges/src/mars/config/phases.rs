@@ -6,7 +6,7 @@ use holdshort_core::definition::{Definition, Phase, PhaseKind, PlanGate};
 use holdshort_core::schema::Problem;
 
 use super::given::{Given, Reader};
-use super::mode::{APPROVALS, Chosen, Kind};
+use super::mode::{APPROVALS, Asks, COPILOT_APPROVAL, Chosen, Kind};
 use super::{gates, kinds};
 
 /// A phase, and what the source system calls it.
@@ -23,16 +23,13 @@ pub(super) fn make(
 ) -> Vec<Made> {
     let mut made: Vec<Made> = Vec::new();
     for each in chosen {
-        let Some(mut phase) = template(each.kind, base).cloned() else {
+        let mut reader =
+            Reader { own: &each.own, top: Some(top), keys: each.kind.keys(), problems: &mut *problems };
+        let Some(mut phase) = filled(each, &mut reader, base) else {
             let why = format!("the workflow `{}` has no phase for `{}`", base.name, each.kind.as_str());
             problems.push(Problem::new(&each.pointer, why));
             continue;
         };
-        let mut reader =
-            Reader { own: &each.own, top: Some(top), keys: each.kind.keys(), problems: &mut *problems };
-        let asks = reader.one_of("approval_mode", &APPROVALS).unwrap_or(each.approval);
-        phase.gates = gates::around(phase.gates, asks, reader.flag("auto_approve_successful_steps"));
-        fill(&mut phase, each, &mut reader, base);
         kinds::set(&mut phase, base, &mut reader);
         let same = made.iter().filter(|other| other.phase.id.starts_with(&phase.id)).count();
         if same > 0 {
@@ -55,6 +52,32 @@ pub(super) fn make(
     made
 }
 
+/// What is wrong with keys that only other phases heed: they are read as if there were such a phase.
+pub(super) fn check(chosen: &[Chosen], top: &Given, base: &Definition, problems: &mut Vec<Problem>) {
+    for kind in Kind::ALL.into_iter().filter(|kind| chosen.iter().all(|each| each.kind != *kind)) {
+        let other = Chosen::quiet(kind);
+        let mut reader =
+            Reader { own: &other.own, top: Some(top), keys: kind.keys(), problems: &mut *problems };
+        filled(&other, &mut reader, base);
+        kinds::dropped(&mut reader);
+    }
+}
+
+/// The template of a phase, with what the config says of the phase itself.
+fn filled(each: &Chosen, reader: &mut Reader<'_>, base: &Definition) -> Option<Phase> {
+    let mut phase = template(each.kind, base)?.clone();
+    let asks = match each.asks {
+        Asks::Unless(usual) => reader.one_of("approval_mode", &APPROVALS).unwrap_or(usual),
+        Asks::Always(asks) => {
+            reader.one_of("approval_mode", &[&APPROVALS[..], &[COPILOT_APPROVAL]].concat());
+            asks
+        }
+    };
+    phase.gates = gates::around(phase.gates, asks, reader.flag("auto_approve_successful_steps"));
+    fill(&mut phase, each.kind, reader, base);
+    Some(phase)
+}
+
 fn template(kind: Kind, base: &Definition) -> Option<&Phase> {
     base.phases.iter().find(|phase| match &phase.kind {
         PhaseKind::Planning(_) => matches!(kind, Kind::Planning | Kind::HitlPlanning),
@@ -66,8 +89,7 @@ fn template(kind: Kind, base: &Definition) -> Option<&Phase> {
 }
 
 /// Writes the config into the template.
-fn fill(phase: &mut Phase, chosen: &Chosen, reader: &mut Reader<'_>, base: &Definition) {
-    let kind = chosen.kind;
+fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definition) {
     kind.as_str().clone_into(&mut phase.id);
     let limits = &mut phase.limits;
     limits.rounds = reader.count("max_rounds", 1).unwrap_or(match kind {

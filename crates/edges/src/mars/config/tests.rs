@@ -66,9 +66,23 @@ fn asked(definition: &Definition, kinds: &[Kind]) -> Vec<String> {
 fn modes_and_presets() {
     let table = [
         (json!({}), "one_shot"),
-        (json!({"mode": "one-shot", "approvalMode": "before_step"}), "one_shot before"),
+        // The form sends it with every mode.
+        (json!({"mode": "one-shot", "approvalMode": "before_step"}), "one_shot"),
+        (json!({"mode": "planning-control", "approvalMode": "both"}), "planning, control"),
         (json!({"mode": "planning-control"}), "planning, control"),
-        (json!({"mode": "planning_control", "approval_mode": "on_error"}), "planning, control error"),
+        (json!({"mode": "planning_control", "approval_mode": "on_error"}), "planning, control"),
+        (
+            json!({"mode": "hitl-interactive", "hitlVariant": "error_recovery", "approvalMode": "both"}),
+            "planning, hitl_control error",
+        ),
+        (
+            json!({"mode": "hitl-interactive", "hitlVariant": "planning_only", "approvalMode": "both"}),
+            "plan: hitl_planning, control",
+        ),
+        (
+            json!({"preset": "step_by_step", "approvalMode": "both"}),
+            "plan: hitl_planning, hitl_control before after error",
+        ),
         (json!({"mode": "hitl-interactive"}), "plan: hitl_planning, hitl_control before after error"),
         (json!({"mode": "hitl-interactive", "hitlVariant": "planning_only"}), "plan: hitl_planning, control"),
         (
@@ -102,8 +116,11 @@ fn modes_and_presets() {
         ("both", " before after error"),
         ("on_error", " error"),
     ] {
-        let definition = made(&json!({"mode": "planning-control", "approval_mode": word}));
-        assert_eq!(shape(&definition), format!("planning, control{gates}"));
+        let definition = made(&json!({"mode": "hitl-interactive", "approval_mode": word}));
+        assert_eq!(shape(&definition), format!("plan: hitl_planning, hitl_control{gates}"));
+        let own =
+            json!({"phases": [{"type": "planning"}, {"type": "control", "config": {"approval_mode": word}}]});
+        assert_eq!(shape(&made(&own)), format!("planning, control{gates}"));
     }
 }
 
@@ -119,7 +136,9 @@ fn each_key_changes_the_workflow() {
         ("maxAttempts", "planning-control", json!(1), json!(2)),
         ("max_human_iterations", "hitl-interactive", json!(1), json!(2)),
         ("require_explicit_approval", "hitl-interactive", json!(false), json!(true)),
-        ("approval_mode", "planning-control", json!("none"), json!("both")),
+        ("approval_mode", "hitl-interactive", json!("none"), json!("both")),
+        ("planInstructions", "planning-control", json!("Two steps."), json!("One step.")),
+        ("engineerInstructions", "one-shot", json!("In Rust."), json!("In C.")),
         ("max_redos", "planning-control", json!(0), json!(1)),
         ("step_number", "planning-control", json!(1), json!(2)),
         ("timeout_seconds", "hitl-interactive", json!(0.2), json!(5)),
@@ -229,7 +248,7 @@ fn the_second_layer_is_off_unless_it_is_switched_on() {
     for (keys, mandatory) in table {
         for mode in ["never", "before_step"] {
             let mut config = keys.clone();
-            config["mode"] = json!("planning-control");
+            config["mode"] = json!("hitl-interactive");
             config["approval_mode"] = json!(mode);
             let definition = made(&config);
             let found: Vec<&str> = definition.gates.mandatory.iter().map(|each| each.as_str()).collect();
@@ -278,16 +297,26 @@ fn whatever_can_not_be_is_named() {
         ),
         (json!({"mode": 5}), "/config/mode", "expected one of"),
         (json!({"mode": "one-shot", "preset": "autonomous"}), "/config/preset", "leave one"),
-        (
-            json!({"mode": "one-shot", "hitlVariant": "planning_only"}),
-            "/config/hitlVariant",
-            "hitl-interactive",
-        ),
         (json!({"mode": "hitl-interactive", "hitlVariant": "x"}), "/config/hitlVariant", "expected one of"),
         (json!({"maxRounds": 5, "max_rounds": 6}), "/config/max_rounds", "leave one out"),
         (json!({"max_rouns": 5}), "/config/max_rouns", "not a known key"),
         (json!({"a/b": 5}), "/config/a~1b", "not a known key"),
-        (json!({"availableAgents": ["engineer"]}), "/config/availableAgents", "copilot"),
+        // What changes nothing is read as strictly as what does.
+        (json!({"availableAgents": "engineer"}), "/config/availableAgents", "list of names"),
+        (json!({"saveJson": "yes"}), "/config/saveJson", "true nor false"),
+        (json!({"maxTurns": -1}), "/config/maxTurns", "whole number"),
+        (json!({"intelligentRouting": "wild"}), "/config/intelligentRouting", "expected one of: aggressive"),
+        (json!({"summarizerModel": 5}), "/config/summarizerModel", "text"),
+        (json!({"mode": "one-shot", "hitlVariant": "x"}), "/config/hitlVariant", "expected one of"),
+        (json!({"mode": "one-shot", "approvalMode": "x"}), "/config/approvalMode", "expected one of"),
+        (json!({"mode": "one-shot", "maxPlanSteps": 0}), "/config/maxPlanSteps", "whole number"),
+        (json!({"mode": "one-shot", "allowStepSkip": 1}), "/config/allowStepSkip", "true nor false"),
+        (
+            json!({"mode": "one-shot", "default_on_timeout": "reject"}),
+            "/config/default_on_timeout",
+            "means nothing",
+        ),
+        (json!({"ideaMakerModel": 5}), "/config/ideaMakerModel", "text"),
         (json!({"ag2_smart_approval": 1}), "/config/ag2_smart_approval", "true nor false"),
         (
             json!({"ag2_smart_criteria": {"keywords": "delete"}}),
@@ -295,12 +324,11 @@ fn whatever_can_not_be_is_named() {
             "list",
         ),
         (json!({"ag2_smart_criteria": {"mood": 1}}), "/config/ag2_smart_criteria/mood", "not a known key"),
-        (json!({"max_redos": 1, "mode": "idea-generation"}), "/config/max_redos", "means nothing here"),
         (json!({"max_rounds": 0}), "/config/max_rounds", "whole number"),
         (json!({"max_rounds": "5"}), "/config/max_rounds", "whole number"),
         (json!({"approval_mode": "always"}), "/config/approval_mode", "expected one of"),
         (
-            json!({"mode": "planning-control", "approval_mode": "conversational"}),
+            json!({"mode": "hitl-interactive", "approval_mode": "conversational"}),
             "/config/approval_mode",
             "expected",
         ),

@@ -5,15 +5,11 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-use super::{Mars, options, plan, planned, sound, words};
+use super::{Mars, around_steps as config, options, plan, planned, sound, words};
 use crate::play::{count, done, one, write};
 
 fn two() -> Scripted {
     plan(&[("build", "engineer"), ("test", "engineer")])
-}
-
-fn config(approval_mode: &str) -> Value {
-    json!({"mode": "planning-control", "n_plan_reviews": 0, "approval_mode": approval_mode})
 }
 
 /// Case 06.
@@ -171,7 +167,7 @@ async fn the_servers_own_workflow_is_a_floor() {
         ("tool_approval", "tool_approval"),
     ] {
         let asked = mars.asked().await;
-        assert_eq!((&asked["action"], &asked["checkpoint_type"]), (&json!(action), &json!(position)));
+        assert_eq!((&asked["action"], &asked["position"]), (&json!(action), &json!(position)));
         assert_eq!(server.lines("count.txt"), 0);
         mars.resolve(&asked, "approve", json!({})).await;
     }
@@ -267,11 +263,10 @@ async fn a_file_edit_is_asked_about_before_it_happens() {
     let mut mars = Mars::start(&server, "t1", "Build it.", settings).await;
     let asked = mars.asked().await;
     assert_eq!(
-        (options(&asked), &asked["action"], &asked["checkpoint_type"]),
+        (options(&asked), [&asked["action"], &asked["checkpoint_type"], &asked["position"]]),
         (
             vec!["continue", "edit", "provide_instructions", "abort"],
-            &json!("ag2_dynamic"),
-            &json!("before_file_edit")
+            [&json!("ag2_dynamic"), &json!("ag2_dynamic"), &json!("before_file_edit")]
         )
     );
     assert_eq!(asked["context"]["arguments"]["path"], "config.yaml");
@@ -351,7 +346,7 @@ async fn what_stands_beside_arguments_is_refused() {
 /// `message` is what is asked, as the runtime knows it; what the agent says stands apart, harmless and cut (A27).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_asked_stands_apart_from_what_the_agent_says() {
-    // What it says and calls; then `description`, `message`, `agent_says`.
+    // What it says and calls; then what follows the message in `description`, `message`, `agent_says`.
     type Row<'a> = (&'a str, Option<(&'a str, Value)>, &'a str, &'a str, Value);
     let ask =
         |question: &str| ("ask_human", json!({"question": question, "context": "for the door\u{202e}"}));
@@ -365,47 +360,35 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
         (
             harmless,
             Some(delete()),
-            "run_command: rm -r old (3 files)",
+            "\n\ncommand: rm -r old",
             "run_command: rm -r old (3 files)",
             json!("Listing the files,\nnothing is changed. \\u{202e}\\u{1b}[2J\\u{7}"),
         ),
-        (
-            "  \n ",
-            Some(delete()),
-            "run_command: rm -r old (3 files)",
-            "run_command: rm -r old (3 files)",
-            json!(null),
-        ),
+        ("  \n ", Some(delete()), "\n\ncommand: rm -r old", "run_command: rm -r old (3 files)", json!(null)),
         (
             &long,
             Some(count("a")),
-            "run_command: echo a >> count.txt",
+            "\n\ncommand: echo a >> count.txt",
             "run_command: echo a >> count.txt",
             json!(cut),
         ),
         (
             "",
             Some(write("a\u{202e}b", "")),
-            "write_file: a\\u{202e}b",
+            "\n\ncontent: \npath: a\\u{202e}b",
             "write_file: a\\u{202e}b",
             json!(null),
         ),
-        ("", Some(ask("Which colour?")), "Which colour?", "Which colour?", json!("for the door\\u{202e}")),
-        (
-            "",
-            Some(ask("One\nor two?\u{7}")),
-            "One\\nor two?\\u{7}",
-            "One\nor two?\\u{7}",
-            json!("for the door\\u{202e}"),
-        ),
-        (printed, None, "Which colour?", &format!("Which colour?\n{why}"), json!(null)),
+        ("", Some(ask("Which colour?")), "", "Which colour?", json!("for the door\\u{202e}")),
+        ("", Some(ask("One\nor two?\u{7}")), "", "One\nor two?\\u{7}", json!("for the door\\u{202e}")),
+        (printed, None, "", &format!("Which colour?\n{why}"), json!(null)),
     ];
     let (model, server) = planned(&[]).await;
     std::fs::create_dir(server.workspace().join("old")).unwrap();
     for name in ["a", "b", "c"] {
         std::fs::write(server.workspace().join("old").join(name), "").unwrap();
     }
-    for (i, (text, call, description, message, says)) in table.into_iter().enumerate() {
+    for (i, (text, call, whole, message, says)) in table.into_iter().enumerate() {
         let says_it = match call.clone() {
             Some((tool, arguments)) => {
                 Scripted::Calls { text: text.to_owned(), calls: vec![(tool.to_owned(), arguments)] }
@@ -421,7 +404,7 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
         let asked = mars.asked().await;
         assert_eq!(
             (&asked["description"], &asked["message"], &asked["context"]["agent_says"]),
-            (&json!(description), &json!(message), &says)
+            (&json!(format!("{message}{whole}")), &json!(message), &says)
         );
     }
     // What the runtime says beside the title it says in the message.
@@ -429,7 +412,7 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
     model.script("engineer", [one(("run_command", json!({"command": "false"})))]);
     let mut mars = Mars::start(&server, "t", "Build it.", config("on_error")).await;
     let asked = mars.asked().await;
-    assert_eq!(asked["description"], "Step `control/s1` failed");
+    assert_eq!(asked["description"], asked["message"]);
     let (title, why) = asked["message"].as_str().unwrap().split_once('\n').unwrap();
     let (why, spent) = why.split_once("\n\nSo far: ").unwrap();
     assert_eq!((title, why), ("Step `control/s1` failed", asked["context"]["error"].as_str().unwrap()));
@@ -559,9 +542,13 @@ async fn an_agent_hands_over_to_a_person() {
     let mut mars = Mars::start(&server, "t1", "Build it.", settings).await;
     let asked = mars.asked().await;
     assert_eq!(
-        (options(&asked), &asked["action"]),
-        (vec!["continue", "provide_instructions", "abort"], &json!("ag2_dynamic"))
+        (options(&asked), [&asked["action"], &asked["checkpoint_type"], &asked["position"]]),
+        (
+            vec!["continue", "provide_instructions", "abort"],
+            [&json!("ag2_dynamic"), &json!("ag2_dynamic"), &json!("escalation")]
+        )
     );
+    assert!(asked["description"].as_str().unwrap().contains("> Two ways are open."), "{asked}");
     mars.resolve(&asked, "provide_instructions", json!({"feedback": "take the first"})).await;
     mars.wait("workflow_completed").await;
     assert!(model.requests_of("engineer")[1].texts().join("\n").contains("take the first"));
@@ -598,8 +585,8 @@ async fn smart_approval_holds_what_speaks_of_risk() {
     let mut mars = Mars::start(&server, "t1", "Tidy up.", settings).await;
     let asked = mars.asked().await;
     assert_eq!(
-        (&asked["action"], &asked["checkpoint_type"], options(&asked)[0]),
-        (&json!("ag2_dynamic"), &json!("smart_approval"), "continue")
+        ([&asked["action"], &asked["checkpoint_type"], &asked["position"]], options(&asked)[0]),
+        ([&json!("ag2_dynamic"), &json!("ag2_dynamic"), &json!("smart_approval")], "continue")
     );
     assert_eq!(asked["context"]["arguments"]["command"], "rm -r old_data", "the read was not held up");
     assert!(asked["context"]["reasons"].to_string().contains("`delete`"), "{asked:#}");

@@ -8,7 +8,7 @@ use holdshort_testkit::server::TestServer;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Mars, plan, sound};
+use super::{Mars, around_steps as config, plan, sound};
 use crate::play::{ask, count, done, one, write};
 
 /// A story on its way to its golden file.
@@ -149,10 +149,6 @@ fn says(model: &ScriptedModel, agent: &str, all: impl IntoIterator<Item = Script
     for each in all {
         model.push(agent, each);
     }
-}
-
-fn config(approval_mode: &str) -> Value {
-    json!({"mode": "planning-control", "n_plan_reviews": 0, "approval_mode": approval_mode})
 }
 
 fn calls(calls: Vec<(&str, Value)>) -> Scripted {

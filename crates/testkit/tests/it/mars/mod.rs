@@ -6,9 +6,13 @@ mod example;
 mod gates;
 mod golden;
 mod modes;
+mod panel;
 mod plans;
+mod reader;
 mod sessions;
 mod sockets;
+mod tabs;
+mod ui;
 
 use futures::{SinkExt, StreamExt};
 use holdshort_testkit::model::{Scripted, ScriptedModel};
@@ -81,7 +85,7 @@ impl Mars {
             let so_far = || self.frames.iter().map(short).collect::<Vec<_>>().join("\n");
             match timeout_at(deadline, self.socket.next()).await {
                 Ok(Some(Ok(Message::Text(text)))) => {
-                    let frame: Value = serde_json::from_str(&text).unwrap();
+                    let frame = reader::frame(&text);
                     self.frames.push(frame.clone());
                     return Ok(frame);
                 }
@@ -115,8 +119,14 @@ impl Mars {
         }
     }
 
+    /// The next request that was not told before; what is asked again has no place.
     pub(crate) async fn asked(&mut self) -> Value {
-        self.wait("approval_requested").await
+        loop {
+            let frame = self.next().await;
+            if frame["event_type"] == "approval_requested" && frame["id"].is_string() {
+                return frame["data"].clone();
+            }
+        }
     }
 
     pub(crate) async fn resolve(&mut self, asked: &Value, resolution: &str, more: Value) -> Value {
@@ -151,6 +161,13 @@ impl Mars {
 fn short(frame: &Value) -> String {
     let text = frame.to_string();
     text.chars().take(300).collect()
+}
+
+/// Plan and control, with people around the steps as `approval_mode` says.
+pub(crate) fn around_steps(approval_mode: &str) -> Value {
+    json!({"n_plan_reviews": 0, "phases": [
+        {"type": "planning"}, {"type": "control", "config": {"approval_mode": approval_mode}},
+    ]})
 }
 
 /// The first frame, with the server's workspace.
@@ -200,5 +217,17 @@ pub(crate) async fn sound(server: &TestServer, mars: &Mars) {
     let unasked = events.iter().filter(|event| event["data"]["cause"] == "unasked").count();
     assert_eq!(told("approval_requested"), of("interrupt_opened") - unasked);
     assert_eq!(told("approval_received"), of("interrupt_resolved"));
+    // One of each call, made and ended (contract A32).
+    let of_calls = |kinds: &[&str]| {
+        let frames = mars.told();
+        let is_one = |frame: &&Value| kinds.contains(&frame["event_type"].as_str().unwrap());
+        frames.iter().filter(is_one).map(|frame| frame["data"]["call_id"].to_string()).collect::<Vec<_>>()
+    };
+    for kinds in [&["agent_tool_call"][..], &["tool_call", "code_execution"]] {
+        let (all, mut each) = (of_calls(kinds), of_calls(kinds));
+        each.sort();
+        each.dedup();
+        assert_eq!(all.len(), each.len(), "{all:?}");
+    }
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }

@@ -44,7 +44,7 @@ async fn a_checkpoint_stands_between_two_phases() {
         (options(&asked), &asked["action"], &asked["checkpoint_type"]),
         (vec!["approve", "modify", "reject"], &json!("checkpoint"), &json!("after_planning"))
     );
-    assert_eq!(asked["context"]["plan"]["sub_tasks"][0]["sub_task"], "build");
+    assert_eq!(asked["context"]["plan"][0]["sub_task"], "build");
     assert!(asked["context"]["results"].is_object());
     mars.resolve(&asked, "approve", json!({"feedback": "mind the units"})).await;
     mars.wait("workflow_completed").await;
@@ -117,7 +117,7 @@ async fn without_a_channel_a_checkpoint_approves_itself() {
     );
     assert!(!mars.types().contains(&"approval_requested"), "{:?}", mars.types());
     let plan = mars.asked().await;
-    assert_eq!(plan["checkpoint_type"], "after_planning");
+    assert_eq!(plan["position"], "after_planning");
     let open = server.get("/v1/interrupts?status=open").await.ok();
     assert_eq!(open["items"][0]["id"], plan["approval_id"], "parked and listed");
     mars.resolve(&plan, "reject", json!({})).await;

@@ -25,10 +25,10 @@ async fn a_plan_is_shown_and_approved_with_a_note() {
     let asked = mars.asked().await;
     assert_eq!(options(&asked), ["approve", "modify", "revise", "reject"]);
     assert_eq!(
-        (&asked["action"], &asked["checkpoint_type"]),
-        (&json!("plan_approval"), &json!("after_planning"))
+        [&asked["action"], &asked["checkpoint_type"], &asked["position"]],
+        [&json!("plan_approval"), &json!("plan_approval"), &json!("after_planning")]
     );
-    let steps = asked["context"]["plan"]["sub_tasks"].as_array().unwrap();
+    let steps = asked["context"]["plan"].as_array().unwrap();
     assert_eq!(
         (steps.len(), &steps[0]["sub_task"], &steps[0]["sub_task_agent"], &steps[0]["bullet_points"]),
         (3, &json!("read"), &json!("researcher"), &json!(["carefully"]))
@@ -115,7 +115,7 @@ async fn a_plan_is_revised_until_there_is_none_left() {
     let second = mars.asked().await;
     assert_ne!(first["approval_id"], second["approval_id"]);
     assert_eq!((&second["context"]["iteration"], &second["context"]["iterations"]), (&json!(2), &json!(2)));
-    assert_eq!(second["context"]["plan"]["sub_tasks"].as_array().map(Vec::len), Some(2));
+    assert_eq!(second["context"]["plan"].as_array().map(Vec::len), Some(2));
     assert_eq!(second["context"]["previous_feedback"][0]["feedback"], "add tests");
     assert!(model.requests_of("planner")[1].texts().join("\n").contains("add tests"));
     let again = mars.refused(&json!({"type": "resolve_approval", "approval_id": first["approval_id"], "resolution": "approve"})).await;

@@ -4,6 +4,7 @@ use holdshort_testkit::server::eventually;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::tabs::get as read;
 use super::{Mars, first, plan, planned};
 
 const BASE: &str = "/edges/mars/api/sessions";
@@ -18,7 +19,7 @@ async fn a_session_is_its_runs() {
     let session = mars.told()[0]["session_id"].as_str().unwrap().to_owned();
     let path = format!("{BASE}/{session}");
 
-    let found = server.get(&path).await.ok();
+    let found = read(&server, &path).await;
     assert_eq!(
         [&found["session_id"], &found["name"], &found["mode"], &found["status"], &found["run_count"]],
         [&json!(session), &json!("Build it."), &json!("step_by_step"), &json!("active"), &json!(1)]
@@ -39,14 +40,14 @@ async fn a_session_is_its_runs() {
     let mut next = Mars::start(&server, "t2", "And once more.", config).await;
     next.wait("workflow_completed").await;
     assert_eq!(next.told()[0]["session_id"], session.as_str());
-    let runs = server.get(&format!("{path}/runs")).await.ok();
+    let runs = read(&server, &format!("{path}/runs")).await;
     let tasks: Vec<(&Value, &Value)> =
         runs["runs"].as_array().unwrap().iter().map(|run| (&run["task"], &run["status"])).collect();
     let (done, once, build) = (json!("completed"), json!("And once more."), json!("Build it."));
     assert_eq!(tasks, [(&once, &done), (&build, &done)]);
-    let history = server.get(&format!("{path}/history")).await.ok();
+    let history = read(&server, &format!("{path}/history")).await;
     let said: Vec<&str> =
-        history["history"].as_array().unwrap().iter().filter_map(|one| one["message"].as_str()).collect();
+        history["messages"].as_array().unwrap().iter().filter_map(|one| one["content"].as_str()).collect();
     for words in ["Build it.", "mind the units", "Done.", "And once more."] {
         assert!(said.contains(&words), "{words} in {said:?}");
     }
@@ -63,7 +64,7 @@ async fn lists_and_ends() {
     let mut done = Mars::start(&server, "t2", "Count.", json!({})).await;
     done.wait("workflow_completed").await;
     let names = async |query: &str| {
-        let list = server.get(&format!("{BASE}{query}")).await.ok();
+        let list = read(&server, &format!("{BASE}{query}")).await;
         let sessions = list["sessions"].as_array().cloned().unwrap();
         sessions.iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
     };
@@ -98,7 +99,7 @@ async fn lists_and_ends() {
     assert_eq!(ended["status"], "completed");
     waiting.wait("workflow_cancelled").await;
     // What happened is still there.
-    assert_eq!(server.get(&path).await.ok()["status"], "completed");
+    assert_eq!(read(&server, &path).await["status"], "completed");
     // Agents have no sessions here; who can not send headers shows the token in the query.
     let agent = server.send(server.agent_request(Method::GET, BASE)).await;
     assert_eq!(agent.refusal(), (403, "forbidden_role"));
@@ -120,13 +121,15 @@ async fn a_session_is_made_before_its_first_task() {
     let expected = json!({
         "session_id": session["session_id"], "name": "Release 1.2", "mode": "step_by_step",
         "config": {"mode": "step_by_step", "n_plan_reviews": 0}, "status": "active", "run_count": 0,
+        "current_phase": null, "current_step": null, "conversation_history": [], "context_variables": {},
+        "plan_data": null,
         "version": 1, "created_at": session["created_at"], "updated_at": session["created_at"],
     });
     assert_eq!(session, expected);
     let path = format!("{BASE}/{}", session["session_id"].as_str().unwrap());
-    assert_eq!(server.get(&path).await.ok(), expected);
-    assert_eq!(server.get(&format!("{path}/runs")).await.ok()["runs"], json!([]));
-    assert_eq!(server.get(&format!("{path}/history")).await.ok()["history"], json!([]));
+    assert_eq!(read(&server, &path).await, expected);
+    assert_eq!(read(&server, &format!("{path}/runs")).await["runs"], json!([]));
+    assert_eq!(read(&server, &format!("{path}/history")).await["messages"], json!([]));
     for (query, found) in [
         ("", 1),
         ("?status=active", 1),
@@ -134,14 +137,14 @@ async fn a_session_is_made_before_its_first_task() {
         ("?mode=step-by-step&status=active", 1),
         ("?mode=one_shot", 0),
     ] {
-        let list = server.get(&format!("{BASE}{query}")).await.ok();
+        let list = read(&server, &format!("{BASE}{query}")).await;
         assert_eq!(list["sessions"].as_array().map(Vec::len), Some(found), "{query}");
     }
 
     let config = json!({"mode": "one_shot", "session_id": session["session_id"]});
     let mut mars = Mars::start(&server, "t1", "Count.", config.clone()).await;
     mars.wait("workflow_completed").await;
-    let found = server.get(&path).await.ok();
+    let found = read(&server, &path).await;
     assert_eq!(
         [&found["name"], &found["mode"], &found["status"], &found["run_count"]],
         [&json!("Release 1.2"), &json!("one-shot"), &json!("active"), &json!(1)]
@@ -155,7 +158,7 @@ async fn a_session_is_made_before_its_first_task() {
     let task = first(&server, "And once more.", config);
     let refused = next.refused(&task).await;
     assert_eq!(refused["error_type"], "session_suspended", "{refused}");
-    assert_eq!(server.get(&format!("{BASE}?status=suspended")).await.ok()["sessions"][0]["run_count"], 1);
+    assert_eq!(read(&server, &format!("{BASE}?status=suspended")).await["sessions"][0]["run_count"], 1);
     assert_eq!(server.post(&format!("{path}/resume"), &json!({})).await.ok()["status"], "active");
     next.say(&task).await;
     next.wait("workflow_completed").await;
@@ -211,13 +214,10 @@ async fn an_idle_session_has_expired_after_a_restart() {
     server.restart().await;
     let path = format!("{BASE}/{}", session.as_str().unwrap());
     eventually("the session expires", async || {
-        (server.get(&path).await.ok()["status"] == "expired").then_some(())
+        (read(&server, &path).await["status"] == "expired").then_some(())
     })
     .await;
-    assert_eq!(
-        server.get(&format!("{BASE}?status=expired")).await.ok()["sessions"][0]["session_id"],
-        session
-    );
+    assert_eq!(read(&server, &format!("{BASE}?status=expired")).await["sessions"][0]["session_id"], session);
     // It is over already: there is nothing to end.
     assert_eq!(server.send(server.request(Method::DELETE, &path)).await.ok()["status"], "expired");
 }
@@ -238,13 +238,13 @@ async fn the_end_reaches_every_run() {
         }
     }
     let path = format!("{BASE}/{}", config["session_id"].as_str().unwrap());
-    assert_eq!(server.get(&path).await.ok()["run_count"], 53);
+    assert_eq!(read(&server, &path).await["run_count"], 53);
     assert_eq!(server.post(&format!("{path}/suspend"), &json!({})).await.ok()["status"], "suspended");
     assert_eq!(server.run(&first).await["status"], "paused");
     assert_eq!(server.send(server.request(Method::DELETE, &path)).await.ok()["status"], "completed");
     assert_eq!(server.run(&first).await["status"], "cancelled");
-    let history = server.get(&format!("{path}/history")).await.ok();
-    assert_eq!(history["history"].as_array().map(Vec::len), Some(53));
+    let history = read(&server, &format!("{path}/history")).await;
+    assert_eq!(history["messages"].as_array().map(Vec::len), Some(53));
 }
 
 /// What a session was made with holds for its tasks, key by key. A task of other phases takes what speaks of none.

@@ -1,11 +1,12 @@
 //! Connections: one task, one run, whatever happens to the wire (lessons 16, 22 to 28, 31).
 
+use holdshort_core::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Mars, first, plan, planned, words};
+use super::{Mars, around_steps, first, plan, planned, words};
 
 fn config() -> Value {
-    json!({"mode": "planning-control", "n_plan_reviews": 0, "approval_mode": "both"})
+    around_steps("both")
 }
 
 fn one_step() -> holdshort_testkit::model::Scripted {
@@ -25,13 +26,20 @@ async fn the_first_frame_starts_or_attaches() {
     let told = mars.told();
     drop(mars);
 
-    // As clients of the source system do it: the same frame again. Everything is told again, from its beginning.
+    // As clients of the source system do it: the same frame again. Nothing is told twice; what is open is asked again.
     let mut again = Mars::start(&server, "t1", "Build it.", config()).await;
     let status = again.wait("status").await;
     assert_eq!(
         (&status["status"], &status["open_approvals"]),
         (&json!("waiting_approval"), &json!([asked["approval_id"]]))
     );
+    assert_eq!(again.wait("approval_requested").await, asked);
+    assert_eq!((again.run(), again.told()), (run.clone(), Vec::new()));
+    // With the beginning as its place everything is told again.
+    let mut whole = first(&server, "Build it.", config());
+    whole["since"] = json!(0);
+    let mut again = Mars::connect(&server, "t1").await;
+    again.say(&whole).await;
     assert_eq!(again.asked().await, asked);
     assert_eq!((again.run(), again.told()), (run.clone(), told.clone()));
     assert_eq!(runs(&server).await, 1);
@@ -53,7 +61,7 @@ async fn the_first_frame_starts_or_attaches() {
     for expected in &told[told.len() - 2..] {
         assert_eq!(again.next().await, *expected);
     }
-    let beyond = again.refused(&json!({"type": "request_state", "since": 10_000})).await;
+    let beyond = again.refused(&json!({"type": "request_state", "since": "10000"})).await;
     assert_eq!(beyond["errors"][0]["pointer"], "/since");
 
     // Another id is another run, with the same task.
@@ -89,30 +97,45 @@ async fn who_comes_back_gets_what_follows() {
     again.wait("workflow_completed").await;
     seen.extend(again.told());
 
-    let mut whole = Mars::start(&server, "t1", "Build it.", config()).await;
+    let mut whole = Mars::connect(&server, "t1").await;
+    frame["since"] = json!(0);
+    whole.say(&frame).await;
     whole.wait("workflow_completed").await;
     let ids = |frames: &[Value]| frames.iter().map(|frame| frame["id"].clone()).collect::<Vec<_>>();
     assert_eq!(ids(&seen), ids(&whole.told()));
     assert_eq!(seen, whole.told());
     assert_eq!((runs(&server).await, server.lines("count.txt")), (1, 1));
+    // From each time on it is what happened later.
+    let time = |frame: &Value| frame["timestamp"].as_str().unwrap().parse::<Timestamp>().unwrap().as_millis();
+    for at in [0, seen.len() / 2, seen.len() - 1] {
+        whole.say(&json!({"type": "request_state", "since": time(&seen[at])})).await;
+        whole.wait("status").await;
+        for expected in seen.iter().filter(|frame| time(frame) > time(&seen[at])) {
+            while whole.next().await["id"].is_null() {}
+            assert_eq!(whole.frames.last(), Some(expected));
+        }
+    }
     // From each place on it is the rest.
     for at in 0..seen.len() {
         whole.say(&json!({"type": "request_state", "since": seen[at]["id"]})).await;
         whole.wait("status").await;
         for expected in &seen[at + 1..] {
-            assert_eq!(whole.next().await, *expected);
+            while whole.next().await["id"].is_null() {}
+            assert_eq!(whole.frames.last(), Some(expected));
         }
     }
 }
 
 /// What a client has seen is not read once more, as long as the run is loaded: an event before its place that can not be
-/// read is none of its business.
+/// read is none of its business. The last frame of an event is its whole.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_read_before_the_place_of_who_comes_back() {
     let (_model, server) = planned(&[one_step()]).await;
     let mut mars = Mars::start(&server, "t1", "Build it.", config()).await;
     let asked = mars.asked().await;
     let seq = server.get(&format!("/v1/runs/{}", mars.run())).await.ok()["seq"].clone();
+    let last = mars.told().last().unwrap()["id"].clone();
+    assert_eq!(last, seq.to_string(), "the event was told in several frames");
     let file = rusqlite::Connection::open(server.data().join("holdshort.db")).unwrap();
     let first = "SELECT stream FROM events WHERE seq = 1 AND instr(CAST(head AS TEXT), ?1) > 0";
     let stream: Vec<u8> =
@@ -121,7 +144,7 @@ async fn nothing_is_read_before_the_place_of_who_comes_back() {
     assert_eq!(file.execute(sql, [stream]).unwrap(), 1);
 
     let mut back = Mars::connect(&server, "t1").await;
-    back.say(&json!({"type": "request_state", "since": seq})).await;
+    back.say(&json!({"type": "request_state", "since": last})).await;
     let status = back.wait("status").await;
     assert_eq!((&status["status"], &status["seq"]), (&json!("waiting_approval"), &seq));
     assert_eq!(status["open_approvals"], json!([asked["approval_id"]]));
@@ -129,7 +152,7 @@ async fn nothing_is_read_before_the_place_of_who_comes_back() {
     assert_eq!(back.asked().await["checkpoint_type"], "after_step");
     assert!(!back.types().contains(&"error_occurred"), "{:?}", back.types());
     // From the beginning it can not be told.
-    let refused = back.refused(&json!({"type": "request_state", "since": 0})).await;
+    let refused = back.refused(&json!({"type": "request_state", "since": "0"})).await;
     assert_eq!(words(&refused), ("journal_damaged", ""));
 }
 
@@ -139,7 +162,7 @@ async fn the_newest_connection_has_the_task() {
     let mut older = Mars::start(&server, "t1", "Build it.", config()).await;
     let asked = older.asked().await;
     let mut newer = Mars::start(&server, "t1", "Build it.", config()).await;
-    newer.asked().await;
+    assert_eq!(newer.wait("approval_requested").await, asked);
     let code = loop {
         if let Err(code) = older.came().await {
             break code;
@@ -212,6 +235,9 @@ async fn pause_resume_and_cancel_get_in_while_the_model_works() {
     mars.wait("workflow_paused").await;
     mars.say(&json!({"type": "request_state"})).await;
     assert_eq!(mars.wait("status").await["status"], "paused");
+    // What changes nothing is answered with what stands.
+    mars.say(&json!({"type": "pause"})).await;
+    assert_eq!(mars.wait("status").await["status"], "paused");
     mars.say(&json!({"type": "resume"})).await;
     mars.wait("workflow_resumed").await;
     mars.say(&json!({"type": "cancel", "reason": "enough"})).await;
@@ -254,7 +280,7 @@ async fn what_is_refused_attaches_nobody() {
     .await;
     let refused = back.wait("error_occurred").await;
     assert_eq!(refused["in_reply_to"], "resolve_approval");
-    assert_eq!(back.asked().await, asked);
+    assert_eq!(back.wait("approval_requested").await, asked);
     back.say(&json!({"type": "pause", "run_id": run})).await;
     back.wait("workflow_paused").await;
 }

@@ -1,0 +1,181 @@
+//! Keys that are taken and change nothing (contract E40): a client's form sends each key that it has with every mode. A
+//! value is checked as strictly as that of a key that counts, and each such key is named with why.
+
+use holdshort_core::definition::Definition;
+use holdshort_core::schema::Problem;
+use serde_json::Value;
+
+use super::RUN;
+use super::given::{Given, Item, Reader};
+use super::mode::{Chosen, Kind};
+
+/// A key that changes nothing, as the client wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Idle {
+    pub(in super::super) key: String,
+    pub(in super::super) why: String,
+}
+
+/// What the value of a key must be.
+#[derive(Clone, Copy)]
+enum Holds {
+    Flag,
+    Count,
+    Text,
+    Names,
+    OneOf(&'static [(&'static str, ())]),
+}
+
+const COPILOT: &str = "is of the copilot";
+const PAPERS: &str = "is of reading papers and scans, which no mode here does";
+const MODELS: &str = "an agent without a model of its own has `model`";
+const ROUTING: &[(&str, ())] = &[("aggressive", ()), ("balanced", ()), ("minimal", ())];
+
+/// Keys of the web UI's form that no mode here heeds (contracts A17, A32).
+const ROWS: [(&str, Holds, &str); 24] = [
+    ("available_agents", Holds::Names, COPILOT),
+    ("enable_planning", Holds::Flag, COPILOT),
+    ("use_dynamic_routing", Holds::Flag, COPILOT),
+    ("complexity_threshold", Holds::Count, COPILOT),
+    ("intelligent_routing", Holds::OneOf(ROUTING), COPILOT),
+    ("use_copilot_control", Holds::Flag, COPILOT),
+    ("auto_continue", Holds::Flag, COPILOT),
+    ("continuous_mode", Holds::Flag, COPILOT),
+    ("auto_approve_simple", Holds::Flag, COPILOT),
+    ("conversational", Holds::Flag, COPILOT),
+    ("enable_phase_tools", Holds::Flag, COPILOT),
+    ("max_turns", Holds::Count, COPILOT),
+    ("control_model", Holds::Text, COPILOT),
+    ("session_name", Holds::Text, "names a session where one is made: POST /edges/mars/api/sessions"),
+    ("additional_context", Holds::Text, "the task is all that is worked on"),
+    ("default_model", Holds::Text, MODELS),
+    ("default_formatter_model", Holds::Text, MODELS),
+    ("summarizer_model", Holds::Text, PAPERS),
+    ("save_markdown", Holds::Flag, PAPERS),
+    ("save_json", Holds::Flag, PAPERS),
+    ("save_text", Holds::Flag, PAPERS),
+    ("max_workers", Holds::Count, PAPERS),
+    ("max_depth", Holds::Count, PAPERS),
+    ("ocr_output_dir", Holds::Text, PAPERS),
+];
+
+/// Says of an expiry what it decides: who believes that must not be mistaken.
+const NEVER_IDLE: &str = "default_on_timeout";
+
+/// The keys that change nothing. `definition` has the agents that are left; what is no key at all is a problem.
+pub(super) fn of(
+    top: &Given,
+    (chosen, has_variants): (&[Chosen], bool),
+    (definition, base): (&Definition, &Definition),
+    problems: &mut Vec<Problem>,
+) -> Vec<Idle> {
+    let phases = || chosen.iter().map(|phase| phase.kind.as_str()).collect::<Vec<_>>().join(", ");
+    let mut idle = Vec::new();
+    for (key, item) in top.items() {
+        let agent = ["_model", "_instructions"].iter().find_map(|end| key.strip_suffix(end));
+        let why = if key == "hitl_variant" {
+            (!has_variants).then(|| "is of the mode `hitl-interactive`".to_owned())
+        } else if RUN.contains(&key) || chosen.iter().any(|phase| phase.heeds(key)) {
+            None
+        } else if let Some(agent) = agent.filter(|agent| base.agents.contains_key(*agent)) {
+            (!definition.agents.contains_key(agent)).then(|| format!("no phase here has the agent `{agent}`"))
+        } else if Kind::ALL.iter().any(|kind| kind.keys().contains(&key)) {
+            let why = format!("means nothing here: the phases are {}", phases());
+            if key == NEVER_IDLE {
+                problems.push(Problem::new(&item.pointer, why));
+                continue;
+            }
+            Some(why)
+        } else if let Some((name, holds, why)) = ROWS.into_iter().find(|(name, ..)| *name == key) {
+            check(name, item, holds, top, problems);
+            Some(why.to_owned())
+        } else {
+            problems.push(Problem::new(&item.pointer, "is not a known key"));
+            None
+        };
+        let written = item.pointer.strip_prefix("/config/").unwrap_or(key);
+        idle.extend(why.map(|why| Idle { key: written.to_owned(), why }));
+    }
+    idle
+}
+
+fn check(name: &str, item: &Item, holds: Holds, top: &Given, problems: &mut Vec<Problem>) {
+    let mut reader = Reader { own: top, top: None, keys: &[], problems };
+    match holds {
+        Holds::Flag => {
+            reader.flag(name);
+        }
+        Holds::Count => {
+            reader.count(name, 0);
+        }
+        Holds::Text => {
+            reader.text(name);
+        }
+        Holds::OneOf(words) => {
+            reader.one_of(name, words);
+        }
+        Holds::Names => {
+            let are_names = |list: &Vec<Value>| list.iter().all(Value::is_string);
+            if !item.value.as_array().is_some_and(are_names) {
+                reader.refuse(item, "is not a list of names");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::super::start::shipped;
+    use super::super::translate;
+
+    /// The web UI's form, as it stands there, begins in each mode that there is; what changes nothing is named (contract
+    /// E40).
+    #[test]
+    fn the_whole_form_is_taken_in_every_mode() {
+        let form: Value = serde_json::from_str(
+            r#"{
+            "model": "gpt-4.1", "maxRounds": 25, "maxAttempts": 6, "agent": "engineer", "workDir": "/w",
+            "defaultModel": "gpt-4.1", "defaultFormatterModel": "o3-mini", "maxPlanSteps": 2, "nPlanReviews": 1,
+            "planInstructions": "", "plannerModel": "gpt-4.1", "researcherModel": "gpt-4.1",
+            "planReviewerModel": "o3-mini", "ideaMakerModel": "gpt-4.1", "ideaHaterModel": "o3-mini",
+            "hitlVariant": "full_interactive", "maxHumanIterations": 3, "approvalMode": "both",
+            "allowPlanModification": true, "allowStepSkip": true, "allowStepRetry": true, "showStepContext": true,
+            "availableAgents": ["engineer", "researcher"], "enablePlanning": true, "complexityThreshold": 50,
+            "continuousMode": false, "maxTurns": 20, "autoApproveSimple": true, "engineerInstructions": "",
+            "researcherInstructions": null, "saveMarkdown": true, "saveJson": true, "saveText": false,
+            "maxWorkers": 4, "maxDepth": 10, "ocrOutputDir": "", "summarizerModel": "gpt-4.1",
+            "toolApproval": "none", "intelligentRouting": "balanced", "conversational": false,
+            "copilotSessionId": null, "useDynamicRouting": true, "controlModel": "gpt-4.1", "sessionName": null
+        }"#,
+        )
+        .unwrap();
+        for (mode, phases, idle) in [
+            ("one-shot", "one_shot", "approvalMode hitlVariant ideaMakerModel maxPlanSteps plannerModel"),
+            ("planning-control", "planning control", "agent approvalMode hitlVariant ideaMakerModel"),
+            (
+                "idea-generation",
+                "idea_generation",
+                "agent approvalMode hitlVariant maxPlanSteps researcherModel",
+            ),
+            ("hitl-interactive", "hitl_planning hitl_control", "agent ideaMakerModel"),
+        ] {
+            let mut config = form.clone();
+            config["mode"] = json!(mode);
+            let translated = translate(config.as_object().unwrap(), &shipped().unwrap()).unwrap();
+            let found: Vec<&str> =
+                translated.definition.phases.iter().map(|phase| phase.id.as_str()).collect();
+            assert_eq!(found.join(" "), phases, "{mode}");
+            let named: Vec<&str> = translated.idle.iter().map(|idle| idle.key.as_str()).collect();
+            let whys = translated.idle.iter().all(|idle| !idle.why.is_empty());
+            let always = "availableAgents enablePlanning saveMarkdown maxWorkers defaultModel";
+            for key in idle.split(' ').chain(always.split(' ')) {
+                assert!(named.contains(&key) && whys, "{mode}: {key} in {named:?}");
+            }
+            for key in ["mode", "model", "workDir", "maxRounds", "toolApproval", "planInstructions"] {
+                assert!(!named.contains(&key), "{mode}: {key} in {named:?}");
+            }
+        }
+    }
+}

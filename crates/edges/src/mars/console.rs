@@ -1,0 +1,71 @@
+//! Text on its way as the lines of a console: one frame a line, never a token (contract A32). A line that an event has
+//! overtaken is dropped: the event says all of it.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::event::{self, Event};
+use holdshort_core::run::Fact;
+use holdshort_engine::real::Preview;
+
+use crate::limits::MARS_LINE_BYTES;
+
+/// Lines that have begun, by the step or the call that writes them.
+#[derive(Default)]
+pub(super) struct Console(BTreeMap<String, String>);
+
+impl Console {
+    /// The lines that this text completes.
+    pub(super) fn lines(&mut self, preview: &Preview) -> Vec<String> {
+        let begun = self.0.entry(preview.call.as_ref().unwrap_or(&preview.step).clone()).or_default();
+        begun.push_str(&preview.text);
+        let mut lines = Vec::new();
+        while let Some((line, rest)) = begun.split_once('\n') {
+            lines.push(line.trim_end_matches('\r').to_owned());
+            *begun = rest.to_owned();
+        }
+        if begun.len() > MARS_LINE_BYTES {
+            lines.push(std::mem::take(begun));
+        }
+        lines.retain(|line| !line.trim().is_empty());
+        lines
+    }
+
+    /// What an event makes of them: the reply or the result is there, or another try begins.
+    pub(super) fn hear(&mut self, event: &Event) {
+        let event::Fact::Run(fact) = &event.fact else { return };
+        match fact {
+            Fact::ModelStarted { step, .. }
+            | Fact::ModelReplied { step, .. }
+            | Fact::ModelFailed { step, .. } => drop(self.0.remove(step)),
+            Fact::ToolStarted { call, .. } | Fact::ToolFinished { call, .. } => drop(self.0.remove(call)),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use holdshort_engine::real::Kind;
+
+    use super::*;
+
+    fn preview(step: &str, text: &str) -> Preview {
+        Preview {
+            run: "run_01k6f0000000000000000000aa".parse().unwrap(),
+            step: step.to_owned(),
+            call: None,
+            kind: Kind::Text,
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_frame_is_a_line_and_no_token() {
+        let mut console = Console::default();
+        let mut said = |step: &str, text: &str| console.lines(&preview(step, text));
+        assert_eq!(said("a", "one"), Vec::<String>::new());
+        assert_eq!(said("b", "other\n"), ["other"]);
+        assert_eq!(said("a", " line\r\n\ntwo\nthr"), ["one line", "two"]);
+        assert_eq!(said("a", &"e".repeat(MARS_LINE_BYTES)), [format!("thr{}", "e".repeat(MARS_LINE_BYTES))]);
+    }
+}

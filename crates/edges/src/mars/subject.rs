@@ -1,0 +1,52 @@
+//! What a person decides on, as text: the whole plan, the whole step, the whole call (contract A32). It is made harmless,
+//! and nothing of it is cut.
+
+use holdshort_core::interrupt::{About, Kind, Opened};
+use holdshort_protocol::plain;
+use serde_json::{Map, Value};
+
+/// `context` is what the client is shown beside it.
+pub(super) fn of(opened: &Opened, with: &Value, context: &Map<String, Value>) -> Option<String> {
+    let payload = |key: &str| with.get("payload")?.get(key);
+    let text = |key: &str| payload(key)?.as_str().map(str::to_owned);
+    let whole = match (opened.kind, &opened.about) {
+        (Kind::PlanApproval, _) | (_, About::Phase(_)) => context.get("plan").map(plan),
+        (Kind::Checkpoint, About::BeforeStep(_)) => text("input"),
+        (Kind::Checkpoint, About::AfterStep(_)) | (Kind::Continuation, _) => text("output"),
+        (Kind::Review, _) => text("content"),
+        (Kind::ToolApproval | Kind::UnknownOutcome, _) => payload("arguments").map(arguments),
+        // What an agent hands over is its words.
+        (Kind::Escalation, _) => context.get("agent_says").and_then(Value::as_str).map(quoted),
+        _ => None,
+    };
+    whole.filter(|whole| !whole.trim().is_empty()).map(|whole| plain::text(&whole).into_owned())
+}
+
+fn quoted(said: &str) -> String {
+    said.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// Its steps, numbered, each with who does it.
+fn plan(steps: &Value) -> String {
+    let field =
+        |step: &Value, key: &str| step.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let step = |(number, step): (usize, &Value)| {
+        let who = Some(field(step, "sub_task_agent")).filter(|agent| !agent.is_empty());
+        let who = who.map(|agent| format!(" ({agent})")).unwrap_or_default();
+        let first = format!("{number}. {}{who}", field(step, "sub_task"));
+        let bullets = step.get("bullet_points").and_then(Value::as_array).into_iter().flatten();
+        let bullets = bullets.filter_map(Value::as_str).map(|bullet| format!("   - {bullet}"));
+        std::iter::once(first).chain(bullets).collect::<Vec<_>>().join("\n")
+    };
+    let steps = (1..).zip(steps.as_array().into_iter().flatten()).map(step);
+    steps.collect::<Vec<_>>().join("\n")
+}
+
+/// One a line; of one that is a text the text itself.
+pub(super) fn arguments(arguments: &Value) -> String {
+    let line = |(name, value): (&String, &Value)| match value.as_str() {
+        Some(text) => format!("{name}: {text}"),
+        None => format!("{name}: {value}"),
+    };
+    arguments.as_object().into_iter().flatten().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,236 @@
+//! A strict reader of this wire, written from contract A32 alone: each frame and each answer is read by a type that has
+//! the fields which the web UI reads, of the types that it needs. A frame that it would drop or misread is a panic.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+/// A text that says something.
+#[derive(Debug)]
+struct Said;
+
+impl<'de> Deserialize<'de> for Said {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text.trim().is_empty() { Err(serde::de::Error::custom("says nothing")) } else { Ok(Self) }
+    }
+}
+
+/// A field that is there, perhaps as null.
+fn there<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    Option::deserialize(deserializer)
+}
+
+macro_rules! schema {
+    ($($name:ident { $($(#[$meta:meta])* $field:ident: $kind:ty),* $(,)? })*) => {
+        $(
+            #[derive(Debug, Deserialize)]
+            #[expect(dead_code, reason = "that it can be read is what is checked")]
+            struct $name { $($(#[$meta])* $field: $kind),* }
+        )*
+    };
+}
+
+schema! {
+    Envelope { event_type: Said, timestamp: Said, #[serde(default)] run_id: Option<Said>, data: Map<String, Value> }
+    Status { message: Said }
+    Output { data: Said }
+    Started { run_id: Said, task_description: Said, agent: String, model: Said, work_dir: String }
+    StateChanged { status: State }
+    Failed { error: Said }
+    Cancelled { message: Said }
+    Phase { phase: Said, status: Said }
+    Step { step_id: Said }
+    Edge { source: Said, target: Said }
+    Retry { #[serde(rename = "attemptNumber")] attempt: u32, #[serde(rename = "maxAttempts")] max: u32 }
+    Node {
+        id: Said, label: Said, r#type: Said, status: NodeState, agent: String, step_number: u32, run_id: Said,
+        description: Said, task: Said, bullet_points: Vec<String>,
+        #[serde(deserialize_with = "there")] started_at: Option<Said>,
+        #[serde(deserialize_with = "there")] completed_at: Option<Said>,
+        #[serde(deserialize_with = "there")] error: Option<Said>,
+        #[serde(deserialize_with = "there")] retry_info: Option<Retry>,
+    }
+    Graph { run_id: Said, nodes: Vec<Node>, edges: Vec<Edge>, levels: u32 }
+    NodeChanged { node_id: Said, old_status: NodeState, new_status: NodeState }
+    Bubble { agent: Said, role: Role, message: Said }
+    Calls { agent: Said, tool_name: Said, call_id: Said, arguments: Map<String, Value> }
+    Called { run_id: Said, agent: Said, tool_name: Said, arguments: Map<String, Value>, result: String }
+    Executed { run_id: Said, agent: Said, code: Said, language: Said, result: String }
+    FilesUpdated { run_id: Said, node_id: Said, files_tracked: u32 }
+    FileChanged { file_path: Said, filename: Said }
+    Spent {
+        run_id: Said, agent: Said, step_id: Said, model: Said, tokens: u64, input_tokens: u64, output_tokens: u64,
+        cost_usd: f64, total_cost_usd: f64,
+    }
+    PlanStep { sub_task: Said, #[serde(deserialize_with = "there")] sub_task_agent: Option<Said>, bullet_points: Vec<String> }
+    Context {
+        plan: Option<Vec<PlanStep>>, requires_text_input: Option<bool>, input_placeholder: Option<Said>,
+        step: Option<Said>, step_num: Option<u32>, tool_category: Option<Said>, agent_name: Option<Said>,
+        prompt: Option<Said>, can_auto_allow: Option<bool>, session_permissions: Option<Map<String, Value>>,
+    }
+    Asked {
+        approval_id: Said, step_id: String, action: Said, description: Said, message: Said, options: Vec<Said>,
+        checkpoint_type: Said, context: Context,
+    }
+    Received { approval_id: Said, approved: bool, feedback: String }
+    Problem { error_type: Said, message: Said }
+    Ended { session_id: Said, work_dir: String, run_id: Said }
+    Spoken { role: Role, content: Said, agent: Said, timestamp: Said }
+    Detail {
+        session_id: Said, name: Said, mode: Said, status: SessionState, created_at: Said, updated_at: Said,
+        #[serde(deserialize_with = "there")] current_phase: Option<Said>,
+        #[serde(deserialize_with = "there")] current_step: Option<u32>,
+        conversation_history: Vec<Spoken>, context_variables: Map<String, Value>, config: Map<String, Value>,
+        #[serde(deserialize_with = "there")] plan_data: Option<Map<String, Value>>,
+    }
+    Sessions { sessions: Vec<Detail> }
+    Run {
+        id: Said, mode: Said, agent: String, model: Said, status: State, task_description: Said, started_at: Said,
+        #[serde(deserialize_with = "there")] completed_at: Option<Said>,
+        is_branch: bool, meta: Map<String, Value>,
+    }
+    Runs { runs: Vec<Run> }
+    History { messages: Vec<Spoken> }
+    Happened {
+        id: Said, timestamp: Said, event_type: Said, status: Said,
+        #[serde(deserialize_with = "there")] node_id: Option<Said>,
+        #[serde(deserialize_with = "there")] agent_name: Option<Said>,
+        inputs: Map<String, Value>, outputs: Map<String, Value>, meta: Map<String, Value>,
+    }
+    Events { events: Vec<Happened> }
+    Made {
+        id: Said, file_path: Said, file_name: Said, file_type: String, size_bytes: u64, node_id: Said,
+        agent_name: Said, created_at: Said,
+    }
+    Files { files: Vec<Made> }
+    Share { cost: f64, tokens: u64, input_tokens: u64, output_tokens: u64, call_count: u64 }
+    Costs {
+        total_cost: f64, total_tokens: u64, input_tokens: u64, output_tokens: u64,
+        model_breakdown: Vec<Share>, agent_breakdown: Vec<Share>, step_breakdown: Vec<Share>,
+    }
+    Log { content: Said, total_lines: u64 }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Draft,
+    Planning,
+    Executing,
+    Paused,
+    WaitingApproval,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum NodeState {
+    Pending,
+    Running,
+    Paused,
+    WaitingApproval,
+    Completed,
+    Failed,
+    Cancelled,
+    Skipped,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SessionState {
+    Active,
+    Suspended,
+    Completed,
+    Expired,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Role {
+    Assistant,
+    User,
+    Handoff,
+    Judge,
+}
+
+fn check<T: DeserializeOwned>(value: &Value) -> Result<(), serde_json::Error> {
+    T::deserialize(value).map(drop)
+}
+
+/// A frame as the client reads it.
+pub(crate) fn frame(text: &str) -> Value {
+    let frame: Value = serde_json::from_str(text).unwrap();
+    let data = &frame["data"];
+    let kind = frame["event_type"].as_str().unwrap_or_default();
+    let read = check::<Envelope>(&frame).and_then(|()| match kind {
+        "status" => check::<Status>(data),
+        "output" => check::<Output>(data),
+        "workflow_started" => check::<Started>(data),
+        "workflow_state_changed" => check::<StateChanged>(data),
+        "workflow_failed" => check::<Failed>(data),
+        "workflow_cancelled" => check::<Cancelled>(data),
+        "phase_change" => check::<Phase>(data),
+        "step_started"
+        | "step_progress"
+        | "step_completed"
+        | "step_failed"
+        | "step_retry_started"
+        | "step_retry_backoff"
+        | "step_retry_succeeded"
+        | "step_retry_exhausted" => check::<Step>(data),
+        "dag_created" | "dag_updated" => check::<Graph>(data),
+        "dag_node_status_changed" => check::<NodeChanged>(data),
+        "agent_message" => check::<Bubble>(data),
+        "agent_tool_call" => check::<Calls>(data),
+        "tool_call" => check::<Called>(data),
+        "code_execution" => check::<Executed>(data),
+        "files_updated" => check::<FilesUpdated>(data),
+        "file_created" | "file_updated" => check::<FileChanged>(data),
+        "cost_update" => check::<Spent>(data),
+        "approval_requested" => check::<Asked>(data),
+        "approval_received" => check::<Received>(data),
+        "error_occurred" => check::<Problem>(data),
+        "result" => check::<Ended>(data),
+        "workflow_paused" | "workflow_resumed" | "workflow_completed" | "pong" => {
+            check::<Map<String, Value>>(data)
+        }
+        _ => Err(serde::de::Error::custom("the client knows no such event")),
+    });
+    if let Err(error) = read {
+        panic!("the client can not read this: {error}\n{frame:#}");
+    }
+    if kind == "output" {
+        assert!(!data["data"].as_str().unwrap().contains('\n'), "one line a frame: {frame}");
+    }
+    frame
+}
+
+/// An answer of the REST beside it, by the end of its path.
+pub(crate) fn answer(path: &str, body: &Value) {
+    type Check = fn(&Value) -> Result<(), serde_json::Error>;
+    let (path, _) = path.split_once('?').unwrap_or((path, ""));
+    let parts: Vec<&str> = path.rsplit('/').take(3).collect();
+    let by_end: BTreeMap<&str, Check> = BTreeMap::from([
+        ("sessions", check::<Sessions> as Check),
+        ("dag", check::<Graph>),
+        ("events", check::<Events>),
+        ("files", check::<Files>),
+        ("costs", check::<Costs>),
+        ("console-log", check::<Log>),
+    ]);
+    let is_of_a_run = parts.get(2) == Some(&"runs");
+    let read = match parts[0] {
+        "runs" => check::<Runs>(body),
+        "history" if is_of_a_run => check::<Events>(body),
+        "history" => check::<History>(body),
+        end => by_end.get(end).copied().unwrap_or(check::<Detail>)(body),
+    };
+    if let Err(error) = read {
+        panic!("the client can not read the answer of {path}: {error}\n{body:#}");
+    }
+}
