@@ -4,7 +4,8 @@
 //! for one of ours (`session.rs`); what a message does is in `act.rs`, and what happened is told by `projector.rs`, from
 //! the journal alone: a connection that comes back hears what is still open, or all that followed (`frame_id.rs`), and
 //! nothing runs inside a request. Which of several connections runs a call is in `web/src/call_claims.rs`.
-//! Words are never parsed: only `plan_decision` and `hitl_decision` decide.
+//! Words are never parsed: only `plan_decision` and `hitl_decision` decide, but for the IDE's own way to say no to a
+//! call (`act::rejection`).
 
 mod act;
 mod activity;

@@ -5,7 +5,7 @@ use holdshort_testkit::server::TestServer;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::ide::{Ide, kinds, post, the};
+use super::ide::{Ide, get, kinds, post, the};
 use super::{on_plan, plans, served, subtask, user};
 
 fn five() -> Vec<Value> {
@@ -303,7 +303,7 @@ async fn a_plan_that_nobody_decides_on_expires() {
     assert_eq!((&message["is_final"], &message["metadata"]["outcome"]), (&json!(true), &json!("expired")));
     assert_eq!(ide.find("done").await["status"], "completed");
     assert_eq!(ide.refused(&on_plan(&plan, "approve")).await["code"], "expired");
-    let log = server.get("/edges/codelab/events/audit-log?session_id=s").await.ok();
+    let log = get(&server, "events/audit-log?session_id=s").await;
     assert_eq!(log["events"][0]["decision"], "expired");
 }
 
@@ -343,7 +343,7 @@ async fn a_replacement_that_is_rejected_leaves_the_plan_as_it_was() {
     let frames = ide.until("plan_completed").await;
     let ids: Vec<&Value> = frames.iter().filter_map(|frame| frame.get("plan_id")).collect();
     assert!(ids.len() > 3 && ids.iter().all(|found| *found == id), "{ids:?} {id}");
-    let listed = server.get("/edges/codelab/sessions/s/plans").await.ok();
+    let listed = get(&server, "sessions/s/plans").await;
     assert_eq!(&listed["plans"][0]["plan_id"], id);
 }
 
@@ -370,7 +370,7 @@ async fn what_was_shown_can_be_sent_back() {
     assert_eq!(refused["errors"][0]["pointer"], "/modified_subtasks/1/depends_on");
     ide.say(&edit(json!(["s1"]))).await;
     ide.find("plan_completed").await;
-    let listed = server.get("/edges/codelab/sessions/s/plans").await.ok();
+    let listed = get(&server, "sessions/s/plans").await;
     let second = &listed["plans"][0]["subtasks"][1];
     assert_eq!((&second["dependencies"], &second["status"]), (&json!(["s1"]), &json!("completed")));
 }
@@ -389,7 +389,7 @@ async fn a_subtask_that_is_ended_at_its_limit_says_so() {
     let plan = ide.find("plan_notification").await;
     ide.say(&on_plan(&plan, "approve")).await;
     let call = ide.find("tool_call").await;
-    let listed = server.get("/edges/codelab/sessions/s/plans").await.ok();
+    let listed = get(&server, "sessions/s/plans").await;
     assert_eq!(listed["plans"][0]["subtasks"][0]["status"], "in_progress");
     ide.say(&super::result(&call, "text")).await;
     let limit = loop {
@@ -400,7 +400,7 @@ async fn a_subtask_that_is_ended_at_its_limit_says_so() {
     };
     ide.say(&json!({ "type": "hitl_decision", "call_id": limit, "decision": "reject" })).await;
     assert_eq!(ide.find("subtask_completed").await["completion_reason"], "limit");
-    let log = server.get("/edges/codelab/events/audit-log?session_id=s&event_type=hitl_decision").await.ok();
+    let log = get(&server, "events/audit-log?session_id=s&event_type=hitl_decision").await;
     assert_eq!(
         (&log["count"], &log["events"][0]["decision"], &log["events"][0]["call_id"]),
         (&json!(1), &json!("finish"), &limit)

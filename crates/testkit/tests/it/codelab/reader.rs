@@ -464,6 +464,56 @@ struct Metrics {
     timestamp: Shown,
 }
 
+#[derive(Deserialize)]
+struct PendingPlans {
+    session_id: Shown,
+    pending_plans: Vec<Plan>,
+    count: u64,
+}
+
+#[derive(Deserialize)]
+struct Plans {
+    session_id: Shown,
+    plans: Vec<Carried>,
+}
+
+#[derive(Deserialize)]
+struct Carried {
+    plan_id: Shown,
+    session_id: Shown,
+    original_task: Shown,
+    subtasks: Vec<Part>,
+    is_approved: bool,
+    is_complete: bool,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    id: Shown,
+    description: Shown,
+    agent: Agent,
+    dependencies: Vec<String>,
+    status: Shown,
+}
+
+#[derive(Deserialize)]
+struct AuditLog {
+    events: Vec<Audited>,
+    count: u64,
+}
+
+#[derive(Deserialize)]
+struct Audited {
+    session_id: Shown,
+    event_type: Shown,
+    decision: Shown,
+    timestamp: Shown,
+    tool_name: Option<Tool>,
+    original_arguments: Option<Object>,
+    modified_arguments: Option<Object>,
+    modified_subtasks: Option<Vec<Part>>,
+}
+
 /// What is read without a stream, by the last part of its path.
 pub(crate) fn rest(path: &str, value: &Value) {
     let path = path.split('?').next().unwrap_or(path);
@@ -483,7 +533,15 @@ pub(crate) fn rest(path: &str, value: &Value) {
         "health" => drop(read::<Health>(value)),
         "stats" => drop(read::<Stats>(value)),
         "metrics" => drop(read::<Metrics>(value)),
-        "pending-plans" | "plans" | "audit-log" => {}
+        "pending-plans" => {
+            let pending: PendingPlans = read(value);
+            assert_eq!(pending.count, pending.pending_plans.len() as u64, "{value:#}");
+        }
+        "plans" => drop(read::<Plans>(value)),
+        "audit-log" => {
+            let log: AuditLog = read(value);
+            assert_eq!(log.count, log.events.len() as u64, "{value:#}");
+        }
         other => panic!("no client reads {other}"),
     }
 }

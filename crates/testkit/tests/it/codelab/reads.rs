@@ -44,7 +44,7 @@ async fn plans_are_read_paused_and_audited() {
     assert_eq!(get(&server, "sessions/s/pending-plans").await["count"], 0);
 
     // What depends on what, and how far it is.
-    let shown = server.get("/edges/codelab/sessions/s/plans").await.ok();
+    let shown = get(&server, "sessions/s/plans").await;
     let subtasks: Vec<(&Value, &Value, &Value)> = shown["plans"][0]["subtasks"]
         .as_array()
         .unwrap()
@@ -73,7 +73,7 @@ async fn plans_are_read_paused_and_audited() {
     server.choose(&asked, "reject").await;
     server.wait_status(&run, &["completed"]).await;
 
-    let log = server.get("/edges/codelab/events/audit-log?session_id=s").await.ok();
+    let log = get(&server, "events/audit-log?session_id=s").await;
     let told: Vec<String> = log["events"]
         .as_array()
         .unwrap()
@@ -103,12 +103,12 @@ async fn plans_are_read_paused_and_audited() {
         post(&server, "s", &user(&format!("word {n}"))).await;
     }
     for query in ["session_id=s", "limit=200"] {
-        let log = server.get(&format!("/edges/codelab/events/audit-log?{query}")).await.ok();
+        let log = get(&server, &format!("events/audit-log?{query}")).await;
         assert_eq!((&log["count"], log.get("truncated")), (&json!(entries), None), "{query}");
     }
-    let plans = server.get("/edges/codelab/events/audit-log?event_type=plan_decision&limit=1").await.ok();
+    let plans = get(&server, "events/audit-log?event_type=plan_decision&limit=1").await;
     assert_eq!(plans["count"], 1);
-    let newest = server.get("/edges/codelab/events/audit-log?session_id=s&limit=1").await.ok();
+    let newest = get(&server, "events/audit-log?session_id=s&limit=1").await;
     assert_eq!(newest["events"], json!([log["events"][0]]));
     for query in ["limit=0", "limit=201", "event_type=all", "sort=asc"] {
         let answer = server.get(&format!("/edges/codelab/events/audit-log?{query}")).await;
