@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A text that says something.
 #[derive(Debug)]
@@ -232,5 +232,45 @@ pub(crate) fn answer(path: &str, body: &Value) {
     };
     if let Err(error) = read {
         panic!("the client can not read the answer of {path}: {error}\n{body:#}");
+    }
+}
+
+/// What the web UI would drop, misread or trip over.
+#[test]
+fn what_the_client_would_misread_is_refused() {
+    let cost = |usd: Value| {
+        json!({
+            "run_id": "r", "agent": "a", "step_id": "s", "model": "m", "tokens": 1, "input_tokens": 1,
+            "output_tokens": 0, "cost_usd": usd, "total_cost_usd": 0.0,
+        })
+    };
+    let asked = |plan: Value, description: &str| {
+        json!({
+            "approval_id": "i", "step_id": "", "action": "plan_approval", "description": description,
+            "message": "m", "options": ["approve"], "checkpoint_type": "plan_approval", "context": { "plan": plan },
+        })
+    };
+    let step = json!({ "sub_task": "build", "sub_task_agent": null, "bullet_points": [] });
+    let read = |event_type: &str, data: &Value| {
+        let text = json!({ "event_type": event_type, "timestamp": "t", "data": data }).to_string();
+        std::panic::catch_unwind(|| frame(&text)).is_ok()
+    };
+    for (event_type, data, is_read) in [
+        ("cost_update", cost(json!(0.0)), true),
+        ("cost_update", cost(json!(null)), false),
+        ("approval_requested", asked(json!([step]), "d"), true),
+        ("approval_requested", asked(json!({ "sub_tasks": [step] }), "d"), false),
+        ("approval_requested", asked(json!([step]), ""), false),
+        ("status", json!({ "status": "planning" }), false),
+        ("output", json!({ "data": "line" }), true),
+        ("output", json!({ "data": "two\nlines" }), false),
+        ("output", json!({ "released": {} }), false),
+        ("workflow_cancelled", json!({ "message": "" }), false),
+        ("agent_message", json!({ "agent": "a", "role": "tool", "message": "m" }), false),
+        ("dag_created", json!({ "nodes": [], "edges": [], "levels": 0 }), false),
+        ("result", json!({ "work_dir": "", "run_id": "r" }), false),
+        ("surprise", json!({}), false),
+    ] {
+        assert_eq!(read(event_type, &data), is_read, "{event_type}: {data}");
     }
 }
