@@ -229,9 +229,10 @@ impl Caller {
     pub async fn interrupt(&self, id: &InterruptId) -> Answer<Asked> {
         let asked = self.app.asked(id).await?;
         let reaches = match self.app.driver.glance(&asked.run) {
-            Some(run) => self.reaches_loaded(&run, id),
-            None if self.extent == Extent::Own => self.reaches(&self.app.run_row(&asked.run).await?).await?,
-            None => self.reaches_loaded(&*self.app.driver.load(&asked.run).await?, id),
+            // Memory may have the run as it was before it asked this.
+            Some(run) if run.interrupts.contains_key(id) => self.reaches_loaded(&run, id),
+            _ if self.extent == Extent::Own => self.reaches(&self.app.run_row(&asked.run).await?).await?,
+            _ => self.reaches_loaded(&*self.app.driver.load(&asked.run).await?, id),
         };
         if reaches { Ok(asked) } else { Err(others()) }
     }

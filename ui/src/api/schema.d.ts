@@ -1863,6 +1863,15 @@ export interface components {
             /** @description The first of them, at most 100. */
             runs: string[];
         };
+        NodePosition: {
+            /**
+             * Format: int64
+             * @description Its column: right of everything that it depends on.
+             */
+            layer: number;
+            /** Format: int64 */
+            row: number;
+        };
         /** @description Why a run is cancelled; may be left out. */
         Note: {
             text?: string | null;
@@ -1905,15 +1914,6 @@ export interface components {
         Origin: "native" | "external";
         /** @enum {string} */
         Outcome: "approved" | "rejected" | "answered" | "expired" | "cancelled" | "superseded";
-        NodePosition: {
-            /**
-             * Format: int64
-             * @description Its column: right of everything that it depends on.
-             */
-            layer: number;
-            /** Format: int64 */
-            row: number;
-        };
         /** @description The plan of one phase of a run: the version that counts, as a graph, and every version before it. */
         Plan: {
             /** @description Who does a subtask that names nobody. */

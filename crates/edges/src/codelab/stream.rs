@@ -134,7 +134,7 @@ async fn next(mut events: Events) -> Option<(Chunk, Option<Events>)> {
             found = events.follower.next() => match found {
                 Ok(Some(frames)) => events.frames = frames,
                 Ok(None) => return None,
-                Err(refused) => return Some((Ok(chunk(&[Frame::refused(&refused).into()])), None)),
+                Err(refused) => return Some((Ok(chunk(&refusal(&refused))), None)),
             },
             _ = events.ping.tick() => return Some((Ok(Bytes::from_static(b": ping\n\n")), Some(events))),
         }

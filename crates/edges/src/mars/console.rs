@@ -18,13 +18,12 @@ impl Console {
     pub(super) fn lines(&mut self, preview: &Preview) -> Vec<String> {
         let begun = self.0.entry(preview.call.as_ref().unwrap_or(&preview.step).clone()).or_default();
         begun.push_str(&preview.text);
-        let mut lines = Vec::new();
-        while let Some((line, rest)) = begun.split_once('\n') {
-            lines.push(line.trim_end_matches('\r').to_owned());
-            *begun = rest.to_owned();
-        }
+        let whole = begun.rfind('\n').map_or(0, |end| end + 1);
+        let rest = begun.split_off(whole);
+        let whole = std::mem::replace(begun, rest);
+        let mut lines: Vec<String> = whole.lines().flat_map(pieces).collect();
         if begun.len() > MARS_LINE_BYTES {
-            lines.push(std::mem::take(begun));
+            lines.extend(pieces(&std::mem::take(begun)));
         }
         lines.retain(|line| !line.trim().is_empty());
         lines
@@ -41,6 +40,18 @@ impl Console {
             _ => {}
         }
     }
+}
+
+/// A line in pieces that a client takes, cut between characters.
+fn pieces(mut line: &str) -> Vec<String> {
+    let mut pieces = Vec::new();
+    while line.len() > MARS_LINE_BYTES {
+        let (piece, rest) = line.split_at(line.floor_char_boundary(MARS_LINE_BYTES));
+        pieces.push(piece.to_owned());
+        line = rest;
+    }
+    pieces.push(line.to_owned());
+    pieces
 }
 
 #[cfg(test)]
@@ -66,6 +77,8 @@ mod tests {
         assert_eq!(said("a", "one"), Vec::<String>::new());
         assert_eq!(said("b", "other\n"), ["other"]);
         assert_eq!(said("a", " line\r\n\ntwo\nthr"), ["one line", "two"]);
-        assert_eq!(said("a", &"e".repeat(MARS_LINE_BYTES)), [format!("thr{}", "e".repeat(MARS_LINE_BYTES))]);
+        let long = "e".repeat(MARS_LINE_BYTES);
+        assert_eq!(said("a", &long), [format!("thr{}", &long[3..]), "eee".to_owned()]);
+        assert_eq!(said("a", &format!("{long}é\n")), [long, "é".to_owned()]);
     }
 }

@@ -5,12 +5,13 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use holdshort_core::run::Config;
 use holdshort_engine::Executor;
 use holdshort_web::app::App;
-use holdshort_web::problem::Answer;
+use holdshort_web::problem::{Answer, Refused};
 
 use super::config::{Idle, Translated};
-use super::start::TaskId;
+use super::start::{TaskId, in_words};
 
 /// Where the native API names the folder.
 const WORKSPACE: &str = "/config/workspace";
@@ -27,6 +28,13 @@ pub(super) async fn settle(app: &App, task: &TaskId, translated: &mut Translated
     else {
         return Ok(());
     };
+    // What else is wrong is told before a folder is made for nothing.
+    let mut without = definition.clone();
+    without.tools.clear();
+    let rest = Config { workspace: None, ..config.clone() };
+    if let Err(problems) = app.driver.executor().prepare(&without, rest).await {
+        return Err(in_words(Refused::invalid(problems)));
+    }
     let digest = task.digest().to_string();
     let Some(folder) = beside(&app.data).map(|all| all.join(&digest[..DIGITS])) else { return Ok(()) };
     let made = folder.clone();

@@ -142,8 +142,8 @@ impl Telling {
 }
 
 /// What a client is told from now on. One that names no place goes on where the connection before it stopped; where
-/// nobody here knows that, from where the run stands. The end of a run is told to whoever comes: who had heard of it
-/// would not have come.
+/// nobody here knows that, from where the run stands. The end of a run is told to whoever comes, for a connection that
+/// broke may have lost it: a client that comes again hears of it again.
 pub(super) async fn told(
     caller: &Caller,
     run: &RunId,
@@ -152,8 +152,13 @@ pub(super) async fn told(
 ) -> Answer<BoxStream<'static, Told>> {
     let app = &caller.app;
     let run = app.run_now(run).await?;
-    let stands = FrameId::all_of(run.seq.saturating_sub(u64::from(run.ended.is_some())));
+    // People may comment on a run that has ended: its end is not always its last event.
+    let stands = FrameId::all_of(run.ended.as_ref().map_or(run.seq, |ended| ended.seq.saturating_sub(1)));
     let place = match since {
+        // Several frames have one time: where the connection before stopped is known better.
+        Some(Since::Time(ms)) if known.is_some() => {
+            place(app, &run, Since::Time(ms)).await?.min(known.unwrap_or(stands))
+        }
         Some(since) => place(app, &run, since).await?,
         None => known.map_or(stands, |known| known.min(stands)),
     };

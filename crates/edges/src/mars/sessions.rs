@@ -177,7 +177,8 @@ pub(super) async fn make(guest: Guest, _: Params<NoQuery>, body: Body) -> Answer
     Ok((StatusCode::CREATED, Json(show(&app, &known).await?.0)).into_response())
 }
 
-/// Whether what the config names is there, as a start would look. What it leaves open a task may bring.
+/// Whether what the config names is there, as a start would look. What it leaves open a task may bring, and a `work_dir`
+/// that may not be used gives way to a folder of the task's own (contract E40).
 async fn look(app: &App, translated: Translated) -> Answer<()> {
     let Translated { mut definition, config, .. } = translated;
     let [folder, model] = [&config.workspace, &config.model].map(Option::is_some);
@@ -186,7 +187,11 @@ async fn look(app: &App, translated: Translated) -> Answer<()> {
     }
     let looked = app.driver.executor().prepare(&definition, config).await;
     let mut problems = looked.err().unwrap_or_default();
-    problems.retain(|problem| model || problem.pointer != "/config/model");
+    problems.retain(|problem| match problem.pointer.as_str() {
+        "/config/workspace" => false,
+        "/config/model" => model,
+        _ => true,
+    });
     if problems.is_empty() { Ok(()) } else { Err(start::in_words(Refused::invalid(problems))) }
 }
 

@@ -139,10 +139,10 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
             Ok(frame) => Box::pin(carry_out(client, &mut run, kind.as_deref(), named.as_ref(), frame)).await,
             Err(refused) => Err(refused),
         };
-        let said = done.unwrap_or_else(|refused| {
-            let data = frame::refusal(kind.as_deref(), &refused);
-            vec![Order::Say(retell::say(&client.caller, run.as_ref(), "error_occurred", data))]
-        });
+        let said = match done {
+            Ok(said) => said,
+            Err(refused) => refuse(&client.caller, run.as_ref(), kind.as_deref(), &refused).await,
+        };
         for order in said {
             match timeout(pace.patience, orders.send(order)).await {
                 Ok(Ok(())) => {}
@@ -151,6 +151,19 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
             }
         }
     }
+}
+
+/// What a frame that is not carried out is answered with.
+async fn refuse(caller: &Caller, run: Option<&RunId>, kind: Option<&str>, refused: &Refused) -> Vec<Order> {
+    let data = frame::refusal(kind, refused);
+    let error = retell::say(caller, run, "error_occurred", data);
+    // A decision that can not be read has cleared the client's panel too (contract E41).
+    let decides = matches!(kind, Some("resolve_approval" | "approval_response"));
+    let open = match run.filter(|_| decides) {
+        Some(run) => retell::open(caller, run, None).await.unwrap_or_default(),
+        None => Vec::new(),
+    };
+    std::iter::once(error).chain(open).map(Order::Say).collect()
 }
 
 async fn carry_out(

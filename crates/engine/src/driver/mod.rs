@@ -239,7 +239,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.if_current(self.cache.peek_asker(interrupt)?).await
     }
 
-    /// Which run asks this, if it is loaded.
+    /// Which run asks this, if it is loaded and the interrupt was open here.
     pub fn asker(&self, interrupt: &InterruptId) -> Option<RunId> {
         self.cache.asker(interrupt)
     }

@@ -144,11 +144,15 @@ impl CacheEntry {
     /// Called by whoever has the lock, before it is let go.
     fn show(&self, slot: &Slot) {
         let shown = slot.as_ref().filter(|loaded| !loaded.stale);
-        *lock(&self.seen) =
-            shown.map(|loaded| Seen { run: loaded.run.clone(), seq: loaded.chain.seq, is_built_on: false });
+        *lock(&self.seen) = shown.map(|loaded| Seen {
+            run: loaded.run.clone(),
+            seq: loaded.chain.seq,
+            is_built_on: loaded.unanswered.is_some(),
+        });
     }
 
-    /// The run as it was at some time, if no later event is known of.
+    /// The run as it was at some time. While an append is under way, as it was before; never older than what this
+    /// process was told of.
     fn glance(&self) -> Option<Arc<Run>> {
         let Some(slot) = self.try_lock() else { return self.seen(|_| true).map(|(run, _)| run) };
         slot.as_ref().filter(|loaded| !loaded.stale).map(|loaded| loaded.run.clone())
@@ -185,8 +189,8 @@ impl RunCache {
         lock(&self.0).entries.entry(run.clone()).or_default().clone()
     }
 
-    /// The run as the journal has it, with its last sequence number, if it is loaded and nobody writes to it. A reader
-    /// waits for nobody, and takes no share in the entry: that would keep it from being dropped.
+    /// The run as the journal has it, with its last sequence number, if it is loaded and no append to it
+    /// was asked for. A reader waits for nobody, and takes no share in the entry: that would keep it from being dropped.
     pub(super) fn peek(&self, run: &RunId) -> Option<(Arc<Run>, u64)> {
         lock(&self.0).entries.get(run)?.peek()
     }
@@ -202,7 +206,7 @@ impl RunCache {
         inner.entries.get(inner.asked.get(interrupt)?)?.peek()
     }
 
-    /// The run that asks this, if it is loaded.
+    /// The run that asks this, if it is loaded and the interrupt was open here.
     pub(super) fn asker(&self, interrupt: &InterruptId) -> Option<RunId> {
         lock(&self.0).asked.get(interrupt).cloned()
     }

@@ -183,8 +183,6 @@ async fn what_no_session_is_made_of() {
         (json!({"config": {"n_plan_revieuws": 1}}), "/config/n_plan_revieuws"),
         (json!({"config": {"session_id": "ses_01k6f0000000000000000000bb"}}), "/config/session_id"),
         (json!({"config": []}), "/config"),
-        (json!({"config": {"work_dir": "/nonexistent"}}), "/config/work_dir"),
-        (json!({"config": {"work_dir": server.data()}}), "/config/work_dir"),
         (json!({"config": {"model": "https://example.com/v1"}}), "/config/model"),
         (json!({"name": ""}), "/name"),
         (json!([]), ""),
@@ -199,6 +197,11 @@ async fn what_no_session_is_made_of() {
     // Nothing needs to be said: the usual mode. What is null is not said.
     for body in [json!({}), json!({"mode": null, "config": null, "name": null})] {
         assert_eq!(server.post(BASE, &body).await.ok()["mode"], "one-shot", "{body}");
+    }
+    // What a task gives way from is no reason to refuse its session (contract E40).
+    for folder in [json!("/nonexistent"), json!(server.data())] {
+        let made = server.post(BASE, &json!({"config": {"work_dir": folder}})).await;
+        assert_eq!(made.status, 201, "{made:?}");
     }
 }
 

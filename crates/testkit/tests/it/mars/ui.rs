@@ -311,6 +311,14 @@ async fn a_refused_decision_loses_no_panel() {
         page.until("error_occurred").await;
         page.until("approval_requested").await;
     }
+    // Nor does one that can not be read, or that names another run; the panel is cleared all the same.
+    for wrong in [json!({"extra": 1}), json!({"approved": "yes"}), json!({"run_id": "t2"})] {
+        let mut frame = json!({"type": "resolve_approval", "approval_id": id, "resolution": "approve"});
+        frame.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
+        page.mars.say(&frame).await;
+        page.until("error_occurred").await;
+        page.until("approval_requested").await;
+    }
     page.choose("approve", "").await;
     page.drawn("before_step").await;
     page.mars.say(&json!({"type": "resolve_approval", "approval_id": id, "resolution": "reject"})).await;
