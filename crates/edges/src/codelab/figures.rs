@@ -36,7 +36,7 @@ pub(super) async fn stats(Person(caller): Person) -> Answer<Json<Value>> {
     Ok(Json(stats))
 }
 
-/// Of the newest runs, and of what was asked newest.
+/// Of the newest runs of this edge, and of the first page of all interrupts: the open ones first.
 pub(super) async fn metrics(Person(caller): Person) -> Answer<Json<Value>> {
     let mut runs: BTreeMap<&str, usize> = BTreeMap::new();
     for run in newest_runs(&caller.app).await? {

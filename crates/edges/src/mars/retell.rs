@@ -154,13 +154,12 @@ pub(super) async fn told(
     let run = app.run_now(run).await?;
     // People may comment on a run that has ended: its end is not always its last event.
     let stands = FrameId::all_of(run.ended.as_ref().map_or(run.seq, |ended| ended.seq.saturating_sub(1)));
-    let place = match since {
+    let place = match (since, known) {
         // Several frames have one time: where the connection before stopped is known better.
-        Some(Since::Time(ms)) if known.is_some() => {
-            place(app, &run, Since::Time(ms)).await?.min(known.unwrap_or(stands))
-        }
-        Some(since) => place(app, &run, since).await?,
-        None => known.map_or(stands, |known| known.min(stands)),
+        (Some(since @ Since::Time(_)), Some(known)) => place(app, &run, since).await?.min(known),
+        (Some(since), _) => place(app, &run, since).await?,
+        (None, Some(known)) => known.min(stands),
+        (None, None) => stands,
     };
     after(app, &run, place).await
 }

@@ -228,8 +228,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         went_on(run, self.send(run, Input::Tick, Actor::engine()).await.map(drop))
     }
 
-    /// The run as the journal has it now, if it is loaded and nobody writes to it. Takes no read, or one where other
-    /// nodes may have written.
+    /// The run as the journal has it now, if it is loaded and no append to it is under way. Takes no read, or one
+    /// where other nodes may have written.
     pub async fn current(&self, run: &RunId) -> Option<Arc<Run>> {
         self.if_current(self.cache.peek(run)?).await
     }

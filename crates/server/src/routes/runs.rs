@@ -56,10 +56,7 @@ pub(crate) async fn start(caller: Caller, idempotency: Idempotency, body: Body) 
     let driver = app.driver.clone();
     let started = detached(async move { driver.start(start, actor).await }).await;
     let started = started.map_err(unknown_session)?;
-    let shown = match &started.left {
-        Some(run) => view::run::of_run(run)?,
-        None => view::now::run(&app, &started.run).await?,
-    };
+    let shown = view::now::left(&app, &started).await?;
     Ok(created(started.is_replayed(), Json(shown)))
 }
 

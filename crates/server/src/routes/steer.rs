@@ -47,10 +47,7 @@ pub(crate) async fn message(
     let (driver, run) = (app.driver.clone(), id.clone());
     let told = detached(async move { driver.send_once(&run, Input::Message { text }, key, actor).await });
     let told = told.await?;
-    let shown = match &told.left {
-        Some(run) => view::run::of_run(run)?,
-        None => view::now::run(&app, &id).await?,
-    };
+    let shown = view::now::left(&app, &told).await?;
     Ok(replayed(told.is_replayed(), Json(shown)))
 }
 

@@ -1,6 +1,7 @@
 //! The current state of a run, a session or an interrupt: from memory where the run is loaded, otherwise from its row.
 
 use holdshort_core::id::RunId;
+use holdshort_engine::StartedRun;
 use holdshort_protocol as wire;
 
 use crate::app::App;
@@ -12,6 +13,14 @@ pub async fn interrupt(app: &App, Asked { run, interrupt: id }: &Asked) -> Answe
     match loaded.and_then(|run| super::interrupt::of_run(&run, id)) {
         Some(shown) => Ok(shown),
         None => super::interrupt::of_row(app, &app.interrupt_row(id).await?).await,
+    }
+}
+
+/// The run as a request left it, or as it is now where the request was a repeat.
+pub async fn left(app: &App, started: &StartedRun) -> Answer<wire::Run> {
+    match &started.left {
+        Some(left) => super::run::of_run(left),
+        None => run(app, &started.run).await,
     }
 }
 
